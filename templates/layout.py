@@ -25,7 +25,7 @@ class DoneFile(NamedLayout):
 
     naming = stem("ckpt_")
 
-    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
+    def examine(self, store: Store, candidate: Candidate) -> Candidate | None:
         entries = contents(store, candidate.path)
         if entries is None:
             return None

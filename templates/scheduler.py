@@ -42,7 +42,7 @@ def connect(options: Options, place: Place) -> Scheduler:
 class JobQueue:
     """See `core.ports.Scheduler`."""
 
-    everywhere = True  # the queue gives every machine the same answers
+    cluster_wide = True  # the queue gives every machine the same answers
 
     def __init__(self, options: Options, logs: Path) -> None:
         self._options = options
@@ -69,7 +69,7 @@ class JobQueue:
         early = now() - intended_at <= self._options.settle
         return Unknown(f"too early to tell whether {instance} was submitted") if early else Absent()
 
-    def live(self, slug: str) -> tuple[Job, ...]:
+    def live_jobs(self, slug: str) -> tuple[Job, ...]:
         ours = re.compile(rf"{re.escape(slug)}-[0-9]+")
         return tuple(
             job for name, job in self._jobs().items() if ours.fullmatch(name) and job.state.live

@@ -81,7 +81,7 @@ class Alone:
         (self.folder / "go").touch()
         for name in self.all:
             self.adapter.stop(name, "the test")
-        eventually(lambda: not self.adapter.live("loose"))
+        eventually(lambda: not self.adapter.live_jobs("loose"))
 
 
 def babysit(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:

@@ -30,13 +30,13 @@ MEMORY = Memory(instances=(an_instance(1, job="4711"),), launchings={"tiny-1": A
 class ByName:
     """Knows tiny-2, and the adopted job by a name that a person gave it."""
 
-    everywhere = True
+    cluster_wide = True
     jobs: tuple[Job, ...] = (a_job(id="4711", instance="tiny-7"),)
 
     def find(self, instance: str, intended_at: datetime) -> Search:
         return Found(a_job(instance=instance)) if instance == "tiny-2" else Absent()
 
-    def live(self, slug: str) -> tuple[Job, ...]:
+    def live_jobs(self, slug: str) -> tuple[Job, ...]:
         return self.jobs
 
     def tail(self, instance: str, lines: int) -> str:
@@ -45,7 +45,7 @@ class ByName:
     def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> str:
         return "bytes"
 
-    def by(self, look: Any) -> "ByName":
+    def with_snapshot(self, snapshot: Any) -> "ByName":
         return self
 
     def stop(self, instance: str, by: str) -> None:
@@ -56,7 +56,7 @@ class ByIds:
     def __init__(self, answer: Search) -> None:
         self.answer, self.stopped = answer, []
 
-    def look(self, job: str) -> Search:
+    def find_job(self, job: str) -> Search:
         assert job == "4711"
         return self.answer
 
@@ -87,23 +87,23 @@ def test_an_adopted_instance_is_found_by_its_job() -> None:
 
 
 def test_a_live_job_counts_once_under_its_instance() -> None:
-    assert [job.instance for job in scheduler(RUNS).live("tiny")] == ["tiny-1"]
+    assert [job.instance for job in scheduler(RUNS).live_jobs("tiny")] == ["tiny-1"]
 
 
 def test_an_ended_one_does_not_count() -> None:
     ended = Found(a_job(JobState.FAILED, id="4711"))
-    assert scheduler(ended).live("tiny") == ()
+    assert scheduler(ended).live_jobs("tiny") == ()
 
 
 def test_where_it_cannot_be_seen_nobody_says_that_nothing_is_live() -> None:
     with pytest.raises(CouldNotLook, match="no answer"):
-        scheduler(Unknown("no answer")).live("tiny")
+        scheduler(Unknown("no answer")).live_jobs("tiny")
 
 
 def test_a_job_that_is_about_to_be_adopted_does_not_live_beside_itself() -> None:
     told = scheduler(memory=Memory())
-    assert [job.id for job in told.live("tiny")] == ["4711"]
-    assert without(told, "4711").live("tiny") == ()
+    assert [job.id for job in told.live_jobs("tiny")] == ["4711"]
+    assert without(told, "4711").live_jobs("tiny") == ()
 
 
 def test_its_log_is_read_from_its_end_and_that_of_a_later_instance_by_its_scheduler() -> None:
@@ -127,7 +127,7 @@ def test_its_log_is_read_from_its_end_and_that_of_a_later_instance_by_its_schedu
 
 
 def test_a_shared_look_knows_it_too() -> None:
-    assert scheduler(RUNS).by("a look").find("tiny-1", NOON).job.id == "4711"
+    assert scheduler(RUNS).with_snapshot("a snapshot").find("tiny-1", NOON).job.id == "4711"
 
 
 def test_a_stop_reaches_the_job() -> None:
@@ -160,5 +160,5 @@ def test_an_iris_that_is_known_by_its_address_alone_cannot_be_asked_about_a_job(
 )
 def test_jobs_are_asked_for_by_the_contracts_road(told: dict[str, Any]) -> None:
     assert hasattr(
-        jobs_by_id(SchedulerTable.model_validate(told), Place("tiny", "/s", "/o", "/r")), "look"
+        jobs_by_id(SchedulerTable.model_validate(told), Place("tiny", "/s", "/o", "/r")), "find_job"
     )

@@ -70,7 +70,7 @@ def asked(folder: Path, entry_points: str, script: str) -> str:
 
 
 FOREIGN = {  # template -> a member of its port that an older package has not
-    "scheduler": r"^    everywhere = .*$",
+    "scheduler": r"^    cluster_wide = .*$",
     "tracker": r"^    def read\b",
     "notifier": r"^    def find\b",
 }
@@ -106,7 +106,7 @@ def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_
     refused = "The adapter 'older' of {} lacks {}, which core.ports.{} asks for."
     assert told.splitlines() == [
         "schedulers ()",
-        refused.format("[scheduler] kind", "everywhere", "Scheduler"),
+        refused.format("[scheduler] kind", "cluster_wide", "Scheduler"),
         "trackers ()",
         f"{DECLARED} unset RUN",
         refused.format("[tracker] kind", "read", "Tracker"),
@@ -125,7 +125,7 @@ class Options(BaseModel):
     pass
 
 class Queue:
-    def look(self, job):
+    def find_job(self, job):
         return Absent()
     def tail(self, job, lines):
         return ""
@@ -145,7 +145,7 @@ from herorun.operations.jobs.scheduler import adapter_for
 print(job_kinds.kinds())
 for kind, job in (("theirs", "q-7"), ("theirs", "7"), ("older", "q-7"), ("nobodys", "q-7")):
     try:
-        print(adapter_for(JobSpec(job=job, kind=kind), Path("/nowhere")).look(job))
+        print(adapter_for(JobSpec(job=job, kind=kind), Path("/nowhere")).find_job(job))
     except WrongUse as error:
         print(error)
 """

@@ -78,10 +78,10 @@ def ask_box(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
         lambda: files.end("/a", 9),
         lambda: list(files.digests("/a", ["b"], {})),
         lambda: files.swap("/a", b"1", b"2"),
-        lambda: remote_file.FarFile(REACH, "/a", [[0, 9]]).read(9),
+        lambda: remote_file.RemoteFile(REACH, "/a", [[0, 9]]).read(9),
         lambda: job.find("tiny-1", NOON),
-        lambda: job.live("tiny"),
-        lambda: job.by(job.look({"tiny-1": NOON})).find("tiny-1", NOON),
+        lambda: job.live_jobs("tiny"),
+        lambda: job.with_snapshot(job.snapshot({"tiny-1": NOON})).find("tiny-1", NOON),
         lambda: job.tail("tiny-1", 9),
         lambda: job.read_log("tiny-1", 0, 9),
         lambda: job.stop("tiny-1", "dri"),
@@ -133,7 +133,7 @@ def test_a_few_bytes_of_a_box_do_not_unpack_to_many(monkeypatch: pytest.MonkeyPa
     end = remote_python.RemotePython(Box({"size": 9, "changed": 0.0, "pieces": [bomb]}))
     monkeypatch.setattr(remote_file, "remote_to", lambda reach: end)
     with pytest.raises(ConnectionError, match=r"cannot.*read"):
-        remote_file.FarFile(REACH, "/a", [[0, 9]])
+        remote_file.RemoteFile(REACH, "/a", [[0, 9]])
 
 
 RUNS = st.fixed_dictionaries(

@@ -82,9 +82,9 @@ def test_every_command_has_a_screen() -> None:
 
 def test_a_screen_that_changed_is_noticed(tmp_path: Path) -> None:
     (screen,) = [each for each in SCREENS if each.name == "status-healthy"]
-    status, evidence, summary = screen.given["herorun.operations.report.status.standing_of"]
+    status, evidence, summary = screen.given["herorun.operations.report.status.status_of_run"]
     moved = status.model_copy(update={"monitor": "stale"})
-    target = "herorun.operations.report.status.standing_of"
+    target = "herorun.operations.report.status.status_of_run"
     other = Screen("other", screen.argv, {**screen.given, target: (moved, evidence, summary)})
     assert render(other, tmp_path) != render(screen, tmp_path)
 

@@ -20,7 +20,7 @@ _ITS_OWN = ("log", "read_log")  # what an adapter tells of the instances that it
 
 
 def jobs_by_id(table: SchedulerTable, place: Place) -> ById:
-    """What looks at jobs of the contract's scheduler by their ids, by the same road."""
+    """What looks at jobs of the contract's scheduler by their ids, by the same transport."""
     stated = job_kind(table.kind).contract_options(table.options)
     return adapters.connect(PORT, table.kind, {}, place, stated)
 
@@ -30,7 +30,7 @@ class WithAdopted:
     was adopted.
     """
 
-    everywhere: bool  # as its scheduler has it
+    cluster_wide: bool  # as its scheduler has it
 
     def __init__(
         self,
@@ -52,20 +52,20 @@ class WithAdopted:
         return (
             self._scheduler.find(instance, intended_at)
             if job is None
-            else self._look(instance, job)
+            else self._find_adopted(instance, job)
         )
 
-    def live(self, slug: str) -> tuple[Job, ...]:
+    def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """What the scheduler knows by name, and the newest instance where that was adopted; each
         job once.
         """
         memory = self._memory()
         adopted, newest = memory.adopted, memory.newest
         excluded_ids = {self._but, *adopted.values()}
-        jobs = tuple(job for job in self._scheduler.live(slug) if job.id not in excluded_ids)
+        jobs = tuple(job for job in self._scheduler.live_jobs(slug) if job.id not in excluded_ids)
         if newest not in adopted:
             return jobs
-        match self._look(newest, adopted[newest]):
+        match self._find_adopted(newest, adopted[newest]):
             case Unknown(why):
                 raise CouldNotLook(why)
             case Found(job) if not job.state.ended:
@@ -73,8 +73,8 @@ class WithAdopted:
             case _:
                 return jobs
 
-    def _look(self, instance: str, job: str) -> Search:
-        answer: Search = self._jobs.look(job)
+    def _find_adopted(self, instance: str, job: str) -> Search:
+        answer: Search = self._jobs.find_job(job)
         return (
             Found(replace(answer.job, instance=instance)) if isinstance(answer, Found) else answer
         )
@@ -107,13 +107,17 @@ class WithAdopted:
         if name.startswith("__"):
             raise AttributeError(name)
         member = getattr(self._scheduler, name)
-        if name == "by":
-            return lambda look: WithAdopted(member(look), self._memory, self._connect, self._but)
+        if name == "with_snapshot":
+            return self._with_snapshot
         if name == "warnings":
             return self._warnings
         if name in _ITS_OWN and self._is_adopted():
             raise AttributeError(name)  # its log is read by the job's id, from its end
         return member
+
+    def _with_snapshot(self, snapshot: Any) -> "WithAdopted":
+        view = self._scheduler.with_snapshot(snapshot)  # type: ignore[attr-defined]  # it has it
+        return WithAdopted(view, self._memory, self._connect, self._but)
 
     def _is_adopted(self) -> bool:
         memory = self._memory()

@@ -364,18 +364,18 @@ def _create(target: str, receipt: Mapping[str, Any]) -> bool:
     """Whole at once; where the file system has no hard links, at least create-only."""
     text = json.dumps(receipt, sort_keys=True) + "\n"
     # two containers may share a process id
-    aside = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.new"
+    temporary = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.new"
     try:
-        _put(aside, text, "x")
-        return _linked(aside, target, text)
+        _put(temporary, text, "x")
+        return _linked(temporary, target, text)
     finally:
         with contextlib.suppress(FileNotFoundError):  # it could not even be begun
-            os.unlink(aside)
+            os.unlink(temporary)
 
 
-def _linked(aside: str, target: str, text: str) -> bool:
+def _linked(temporary: str, target: str, text: str) -> bool:
     try:
-        os.link(aside, target)
+        os.link(temporary, target)
     except FileExistsError:
         return False
     except OSError as error:

@@ -26,7 +26,7 @@ from herorun.system import progress
 Source: TypeAlias = Callable[..., Any]
 Kind: TypeAlias = Any  # an evidence type
 
-GLANCE = 0.5  # seconds after which whoever waits is told how far it is
+PROGRESS_INTERVAL = 0.5  # seconds between two updates of the progress line
 
 # sources whose read has not come back, by run and name
 _reading: set[tuple[str, str]] = set()
@@ -77,7 +77,9 @@ def gather(
                 len(graph.keys() - given_evidence.keys()),
             )
             try:
-                kind, value = answers.get(timeout=max(0.0, min(GLANCE, until - monotonic())))
+                kind, value = answers.get(
+                    timeout=max(0.0, min(PROGRESS_INTERVAL, until - monotonic()))
+                )
             except Empty:
                 if monotonic() >= until:
                     break

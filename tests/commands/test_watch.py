@@ -285,7 +285,7 @@ JOBS: tuple[tuple[Job | Unavailable, tuple[str, str], tuple[str, str]], ...] = (
 def test_what_the_scheduler_says_now_beats_what_was_seen_last(
     job: Job | Unavailable, kept: tuple[str, str], shown: tuple[str, str]
 ) -> None:
-    assert overview._as_scheduled(job, kept) == shown
+    assert overview._state_of_job(job, kept) == shown
 
 
 def test_the_newest_checkpoint_is_one_of_the_present_lineage() -> None:

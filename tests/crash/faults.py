@@ -21,10 +21,10 @@ from herorun.record import Record, remote
 from herorun.schedulers.local import Local
 from herorun.stores.local import LocalStore
 
-READS = frozenset({"find", "live"})  # after these all is as it was before the next call
+READS = frozenset({"find", "live_jobs"})  # after these all is as it was before the next call
 POINTS: tuple[tuple[Any, str], ...] = (
     (Record, "append"),
-    *((Local, name) for name in ("submit", "find", "live", "stop")),
+    *((Local, name) for name in ("submit", "find", "live_jobs", "stop")),
     *((LocalIssue, name) for name in ("open", "post", "edit", "find")),
     *((GitHubIssue, name) for name in ("open", "post", "edit", "find")),
     *((LocalStore, name) for name in ("create", "swap", "delete", "delete_folder")),

@@ -48,7 +48,7 @@ ACTS: tuple[tuple[Any, str], ...] = (
     (tag, "push"),
 )
 READS: tuple[tuple[Any, str], ...] = (
-    *((Local, name) for name in ("find", "live", "tail", "read_log")),
+    *((Local, name) for name in ("find", "live_jobs", "tail", "read_log")),
     (LocalIssue, "find"),
     *((LocalStore, name) for name in ("entries", "names", "read", "end", "modified", "generation")),
     (JsonLines, "read"),

@@ -143,15 +143,20 @@ class SchedulerSuite:
         rig.submit(rig.job("sleep 30", number=11))
         scheduler = rig.connect()
         assert scheduler.find("tiny-1", rig.settled()) == Absent()
-        assert [job.instance for job in scheduler.live("tiny")] == ["tiny-11"]
-        assert scheduler.live("tin") == scheduler.live("tiny-1") == scheduler.live("iny") == ()
+        assert [job.instance for job in scheduler.live_jobs("tiny")] == ["tiny-11"]
+        assert (
+            scheduler.live_jobs("tin")
+            == scheduler.live_jobs("tiny-1")
+            == scheduler.live_jobs("iny")
+            == ()
+        )
 
     def test_an_ended_job_is_not_live(self, rig: Rig) -> None:
         rig.run(rig.job("exit 0"))
-        assert rig.connect().live("tiny") == ()
+        assert rig.connect().live_jobs("tiny") == ()
 
     def test_nothing_is_live_before_the_first_launch(self, rig: Rig) -> None:
-        assert rig.connect().live("tiny") == ()
+        assert rig.connect().live_jobs("tiny") == ()
 
     def test_stop_ends_it_and_says_who_asked(self, rig: Rig) -> None:
         rig.submit(rig.job("sleep 30"))
@@ -217,7 +222,7 @@ class SchedulerSuite:
         scheduler, began = rig.blind(), time.monotonic()
         assert isinstance(scheduler.find("tiny-1", long_ago()), Unknown)
         for look in (
-            lambda: scheduler.live("tiny"),
+            lambda: scheduler.live_jobs("tiny"),
             lambda: scheduler.tail("tiny-1", 5),
             lambda: scheduler.stop("tiny-1", "ada@box"),
         ):
@@ -283,7 +288,7 @@ class SharesLooks:
         mine = rig.connect()
         rig.run(rig.job("exit 3"))
         settled = rig.settled()  # at the time of the look
-        seen = mine.by(rig.connect().look({"tiny-1": long_ago(), "tiny-4": settled}))
+        seen = mine.with_snapshot(rig.connect().snapshot({"tiny-1": long_ago(), "tiny-4": settled}))
         assert seen.find("tiny-1", long_ago()) == mine.find("tiny-1", long_ago())
         assert seen.find("tiny-4", settled) == Absent()
-        assert seen.live("tiny") == () and mine.cluster == rig.connect().cluster
+        assert seen.live_jobs("tiny") == () and mine.cluster == rig.connect().cluster

@@ -121,7 +121,7 @@ class Scheduler:
     it.
     """
 
-    everywhere = True
+    cluster_wide = True
 
     def __init__(self, incident: Incident, clock: Clock, folder: Path) -> None:
         self.incident, self.clock, self.folder = incident, clock, folder
@@ -133,7 +133,7 @@ class Scheduler:
         job = jobs[instance]
         return Unknown(job) if isinstance(job, str) else Found(job)
 
-    def live(self, slug: str) -> tuple[Job, ...]:
+    def live_jobs(self, slug: str) -> tuple[Job, ...]:
         return tuple(
             job for job in self._jobs().values() if isinstance(job, Job) and not job.state.ended
         )

@@ -76,7 +76,7 @@ def walk(cluster: Cluster, folder: Path) -> dict[str, Job]:
         _by_hand(told)
         _over(told)
     finally:
-        for job in (*told.adapter().live("tiny"), *told.adapter().beside("tiny")):
+        for job in (*told.adapter().live_jobs("tiny"), *told.adapter().other_jobs("tiny")):
             cluster.ask("scancel", "-s", "KILL", "-f", job.id, check=False)
             cluster.ask("scancel", job.id, check=False)
     return told.seen
@@ -164,7 +164,7 @@ def _by_hand(told: Walk) -> None:
     while {name: job.running_tasks for name, job in jobs.items()} != parts:
         assert time.monotonic() < until, jobs
         time.sleep(0.2)
-        jobs = {job.instance: job for job in told.adapter().beside("tiny")}
+        jobs = {job.instance: job for job in told.adapter().other_jobs("tiny")}
     told.seen |= jobs
 
 

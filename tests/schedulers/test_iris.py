@@ -251,8 +251,11 @@ def test_one_list_answers_for_many(rig: Rig, cluster: Cluster) -> None:
 def test_diagnostics_whose_names_begin_alike_are_not_the_runs(rig: Rig, cluster: Cluster) -> None:
     alike = ("tiny-1-diag", "tiny-probe", "tiny-1/train", "tiny2-1")
     cluster.write("others.json", [cluster.row(name, "RUNNING") for name in alike])
-    assert rig.connect().live("tiny") == ()
-    assert [job.instance for job in rig.connect().beside("tiny")] == ["tiny-1-diag", "tiny-probe"]
+    assert rig.connect().live_jobs("tiny") == ()
+    assert [job.instance for job in rig.connect().other_jobs("tiny")] == [
+        "tiny-1-diag",
+        "tiny-probe",
+    ]
 
 
 def test_what_iris_would_forward_by_itself_stays_here(

@@ -229,7 +229,7 @@ def test_the_request_is_admitted_as_it_was_sent_once(by_hand: Space, tmp_path: P
     assert differing_fields(json.loads(sent), admitted) == ()
     assert submit(scheduler, tmp_path, "sleep 600").id == job.id
     assert found(scheduler).state is JobState.PENDING
-    assert [each.instance for each in scheduler.live("tiny")] == ["tiny-1"]
+    assert [each.instance for each in scheduler.live_jobs("tiny")] == ["tiny-1"]
 
 
 @pytest.mark.back_end

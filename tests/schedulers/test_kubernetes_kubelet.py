@@ -218,7 +218,7 @@ def test_a_restarted_container_keeps_the_log_of_its_earlier_attempt(
             return ""
 
     def succeeded() -> bool:
-        answer = jobs.look("twice")
+        answer = jobs.find_job("twice")
         return isinstance(answer, Found) and answer.job.state is JobState.SUCCEEDED
 
     wait_for(lambda: text() == "first\nsecond\n", 120)

@@ -88,9 +88,9 @@ def test_after_a_ttl_nobody_can_say_how_it_ended(space: Space, tmp_path: Path) -
     job = space.job("brief", ["true"], str(tmp_path))
     job["spec"]["ttlSecondsAfterFinished"] = 1
     space.control.ask("POST", f"/apis/batch/v1/namespaces/{space.name}/jobs", job)
-    assert isinstance(by_id(space).look("brief"), Found)
+    assert isinstance(by_id(space).find_job("brief"), Found)
     wait_for(lambda: not space.jobs(), 60)
-    answer = by_id(space).look("brief")
+    answer = by_id(space).find_job("brief")
     assert isinstance(answer, Unknown) and mentions(answer.why, "brief", "deleted")
 
 
@@ -103,7 +103,7 @@ def test_the_log_of_the_attempt_before_comes_first(space: Space, tmp_path: Path)
     jobs = by_id(space)
 
     def ended() -> bool:
-        answer = jobs.look("twice")
+        answer = jobs.find_job("twice")
         return isinstance(answer, Found) and answer.job.state is JobState.SUCCEEDED
 
     wait_for(ended, 60)

@@ -326,7 +326,7 @@ def review_of_adapter(scheduler: Kubernetes) -> RequestReview:
 
 
 ACTS: list[Callable[[Kubernetes], object]] = [
-    lambda scheduler: scheduler.live("tiny"),
+    lambda scheduler: scheduler.live_jobs("tiny"),
     lambda scheduler: scheduler.tail("tiny-1", 5),
     lambda scheduler: scheduler.stop("tiny-1", "ada@box"),
 ]

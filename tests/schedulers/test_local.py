@@ -318,7 +318,7 @@ def test_workers_without_supervisor_and_launcher_are_a_live_job_that_can_be_stop
     eventually(lambda: not is_locked(jobs / "tiny-1.lock"))
     job = rig.now("tiny-1")
     assert (job.state, str(worker) in job.reason) == (JobState.RUNNING, True)
-    assert [job.instance for job in rig.connect().live("tiny")] == ["tiny-1"]
+    assert [job.instance for job in rig.connect().live_jobs("tiny")] == ["tiny-1"]
     rig.connect().stop("tiny-1", "ada@box")
     assert rig.now("tiny-1").state is JobState.CANCELLED
     assert not _processes.start_time(worker)
@@ -390,7 +390,7 @@ def test_the_job_outlives_its_supervisor_and_ends_without_a_record(rig: Rig, job
     os.kill(supervisor_of(started(jobs).pid), signal.SIGKILL)
     eventually(lambda: "supervisor is gone" in rig.now("tiny-1").reason)
     assert rig.now("tiny-1").state is JobState.RUNNING
-    assert [job.instance for job in rig.connect().live("tiny")] == ["tiny-1"]
+    assert [job.instance for job in rig.connect().live_jobs("tiny")] == ["tiny-1"]
     (rig.code / "go").touch()
     job = rig.ended("tiny-1")
     assert (job.state, job.reason, job.exit_code) == (JobState.FAILED, NO_RECORD, None)
@@ -743,7 +743,7 @@ def test_a_damaged_record_is_not_an_answer(rig: Rig, jobs: Path, name: str, cont
     scheduler = rig.connect()
     found = scheduler.find("tiny-1", long_ago())
     assert isinstance(found, Unknown) and name in found.why
-    for look in (lambda: scheduler.live("tiny"), lambda: scheduler.stop("tiny-1", "ada@box")):
+    for look in (lambda: scheduler.live_jobs("tiny"), lambda: scheduler.stop("tiny-1", "ada@box")):
         with pytest.raises(CouldNotLook, match=name):
             look()
 
@@ -753,7 +753,7 @@ def test_a_submission_that_is_under_way_is_live_but_not_yet_found(rig: Rig, jobs
     with (jobs / "tiny-1.lock").open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert isinstance(rig.connect().find("tiny-1", long_ago()), Unknown)
-        assert [job.state for job in rig.connect().live("tiny")] == [JobState.PENDING]
+        assert [job.state for job in rig.connect().live_jobs("tiny")] == [JobState.PENDING]
         with pytest.raises(CouldNotLook, match="again"):
             rig.connect().stop("tiny-1", "ada@box")
     assert rig.connect().find("tiny-1", long_ago()) == Absent()
@@ -795,7 +795,7 @@ def test_a_log_of_any_size_is_read_from_its_end(rig: Rig, jobs: Path) -> None:
 def test_instances_are_listed_in_the_order_of_their_numbers(rig: Rig) -> None:
     for number in (10, 9):
         rig.submit(rig.job("sleep 30", number=number))
-    assert [job.instance for job in rig.connect().live("tiny")] == ["tiny-9", "tiny-10"]
+    assert [job.instance for job in rig.connect().live_jobs("tiny")] == ["tiny-9", "tiny-10"]
 
 
 @pytest.mark.parametrize("name", ["../x-1", "tiny", "tiny-1\n", "Tiny-1", "tiny-1.lock", ""])

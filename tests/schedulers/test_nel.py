@@ -123,7 +123,7 @@ def _tell(story: Story) -> None:
         assert time.monotonic() < until
         time.sleep(0.05)
     seen["again"] = story.submit("tiny-1")
-    seen["live"] = story.adapter.live("tiny")
+    seen["live"] = story.adapter.live_jobs("tiny")
     story.adapter.stop("tiny-1", "ada@box")
     story.submit("tiny-2")
     story.told("told").write_text("0\n")

@@ -202,7 +202,7 @@ def test_an_answer_that_failed_is_never_an_absence(tmp_path: Path, script: str) 
     scheduler = adapter(tmp_path, script, timeout="1s")
     assert isinstance(scheduler.find("tiny-1", long_ago()), Unknown)
     with pytest.raises(CouldNotLook):
-        scheduler.live("tiny")
+        scheduler.live_jobs("tiny")
 
 
 def test_a_kill_that_ended_nothing_is_no_stop(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_without_an_invocation_of_ours_nel_is_not_asked(tmp_path: Path) -> None:
     scheduler = adapter(tmp_path, "exit 1")
     assert scheduler.find("tiny-2", long_ago()) == Absent()
     assert isinstance(scheduler.find("tiny-2", datetime.now(UTC)), Unknown)
-    assert scheduler.live("tin") == () and not (tmp_path / "asked").exists()
+    assert scheduler.live_jobs("tin") == () and not (tmp_path / "asked").exists()
 
 
 def test_a_missing_launcher_is_told_with_what_to_do(tmp_path: Path) -> None:
@@ -267,14 +267,14 @@ def test_runs_that_write_below_different_folders_share_one_status(tmp_path: Path
         for folder in ("/out", "/other")
     }
     assert len({scheduler.cluster for scheduler in runs.values()}) == 1
-    look = runs["/out"].look({"tiny-1": long_ago(), "never-1": long_ago()})
-    seen = {folder: scheduler.by(look) for folder, scheduler in runs.items()}
+    look = runs["/out"].snapshot({"tiny-1": long_ago(), "never-1": long_ago()})
+    seen = {folder: scheduler.with_snapshot(look) for folder, scheduler in runs.items()}
     here, there = (seen[folder].find("tiny-1", long_ago()) for folder in runs)
     assert isinstance(here, Found) and isinstance(there, Found)
     assert (here.job.state, there.job.state) == (JobState.RUNNING, JobState.CANCELLED)
     assert seen["/out"].find("never-1", long_ago()) == Absent()
     assert isinstance(seen["/out"].find("never-1", datetime.now(UTC)), Unknown)
-    assert [job.instance for job in seen["/out"].live("tiny")] == ["tiny-1"]
+    assert [job.instance for job in seen["/out"].live_jobs("tiny")] == ["tiny-1"]
     assert (tmp_path / "asked").read_text().splitlines() == ["status --json 0a 1a 2a"]
     lm = seen["/out"].find("lm-1", long_ago())  # it was not looked for: asked anew
     assert isinstance(lm, Found) and lm.job.state is JobState.CANCELLED
@@ -295,7 +295,7 @@ def test_a_job_of_an_executor_that_nobody_can_follow_blinds_its_own_run_alone(
         [{"invocation": "local", "job_id": "local.0", "status": "running", "data": {}}]
     )
     scheduler = adapter(tmp_path, f"echo '{answer}'")
-    seen = scheduler.by(scheduler.look({"odd-1": long_ago(), "tiny-1": long_ago()}))
+    seen = scheduler.with_snapshot(scheduler.snapshot({"odd-1": long_ago(), "tiny-1": long_ago()}))
     odd, fine = seen.find("odd-1", long_ago()), seen.find("tiny-1", long_ago())
     assert isinstance(odd, Unknown) and "executor lepton" in odd.why
     assert isinstance(fine, Found) and fine.job.state is JobState.RUNNING

@@ -174,7 +174,7 @@ def test_nel_submits_over_ssh_and_its_job_is_followed_on_slurm_and_stopped(login
     begun = login.submit("tiny-1")
     assert login.until("tiny-1", running).raw == "running; Slurm RUNNING"
     assert login.submit("tiny-1").id == begun.id
-    assert [job.instance for job in login.adapter.live("tiny")] == ["tiny-1"]
+    assert [job.instance for job in login.adapter.live_jobs("tiny")] == ["tiny-1"]
     eventually(lambda: login.logged("tiny-1"), within=60)
     assert login.adapter.tail("tiny-1", 5) == "evaluating tiny-1\n"
     assert "".join(read_log(login.adapter, "tiny-1", 5)) == "evaluating tiny-1\n"

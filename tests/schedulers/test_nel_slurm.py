@@ -85,7 +85,7 @@ def test_slurms_own_word_counts_through_the_login_node_and_a_cut_link_is_unknown
     eventually(lambda: job_of(scheduler).state is JobState.RUNNING, within=60)
     assert job_of(scheduler).raw == "failed; Slurm RUNNING"
     eventually(lambda: scheduler.tail("tiny-1", 5) == "evaluating\n", within=60)
-    assert [job.instance for job in scheduler.live("tiny")] == ["tiny-1"]
+    assert [job.instance for job in scheduler.live_jobs("tiny")] == ["tiny-1"]
 
     login_node.cut()
     job = job_of(scheduler)

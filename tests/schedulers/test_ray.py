@@ -86,7 +86,7 @@ def rig(ray_head: Head, tmp_path: Path, silent: str) -> Iterator[RayRig]:
         address=ray_head.url,
         prefix=prefix,
     )
-    for job in an_adapter(ray_head.url, state, **mine).live("tiny"):
+    for job in an_adapter(ray_head.url, state, **mine).live_jobs("tiny"):
         an_adapter(ray_head.url, state, **mine).stop(job.instance, "the test")
 
 
@@ -193,14 +193,17 @@ def test_runs_share_a_look_and_what_is_not_herorun_s_stands_beside_them(
     ray_head.post("/api/jobs/", {"entrypoint": "sleep 300", "submission_id": probe})
     try:
         wanted = {"tiny-1": long_ago(), "tiny-2": long_ago(), "tiny-3": just_now()}
-        seen = {name: scheduler.by(runs["a"].look(wanted)) for name, scheduler in runs.items()}
+        seen = {
+            name: scheduler.with_snapshot(runs["a"].snapshot(wanted))
+            for name, scheduler in runs.items()
+        }
         assert len({scheduler.cluster for scheduler in runs.values()}) == 1
         found = {name: seen["c"].find(name, at) for name, at in wanted.items()}
         assert found["tiny-1"].job.id == ended.id and found["tiny-1"].job.exit_code == 3
         assert found["tiny-2"].job.id == running.id and found["tiny-2"].job.state.live
         assert found["tiny-3"] == Absent()
-        assert [job.instance for job in seen["b"].live("tiny")] == ["tiny-2"]
-        assert [job.id for job in seen["c"].beside("tiny")] == [probe]
+        assert [job.instance for job in seen["b"].live_jobs("tiny")] == ["tiny-2"]
+        assert [job.id for job in seen["c"].other_jobs("tiny")] == [probe]
     finally:
         ray_head.post(f"/api/jobs/{probe}/stop", {})
 

@@ -134,7 +134,7 @@ def test_what_is_no_answer_about_a_job_is_unsure(stand, adapter, answer, words) 
     if answer[1] != []:
         assert words in why(adapter().find_all({"tiny-1": LONG_AGO})["tiny-1"])
         with pytest.raises(CouldNotLook):
-            adapter().live("tiny")
+            adapter().live_jobs("tiny")
 
 
 def test_nobody_listens(adapter) -> None:
@@ -208,7 +208,7 @@ def test_a_token_is_sent_and_shown_nowhere(stand, adapter, monkeypatch, tmp_path
         "Bearer correct-horse",
         "battery",
     )
-    assert "correct-horse" not in f"{found} {mine.__dict__} {mine._look()}"
+    assert "correct-horse" not in f"{found} {mine.__dict__} {mine._take_snapshot()}"
 
 
 def test_a_token_that_is_not_set_is_named(adapter, stand, monkeypatch) -> None:
@@ -318,7 +318,9 @@ def test_the_remnant_of_a_deleted_job_tells_nothing(stand, adapter) -> None:
     stand.answers["/api/jobs/tiny-1"] = RECORDED["a remnant"]
     assert "deleted" in why(adapter().find("tiny-1", LONG_AGO))
     assert "deleted" in why(
-        by_id.connect(by_id.Options(cluster=stand.url), Place("j", "/", "/", "/")).look("tiny-1")
+        by_id.connect(by_id.Options(cluster=stand.url), Place("j", "/", "/", "/")).find_job(
+            "tiny-1"
+        )
     )
 
 

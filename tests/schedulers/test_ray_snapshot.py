@@ -54,15 +54,16 @@ def test_a_round_of_many_runs_is_one_list_and_what_some_need_is_asked_once(
         *(f"never{n}-1" for n in range(20)),
     ]
     runs = {name: run_on(stand, tmp_path / name) for name in names}
-    looks = SharedPolls()
+    polls = SharedPolls()
     for name, scheduler in runs.items():
-        looks.take_down(name, scheduler, (name, LONG_AGO))
+        polls.note_intent(name, scheduler, (name, LONG_AGO))
     for _ in range(2):
         stand.asked.clear()
-        seen = {name: looks.shared(name, runs[name], (name, LONG_AGO), HALF) for name in names}
+        seen = {name: polls.shared(name, runs[name], (name, LONG_AGO), HALF) for name in names}
         found = {name: each.find(name, LONG_AGO) for name, each in seen.items()}
         live = {
-            name: [j.instance for j in seen[name].live(name.removesuffix("-1"))] for name in names
+            name: [j.instance for j in seen[name].live_jobs(name.removesuffix("-1"))]
+            for name in names
         }
         assert sorted(stand.asked) == [
             "GET /api/cluster_status",
@@ -82,13 +83,13 @@ def test_a_round_of_many_runs_is_one_list_and_what_some_need_is_asked_once(
 def test_a_list_that_fails_is_unsure_for_all_and_asked_once(stand: Stand, tmp_path: Path) -> None:
     reason = "the agent is down"
     stand.answers["/api/jobs/"] = (500, reason)
-    looks, runs = SharedPolls(), {name: run_on(stand, tmp_path / name) for name in ("one", "two")}
+    polls, runs = SharedPolls(), {name: run_on(stand, tmp_path / name) for name in ("one", "two")}
     for name, scheduler in runs.items():
-        seen = looks.shared(name, scheduler, (f"{name}-1", LONG_AGO), HALF)
+        seen = polls.shared(name, scheduler, (f"{name}-1", LONG_AGO), HALF)
         answer = seen.find(f"{name}-1", LONG_AGO)
         assert isinstance(answer, Unknown) and reason in answer.why
         with pytest.raises(CouldNotLook, match=reason):
-            seen.live(name)
+            seen.live_jobs(name)
     assert stand.asked == ["GET /api/jobs/"]
 
 
@@ -99,7 +100,7 @@ def test_what_only_one_run_needs_and_fails_is_its_own_trouble(stand: Stand, tmp_
     stand.answers["/api/jobs/"] = [job("one-1", "succeeded")]
     stand.answers["/api/v0/nodes"] = (500, "no")
     scheduler = run_on(stand, tmp_path)
-    seen = scheduler.by(scheduler.look({"one-1": LONG_AGO, "two-1": LONG_AGO}))
+    seen = scheduler.with_snapshot(scheduler.snapshot({"one-1": LONG_AGO, "two-1": LONG_AGO}))
     found, missing = seen.find("one-1", LONG_AGO), seen.find("two-1", LONG_AGO)
     assert isinstance(found, Found) and found.job.state is JobState.SUCCEEDED
     assert isinstance(missing, Unknown) and "HTTP 500" in missing.why
@@ -109,7 +110,7 @@ def test_a_look_says_nothing_of_a_job_that_was_submitted_after_it(
     stand: Stand, tmp_path: Path
 ) -> None:
     scheduler = run_on(stand, tmp_path)
-    seen = scheduler.by(scheduler.look({}))
+    seen = scheduler.with_snapshot(scheduler.snapshot({}))
     answer = seen.find("tiny-1", datetime.now(UTC))
     assert isinstance(answer, Unknown) and "too early" in answer.why
 
@@ -133,8 +134,10 @@ def test_prefixes_part_the_runs_that_share_a_look(stand: Stand, tmp_path: Path) 
         job("b-tiny-1", "succeeded", metadata=mine),
     ]
     one, other = (run_on(stand, tmp_path / prefix, prefix=prefix) for prefix in ("a-", "b-"))
-    look = one.look({"tiny-1": LONG_AGO})
-    answers = [scheduler.by(look).find("tiny-1", LONG_AGO) for scheduler in (one, other)]
+    snapshot = one.snapshot({"tiny-1": LONG_AGO})
+    answers = [
+        scheduler.with_snapshot(snapshot).find("tiny-1", LONG_AGO) for scheduler in (one, other)
+    ]
     states = [answer.job.state for answer in answers if isinstance(answer, Found)]
     assert states == [JobState.FAILED, JobState.SUCCEEDED]
 
@@ -160,12 +163,12 @@ def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_beside_it(
         },
     ]
     scheduler = run_on(stand, tmp_path, prefix="a-")
-    seen = scheduler.by(scheduler.look({"tiny-1": LONG_AGO}))
+    seen = scheduler.with_snapshot(scheduler.snapshot({"tiny-1": LONG_AGO}))
     stand.asked.clear()
-    assert [(each.id, each.state) for each in seen.beside("tiny")] == [
+    assert [(each.id, each.state) for each in seen.other_jobs("tiny")] == [
         ("a-tiny-probe", JobState.RUNNING)
     ]
-    assert [each.instance for each in seen.live("tiny")] == ["tiny-1", "tiny-2"]
+    assert [each.instance for each in seen.live_jobs("tiny")] == ["tiny-1", "tiny-2"]
     assert "GET /api/jobs/" not in stand.asked
 
 
@@ -184,7 +187,7 @@ def test_what_took_the_workers_is_asked_of_the_one_job_that_is_looked_for(
     stand.answers["/api/jobs/"] = [mine, {**mine, "submission_id": "tiny-2"}]
     stand.answers |= {"/api/v0/tasks": GANG["tasks"], "/api/v0/actors": GANG["actors"]}
     scheduler = run_on(stand, tmp_path)
-    assert scheduler.live("tiny") == scheduler.beside("tiny") == ()
+    assert scheduler.live_jobs("tiny") == scheduler.other_jobs("tiny") == ()
     assert "GET /api/v0/tasks" not in stand.asked
     lost = scheduler.find_all({"tiny-1": LONG_AGO})["tiny-1"]
     assert isinstance(lost, Found) and lost.job.state is JobState.NODE_FAILED

@@ -46,7 +46,7 @@ def adapter(cluster: Cluster, state: Path, **options: object) -> slurm.Slurm:
 def state(cluster: Cluster, tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "state of it"
     yield folder
-    for job in adapter(cluster, folder).live("tiny"):  # what a test has left running
+    for job in adapter(cluster, folder).live_jobs("tiny"):  # what a test has left running
         cluster.ask("scancel", "-s", "KILL", "-f", job.id, check=False)
 
 
@@ -90,7 +90,7 @@ def test_two_submitters_at_once_are_one_job(rig: Rig, cluster: Cluster) -> None:
     with ThreadPoolExecutor(2) as pool:
         jobs = list(pool.map(rig.submit, [submission, submission]))
     assert jobs[0].id == jobs[1].id
-    assert [job.id for job in rig.connect().live("tiny")] == [jobs[0].id]
+    assert [job.id for job in rig.connect().live_jobs("tiny")] == [jobs[0].id]
 
 
 def test_two_clones_that_submit_at_once_are_one_job(
@@ -114,7 +114,7 @@ def test_two_clones_that_submit_at_once_are_one_job(
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(submit, places)
     assert first == second
-    assert [job.id for job in rig.connect().live("tiny")] == [first]
+    assert [job.id for job in rig.connect().live_jobs("tiny")] == [first]
     job = rig.ended("tiny-1")
     assert (job.id, job.state) == (first, JobState.SUCCEEDED)
 
@@ -144,15 +144,15 @@ def test_three_runs_are_watched_by_one_squeue_and_one_sacct(
     runs["runs"].submit(rig.job("sleep 60", number=2), str(rig.code), rig.admission)
     wanted = {"runs": "tiny-2", "ended": "tiny-1", "never": "tiny-3"}
     asked.write_text("")
-    looks = SharedPolls()
+    polls = SharedPolls()
     for name, instance in wanted.items():
-        looks.take_down(name, runs[name], (instance, long_ago()))
+        polls.note_intent(name, runs[name], (instance, long_ago()))
     seen = {
-        name: looks.shared(name, runs[name], (instance, long_ago()), timedelta(minutes=5))
+        name: polls.shared(name, runs[name], (instance, long_ago()), timedelta(minutes=5))
         for name, instance in wanted.items()
     }
     found = {name: seen[name].find(instance, long_ago()) for name, instance in wanted.items()}
-    live = {name: [each.instance for each in seen[name].live("tiny")] for name in wanted}
+    live = {name: [each.instance for each in seen[name].live_jobs("tiny")] for name in wanted}
     assert asked.read_text().split() == ["squeue", "sacct"]
     assert found["ended"].job.id == job.id and found["ended"].job.exit_code == 3
     assert found["runs"].job.state.live and found["never"] == Absent()
@@ -178,9 +178,9 @@ def test_a_submission_without_an_answer_is_looked_for(
 ) -> None:
     """sbatch went through, and its answer was lost on the way."""
     scheduler = adapter(cluster, state)
-    scheduler._slurm.road = Lossy()
+    scheduler._slurm.transport = Lossy()
     job = scheduler.submit(rig.job("sleep 30"), str(rig.code), rig.admission)
-    assert [live.id for live in rig.connect().live("tiny")] == [job.id]
+    assert [live.id for live in rig.connect().live_jobs("tiny")] == [job.id]
 
 
 class Lossy(LocalTransport):
@@ -238,7 +238,7 @@ def test_variables_of_sbatch_and_of_an_outer_job_change_nothing(
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("SQUEUE_FORMAT", "%i")
     assert rig.submit(rig.job("sleep 30")).state.live
-    assert len(rig.connect().live("tiny")) == 1
+    assert len(rig.connect().live_jobs("tiny")) == 1
 
 
 # --- the partition --------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def test_a_job_whose_name_holds_rows_of_jobs_is_one_job(cluster: Cluster, state:
         f"odd\n{squeue('RUNNING', '4711', comment='')}\n{squeue('RUNNING', '4712', comment='')}"
     )
     held = cluster.ask("sbatch", "--parsable", "--hold", f"--job-name={forged}", "--wrap=true")
-    assert adapter(cluster, state).live("tiny") == ()
+    assert adapter(cluster, state).live_jobs("tiny") == ()
     assert forged.strip() in [row.name for row in adapter(cluster, state)._queue()]
     cluster.ask("scancel", held)
 
@@ -306,8 +306,8 @@ def behind(node: Box, cluster: Cluster, state: Path, **changes: object) -> slurm
         **changes,
     }
     scheduler = adapter(cluster, state, **{"timeout": "10s", **told})
-    scheduler._slurm.road = SshTransport(slurm.login_of(scheduler._options), connect=2)
-    scheduler._files._road = scheduler._slurm.road
+    scheduler._slurm.transport = SshTransport(slurm.login_of(scheduler._options), connect=2)
+    scheduler._files._transport = scheduler._slurm.transport
     return scheduler
 
 
@@ -336,7 +336,7 @@ def test_a_job_runs_behind_a_login_node(
     answer = scheduler.find("tiny-1", long_ago())
     assert isinstance(answer, Unknown) and node.name in answer.why and "\n" not in answer.why
     with pytest.raises(CouldNotLook, match=node.name) as blind:
-        scheduler.live("tiny")
+        scheduler.live_jobs("tiny")
     assert blind.value.exit_code == 3
     node.mend()
     scheduler._slurm.timeout = timeout
@@ -347,7 +347,7 @@ def test_a_job_runs_behind_a_login_node(
         within=60,
     )
     assert scheduler.tail("tiny-1", 1) == "two\n"
-    assert [live.id for live in scheduler.live("tiny")] == [number]
+    assert [live.id for live in scheduler.live_jobs("tiny")] == [number]
     scheduler.stop("tiny-1", "ada@laptop")
     eventually(lambda: scheduler.find("tiny-1", long_ago()).job.state.ended, within=60)
     assert scheduler.find("tiny-1", long_ago()).job.stopped_by == "ada@laptop"

@@ -104,10 +104,10 @@ def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_beside_it(stand_i
         stand_in.queue("RUNNING", "75", name="tinytim", **other),
     ]
     stand_in.says("squeue", "\n".join(rows))
-    assert [(job.id, job.instance) for job in stand_in.adapter().beside("tiny")] == [
+    assert [(job.id, job.instance) for job in stand_in.adapter().other_jobs("tiny")] == [
         ("72", "tiny-probe")
     ]
-    assert [job.instance for job in stand_in.adapter().live("tiny")] == ["tiny-1"]
+    assert [job.instance for job in stand_in.adapter().live_jobs("tiny")] == ["tiny-1"]
 
 
 # --- failures -------------------------------------------------------------------------------------
@@ -153,8 +153,8 @@ def test_a_missing_program_is_told_with_what_to_do(stand_in: Slurm) -> None:
 def test_without_accounting_only_this_clone_remembers(stand_in: Slurm) -> None:
     stand_in.says("sacct", "", DISABLED, 1)
     scheduler = stand_in.adapter()
-    assert scheduler.everywhere and scheduler.find("tiny-1", LONG_AGO) == Absent()
-    assert not scheduler.everywhere
+    assert scheduler.cluster_wide and scheduler.find("tiny-1", LONG_AGO) == Absent()
+    assert not scheduler.cluster_wide
 
 
 def test_without_accounting_an_end_is_told_while_the_controller_remembers_it(
@@ -310,7 +310,7 @@ def test_a_login_node_out_of_reach_is_no_empty_cluster(login: Slurm) -> None:
     scheduler = login.adapter(host="alpha")
     answer = scheduler.find("tiny-1", LONG_AGO)
     assert isinstance(answer, Unknown) and "alpha" in answer.why and "refused" in answer.why
-    for look in (lambda: scheduler.live("tiny"), lambda: scheduler.tail("tiny-1", 5)):
+    for look in (lambda: scheduler.live_jobs("tiny"), lambda: scheduler.tail("tiny-1", 5)):
         with pytest.raises(CouldNotLook, match="refused"):
             look()
 

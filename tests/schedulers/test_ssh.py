@@ -220,7 +220,7 @@ def test_it_outlives_its_connection_in_tmux_or_without(
     mine = f"pgrep -n -f [s]sh_remote_start.py.*{private}"
     parent = box.ssh(f"ps -o comm= -p $(ps -o ppid= -p $({mine}))").stdout
     assert parent.startswith("tmux") == bool(socket), parent
-    (job,) = scheduler.live("tiny")
+    (job,) = scheduler.live_jobs("tiny")
     assert job.state is JobState.RUNNING and job.reason == ""
 
 
@@ -272,7 +272,7 @@ def test_a_plain_box_without_tmux_and_with_busybox_runs_it_all_the_same(
     scheduler.submit(
         rig.job("echo $PPID; exec sleep 60", number=2), str(rig.code), str(admission(rig))
     )
-    (job,) = scheduler.live("tiny")
+    (job,) = scheduler.live_jobs("tiny")
     assert (job.instance, job.state) == ("tiny-2", JobState.RUNNING)
     assert scheduler.read_log("tiny-1", 0, 3).data == b"beg"
     assert plain.ssh(f"cat {shlex.quote(scheduler.log_place('tiny-1'))}").stdout == "begun\n"

@@ -60,7 +60,7 @@ def test_a_cut_link_leaves_everything_unsure_and_the_job_alone(
     for answer in scheduler.find_all({"tiny-1": long_ago(), "tiny-2": long_ago()}).values():
         assert isinstance(answer, Unknown) and "Try again" in answer.why
     for look in (
-        lambda: scheduler.live("tiny"),
+        lambda: scheduler.live_jobs("tiny"),
         lambda: scheduler.tail("tiny-1", 5),
         lambda: scheduler.stop("tiny-1", "ada@box"),
     ):
@@ -160,4 +160,4 @@ def test_a_box_that_was_off_is_unsure_and_once_it_is_on_again_its_job_has_lost_i
     assert mentions(job.reason, "restarted", "while")
     assert found(scheduler, "tiny-2").state is JobState.SUCCEEDED
     assert found(scheduler, "tiny-3").state is JobState.CANCELLED
-    assert scheduler.live("tiny") == ()
+    assert scheduler.live_jobs("tiny") == ()

@@ -179,7 +179,7 @@ TICKS: Mapping[str, Any] = {
 
 def watching() -> Iterator[Screen]:
     for state, status in STATES.items():
-        yield known(f"status-{state}", "status tiny", "report.status.standing_of", status)
+        yield known(f"status-{state}", "status tiny", "report.status.status_of_run", status)
     answers = [
         BatchResult(run.slug, None, run.error, 3)
         if run.error
@@ -188,9 +188,11 @@ def watching() -> Iterator[Screen]:
     ]
     slugs = [run.slug for run in SUMMARIES]
     several = {"herorun.runs.known_slugs": slugs, "herorun.system.git.find_repository": None}
-    target = f"{OPERATIONS}report.status.all_looked_at"
+    target = f"{OPERATIONS}report.status.all_statuses"
     yield Screen("status-all", "status --all", {**several, target: answers})
-    yield Screen("watch", "watch", {**several, f"{OPERATIONS}report.overview.glances": SUMMARIES})
+    yield Screen(
+        "watch", "watch", {**several, f"{OPERATIONS}report.overview.run_summaries": SUMMARIES}
+    )
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     for state, turn in TICKS.items():
         entry = turn[1].entry()

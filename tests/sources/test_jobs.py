@@ -27,7 +27,7 @@ class Scheduler:
     def find(self, instance: str, intended_at: datetime) -> Search:
         return Found(a_job())
 
-    def beside(self, slug: str) -> tuple[Job, ...]:
+    def other_jobs(self, slug: str) -> tuple[Job, ...]:
         if self.down:
             raise CouldNotLook("the queue does not answer")
         return (PROBE,)

@@ -27,6 +27,6 @@ def test_which_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_none_are_needed_or_they_travel_otherwise() -> None:
     assert isinstance(read_own_secrets(a_contract(), scheduler()), Nothing)
     elsewhere = scheduler()
-    elsewhere.secrets_road = "the runtime environment of the cluster"
+    elsewhere.secrets_source = "the runtime environment of the cluster"
     contract = a_contract(command={"secrets": ["SET_HERE"]})
     assert isinstance(read_own_secrets(contract, elsewhere), Nothing)

@@ -33,19 +33,19 @@ def test_a_contract_without_secrets_has_none(local):
 
 
 def test_a_scheduler_whose_jobs_get_them_elsewhere_cannot_be_looked_into(local):
-    local.secrets_road = "the runtime environment of the cluster"
+    local.secrets_source = "the runtime environment of the cluster"
 
     with pytest.raises(CouldNotLook, match=r"SET_TOKEN.*runtime"):
         read_secret_names(NEEDS, local)
 
 
 def test_where_a_person_vouches_for_them_they_count_as_set_by_that_word(local):
-    local.secrets_road, local.secrets_vouched = "the environment of the cluster", True
+    local.secrets_source, local.secrets_vouched = "the environment of the cluster", True
 
     found = read_secret_names(NEEDS, local)
 
     assert found.present == {"SET_TOKEN", "EMPTY_TOKEN", "UNSET_TOKEN"}
-    assert mentions(found.road, "environment", "word")
+    assert mentions(found.source, "environment", "word")
 
 
 @pytest.mark.thorough

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.back_end
 
 
 def reach_of(box: Box) -> RemoteTarget:
-    return RemoteTarget(SshLogin(host=box.name, ssh_config=str(box.config)), connect=2, look=10)
+    return RemoteTarget(SshLogin(host=box.name, ssh_config=str(box.config)), connect=2, timeout=10)
 
 
 class Bench:

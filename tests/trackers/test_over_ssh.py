@@ -43,9 +43,11 @@ class TestJsonlOverSsh(TrackerSuite):
 def fetched(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Every round trip, and what it asked for."""
     seen: list[object] = []
-    whole = remote_file.FarFile._fetch
+    whole = remote_file.RemoteFile._fetch
     monkeypatch.setattr(
-        remote_file.FarFile, "_fetch", lambda self, spans: seen.append(spans) or whole(self, spans)
+        remote_file.RemoteFile,
+        "_fetch",
+        lambda self, spans: seen.append(spans) or whole(self, spans),
     )
     return seen
 

@@ -141,15 +141,15 @@ def babysit_job(
     if due is not None and not (once or as_json):
         output.show_line(f"{_job_id_of(run)}: resumed; next look at {due:%Y-%m-%dT%H:%M:%SZ}")
 
-    def report(run: "JobRun", turn: "TickOutcome") -> None:
-        _print_tick(run, turn, as_json)
-        if not as_json and end.reached(turn.step, now()):
-            output.show_line(f"{_job_id_of(run)}: watched until {end}: {turn.progress}")
+    def report(run: "JobRun", tick: "TickOutcome") -> None:
+        _print_tick(run, tick, as_json)
+        if not as_json and end.reached(tick.step, now()):
+            output.show_line(f"{_job_id_of(run)}: watched until {end}: {tick.progress}")
 
     if once:
-        turn = tick_job(run)
-        _print_tick(run, turn, as_json)
-        return tick_exit_code(turn)
+        tick = tick_job(run)
+        _print_tick(run, tick, as_json)
+        return tick_exit_code(tick)
     return watch_job(run, report, end)
 
 
@@ -165,30 +165,30 @@ def show_job_status(start: str, job_options: dict[str, str | None], as_json: boo
     if run.current is None:
         command = " ".join(["herorun babysit --job", spec.job, *spec.options])
         raise WrongUse(f"{spec.job} is not monitored from this machine: start with `{command}`.")
-    turn = look_at(run)
-    _print_tick(run, turn, as_json)
-    return tick_exit_code(turn)
+    tick = look_at(run)
+    _print_tick(run, tick, as_json)
+    return tick_exit_code(tick)
 
 
 def _job_id_of(run: "JobRun") -> str:
     return run.current.job if run.current else run.facts.job
 
 
-def _print_tick(run: "JobRun", turn: "TickOutcome", as_json: bool) -> None:
+def _print_tick(run: "JobRun", tick: "TickOutcome", as_json: bool) -> None:
     from herorun import output
-    from herorun.output.status import show_turn
+    from herorun.output.status import show_tick
     from herorun.schemas.runs import BabysitJobDocument, JobCauseEntry
 
     if as_json:
-        cause = JobCauseEntry.of(turn.cause) if turn.cause else None
+        cause = JobCauseEntry.of(tick.cause) if tick.cause else None
         document = BabysitJobDocument.of(
-            turn.entry(), job=_job_id_of(run), slug=run.slug, cause=cause
+            tick.entry(), job=_job_id_of(run), slug=run.slug, cause=cause
         )
         output.show_json_line(document)
     else:
-        show_turn(_job_id_of(run), turn)
-        if turn.cause is not None:
-            output.show_line(f"  cause    {output.clean(str(turn.cause))}")
+        show_tick(_job_id_of(run), tick)
+        if tick.cause is not None:
+            output.show_line(f"  cause    {output.clean(str(tick.cause))}")
 
 
 def _spec_from_options(

@@ -43,11 +43,11 @@ class Size:
 SIZES = (Size(WIDTH, BAR, False), Size(12, 6, True), Size(8, 4, True))
 
 
-def table_of(glances: Sequence[RunSummary], at: datetime, width: int = 120) -> Any:
+def table_of(run_summaries: Sequence[RunSummary], at: datetime, width: int = 120) -> Any:
     """A rich table. On a narrow terminal curves and bars shrink first, then the last columns go; no number is cut."""
     from rich.table import Table
 
-    rows, column_count = _fitting(glances, at, width)
+    rows, column_count = _fitting(run_summaries, at, width)
     table = Table(box=None, pad_edge=False, header_style="dim", expand=False)
     for name in COLUMNS[:column_count]:
         table.add_column(name, no_wrap=True, overflow="ellipsis")
@@ -57,10 +57,10 @@ def table_of(glances: Sequence[RunSummary], at: datetime, width: int = 120) -> A
 
 
 def _fitting(
-    glances: Sequence[RunSummary], at: datetime, width: int
+    run_summaries: Sequence[RunSummary], at: datetime, width: int
 ) -> tuple[list[list[Any]], int]:
     """The rows in the largest size with the most columns that fit."""
-    sized = [[_cells(glance, at, size) for glance in glances] for size in SIZES]
+    sized = [[_cells(summary, at, size) for summary in run_summaries] for size in SIZES]
     for column_count in range(len(COLUMNS), FEWEST - 1, -1):
         for rows in sized:
             if sum(widths := _widths(rows)[:column_count]) + GAP * (len(widths) - 1) <= width:
@@ -76,57 +76,57 @@ def _widths(rows: Sequence[Sequence[Any]]) -> list[int]:
     ]
 
 
-def _cells(glance: RunSummary, at: datetime, size: Size) -> list[Any]:
+def _cells(summary: RunSummary, at: datetime, size: Size) -> list[Any]:
     """As `COLUMNS` names them."""
     from rich.text import Text
 
     return [
-        Text(clean(glance.slug)),
-        Text(say_state(glance), COLOURS.get(glance.run, "") if not glance.error else "red"),
-        Text(say_last_tick(glance, at, size.short)),
-        Text(say_progress(glance, size.bar)),
-        Text(say_loss(glance, size.curve)),
-        Text(say_pace(glance, size.short), "yellow" if _slow(glance) else ""),
-        Text(say_checkpoint(glance, size.short)),
-        Text(say_tick(glance, at)),
+        Text(clean(summary.slug)),
+        Text(say_state(summary), COLOURS.get(summary.run, "") if not summary.error else "red"),
+        Text(say_last_tick(summary, at, size.short)),
+        Text(say_progress(summary, size.bar)),
+        Text(say_loss(summary, size.curve)),
+        Text(say_pace(summary, size.short), "yellow" if _slow(summary) else ""),
+        Text(say_checkpoint(summary, size.short)),
+        Text(say_tick(summary, at)),
     ]
 
 
-def glance_rows(glance: RunSummary, at: datetime) -> list[tuple[str, str]]:
+def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:
     """One run by the names of the columns, for a look at it alone; what nobody saw is left out."""
-    remaining = f"{say_span(glance.left)} at this pace" if glance.left else ""
+    remaining = f"{say_span(summary.left)} at this pace" if summary.left else ""
     rows = (
         ("left", remaining),
-        ("loss", say_loss(glance)),
-        ("speed", say_pace(glance, usual=" of usual")),
-        ("checkpoint", say_checkpoint(glance)),
-        ("next tick", say_tick(glance, at)),
+        ("loss", say_loss(summary)),
+        ("speed", say_pace(summary, usual=" of usual")),
+        ("checkpoint", say_checkpoint(summary)),
+        ("next tick", say_tick(summary, at)),
     )
     return [(name, value) for name, value in rows if value not in ("", "-")]
 
 
-def alert_lines(glances: Sequence[RunSummary]) -> list[Any]:
+def alert_lines(run_summaries: Sequence[RunSummary]) -> list[Any]:
     """What is open, what is awaited, and what could not be read, one line each."""
     from rich.text import Text
 
     lines = []
-    for glance in glances:
-        if glance.error:
-            lines.append(Text(f"{clean(glance.slug)}: {clean(glance.error)}", "red"))
-        for missing in glance.awaited:
+    for summary in run_summaries:
+        if summary.error:
+            lines.append(Text(f"{clean(summary.slug)}: {clean(summary.error)}", "red"))
+        for missing in summary.awaited:
             until = f"; allowed until {missing.until:%Y-%m-%d %H:%M} UTC" if missing.until else ""
             lines.append(
-                Text(f"{clean(glance.slug)}: missing: {clean(missing.message)}{until}", "yellow")
+                Text(f"{clean(summary.slug)}: missing: {clean(missing.message)}{until}", "yellow")
             )
-        for alert in glance.alerts:
+        for alert in summary.alerts:
             style = "red" if alert.severity == "critical" else "yellow"
             words = (
-                f"{clean(glance.slug)}: {alert.state} {alert.severity} {alert.check}: "
+                f"{clean(summary.slug)}: {alert.state} {alert.severity} {alert.check}: "
                 f"{clean(alert.message)}"
             )
             lines.append(Text(words, style if alert.state == "firing" else "dim"))
     return lines
 
 
-def _slow(glance: RunSummary) -> bool:
-    return glance.pace is not None and glance.pace.ratio is not None and glance.pace.ratio < 0.8
+def _slow(summary: RunSummary) -> bool:
+    return summary.pace is not None and summary.pace.ratio is not None and summary.pace.ratio < 0.8

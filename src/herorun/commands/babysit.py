@@ -108,14 +108,14 @@ def _tick_one(name: str, start: str, as_json: bool) -> int:
     from herorun.operations.babysit.loop import tick_once
     from herorun.operations.babysit.outcome import tick_exit_code
     from herorun.operations.report.status import document_of
-    from herorun.output.status import show_turn
+    from herorun.output.status import show_tick
 
-    run, turn = tick_once(name, Path(start))
+    run, tick = tick_once(name, Path(start))
     if as_json:
-        output.show_json(document_of(turn))
+        output.show_json(document_of(tick))
     else:
-        show_turn(run.slug, turn)
-    return tick_exit_code(turn)
+        show_tick(run.slug, tick)
+    return tick_exit_code(tick)
 
 
 def _several(names: list[str], start: str, as_json: bool) -> int:
@@ -126,18 +126,18 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
     from herorun.operations.babysit.fleet import tick_each
     from herorun.operations.babysit.outcome import tick_exit_code
     from herorun.operations.report.status import document_of
-    from herorun.output.status import show_turn
+    from herorun.output.status import show_tick
     from herorun.schemas.status import BabysitAll
 
     codes, documents = [], []
     for answer in tick_each(names, Path(start)):
-        turn = answer.value
-        codes.append(tick_exit_code(turn) if turn else answer.code)
-        documents.append(document_of(turn, slug=answer.slug) if turn else answer.unread)
-        if turn is None:
+        tick = answer.value
+        codes.append(tick_exit_code(tick) if tick else answer.code)
+        documents.append(document_of(tick, slug=answer.slug) if tick else answer.unread)
+        if tick is None:
             output.say(answer.slug, answer.error)
         elif not as_json:
-            show_turn(answer.slug, turn)
+            show_tick(answer.slug, tick)
     if as_json:
         output.show_json(BabysitAll(runs=documents))
     return worst(codes)
@@ -153,20 +153,20 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
     from herorun.operations.babysit.loop import watch
     from herorun.operations.babysit.outcome import TickOutcome
     from herorun.operations.report.status import document_of
-    from herorun.output.status import show_summary, show_turn
+    from herorun.output.status import show_summary, show_tick
     from herorun.runs import Run, watched_run
     from herorun.schemas.status import UnreadDocument
     from herorun.system.clock import now
 
     end = parse_until(until, now()) if until else Until()
 
-    def report(run: Run, turn: TickOutcome) -> None:
+    def report(run: Run, tick: TickOutcome) -> None:
         if as_json:
-            output.show_json_line(document_of(turn, slug=run.slug))
+            output.show_json_line(document_of(tick, slug=run.slug))
         else:
-            show_turn(run.slug, turn)
-            if end.reached(turn.step, now()):
-                show_summary(run, turn, str(end))
+            show_tick(run.slug, tick)
+            if end.reached(tick.step, now()):
+                show_summary(run, tick, str(end))
 
     if len(names) == 1 and not every_run:
         return watch(names[0], Path(start), report, end, opened=watched_run)

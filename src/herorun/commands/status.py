@@ -44,7 +44,7 @@ def command(
     from herorun import output
     from herorun.core.run_summary import RunSummary, worst_first
     from herorun.operations.babysit.batch import worst
-    from herorun.operations.report.status import all_looked_at, standing_of, status_code
+    from herorun.operations.report.status import all_statuses, status_code, status_of_run
     from herorun.runs import known_slugs
     from herorun.schemas.status import StatusAll
     from herorun.system.git import find_repository
@@ -53,21 +53,21 @@ def command(
     if job_options.get("job"):
         return show_job_status(start, job_options, as_json)
     if run is not None and not every:
-        status, _, glance = standing_of(*_watched_run(run, start))
-        output.show_json(status) if as_json else _show_standing(status, glance)
+        status, _, summary = status_of_run(*_watched_run(run, start))
+        output.show_json(status) if as_json else _show_one(status, summary)
         return status_code(status)
     names = list(known_slugs(find_repository(Path(start))))
-    answers = all_looked_at(names, Path(start), whole=as_json)
+    answers = all_statuses(names, Path(start), whole=as_json)
     summaries = {
         a.slug: a.value[1] if a.value else RunSummary(a.slug, "", error=a.error) for a in answers
     }
-    places = [glance.slug for glance in worst_first(list(summaries.values()))]
+    places = [summary.slug for summary in worst_first(list(summaries.values()))]
     ordered = sorted(answers, key=lambda answer: places.index(answer.slug))
     for answer in ordered:
         if answer.value is None:
             output.say(answer.slug, answer.error)
         elif not as_json and not every:
-            _show_standing(*answer.value)
+            _show_one(*answer.value)
     if as_json:
         output.show_json(
             StatusAll(
@@ -77,7 +77,7 @@ def command(
     elif not answers:
         output.show_line("No run here yet: `herorun init RUN` begins one.")
     elif every:
-        _show_table(worst_first([glance for glance in summaries.values() if not glance.error]))
+        _show_table(worst_first([summary for summary in summaries.values() if not summary.error]))
     return worst(
         status_code(answer.value[0]) if answer.value else answer.code for answer in answers
     )
@@ -104,21 +104,21 @@ def _watched_run(run: str, start: str) -> "tuple[Run, str]":
         raise
 
 
-def _show_standing(status: "StatusOf", glance: "RunSummary") -> None:
-    from herorun.commands._run_table import glance_rows
+def _show_one(status: "StatusOf", summary: "RunSummary") -> None:
+    from herorun.commands._run_table import summary_rows
     from herorun.output.status import show_status
     from herorun.system.clock import now
 
     moment = now()
-    show_status(status.as_json(), moment, glance_rows(glance, moment))
+    show_status(status.as_json(), moment, summary_rows(summary, moment))
 
 
-def _show_table(glances: "Sequence[RunSummary]") -> None:
+def _show_table(run_summaries: "Sequence[RunSummary]") -> None:
     from herorun import output
     from herorun.commands._run_table import alert_lines, table_of
     from herorun.system.clock import now
 
     out = output.console()
-    out.print(table_of(glances, now(), out.width))
-    for line in alert_lines(glances):
+    out.print(table_of(run_summaries, now(), out.width))
+    for line in alert_lines(run_summaries):
         out.print(line)

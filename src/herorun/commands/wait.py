@@ -57,20 +57,20 @@ def command(
 
     from herorun import output
     from herorun.core.babysit.stop_condition import seconds_of
-    from herorun.core.patrol.wait_condition import wish_of
+    from herorun.core.patrol.wait_condition import condition_of
     from herorun.operations.jobs.wait import observer_of_job
     from herorun.operations.remote.wait import Ended, observer_of_run, wait_for
     from herorun.output.status import show_patrol
     from herorun.runs import watched_run
     from herorun.schemas.boxes import Await
 
-    wish = wish_of(marker, state, step)
+    condition = condition_of(marker, state, step)
     seconds = seconds_of(every, "--every")
     one_of_both(run, job_options)
     opened: Any = watched_run(run, Path(start))[0] if run else named_job(start, job_options)
     observer: Any = observer_of_run if run else observer_of_job
     ended: Ended = wait_for(
-        opened, observer, wish, seconds, most, lambda words: output.say(opened.slug, words)
+        opened, observer, condition, seconds, most, lambda words: output.say(opened.slug, words)
     )
     if as_json:
         output.show_json(
@@ -79,7 +79,7 @@ def command(
                 slug=opened.slug,
                 reached=ended.code == 0,
                 why=ended.words,
-                polls=ended.looks,
+                polls=ended.polls,
                 state=ended.assessment.state if ended.assessment else "unknown",
             )
         )

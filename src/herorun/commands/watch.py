@@ -70,25 +70,27 @@ def _watched_entry(run: "RunSummary") -> "WatchedRunEntry | NotRead":
     )
 
 
-def _summarise_runs(names: list[str], home: "Path", looks: Any = None) -> "list[RunSummary]":
-    from herorun.operations.report.overview import glances
+def _summarise_runs(names: list[str], home: "Path", polls: Any = None) -> "list[RunSummary]":
+    from herorun.operations.report.overview import run_summaries
 
-    return glances(names, home, looks)
+    return run_summaries(names, home, polls)
 
 
 def _exit_code_of(summaries: "list[RunSummary]") -> int:
     """What is wrong with a run beats one that could not be read."""
     from herorun.operations.babysit.batch import worst
 
-    return worst(1 if _is_wrong(glance) else 3 if _is_unseen(glance) else 0 for glance in summaries)
+    return worst(
+        1 if _is_wrong(summary) else 3 if _is_unseen(summary) else 0 for summary in summaries
+    )
 
 
-def _is_wrong(glance: "RunSummary") -> bool:
-    return glance.run == "down" or bool(_critical_topics(glance) - {"monitor"})
+def _is_wrong(summary: "RunSummary") -> bool:
+    return summary.run == "down" or bool(_critical_topics(summary) - {"monitor"})
 
 
-def _critical_topics(glance: "RunSummary") -> set[str]:
-    firing = [a.check for a in glance.alerts if a.state == "firing" and a.severity == "critical"]
+def _critical_topics(summary: "RunSummary") -> set[str]:
+    firing = [a.check for a in summary.alerts if a.state == "firing" and a.severity == "critical"]
     if not firing:
         return set()
     from herorun import discover
@@ -98,15 +100,17 @@ def _critical_topics(glance: "RunSummary") -> set[str]:
     return {*critical_topics(firing, {check.name: check for check in discover.checks(Gate.HEALTH)})}
 
 
-def _is_unseen(glance: "RunSummary") -> bool:
+def _is_unseen(summary: "RunSummary") -> bool:
     """Nobody could read it, or see whether it trains."""
     unsure = (
-        glance.run in ("starting", "unknown") or glance.monitor != "fresh" or bool(glance.awaited)
+        summary.run in ("starting", "unknown")
+        or summary.monitor != "fresh"
+        or bool(summary.awaited)
     )
     return (
-        bool(glance.error)
-        or bool(_critical_topics(glance))
-        or (glance.stage == "launched" and unsure)
+        bool(summary.error)
+        or bool(_critical_topics(summary))
+        or (summary.stage == "launched" and unsure)
     )
 
 
@@ -133,12 +137,12 @@ def _follow(names: list[str], home: "Path", seconds: float) -> int:
     from herorun.core.run_summary import worst_first
     from herorun.operations.health.shared_polls import SharedPolls
 
-    out, looks = output.console(), SharedPolls()
+    out, polls = output.console(), SharedPolls()
     with keys() as pressed, Live(console=out, auto_refresh=False, screen=True) as live:
         while True:
             began = monotonic()
             live.update(
-                _draw_page(worst_first(_summarise_runs(names, home, looks)), out), refresh=True
+                _draw_page(worst_first(_summarise_runs(names, home, polls)), out), refresh=True
             )
             took = monotonic() - began
             if pressed("q", max(seconds, 10 * took) - took):

@@ -25,6 +25,7 @@ KINDS: Mapping[str, type[Any]] = {
         if isinstance(kind, type)
         and "__dataclass_fields__" in vars(kind)  # `is_dataclass` reads it
     },
+    "ActionBlock": types.ActionBlock,  # its name in earlier evidence
 }
 
 

@@ -16,7 +16,7 @@ from herorun.core.babysit.tick import Rules, Tick, tick
 from herorun.core.canonical_json import canonical, plain
 from herorun.core.drift import differences
 from herorun.core.event import CheckedIn, Decided, Intended, Observed
-from herorun.core.evidence import Evidence, Hands
+from herorun.core.evidence import ActionBlock, Evidence
 from herorun.core.evidence_log import Lost, decode_evidence
 from herorun.core.journal import JournalLine, Memory, fold
 from herorun.core.journal.decision import (
@@ -113,8 +113,8 @@ def replay(
     try:
         evidence = _evidence(past, forms, why_lost)
         assert past.memory is not None and past.decided is not None
-        turn = tick(past.memory.alerts, past.memory.ledger, evidence, rules, observation.at)
-        changes = _differences(past.decided, past.intended, turn, evidence, past.memory)
+        outcome = tick(past.memory.alerts, past.memory.ledger, evidence, rules, observation.at)
+        changes = _differences(past.decided, past.intended, outcome, evidence, past.memory)
     except Lost as error:
         return Replay(
             observation.at, observation.version, same_rules, ReplayResult.UNKNOWN, why=str(error)
@@ -127,7 +127,7 @@ def replay(
             ReplayResult.UNKNOWN,
             why=f"not judged: {error!r}",
         )
-    acts = _other_interventions(past.decided, evidence, turn)
+    acts = _other_interventions(past.decided, evidence, outcome)
     result = ReplayResult.DIFFERS if changes or acts else ReplayResult.SAME
     return Replay(observation.at, observation.version, same_rules, result, changes, acts)
 
@@ -143,11 +143,11 @@ def _evidence(past: Past, forms: Mapping[str, Any] | None, why_lost: str) -> Evi
 
 
 def _differences(
-    then: Decided, intended: Sequence[Intended], turn: Tick, evidence: Evidence, memory: Memory
+    then: Decided, intended: Sequence[Intended], outcome: Tick, evidence: Evidence, memory: Memory
 ) -> tuple[str, ...]:
     """None where both are the same bytes."""
-    actions = allowed(turn.actions, _hands(evidence))
-    now = decided(turn, evidence, memory, actions)
+    actions = allowed(outcome.actions, _block_of(evidence))
+    now = decided(outcome, evidence, memory, actions)
     before = _readable(plain(then), {each.key: _normalise_post(each) for each in intended})
     after = _readable(scrub_tree(plain(now)), _would_say(actions, memory))
     if canonical(before) == canonical(after):
@@ -155,9 +155,9 @@ def _differences(
     return differences(before, after) or ("its form differs",)
 
 
-def _hands(evidence: Evidence) -> Hands:
-    hands = evidence.get(Hands)
-    return hands if isinstance(hands, Hands) else Hands()
+def _block_of(evidence: Evidence) -> ActionBlock:
+    block = evidence.get(ActionBlock)
+    return block if isinstance(block, ActionBlock) else ActionBlock()
 
 
 def _readable(decision: Any, intended: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,12 +180,12 @@ def _would_say(actions: Sequence[Action], memory: Memory) -> dict[str, list[Any]
     }
 
 
-def _other_interventions(then: Decided, evidence: Evidence, turn: Tick) -> tuple[str, ...]:
+def _other_interventions(then: Decided, evidence: Evidence, outcome: Tick) -> tuple[str, ...]:
     """What was done or only held back then, beside what the rules want now."""
     before = {key for key in then.actions if verb_of(key) in INTERVENTIONS} | {
-        *_hands(evidence).withheld
+        *_block_of(evidence).withheld
     }
-    now = set(interventions(turn.actions))
+    now = set(interventions(outcome.actions))
     return (
         *(f"{key}: only then" for key in sorted(before - now)),
         *(f"{key}: only now" for key in sorted(now - before)),

@@ -120,8 +120,8 @@ class RunSummary:
         return stalled or (self.quiet is not None and self.quiet > longest)
 
 
-def worst_first(glances: Sequence[RunSummary]) -> list[RunSummary]:
-    return sorted(glances, key=lambda glance: (glance.rank, glance.slug))
+def worst_first(run_summaries: Sequence[RunSummary]) -> list[RunSummary]:
+    return sorted(run_summaries, key=lambda summary: (summary.rank, summary.slug))
 
 
 def sparkline(values: Sequence[float], width: int = WIDTH) -> str:

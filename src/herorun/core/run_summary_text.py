@@ -8,41 +8,43 @@ from herorun.core.run_summary import WIDTH, RunSummary, shrunk
 BAR = 12  # cells
 
 
-def say_state(glance: RunSummary) -> str:
-    if glance.error:
+def say_state(summary: RunSummary) -> str:
+    if summary.error:
         return "cannot be read"
-    if glance.stage != "launched":
-        return glance.stage
-    return glance.run if glance.monitor == "fresh" else f"{glance.run}, monitor {glance.monitor}"
+    if summary.stage != "launched":
+        return summary.stage
+    return (
+        summary.run if summary.monitor == "fresh" else f"{summary.run}, monitor {summary.monitor}"
+    )
 
 
-def say_last_tick(glance: RunSummary, at: datetime, short: bool = False) -> str:
+def say_last_tick(summary: RunSummary, at: datetime, short: bool = False) -> str:
     """How old everything but the state is: `4m10s ago`; short: `4m10s`."""
-    if glance.seen_at is None:
+    if summary.seen_at is None:
         return "-"
-    return f"{say_span(at - glance.seen_at)}{'' if short else ' ago'}"
+    return f"{say_span(at - summary.seen_at)}{'' if short else ' ago'}"
 
 
-def say_progress(glance: RunSummary, cells: int = BAR) -> str:
+def say_progress(summary: RunSummary, cells: int = BAR) -> str:
     """`█████       4600/5155 3h05m left`: bar, steps and the time that is left at this pace."""
-    if glance.step is None and glance.final_step is None:
+    if summary.step is None and summary.final_step is None:
         return "-"
-    steps = f"{'?' if glance.step is None else glance.step}/{glance.final_step or '?'}"
-    bar = "" if glance.done is None else f"{'█' * int(glance.done * cells):<{cells}} "
-    time_left = f" {say_span(glance.left)} left" if glance.left else ""
+    steps = f"{'?' if summary.step is None else summary.step}/{summary.final_step or '?'}"
+    bar = "" if summary.done is None else f"{'█' * int(summary.done * cells):<{cells}} "
+    time_left = f" {say_span(summary.left)} left" if summary.left else ""
     return f"{bar}{steps}{time_left}"
 
 
-def say_loss(glance: RunSummary, cells: int = WIDTH) -> str:
-    value = "" if glance.loss is None else f"{glance.loss:.4g}"
-    return " ".join(part for part in (shrunk(glance.curve, cells), value) if part)
+def say_loss(summary: RunSummary, cells: int = WIDTH) -> str:
+    value = "" if summary.loss is None else f"{summary.loss:.4g}"
+    return " ".join(part for part in (shrunk(summary.curve, cells), value) if part)
 
 
-def say_pace(glance: RunSummary, short: bool = False, usual: str = "") -> str:
+def say_pace(summary: RunSummary, short: bool = False, usual: str = "") -> str:
     """The speed now, and in percent of the usual one: `48.2k tokens_per_s 99%`; short: `48.2k 99%`.
     `usual` is appended to the percentage.
     """
-    pace = glance.pace
+    pace = summary.pace
     if pace is None:
         return "-"
     beside = f" {pace.ratio:.0%}{usual}" if pace.ratio is not None else ""
@@ -50,20 +52,20 @@ def say_pace(glance: RunSummary, short: bool = False, usual: str = "") -> str:
     return f"{_format_float(pace.now)}{' ' if unit else ''}{unit}{beside}"
 
 
-def say_checkpoint(glance: RunSummary, short: bool = False) -> str:
+def say_checkpoint(summary: RunSummary, short: bool = False) -> str:
     """`step 4500, 12m ago`; short: its age."""
-    if glance.checkpoint_step is None:
+    if summary.checkpoint_step is None:
         return "-"
-    if glance.checkpoint_age is None:
-        return f"step {glance.checkpoint_step}"
-    age = f"{say_span(glance.checkpoint_age)} ago"
-    return age if short else f"step {glance.checkpoint_step}, {age}"
+    if summary.checkpoint_age is None:
+        return f"step {summary.checkpoint_step}"
+    age = f"{say_span(summary.checkpoint_age)} ago"
+    return age if short else f"step {summary.checkpoint_step}, {age}"
 
 
-def say_tick(glance: RunSummary, at: datetime) -> str:
-    if glance.next_tick is None:
+def say_tick(summary: RunSummary, at: datetime) -> str:
+    if summary.next_tick is None:
         return "-"
-    due = glance.next_tick - at
+    due = summary.next_tick - at
     return f"in {say_span(due)}" if due > timedelta(0) else f"{say_span(-due)} late"
 
 

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Set
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 
-def judge_secrets(required_names: Iterable[str], present: Set[str], road: str) -> list[Verdict]:
+def judge_secrets(required_names: Iterable[str], present: Set[str], source: str) -> list[Verdict]:
     """One answer for each name; an empty value is none."""
     names = tuple(dict.fromkeys(required_names))
     if not names:
         return [not_applicable("the contract names no secrets")]
     return [
-        passed(f"{name} is set in {road}", subject=name)
+        passed(f"{name} is set in {source}", subject=name)
         if name in present
-        else failed(f"{name} is not set in {road}, or is empty", subject=name)
+        else failed(f"{name} is not set in {source}, or is empty", subject=name)
         for name in names
     ]

@@ -119,7 +119,7 @@ def _clear_away(stage: Sandbox) -> None:
     if babysitter_runs(run):
         heart = json.loads((run.state / "heartbeat.json").read_text())
         os.kill(int(heart["pid"]), signal.SIGTERM)
-    for job in run.scheduler.live(SLUG):
+    for job in run.scheduler.live_jobs(SLUG):
         run.scheduler.stop(job.instance, run.launcher.owner)
 
 

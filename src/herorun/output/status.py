@@ -22,11 +22,11 @@ def _line(out: Any, indent: int, text: str, style: str = "") -> None:
     hang(out, text[:indent], text[indent:], style)
 
 
-def show_turn(slug: str, turn: Any) -> None:
+def show_tick(slug: str, tick: Any) -> None:
     """One tick for people: a line for the run, one for each alert and each action. A quiet one says
     what is amiss.
     """
-    document = turn.entry().as_json()
+    document = tick.entry().as_json()
     calm = (
         document["run"] in ("healthy", "finished")
         and document["monitor"] == "fresh"
@@ -35,13 +35,13 @@ def show_turn(slug: str, turn: Any) -> None:
     if (
         progress.quiet
         and calm
-        and not (document["alerts"] or document["actions"] or turn.doubts or turn.push)
+        and not (document["alerts"] or document["actions"] or tick.doubts or tick.push)
     ):
         return
-    at = f"{turn.tick.at:%Y-%m-%dT%H:%M:%SZ} " if turn.tick else ""
+    at = f"{tick.tick.at:%Y-%m-%dT%H:%M:%SZ} " if tick.tick else ""
     out = console()
-    if turn.sealed:
-        hang(out, "", f"{slug}: sealed as {turn.sealed}; nothing to monitor")
+    if tick.sealed:
+        hang(out, "", f"{slug}: sealed as {tick.sealed}; nothing to monitor")
         return
     hang(
         out,
@@ -64,17 +64,17 @@ def show_turn(slug: str, turn: Any) -> None:
         _line(out, TICK, f"  {name:<8} {clean(action['title'])}: {how}")
     for other in document["other_jobs"]:
         _line(out, TICK, f"  other    {_other(other)}")
-    for doubt in turn.doubts:
+    for doubt in tick.doubts:
         _line(out, TICK, f"  unknown  {clean(doubt)}")
-    if turn.push:
-        _line(out, TICK, f"  the record is not pushed: {clean(turn.push)}")
+    if tick.push:
+        _line(out, TICK, f"  the record is not pushed: {clean(tick.push)}")
     sys.stdout.flush()
 
 
-def show_summary(run: Any, turn: Any, until: str) -> None:
+def show_summary(run: Any, tick: Any, until: str) -> None:
     """How the run stands where a watch ends."""
     memory = run.record.memory()
-    document = turn.entry().as_json()
+    document = tick.entry().as_json()
     firing = [alert["check"] for alert in document["alerts"] if alert["state"] == "firing"]
     out = console()
     out.print(
@@ -91,26 +91,26 @@ def show_summary(run: Any, turn: Any, until: str) -> None:
 
 
 def show_status(
-    document: Mapping[str, Any], at: datetime, glance: Sequence[tuple[str, str]] = ()
+    document: Mapping[str, Any], at: datetime, summary: Sequence[tuple[str, str]] = ()
 ) -> None:
-    """How a run stands at a time; `glance` is its loss, speed and the like, each by its name."""
+    """How a run stands at a time; `summary` is its loss, speed and the like, each by its name."""
     out = console()
     out.print(f"{document['slug']}: {document['stage']}", style="bold")
-    for line in _status_lines(document, at, glance):
+    for line in _status_lines(document, at, summary):
         _line(out, STATUS, line)
     if document["next"]:
         out.print(f"  next       {document['next']}", soft_wrap=True)  # to be copied whole
 
 
 def _status_lines(
-    document: Mapping[str, Any], at: datetime, glance: Sequence[tuple[str, str]]
+    document: Mapping[str, Any], at: datetime, summary: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
     if document["stage"] == "launched":
         yield f"  run        {document['run']}, {say_steps(document['progress'])}"
     yield from _problems(document, at)
     if document["stage"] == "launched":
         yield from _monitoring(document)
-        yield from (f"  {name:<10} {clean(value)}" for name, value in glance)
+        yield from (f"  {name:<10} {clean(value)}" for name, value in summary)
     for instance in document["instances"]:
         began = f"{_cut_fraction(instance['started'])} ({_ago(instance['started'], at)})"
         yield f"  instance   {instance['name']}, job {clean(instance['job'])}, since {began}"

@@ -53,7 +53,7 @@ class RecordReader:
         self._content = Content()
         self._stated: list[Sealed] = []  # seals whose tag was seen to say the same
         # instances that nothing proves to be launches of ours
-        self.disbelieved: frozenset[str] = frozenset()
+        self.rejected_launches: frozenset[str] = frozenset()
 
     @property
     def logbook_path(self) -> str:
@@ -111,7 +111,7 @@ class RecordReader:
 
     def memory(self) -> Memory:
         """What the journal amounts to, as it stands now, without what does not count."""
-        return self._believed(self._read().memory)
+        return self._proven_only(self._read().memory)
 
     def memory_as_written(self) -> Memory:
         """With all that anybody wrote there."""
@@ -120,10 +120,12 @@ class RecordReader:
     def known(self) -> FoldedMemory:
         """The same as `memory`, with the place in the journal that it was folded up to."""
         content = self._read()
-        return FoldedMemory(self._believed(content.memory), content.count, content.last_id)
+        return FoldedMemory(self._proven_only(content.memory), content.count, content.last_id)
 
-    def _believed(self, memory: Memory) -> Memory:
-        return memory.believed(self.disbelieved, tuple(seal for seal, _ in self._unproven(memory)))
+    def _proven_only(self, memory: Memory) -> Memory:
+        return memory.proven_only(
+            self.rejected_launches, tuple(seal for seal, _ in self._unproven(memory))
+        )
 
     def unproven_seals(self) -> tuple[tuple[Sealed, str], ...]:
         """The seals that the journal tells of and no tag states, each with the reason."""

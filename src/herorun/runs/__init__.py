@@ -9,7 +9,7 @@ from herorun.runs.launch_history import (
     prior_launch,
     source_launches,
 )
-from herorun.runs.loader import believe, contract_path, known_slugs, open_run, watched_run
+from herorun.runs.loader import apply_proof, contract_path, known_slugs, open_run, watched_run
 from herorun.runs.run import Run, log_of
 from herorun.runs.templates import template
 
@@ -17,7 +17,7 @@ __all__ = [
     "LARGEST_CONTRACT",
     "MonitoredRun",
     "Run",
-    "believe",
+    "apply_proof",
     "contract_at",
     "contract_drift",
     "contract_path",

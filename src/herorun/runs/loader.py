@@ -118,7 +118,7 @@ def watched_run(name: str, start: Path) -> tuple[Run, str]:
     try:
         run, problem = open_run(name, start), ""
         run.record.fetch()
-        believe(run, run.contract)
+        apply_proof(run, run.contract)
     except HerorunError as error:
         run, problem = _admitted_by_name(name, start, error), str(error).rstrip(".")
     if run.closed:
@@ -140,7 +140,7 @@ def _admitted_by_name(name: str, start: Path, error: HerorunError) -> Run:
         raise error
     record, rules = Record.found(repository, slug), _rules(repository, slug)
     proof = prove(record, rules)
-    record.disbelieved = proof.disbelieved
+    record.rejected_launches = proof.rejected_launches
     launching = newest(record.memory())
     if launching is None and proof.doubts:
         raise CouldNotLook(
@@ -150,7 +150,7 @@ def _admitted_by_name(name: str, start: Path, error: HerorunError) -> Run:
         raise error
     contract = launched_contract(repository, launching)
     run = Run(repository, contract, ContractFile(launching.contract_file, ""))
-    believe(run, rules, proof)
+    apply_proof(run, rules, proof)
     return run
 
 
@@ -165,18 +165,18 @@ def _rules(repository: Repository, slug: str) -> Contract | None:
         return None
 
 
-def believe(run: Run, rules: Contract | None, proof: RecordProof | None = None) -> None:
+def apply_proof(run: Run, rules: Contract | None, proof: RecordProof | None = None) -> None:
     """Hold its record against what proves it; from then on what does not count is left out of its
     memory.
     """
     proof = proof or prove(run.record, rules)
-    run.record.disbelieved = proof.disbelieved
+    run.record.rejected_launches = proof.rejected_launches
     doubts = [*proof.doubts, *_doubtful_seals(run)]
     alone = tuple(
         say_unstated(run.slug, launching, message) for launching, message in proof.unstated
     )
     run.unproven = LaunchProof(tuple(doubts), alone)
-    run.to_prove, run.to_believe = (
+    run.to_prove, run.to_accept = (
         proof.unproven,
         tuple(launching for launching, _ in proof.unstated),
     )

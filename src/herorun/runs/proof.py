@@ -66,7 +66,7 @@ class RecordProof:
     is acted on.
     """
 
-    disbelieved: frozenset[str] = frozenset()  # instances
+    rejected_launches: frozenset[str] = frozenset()  # instances
     doubts: tuple[
         str, ...
     ] = ()  # one sentence for each that is no launch of ours, and was not rejected by a person
@@ -177,9 +177,9 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
     )
 
 
-def _strays(memory: Memory, disbelieved: frozenset[str]) -> tuple[str, ...]:
+def _strays(memory: Memory, rejected_launches: frozenset[str]) -> tuple[str, ...]:
     """Instances that no launch stands behind, or that say something else than their launch."""
-    strays = (each for each in memory.strays if each.name not in disbelieved)
+    strays = (each for each in memory.strays if each.name not in rejected_launches)
     return tuple(
         f"{each.name} does not count: the record names job {each.job} for it, and no launch says so"
         for each in strays

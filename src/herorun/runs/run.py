@@ -54,7 +54,7 @@ class Run(MonitoredRun):
     unproven: LaunchProof | Nothing = UNPROVEN
     to_prove: tuple[Launching, ...] = ()  # of the record's launches, those that nothing proves
     # those that count, and of which the record alone tells something
-    to_believe: tuple[Launching, ...] = ()
+    to_accept: tuple[Launching, ...] = ()
     closed: str = ""  # why nothing that its contract names is used; empty: it may be
 
     @cached_property

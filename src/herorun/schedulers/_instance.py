@@ -1,6 +1,6 @@
 """The folder of one local instance: its files, and what they say about the job.
 
-`judge_instance` evaluates, and is pure. `look` reads the lock before the records, because the exit
+`judge_instance` evaluates, and is pure. `snapshot` reads the lock before the records: the exit
 record is written before the lock is freed.
 """
 
@@ -113,18 +113,22 @@ class Folder:
         starting = is_locked(self.lock)
         if not _is_there(self.path):
             return Job(self.name, self.name, JobState.PENDING, "starting") if starting else None
-        sight = self.look()
-        if sight.end is None and not sight.alive and sight.host not in (None, socket.gethostname()):
+        snapshot = self.snapshot()
+        if (
+            snapshot.end is None
+            and not snapshot.alive
+            and snapshot.host not in (None, socket.gethostname())
+        ):
             raise CouldNotLook(
-                f"{self.name} was started on {sight.host} and has no exit record: only that "
+                f"{self.name} was started on {snapshot.host} and has no exit record: only that "
                 "machine can tell "
                 "whether it still runs, so ask there. If it is gone permanently, write "
                 f'{{"signal": "SIGKILL", "ended": "2026-01-31T12:00:00Z"}} with the right time to '
                 f"{self.path}/exit.json."
             )
-        return judge_instance(self.name, sight)
+        return judge_instance(self.name, snapshot)
 
-    def look(self) -> InstanceSnapshot:
+    def snapshot(self) -> InstanceSnapshot:
         locked, watched = is_locked(self.lock), is_locked(self.path / "watched")
         started = self._read("started.json", Started)
         request = self._read("request.json", Request)
@@ -174,22 +178,22 @@ class Folder:
             ) from None
 
 
-def judge_instance(name: str, sight: InstanceSnapshot) -> Job:
+def judge_instance(name: str, snapshot: InstanceSnapshot) -> Job:
     """What a look says about the job."""
-    started = sight.started.at if sight.started else None
-    if sight.end:
-        return _ended_job(name, started, sight.end)
-    if sight.alive and not sight.started:
+    started = snapshot.started.at if snapshot.started else None
+    if snapshot.end:
+        return _ended_job(name, started, snapshot.end)
+    if snapshot.alive and not snapshot.started:
         return Job(name, name, JobState.PENDING, "starting")
-    if sight.alive:
+    if snapshot.alive:
         no_supervisor = (
-            "" if sight.watched else "its supervisor is gone: its exit will not be recorded"
+            "" if snapshot.watched else "its supervisor is gone: its exit will not be recorded"
         )
-        reason = sight.stuck or no_supervisor
+        reason = snapshot.stuck or no_supervisor
         return Job(name, name, JobState.RUNNING, "running", reason, started=started)
-    reason = NO_RECORD if sight.started else NEVER_RAN
-    state = JobState.CANCELLED if sight.stop else JobState.FAILED
-    by = sight.stop.by if sight.stop else None
+    reason = NO_RECORD if snapshot.started else NEVER_RAN
+    state = JobState.CANCELLED if snapshot.stop else JobState.FAILED
+    by = snapshot.stop.by if snapshot.stop else None
     return Job(name, name, state, "no record", reason, stopped_by=by, started=started)
 
 

@@ -66,15 +66,15 @@ class IrisReader:
     def cluster(self) -> Hashable:
         return ("iris", self._options.user, *self._iris.program)
 
-    def look(self, intents: Mapping[str, datetime]) -> "IrisSnapshot":
+    def snapshot(self, intents: Mapping[str, datetime]) -> "IrisSnapshot":
         """One list of all whose names begin as theirs do."""
         beginning = beginning_of([f"{name.rpartition('-')[0]}-" for name in intents])
         return IrisSnapshot(now(), beginning, self._list(beginning))
 
-    def by(self, look: IrisSnapshot) -> Self:
+    def with_snapshot(self, snapshot: IrisSnapshot) -> Self:
         """One that is not whole says nothing of a job that it lacks: then each asks for its own."""
         view = copy(self)
-        view._snapshot = None if look.listing.partial else look
+        view._snapshot = None if snapshot.listing.partial else snapshot
         return view
 
     def _search(
@@ -133,7 +133,7 @@ class IrisReader:
             )
         return Absent()
 
-    def live(self, slug: str) -> tuple[Job, ...]:
+    def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """What is called as an instance of the run: other jobs whose names begin alike, diagnostics
         say, are not its.
         """
@@ -150,7 +150,7 @@ class IrisReader:
             jobs += [answer.job] if isinstance(answer, Found) and not answer.job.state.ended else []
         return tuple(jobs)
 
-    def beside(self, slug: str) -> tuple[Job, ...]:
+    def other_jobs(self, slug: str) -> tuple[Job, ...]:
         """Jobs of the same user, their children left out."""
         other = re.compile(
             rf"/{re.escape(self._options.user)}/({re.escape(slug)}-(?![0-9]+$)[^/]+)"

@@ -51,7 +51,7 @@ class KubernetesSnapshot:
         return _jobs_of(instance, self.jobs.values())
 
 
-def look_at(kube: Kubectl, selector: str, kind: ObjectKind) -> KubernetesSnapshot:
+def take_snapshot(kube: Kubectl, selector: str, kind: ObjectKind) -> KubernetesSnapshot:
     """The Jobs first: a pod that is there without its Job was then left behind."""
     at = now()
     sets = _sets(kube, selector) if kind == JOBSET else []

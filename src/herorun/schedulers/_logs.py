@@ -1,4 +1,4 @@
-"""Reading a log from any byte on, here or at the far end of a road."""
+"""Reading a log from any byte on, here or on a remote machine."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -18,12 +18,12 @@ def part_here(path: str, offset: int, limit: int, mark: str) -> LogPart:
 
 
 def part_there(
-    far: RemotePython, path: str, offset: int, limit: int, mark: str, within: float
+    remote: RemotePython, path: str, offset: int, limit: int, mark: str, within: float
 ) -> LogPart:
     """By one connection; `CouldNotLook` where the link is cut or the far end does not answer."""
     arguments = {"path": path, "offset": offset, "limit": limit, "mark": mark}
-    answer = far.ask(READING, "part", within, **arguments)
-    with readable(far.road.where):
+    answer = remote.ask(READING, "part", within, **arguments)
+    with readable(remote.transport.where):
         return _as_told(_remote_agent.unpacked(answer["data"]), answer)
 
 

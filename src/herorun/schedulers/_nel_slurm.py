@@ -75,16 +75,17 @@ class SlurmJobs:
             return results
         ids_and_folders = [word for job in with_id for word in (job.slurm_id, job.folder)]
         ids = last_ids(
-            slurm.road.run(["sh", "-c", _EACH, "sh", *ids_and_folders], self._timeout).text, with_id
+            slurm.transport.run(["sh", "-c", _EACH, "sh", *ids_and_folders], self._timeout).text,
+            with_id,
         )
         newest_ids = sorted(set(ids.values()))
         queue = slurm.queue()
         since = min(job.at for job in with_id) - timedelta(days=1)
         parted = new_parted()
-        books = sacct_rows(slurm.output(sacct_argv(parted, since, ids=newest_ids)), parted)
+        accounting = sacct_rows(slurm.output(sacct_argv(parted, since, ids=newest_ids)), parted)
         return {
             **results,
-            **{job.id: _find_slurm_job(ids[job.slurm_id], queue, books) for job in with_id},
+            **{job.id: _find_slurm_job(ids[job.slurm_id], queue, accounting) for job in with_id},
         }
 
     def _programs(self, job: NelTask) -> Programs:
@@ -108,27 +109,29 @@ class SlurmJobs:
 
     def tail(self, job: NelTask, lines: int) -> str | None:
         """None where it has no log yet."""
-        road = self._road(job)
-        answer = road.run(["sh", "-c", _TAIL, "sh", job.folder, str(max(0, lines))], self._timeout)
+        transport = self._road(job)
+        answer = transport.run(
+            ["sh", "-c", _TAIL, "sh", job.folder, str(max(0, lines))], self._timeout
+        )
         if answer.code == _ABSENT:
             return None
         if answer.code:
             raise CouldNotLook(
-                f"The log of {job.id} on {road.where} could not be read: {answer.complaint}"
+                f"The log of {job.id} on {transport.where} could not be read: {answer.complaint}"
             )
         return answer.out.decode("utf-8", "replace")
 
     def read(self, job: NelTask, name: str, most: int) -> str | None:
         """The first `most` bytes of a file in its folder; None where there is none."""
-        road = self._road(job)
-        answer = road.run(
+        transport = self._road(job)
+        answer = transport.run(
             ["sh", "-c", _READ, "sh", f"{job.folder}/{name}", str(most)], self._timeout
         )
         if answer.code == _ABSENT:
             return None
         if answer.code:
             raise CouldNotLook(
-                f"{name} of {job.id} on {road.where} could not be read: {answer.complaint}"
+                f"{name} of {job.id} on {transport.where} could not be read: {answer.complaint}"
             )
         return answer.text
 
@@ -146,11 +149,17 @@ def _login(job: NelTask) -> tuple[str, str]:
     return str(job.data.get("hostname") or ""), str(job.data.get("username") or "")
 
 
-def _find_slurm_job(number: str, queue: Sequence[SlurmRow], books: Sequence[SlurmRow]) -> Job | str:
+def _find_slurm_job(
+    number: str, queue: Sequence[SlurmRow], accounting: Sequence[SlurmRow]
+) -> Job | str:
     here = [row for row in queue if row.id == number]
-    there = [row for row in books if row.id == number]
+    rows_of_job = [row for row in accounting if row.id == number]
     answer = judge_slurm(
-        number, here, there, Accounting(there), SubmissionRecord(is_ours=True, id=number)
+        number,
+        here,
+        rows_of_job,
+        Accounting(rows_of_job),
+        SubmissionRecord(is_ours=True, id=number),
     )
     if isinstance(answer, Found):
         return answer.job

@@ -25,7 +25,9 @@ class Process(NamedTuple):
     pid: int
     parent: int
     group: int
-    born: int  # clock ticks after the start of the machine: with the pid, this is its identity
+    start_time: (
+        int  # clock ticks after the start of the machine: with the pid, this is its identity
+    )
 
 
 def become_subreaper() -> bool:
@@ -125,7 +127,7 @@ def _send(process: Process, number: int) -> bool:
     """Signal that very process, never a later one with its number; False if it is gone or not ours
     to signal.
     """
-    if process.pid > 0 and _born(_stat(str(process.pid))) != process.born:
+    if process.pid > 0 and _start_time_of(_stat(str(process.pid))) != process.start_time:
         return False
     try:
         os.kill(process.pid, number)
@@ -139,7 +141,7 @@ def start_time(pid: int) -> str:
     does not say.
     """
     stat, booted = _stat(str(pid)), boot()
-    return f"{booted} {_born(stat)}" if booted and stat and stat[0] not in _DEAD else ""
+    return f"{booted} {_start_time_of(stat)}" if booted and stat and stat[0] not in _DEAD else ""
 
 
 def boot() -> str:
@@ -198,7 +200,7 @@ def _everyone() -> dict[Process, bool]:
     processes = {}
     for name in os.listdir("/proc"):
         if (stat := _stat(name)) and int(name) != os.getpid():
-            processes[Process(int(name), int(stat[1]), int(stat[2]), _born(stat))] = (
+            processes[Process(int(name), int(stat[1]), int(stat[2]), _start_time_of(stat))] = (
                 stat[0] not in _DEAD
             )
     return processes
@@ -226,7 +228,7 @@ def _has_marks(pid: int, marks: frozenset[bytes]) -> bool:
         return False
 
 
-def _born(stat: list[bytes]) -> int:
+def _start_time_of(stat: list[bytes]) -> int:
     return int(stat[19]) if stat else -1
 
 

@@ -48,62 +48,64 @@ class RayReader:
         if self._shared:
             return self.find_all({instance: intended_at})[instance]
         try:
-            look = self._look()
-            return self._search(look, instance, look.record(self._name(instance)), intended_at)
+            snapshot = self._take_snapshot()
+            return self._search(
+                snapshot, instance, snapshot.record(self._name(instance)), intended_at
+            )
         except CouldNotLook as error:
             return Unknown(str(error))
 
     def find_all(self, intents: Mapping[str, datetime]) -> Mapping[str, Search]:
         """One list answers for all."""
         try:
-            look = self._look()
-            by_name = {record.name: record for record in look.records}
+            snapshot = self._take_snapshot()
+            by_name = {record.name: record for record in snapshot.records}
         except CouldNotLook as error:
             return {instance: Unknown(str(error)) for instance in intents}
-        return {each: self._found_in(look, by_name, each, at) for each, at in intents.items()}
+        return {each: self._found_in(snapshot, by_name, each, at) for each, at in intents.items()}
 
     @property
     def cluster(self) -> Hashable:
         options = self._options
         return ("ray", options.address, options.token_env, *sorted(options.header_env.items()))
 
-    def look(self, intents: Mapping[str, datetime]) -> RaySnapshot:
+    def snapshot(self, intents: Mapping[str, datetime]) -> RaySnapshot:
         """One list, which has every job; what only some of them need is asked for once."""
-        look = self._look()
-        _ = look.records
-        return look
+        snapshot = self._take_snapshot()
+        _ = snapshot.records
+        return snapshot
 
-    def by(self, look: RaySnapshot) -> Self:
+    def with_snapshot(self, snapshot: RaySnapshot) -> Self:
         view = copy(self)
-        view._shared = look
+        view._shared = snapshot
         return view
 
     def _found_in(
-        self, look: RaySnapshot, by_name: Mapping[str, RayJob], instance: str, at: datetime
+        self, snapshot: RaySnapshot, by_name: Mapping[str, RayJob], instance: str, at: datetime
     ) -> Search:
         try:
-            return self._search(look, instance, by_name.get(self._name(instance)), at)
+            return self._search(snapshot, instance, by_name.get(self._name(instance)), at)
         except CouldNotLook as error:
             return Unknown(str(error))
 
     def _search(
-        self, look: RaySnapshot, instance: str, record: RayJob | None, intended_at: datetime
+        self, snapshot: RaySnapshot, instance: str, record: RayJob | None, intended_at: datetime
     ) -> Search:
         if record is None:
-            return self._absent(look, instance, intended_at)
+            return self._absent(snapshot, instance, intended_at)
         if record.instance != instance:
             return Unknown(f"a job called {record.name} is there that herorun did not submit")
         if record.submitted is None:
             return Unknown(
                 f"{record.name} was deleted, and Ray put a remnant back: it tells nothing"
             )
-        return Found(look.job(record, instance, self._notes.stop(instance)))
+        return Found(snapshot.job(record, instance, self._notes.stop(instance)))
 
-    def _absent(self, look: RaySnapshot, instance: str, intended_at: datetime) -> Search:
+    def _absent(self, snapshot: RaySnapshot, instance: str, intended_at: datetime) -> Search:
         """A head that was started anew has forgotten every job, so its "no" counts only for its own
         time.
         """
-        if look.at - intended_at <= self._options.settle:
+        if snapshot.at - intended_at <= self._options.settle:
             return Unknown(
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
             )
@@ -112,46 +114,46 @@ class RayReader:
             return Absent()
         advice = f"If you know that it no longer runs, confirm it: `touch {gone_file}`"
         note = self._notes.sent(instance)
-        if note and note.cluster == look.session:
+        if note and note.cluster == snapshot.session:
             return Absent()
         if note:
             return Unknown(
                 f"{instance} was submitted to Ray's {note.cluster}, and {self._options.address} "
-                f"is {look.session} now, "
+                f"is {snapshot.session} now, "
                 f"which has forgotten what ran before. {advice}"
             )
-        since = began(look.nodes, ())
+        since = began(snapshot.nodes, ())
         if since is None or since > intended_at:
-            since = began(look.nodes, look.records)
+            since = began(snapshot.nodes, snapshot.records)
         if since is None or since > intended_at:
             return Unknown(
                 f"the Ray cluster was started after {instance} was to be submitted. {advice}"
             )
         return Absent()
 
-    def live(self, slug: str) -> tuple[Job, ...]:
+    def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """Found by their whole name; what cannot be read is a `CouldNotLook`."""
         ours = re.compile(rf"{re.escape(self._options.prefix)}({re.escape(slug)}-[0-9]+)")
-        look = self._look()
+        snapshot = self._take_snapshot()
         jobs = [
-            look.job(record, match[1], self._notes.stop(match[1]))
-            for record in look.records
+            snapshot.job(record, match[1], self._notes.stop(match[1]))
+            for record in snapshot.records
             if record.submitted
             and (match := ours.fullmatch(record.name))
             and not ray_state_of(record).ended
         ]
         return tuple(sorted(jobs, key=lambda job: (len(job.instance), job.instance)))
 
-    def beside(self, slug: str) -> tuple[Job, ...]:
+    def other_jobs(self, slug: str) -> tuple[Job, ...]:
         """Jobs that no herorun has submitted."""
-        name, look = f"{self._options.prefix}{slug}-", self._look()
+        name, snapshot = f"{self._options.prefix}{slug}-", self._take_snapshot()
         others = [
             r
-            for r in look.records
+            for r in snapshot.records
             if r.name.startswith(name) and not (r.instance or ray_state_of(r).ended)
         ]
         jobs = (
-            look.job(each, each.name, None)
+            snapshot.job(each, each.name, None)
             for each in others
             if not each.name.removeprefix(name).isdigit()
         )
@@ -161,7 +163,7 @@ class RayReader:
         must_be_instance(instance)
         return f"{self._options.prefix}{instance}"
 
-    def _look(self) -> RaySnapshot:
+    def _take_snapshot(self) -> RaySnapshot:
         if self._shared:
             return self._shared
         options = self._options

@@ -16,7 +16,7 @@ _SETTING_UP = lazy_regex(
 )
 
 
-def read_log(look: RaySnapshot, record: RayJob, lines: int) -> str:
+def read_log(snapshot: RaySnapshot, record: RayJob, lines: int) -> str:
     """At most the last MiB; FileNotFoundError before the job is placed. Of one whose log is lost,
     Ray's last words.
     """
@@ -25,7 +25,7 @@ def read_log(look: RaySnapshot, record: RayJob, lines: int) -> str:
         raise FileNotFoundError(f"{record.name} has no log before it is placed")
     try:
         return (
-            own_lines(_fetch_log_end(look, record, lines), record, lines)
+            own_lines(_fetch_log_end(snapshot, record, lines), record, lines)
             if record.node
             else _say_missing_log(record, lines)
         )
@@ -35,14 +35,14 @@ def read_log(look: RaySnapshot, record: RayJob, lines: int) -> str:
         return _say_missing_log(record, lines)
 
 
-def _fetch_log_end(look: RaySnapshot, record: RayJob, lines: int) -> bytes:
+def _fetch_log_end(snapshot: RaySnapshot, record: RayJob, lines: int) -> bytes:
     query = {
         "node_id": record.node,
         "filename": f"job-driver-{record.name}.log",
         "lines": lines + _PREFACE + record.entrypoint.count("\n"),
-        "timeout": max(1, int(look.dashboard.timeout)),
+        "timeout": max(1, int(snapshot.dashboard.timeout)),
     }
-    return look.dashboard.ask("GET", f"/api/v0/logs/file?{urlencode(query)}", end=MOST).body
+    return snapshot.dashboard.ask("GET", f"/api/v0/logs/file?{urlencode(query)}", end=MOST).body
 
 
 def own_lines(data: bytes, record: RayJob, lines: int) -> str:

@@ -36,25 +36,25 @@ _MOST_NAMES = 60_000  # characters of names in one question: a shell takes 128 K
 
 
 class Programs:
-    """Slurm's programs at the end of a road. What gives no answer is `CouldNotLook`, and no empty
+    """Slurm's programs behind a transport. What gives no answer is `CouldNotLook`, and no empty
     list.
     """
 
     def __init__(
         self,
-        road: Transport,
+        transport: Transport,
         timeout: float,
         folder: str | None,
         conf: str | None,
         missing: str = MISSING,
     ) -> None:
         """`missing` is what a person may have left out where a program is not found."""
-        self.road, self.timeout = road, timeout
+        self.transport, self.timeout = transport, timeout
         self._folder, self._conf, self._missing = folder, conf, missing
         self._users: dict[str, str] = {}
 
     def ask(self, argv: Sequence[str]) -> ProcessResult:
-        return self.road.run(programs(self._folder, self._conf, *argv), self.timeout)
+        return self.transport.run(programs(self._folder, self._conf, *argv), self.timeout)
 
     def output(self, argv: Sequence[str]) -> str:
         """What it prints; `CouldNotLook` where it fails."""
@@ -72,7 +72,7 @@ class Programs:
         parted = new_parted()
         return squeue_rows(self.output(squeue_argv(parted, few)), parted)
 
-    def books(self, names: Iterable[str], since: datetime) -> Accounting:
+    def accounting_of_names(self, names: Iterable[str], since: datetime) -> Accounting:
         return self.accounting(since - timedelta(days=1), names=sorted(names))
 
     def accounting(
@@ -92,17 +92,17 @@ class Programs:
 
     def trouble(self, program: str, answer: ProcessResult) -> CouldNotLook:
         if answer.code == NO_PROGRAM:
-            return _missing(program, self.road.where, self._missing)
+            return _missing(program, self.transport.where, self._missing)
         message = (
             answer.complaint if answer.err.strip() else answer.text.strip() or answer.complaint
         )
-        return CouldNotLook(f"{program} on {self.road.where} failed: {message}")
+        return CouldNotLook(f"{program} on {self.transport.where} failed: {message}")
 
     def user(self, number: str) -> str:
         """Their name; where nobody knows it, the number."""
         if number not in self._users:
             try:
-                answer = self.road.run(["id", "-nu", number], self.timeout)
+                answer = self.transport.run(["id", "-nu", number], self.timeout)
                 self._users[number] = answer.text.strip() if answer.code == 0 else ""
             except CouldNotLook:
                 return f"uid {number}"

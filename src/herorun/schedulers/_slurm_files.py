@@ -31,7 +31,7 @@ mv -T -- "$new" "$1" 2>/dev/null || test -d "$1/code"
 _TAIL = f'test -e "$1" || exit {_ABSENT}; tail -c {MOST} -- "$1" | tail -n "$2"'
 
 
-class HereFiles:
+class LocalFolder:
     """The run's own state folder, which every node must see, as it must see the code."""
 
     def __init__(self, folder: Path) -> None:
@@ -53,12 +53,12 @@ class HereFiles:
         return part_here(path, offset, limit, mark)
 
 
-class FarFiles:
+class RemoteFolder:
     """A folder on the cluster."""
 
     def __init__(
         self,
-        road: Transport,
+        transport: Transport,
         login: SshLogin,
         folder: str | None,
         run: str,
@@ -66,7 +66,7 @@ class FarFiles:
         timeout: float,
     ) -> None:
         self._road, self._folder, self._run, self._slug, self._timeout = (
-            road,
+            transport,
             folder,
             run,
             slug,
@@ -154,16 +154,16 @@ class FarFiles:
 
 
 def files_for(
-    road: Transport,
+    transport: Transport,
     login: SshLogin,
     state: Path,
     folder: str | None,
     run: str,
     slug: str,
     timeout: float,
-) -> HereFiles | FarFiles:
+) -> LocalFolder | RemoteFolder:
     return (
-        HereFiles(state)
-        if road.reach == "here"
-        else FarFiles(road, login, folder, run, slug, timeout)
+        LocalFolder(state)
+        if transport.reach == "here"
+        else RemoteFolder(transport, login, folder, run, slug, timeout)
     )

@@ -16,7 +16,7 @@ from herorun.core.remote.target import SshLogin
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._road import Transport
 from herorun.schedulers._slurm_client import Programs
-from herorun.schedulers._slurm_files import FarFiles, HereFiles, files_for
+from herorun.schedulers._slurm_files import LocalFolder, RemoteFolder, files_for
 from herorun.schedulers._slurm_options import Options
 from herorun.schedulers._slurm_parse import (
     SlurmRow,
@@ -42,16 +42,16 @@ def login_of(options: Options) -> SshLogin:
 class SlurmReader:
     """The half of the scheduler `slurm` that only reads."""
 
-    def __init__(self, options: Options, place: Place, road: Transport) -> None:
+    def __init__(self, options: Options, place: Place, transport: Transport) -> None:
         self._options = options
         timeout = options.timeout.total_seconds()
-        self._slurm = Programs(road, timeout, options.slurm_bin, options.slurm_conf)
+        self._slurm = Programs(transport, timeout, options.slurm_bin, options.slurm_conf)
         self._run = digest(place.output_root).removeprefix("sha256:")[
             :16
         ]  # one name may be used for two runs
         self._folder = Path(place.state).absolute() / "slurm"
-        self._files: HereFiles | FarFiles = files_for(
-            road=road,
+        self._files: LocalFolder | RemoteFolder = files_for(
+            transport=transport,
             login=login_of(options),
             state=self._folder,
             folder=options.folder,
@@ -59,10 +59,10 @@ class SlurmReader:
             slug=place.slug,
             timeout=self._slurm.timeout,
         )
-        self.reach = road.reach
+        self.reach = transport.reach
         client = {"programs": options.slurm_bin, "conf": options.slurm_conf}
         self.slurm_client = {name: value for name, value in client.items() if value}
-        self.everywhere = True  # until it turns out that the cluster keeps no accounting
+        self.cluster_wide = True  # until it turns out that the cluster keeps no accounting
         self.log: Callable[[str], str] | None = self._files.log if self.reach == "here" else None
         self._snapshot: SlurmSnapshot | None = None
         self._tags: dict[tuple[str, str], Tag] = {}  # so that what was shown is what is sent
@@ -84,12 +84,12 @@ class SlurmReader:
                 for name, at in intents.items()
             }
             others = [name for name in intents if needs_accounting(own[name])]
-            books, rows_by_name = self._accounting_rows(others, intents)
+            accounting, rows_by_name = self._accounting_rows(others, intents)
         except (CouldNotLook, OSError) as error:
             return dict.fromkeys(intents, Unknown(in_words(error)))
         return {
             name: self._answer(
-                name, at, own[name], replace(books, rows=rows_by_name.get(name, ())), asked_at
+                name, at, own[name], replace(accounting, rows=rows_by_name.get(name, ())), asked_at
             )
             for name, at in intents.items()
         }
@@ -100,9 +100,9 @@ class SlurmReader:
         if not names:
             return Accounting(), {}
         if self._snapshot and self._snapshot.names.issuperset(names):
-            return self._snapshot.books, self._snapshot.accounting_rows
-        books = self._books(names, min(intents[name] for name in names))
-        return books, by_name(books.rows)
+            return self._snapshot.accounting, self._snapshot.accounting_rows
+        accounting = self._accounting(names, min(intents[name] for name in names))
+        return accounting, by_name(accounting.rows)
 
     def _answer(
         self,
@@ -113,8 +113,8 @@ class SlurmReader:
         asked_at: datetime,
     ) -> Search:
         record = self._submission_record(instance)
-        books = ours(accounting.rows, instance, self._run, record, intended_at)
-        answer = judge_slurm(instance, queue, books, accounting, record)
+        rows = ours(accounting.rows, instance, self._run, record, intended_at)
+        answer = judge_slurm(instance, queue, rows, accounting, record)
         if isinstance(answer, Absent) and asked_at - intended_at <= self._options.settle:
             return Unknown(
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
@@ -129,29 +129,31 @@ class SlurmReader:
         options = self._options
         return (
             "slurm",
-            self._slurm.road.where,
+            self._slurm.transport.where,
             options.port,
             options.ssh_config,
             options.slurm_conf,
             options.slurm_bin,
         )
 
-    def look(self, intents: Mapping[str, datetime]) -> SlurmSnapshot:
+    def snapshot(self, intents: Mapping[str, datetime]) -> SlurmSnapshot:
         """One squeue of all jobs, and at most one sacct."""
         at = now()
         queue = by_name(self._queue())
         names = not_live(queue, intents)
-        books = self._books(names, min(intents[name] for name in names)) if names else Accounting()
+        accounting = (
+            self._accounting(names, min(intents[name] for name in names)) if names else Accounting()
+        )
         return SlurmSnapshot(
-            at, queue, replace(books, rows=()), by_name(books.rows), frozenset(names)
+            at, queue, replace(accounting, rows=()), by_name(accounting.rows), frozenset(names)
         )
 
-    def by(self, look: SlurmSnapshot) -> Self:
+    def with_snapshot(self, snapshot: SlurmSnapshot) -> Self:
         view = copy(self)
-        view._snapshot = look
+        view._snapshot = snapshot
         return view
 
-    def live(self, slug: str) -> tuple[Job, ...]:
+    def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """Of this cluster's controller; a job of the name whose comment says nothing counts, as it
         may be ours.
         """
@@ -166,7 +168,7 @@ class SlurmReader:
             ]
         )
 
-    def beside(self, slug: str) -> tuple[Job, ...]:
+    def other_jobs(self, slug: str) -> tuple[Job, ...]:
         """Jobs that no herorun has submitted; of all users."""
         instance = re.compile(rf"{re.escape(slug)}-[0-9]+")
         rows = (row for row in self._named_like(slug) if row.tag is None)
@@ -186,11 +188,11 @@ class SlurmReader:
             else self._slurm.queue(sorted_names)
         )
 
-    def _books(self, names: Iterable[str], since: datetime) -> Accounting:
-        books = self._slurm.books(names, since)
-        if books.none_kept:
-            self.everywhere = False  # only this clone remembers what it has submitted
-        return books
+    def _accounting(self, names: Iterable[str], since: datetime) -> Accounting:
+        accounting = self._slurm.accounting_of_names(names, since)
+        if accounting.none_kept:
+            self.cluster_wide = False  # only this clone remembers what it has submitted
+        return accounting
 
     def _submission_record(self, instance: str) -> SubmissionRecord:
         return keeping.read_submission(self._folder, instance)

@@ -19,7 +19,7 @@ class SlurmSnapshot:
 
     at: datetime  # when it began
     queue: ByName
-    books: Accounting  # without its rows
+    accounting: Accounting  # without its rows
     accounting_rows: ByName
     names: frozenset[str]  # that accounting was asked for
 

@@ -72,12 +72,12 @@ def needs_accounting(queue: Sequence[SlurmRow]) -> bool:
 def judge_slurm(
     instance: str,
     queue: Sequence[SlurmRow],
-    books: Sequence[SlurmRow],
+    accounting_rows: Sequence[SlurmRow],
     accounting: Accounting,
     record: SubmissionRecord,
 ) -> Search:
-    """`queue` and `books` are `ours` of each; `Absent` is still to be kept back for the settle
-    time.
+    """`queue` and `accounting_rows` are `ours` of each. `Absent` does not count before the settle
+    time is over: the caller sees to that.
 
     Of two that were submitted at once, the later one has been cancelled: it is not how the instance
     ended.
@@ -88,13 +88,13 @@ def judge_slurm(
             f"{count(len(numbers), 'job')} called {instance} are live: {', '.join(numbers)}. "
             "Cancel all but one with scancel."
         )
-    ids = {row.id for row in (*queue, *books)}
+    ids = {row.id for row in (*queue, *accounting_rows)}
     if not ids:
         return _not_found(instance, accounting, record)
     stays = numbers[0] if numbers else record.id if record.id in ids else min(ids, key=int)
-    here = [row for row in queue if row.id == stays]
-    there = [row for row in books if row.id == stays]
-    return Found(_build_slurm_job(instance, here, there, accounting, record))
+    queue_rows = [row for row in queue if row.id == stays]
+    rows_of_job = [row for row in accounting_rows if row.id == stays]
+    return Found(_build_slurm_job(instance, queue_rows, rows_of_job, accounting, record))
 
 
 def live_jobs(rows: Sequence[SlurmRow]) -> tuple[Job, ...]:
@@ -102,7 +102,7 @@ def live_jobs(rows: Sequence[SlurmRow]) -> tuple[Job, ...]:
     parts: dict[tuple[int, str, int], list[SlurmRow]] = {}
     for row in rows:
         parts.setdefault((len(row.name), row.name, int(row.id)), []).append(row)
-    jobs = [_as_told(key[1], _deciding_row(parts[key]), parts[key]) for key in sorted(parts)]
+    jobs = [_job_of_row(key[1], _deciding_row(parts[key]), parts[key]) for key in sorted(parts)]
     return tuple(job for job in jobs if not job.state.ended)
 
 
@@ -127,29 +127,29 @@ def _not_found(instance: str, accounting: Accounting, record: SubmissionRecord) 
 
 def _build_slurm_job(
     instance: str,
-    here: Sequence[SlurmRow],
-    there: Sequence[SlurmRow],
+    queue_rows: Sequence[SlurmRow],
+    rows_of_job: Sequence[SlurmRow],
     accounting: Accounting,
     record: SubmissionRecord,
 ) -> Job:
-    row = _deciding_row(here) if here else _deciding_row(there)
-    job = _as_told(instance, row, here or there)
+    row = _deciding_row(queue_rows) if queue_rows else _deciding_row(rows_of_job)
+    job = _job_of_row(instance, row, queue_rows or rows_of_job)
     state = slurm_state_of(row.word)
-    if here and not state.ended:
+    if queue_rows and not state.ended:
         return job
-    if not here:
-        return _from_books(job, row, record)
+    if not queue_rows:
+        return _from_accounting(job, row, record)
     if accounting.none_kept:
         return _add_slurm_end(job, row, None, record)
     if accounting.silent:
         return replace(
             job, state=JobState.UNKNOWN, reason=f"squeue says {row.word}; {accounting.silent}"
         )
-    if not there or not slurm_state_of(_deciding_row(there).word).ended:
+    if not rows_of_job or not slurm_state_of(_deciding_row(rows_of_job).word).ended:
         return replace(
             job, state=JobState.RUNNING, reason="it is ending: accounting does not say so yet"
         )
-    return _add_slurm_end(job, row, _deciding_row(there), record)
+    return _add_slurm_end(job, row, _deciding_row(rows_of_job), record)
 
 
 def _deciding_row(rows: Sequence[SlurmRow]) -> SlurmRow:
@@ -172,7 +172,7 @@ def _deciding_row(rows: Sequence[SlurmRow]) -> SlurmRow:
     return min(rows, key=rank)
 
 
-def _as_told(instance: str, row: SlurmRow, parts: Sequence[SlurmRow]) -> Job:
+def _job_of_row(instance: str, row: SlurmRow, parts: Sequence[SlurmRow]) -> Job:
     state = slurm_state_of(row.word)
     tasks = len(parts) if len(parts) > 1 else row.nodes
     running = sum(slurm_state_of(part.word) is JobState.RUNNING for part in parts)
@@ -190,7 +190,7 @@ def _as_told(instance: str, row: SlurmRow, parts: Sequence[SlurmRow]) -> Job:
     )
 
 
-def _from_books(job: Job, row: SlurmRow, record: SubmissionRecord) -> Job:
+def _from_accounting(job: Job, row: SlurmRow, record: SubmissionRecord) -> Job:
     """Only accounting knows it. What it calls live, the controller has lost sight of."""
     if job.state.ended:
         return _add_slurm_end(job, row, row, record)
@@ -198,17 +198,21 @@ def _from_books(job: Job, row: SlurmRow, record: SubmissionRecord) -> Job:
     return replace(job, state=JobState.UNKNOWN, reason=why, running_tasks=None)
 
 
-def _add_slurm_end(job: Job, row: SlurmRow, book: SlurmRow | None, record: SubmissionRecord) -> Job:
+def _add_slurm_end(
+    job: Job, row: SlurmRow, accounting_row: SlurmRow | None, record: SubmissionRecord
+) -> Job:
     """How it ended. Where Slurm ended it, its own signal and a code of 0 say nothing about the
     job.
     """
     ended_job = replace(
-        job, raw=book.word if book else row.word, ended=(book and book.ended) or row.ended
+        job,
+        raw=accounting_row.word if accounting_row else row.word,
+        ended=(accounting_row and accounting_row.ended) or row.ended,
     )
     if job.state is JobState.SUCCEEDED:
         return replace(ended_job, exit_code=row.exit_code)
     if job.state is JobState.FAILED:
-        return _add_failure(ended_job, row, only_books=book is row)
+        return _add_failure(ended_job, row, only_accounting=accounting_row is row)
     if not row.node_list:
         ended_job, row = (
             replace(ended_job, started=None),
@@ -218,24 +222,28 @@ def _add_slurm_end(job: Job, row: SlurmRow, book: SlurmRow | None, record: Submi
             return replace(ended_job, state=JobState.UNSCHEDULABLE)
     ended_job = replace(ended_job, exit_code=row.exit_code or None, failed_on=_failed_on(job, row))
     return (
-        _cancelled(ended_job, row, book, record) if job.state is JobState.CANCELLED else ended_job
+        _cancelled(ended_job, row, accounting_row, record)
+        if job.state is JobState.CANCELLED
+        else ended_job
     )
 
 
-def _add_failure(job: Job, row: SlurmRow, only_books: bool) -> Job:
+def _add_failure(job: Job, row: SlurmRow, only_accounting: bool) -> Job:
     """squeue's exit code is whole; sacct's lacks 128 where it is 128 or more."""
     if row.signal == _NOT_OPENED:
         why = "Slurm could not open the log or the working folder on the node"
         return replace(job, reason=why)
-    if only_books and row.exit_code is not None:
+    if only_accounting and row.exit_code is not None:
         code, doubt = _from_sacct(row.exit_code)
         return replace(job, exit_code=code, reason=job.reason or doubt)
     return replace(job, exit_code=row.exit_code, signal=_signal(row))
 
 
-def _cancelled(job: Job, row: SlurmRow, book: SlurmRow | None, record: SubmissionRecord) -> Job:
+def _cancelled(
+    job: Job, row: SlurmRow, accounting_row: SlurmRow | None, record: SubmissionRecord
+) -> Job:
     """By whom: our own stop says so, else accounting has the user's number."""
-    number = cancelled_by(book.word) if book else None
+    number = cancelled_by(accounting_row.word) if accounting_row else None
     if number is None and "Dependency" in row.reason:
         return replace(job, state=JobState.UNSCHEDULABLE)
     by = (row.tag and row.tag.by) or record.by or (f"uid {number}" if number else None)

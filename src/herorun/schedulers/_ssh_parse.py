@@ -68,18 +68,18 @@ def job_seen(name: str, facts: Mapping[str, Any], boot: str, where: str) -> Job 
     if not facts["there"]:
         starting = facts["submitting"] or facts["locked"]
         return Job(name, name, JobState.PENDING, "starting") if starting else None
-    sight = _sight(name, facts, where)
-    job = judge_instance(name, sight)
+    snapshot = _snapshot(name, facts, where)
+    job = judge_instance(name, snapshot)
     request = asked_for(name, facts, where)
     if (
-        sight.end
-        or sight.alive
-        or sight.stop
+        snapshot.end
+        or snapshot.alive
+        or snapshot.stop
         or not (request and request.boot and boot)
         or request.boot == boot
     ):
         return job
-    reason = RESTARTED if sight.started else RESTARTING
+    reason = RESTARTED if snapshot.started else RESTARTING
     return replace(job, state=JobState.NODE_FAILED, raw="restarted", reason=reason)
 
 
@@ -87,7 +87,7 @@ def asked_for(name: str, facts: Mapping[str, Any], where: str) -> StoredRequest 
     return _record(name, facts, "request.json", StoredRequest, where)
 
 
-def _sight(name: str, facts: Mapping[str, Any], where: str) -> InstanceSnapshot:
+def _snapshot(name: str, facts: Mapping[str, Any], where: str) -> InstanceSnapshot:
     rest = facts.get("rest") or ()
     pids = ", ".join(map(str, rest))
     stuck = _record(name, facts, "stuck.json", Stuck, where)

@@ -40,7 +40,7 @@ def probe_instances(folder: str, names: list[str]) -> dict[str, Any]:
     }
 
 
-def look_at_all(folder: str, slugs: list[str], instances: list[str]) -> dict[str, Any]:
+def probe_all(folder: str, slugs: list[str], instances: list[str]) -> dict[str, Any]:
     """The same of every instance of these runs, and of those that are wanted."""
     ours = re.compile(rf"((?:{'|'.join(map(re.escape, slugs))})-[0-9]+)(?:\.lock|\.submit)?")
     try:

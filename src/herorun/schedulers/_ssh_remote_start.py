@@ -102,20 +102,20 @@ def _unpack(order: dict[str, Any], stream: Any, target: str) -> None:
     put away.
     """
     os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-    aside = f"{target}.{os.getpid()}.new"
+    temporary = f"{target}.{os.getpid()}.new"
     try:
-        os.mkdir(aside, 0o700)
-        _receive(stream, order, f"{aside}/tar")
-        os.mkdir(f"{aside}/code")
-        with tarfile.open(f"{aside}/tar") as tar:
+        os.mkdir(temporary, 0o700)
+        _receive(stream, order, f"{temporary}/tar")
+        os.mkdir(f"{temporary}/code")
+        with tarfile.open(f"{temporary}/tar") as tar:
             if hasattr(tarfile, "fully_trusted_filter"):
                 tar.extraction_filter = tarfile.fully_trusted_filter
-            tar.extractall(f"{aside}/code")  # our own export, by its digest
+            tar.extractall(f"{temporary}/code")  # our own export, by its digest
         # of a submission that was cut: nothing has run in it
         shutil.rmtree(target, ignore_errors=True)
-        os.rename(f"{aside}/code", target)
+        os.rename(f"{temporary}/code", target)
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _receive(stream: Any, order: dict[str, Any], path: str) -> None:
@@ -135,16 +135,16 @@ def _receive(stream: Any, order: dict[str, Any], path: str) -> None:
 def _write_remote_file(path: str, data: bytes, mode: int = 0o600) -> None:
     """Whole or not at all."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    aside = f"{path}.{os.getpid()}.new"
+    temporary = f"{path}.{os.getpid()}.new"
     try:
-        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(aside, path)
+        os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(aside)
+            os.unlink(temporary)
         raise
 
 

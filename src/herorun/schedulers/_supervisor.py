@@ -50,7 +50,7 @@ from herorun.schedulers._processes import (
     terminate_all,
 )
 
-GLANCE = 0.25  # seconds between two looks for stop.json
+STOP_POLL = 0.25  # seconds between two reads of stop.json
 FULL_DISK = 600.0  # seconds for which the exit record is tried again
 NOT_FOUND, NOT_STARTED = 127, 126  # exit codes, as a shell has them
 RESERVE = 4096  # bytes kept for the exit record on a disk that may fill up
@@ -255,7 +255,7 @@ def _asked_by(folder: str) -> str | None:
 
 
 def _pause(wake: int) -> None:
-    if select.select([wake], [], [], GLANCE)[0]:
+    if select.select([wake], [], [], STOP_POLL)[0]:
         with contextlib.suppress(BlockingIOError):
             os.read(wake, 4096)
 
@@ -287,18 +287,18 @@ def _give_up_reserves() -> bool:
 
 
 def _write_state(folder: str, name: str, value: dict[str, Any]) -> None:
-    aside = f"{folder}/.{name}.new"
+    temporary = f"{folder}/.{name}.new"
     try:
         with open(
-            os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb"
+            os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb"
         ) as file:
             file.write(json.dumps(value, sort_keys=True).encode("ascii") + b"\n")
             file.flush()
             os.fsync(file.fileno())
-        os.replace(aside, f"{folder}/{name}")
+        os.replace(temporary, f"{folder}/{name}")
     except OSError:  # half of it would stay, and take room on a full disk
         with contextlib.suppress(OSError):
-            os.unlink(aside)
+            os.unlink(temporary)
         raise
     _sync(folder)
 

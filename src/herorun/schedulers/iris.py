@@ -49,11 +49,11 @@ def connect(options: Options, place: Place) -> Scheduler:
 class Iris(IrisReader):
     """The scheduler `iris`."""
 
-    everywhere = True
+    cluster_wide = True
     reach = "cluster"
     leaves_files = False
     sets = ("IRIS_*", "*_VISIBLE_DEVICES", "TPU_*", "JAX_PLATFORMS")  # in each job, by itself
-    secrets_road = "the environment of the Iris cluster's jobs"
+    secrets_source = "the environment of the Iris cluster's jobs"
 
     # --- logs and limits --------------------------------------------------------------------------
 
@@ -101,7 +101,7 @@ class Iris(IrisReader):
             self._options.submit_timeout.total_seconds(),
             f"another submission of {instance}",
         ):
-            there = self._there(instance)
+            there = self._submitted_job(instance)
             if there:
                 return there
             self._must_be_alone(instance)
@@ -126,7 +126,7 @@ class Iris(IrisReader):
         if answer.code:
             raise self._iris.trouble("job stop", answer)
 
-    def _there(self, instance: str) -> Job | None:
+    def _submitted_job(self, instance: str) -> Job | None:
         """The job of the name, as long as Iris surely remembers it."""
         return known_job(self.find, instance, self._remembered())
 
@@ -146,7 +146,9 @@ class Iris(IrisReader):
         """A job that waits for hardware, or for another cluster to take it, still starts one
         day.
         """
-        others = [job for job in self.live(instance.rpartition("-")[0]) if job.instance != instance]
+        others = [
+            job for job in self.live_jobs(instance.rpartition("-")[0]) if job.instance != instance
+        ]
         if others:
             raise WrongUse(
                 f"{instance} was not submitted: {others[0].id} is {others[0].state}. Stop it "
@@ -182,14 +184,14 @@ class Iris(IrisReader):
                 with bundled(self._folder, code, admission) as folder:
                     answer = self._iris.ask(argv, within, str(folder))
         except CouldNotLook as error:
-            taken_after(lambda: self._there(instance), error)
+            taken_after(lambda: self._submitted_job(instance), error)
             return
         message = message_of(answer)
         if answer.code == USAGE:
             raise WrongUse(f"Iris refuses {instance}: {message}")
         if answer.code or _TAKEN.search(message):
             doubt = CouldNotLook(f"{instance} was perhaps not submitted: {message}")
-            taken_after(lambda: self._there(instance), doubt)
+            taken_after(lambda: self._submitted_job(instance), doubt)
             return
         took = submitted_id(answer.text, answer.err.decode("utf-8", "replace"))
         if took and took != self._id(instance):
@@ -198,7 +200,7 @@ class Iris(IrisReader):
             )
 
     def _as_found(self, instance: str) -> Job:
-        job = self._there(instance)
+        job = self._submitted_job(instance)
         if job is None:
             raise CouldNotLook(f"Iris took {instance}, and does not know it any more.")
         return job

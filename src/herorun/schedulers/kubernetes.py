@@ -52,7 +52,7 @@ from herorun.schedulers._kubernetes_request import (
     root_of,
 )
 from herorun.schedulers._kubernetes_review import review_of
-from herorun.schedulers._kubernetes_snapshot import KubernetesSnapshot, all_jobs, look_at
+from herorun.schedulers._kubernetes_snapshot import KubernetesSnapshot, all_jobs, take_snapshot
 from herorun.schedulers._kubernetes_state import judge_kubernetes
 from herorun.schedulers._kubernetes_stop import deactivate, end_object, end_spec
 from herorun.schedulers._kubernetes_submit import KubernetesSubmitter
@@ -71,7 +71,7 @@ def connect(options: Options, place: Place) -> Scheduler:
 class Kubernetes:
     """The scheduler `kubernetes`."""
 
-    everywhere = True
+    cluster_wide = True
     reach = "cluster"
     # in each pod, by itself: a service's address is told in variables of its name
     sets = ("KUBERNETES_*", "*_SERVICE_HOST", "*_SERVICE_PORT*", "*_PORT_*", "JOB_COMPLETION_INDEX")
@@ -89,11 +89,11 @@ class Kubernetes:
             options,
             place,
             folder=self._folder,
-            there=self._there,
+            there=self._submitted_job,
             end=self._end,
         )
         self._logs = InstanceLogs(self._kube, self._folder)
-        self.secrets_road = f"the Secrets of {self._kube.where}"
+        self.secrets_source = f"the Secrets of {self._kube.where}"
 
     # --- looking ---------------------------------------------------------------------------------
 
@@ -105,7 +105,7 @@ class Kubernetes:
         for instance in intents:
             must_be_instance(instance)
         try:
-            snapshot = self._shared or self._look(f"{INSTANCE} in ({','.join(intents)})")
+            snapshot = self._shared or self._take_snapshot(f"{INSTANCE} in ({','.join(intents)})")
         except (CouldNotLook, OSError) as error:
             return dict.fromkeys(intents, Unknown(in_words(error)))
         return {name: self._search(snapshot, name, at) for name, at in intents.items()}
@@ -122,16 +122,16 @@ class Kubernetes:
             options.object,
         )
 
-    def look(self, intents: Mapping[str, datetime]) -> KubernetesSnapshot:
-        return self._look(INSTANCE)
+    def snapshot(self, intents: Mapping[str, datetime]) -> KubernetesSnapshot:
+        return self._take_snapshot(INSTANCE)
 
-    def by(self, look: KubernetesSnapshot) -> "Kubernetes":
+    def with_snapshot(self, snapshot: KubernetesSnapshot) -> "Kubernetes":
         answering = copy(self)
-        answering._shared = look
+        answering._shared = snapshot
         return answering
 
-    def _look(self, selector: str) -> KubernetesSnapshot:
-        return look_at(self._kube, selector, self._kind)
+    def _take_snapshot(self, selector: str) -> KubernetesSnapshot:
+        return take_snapshot(self._kube, selector, self._kind)
 
     def _search(self, snapshot: KubernetesSnapshot, instance: str, intended_at: datetime) -> Search:
         record = snapshot.jobs.get(instance)
@@ -188,16 +188,16 @@ class Kubernetes:
             return Unknown(f"{none}, {words}")
         return Absent()
 
-    def live(self, slug: str) -> tuple[Job, ...]:
+    def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """By their labels; a Job of another run that shares the name is not ours."""
         whole = re.compile(rf"{re.escape(slug)}-[0-9]+")
-        snapshot = self._shared or self._look(f"{RUN}={slug}")
+        snapshot = self._shared or self._take_snapshot(f"{RUN}={slug}")
         records = [r for name, r in snapshot.jobs.items() if whole.fullmatch(name)]
         jobs = [self._judged(snapshot, record) for record in records if record.root == self._root]
         living = [job for job in jobs if not job.state.ended]
         return tuple(sorted(living, key=lambda job: (len(job.instance), job.instance)))
 
-    def beside(self, slug: str) -> tuple[Job, ...]:
+    def other_jobs(self, slug: str) -> tuple[Job, ...]:
         """Jobs of the namespace that no herorun has submitted."""
         other = re.compile(rf"{re.escape(slug)}-(?![0-9]+$).+")
         records = self._shared.all_jobs if self._shared else all_jobs(self._kube)
@@ -263,7 +263,7 @@ class Kubernetes:
 
     def _end(self, uid: str, instance: str, by: str) -> None:
         """What waits in Kueue's queue, and a JobSet, would be started again by Kueue."""
-        record = self._look(f"{INSTANCE}={instance}").jobs.get(instance)
+        record = self._take_snapshot(f"{INSTANCE}={instance}").jobs.get(instance)
         kind = kind_and_name(f"{record.kind}/x")[0] if record else self._kind
         waits = bool(record and record.suspended)
         workload = None
@@ -273,7 +273,7 @@ class Kubernetes:
         if workload:
             deactivate(self._kube, workload)
 
-    def _there(self, instance: str) -> Job | None:
+    def _submitted_job(self, instance: str) -> Job | None:
         """The Job of the name, as long as nobody deletes it."""
         return known_job(self.find, instance, now() - self._remembered)
 

@@ -57,7 +57,7 @@ class Local:
     """The scheduler `local`."""
 
     runs_here = on_the_machine = True
-    everywhere = False  # it knows the jobs of its own state folder, and of no other
+    cluster_wide = False  # it knows the jobs of its own state folder, and of no other
     whole_environment = True  # nothing but herorun sets a variable of the job
 
     def __init__(self, options: Options, jobs: Path) -> None:
@@ -97,7 +97,7 @@ class Local:
             )
         return Absent()
 
-    def live(self, slug: str) -> tuple[Job, ...]:
+    def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """Found by their whole name; one that cannot be read is a `CouldNotLook` or an OSError."""
         ours = re.compile(rf"({re.escape(slug)}-[0-9]+)(?:\.lock)?")
         try:
@@ -137,21 +137,21 @@ class Local:
             create_whole(
                 folder.path / "stop.json", canonical({"by": by, "at": now()}).encode(), 0o600
             )
-        if not folder.look().watched:
+        if not folder.snapshot().watched:
             self._stop_unwatched(folder)
 
     def _stop_unwatched(self, folder: Folder) -> None:
         """The supervisor is gone, so its part is done here."""
-        sight = folder.look()
-        if sight.end or not sight.alive or not sight.started:
+        snapshot = folder.snapshot()
+        if snapshot.end or not snapshot.alive or not snapshot.started:
             return
-        if not sight.started.lives and not folder.rest():
+        if not snapshot.started.lives and not folder.rest():
             raise CouldNotLook(
                 f"Supervisor and main process of {folder.name} are gone, but something that it "
                 "started still "
                 f"runs. `fuser -v '{folder.lock}'` shows it; end it by hand."
             )
-        group = sight.started.pid if sight.started.lives else -1
+        group = snapshot.started.pid if snapshot.started.lives else -1
         folder.end_rest(group, self._options.grace.total_seconds())
 
     def _folder(self, instance: str) -> Folder:

@@ -63,7 +63,7 @@ def connect(options: Options, place: Place) -> Scheduler:
 class Nel(NelJobs):
     """The scheduler `nel`."""
 
-    everywhere = False  # nel's list of jobs is on this machine
+    cluster_wide = False  # nel's list of jobs is on this machine
     # its containers and Slurm allot the devices
     sets = ("NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
 
@@ -71,7 +71,7 @@ class Nel(NelJobs):
         super().__init__(options, folder)
         self._repository = repository
         self._options, self._folder, self._outputs = options, folder, outputs
-        self._sight: NelSnapshot | None = None
+        self._snapshot: NelSnapshot | None = None
 
     # --- looking ---------------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ class Nel(NelJobs):
         """
         for instance in intents:
             must_be_instance(instance)
-        asked_at = self._sight.at if self._sight else now()
+        asked_at = self._snapshot.at if self._snapshot else now()
         try:
             tasks = self._entries()
             jobs = {name: of_output(tasks, self._output(name)) for name in intents}
@@ -136,7 +136,7 @@ class Nel(NelJobs):
         )
         return ("nel", str(self._nel.db), *options.values())
 
-    def look(self, intents: Mapping[str, datetime]) -> NelSnapshot:
+    def snapshot(self, intents: Mapping[str, datetime]) -> NelSnapshot:
         """The list, which is a file, one `nel status`, and one look at Slurm for those that run
         there.
         """
@@ -146,16 +146,16 @@ class Nel(NelJobs):
             at, tasks, frozenset(job.invocation for job in jobs), *self._state_words(jobs)
         )
 
-    def by(self, look: NelSnapshot) -> "Nel":
+    def with_snapshot(self, snapshot: NelSnapshot) -> "Nel":
         view = copy(self)
-        view._sight = look
+        view._snapshot = snapshot
         return view
 
     def offers(self, plan: Plan) -> Offered:
         """What the configuration's `execution` asks for, with the overrides of the command line."""
         return requested_hardware(self._repository, plan)
 
-    def live(self, slug: str) -> tuple[Job, ...]:
+    def live_jobs(self, slug: str) -> tuple[Job, ...]:
         self._nel.must_be_there()
         whole = re.compile(rf"{re.escape(self._outputs)}/({re.escape(slug)}-[0-9]+)/?")
         matches = (whole.fullmatch(entry.output) for entry in self._entries())
@@ -184,10 +184,10 @@ class Nel(NelJobs):
         return self._output(must_be_instance(instance))
 
     def _entries(self) -> tuple[NelTask, ...]:
-        return self._sight.entries if self._sight else super()._entries()
+        return self._snapshot.entries if self._snapshot else super()._entries()
 
     def _state_words(self, jobs: Sequence[NelTask]) -> Asked:
-        view = self._sight
+        view = self._snapshot
         return (
             (view.words, view.slurm) if view and view.covers(jobs) else super()._state_words(jobs)
         )
@@ -216,12 +216,12 @@ class Nel(NelJobs):
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         within = self._options.submit_timeout.total_seconds()
         with locked(self._folder / f"{instance}.lock", within, f"another submission of {instance}"):
-            there = self._there(instance)
+            there = self._submitted_job(instance)
             if there:
                 return there
             keeping.record_attempt(self._folder, instance)
             self._run(submission, argv, str(where), admission)
-            job = self._there(instance)
+            job = self._submitted_job(instance)
             if job is None:
                 raise CouldNotLook(f"nel took {instance}, and does not list it.")
             keeping.record_id(self._folder, instance, job.id)
@@ -265,19 +265,19 @@ class Nel(NelJobs):
 
     def _must_be_taken(self, instance: str, error: HerorunError) -> None:
         """nel writes a job down before it starts it: what is not in its list was not started."""
-        if self._there(instance) is None:
+        if self._submitted_job(instance) is None:
             raise error
 
     def stop(self, instance: str, by: str) -> None:
         """`nel kill`: of a local job it stops the container, and what the container has started
         elsewhere runs on.
         """
-        job = self._there(must_be_instance(instance))
+        job = self._submitted_job(must_be_instance(instance))
         if job is None:
             raise WrongUse(f"There is no job {instance} in {self._nel.db}.")
         end_once(self._folder, job, by, "nel", lambda job: self._kill(job.id))
 
-    def _there(self, instance: str) -> Job | None:
+    def _submitted_job(self, instance: str) -> Job | None:
         return known_job(self.find, instance, now() - timedelta(days=30))
 
     def _output(self, instance: str) -> str:

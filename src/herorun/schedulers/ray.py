@@ -43,7 +43,7 @@ def connect(options: Options, place: Place) -> Scheduler:
 class Ray(RayReader):
     """The scheduler `ray`."""
 
-    everywhere = True
+    cluster_wide = True
     reach = "cluster"
     leaves_files = False
     sets = (
@@ -54,7 +54,7 @@ class Ray(RayReader):
         "TPU_CHIPS_*",
         "OMP_NUM_THREADS",
     )  # in each job, by itself
-    secrets_road = "the environment of the Ray cluster"
+    secrets_source = "the environment of the Ray cluster"
 
     # --- starting ---------------------------------------------------------------------------------
 
@@ -70,15 +70,15 @@ class Ray(RayReader):
         is the same.
         """
         name = self._name(submission.instance)
-        look = self._look()
-        if (record := look.record(name)) is None:
+        snapshot = self._take_snapshot()
+        if (record := snapshot.record(name)) is None:
             body, upload = self._prepare(submission, code, admission)
             self._notes.keep_sent(
-                submission.instance, SubmissionNote(look.session, self._options.address, now())
+                submission.instance, SubmissionNote(snapshot.session, self._options.address, now())
             )
             if upload:
-                self._upload(look.dashboard, *upload)
-            record = self._post(look, name, body)
+                self._upload(snapshot.dashboard, *upload)
+            record = self._post(snapshot, name, body)
         plan_digest = plan_of(admission)
         if record.instance != submission.instance or record.metadata.get(PLAN, "") != plan_digest:
             raise WrongUse(
@@ -86,7 +86,7 @@ class Ray(RayReader):
                 "herorun's at all: "
                 "set [scheduler] prefix, or choose another slug."
             )
-        return look.job(record, submission.instance, self._notes.stop(submission.instance))
+        return snapshot.job(record, submission.instance, self._notes.stop(submission.instance))
 
     def _prepare(
         self, submission: Submission, code: str, admission: str, packing: bool = True
@@ -114,15 +114,15 @@ class Ray(RayReader):
         if dashboard.ask("GET", path, ok=(200, 404)).status == 404:
             dashboard.ask("PUT", path, data, timeout=self._options.upload_timeout.total_seconds())
 
-    def _post(self, look: RaySnapshot, name: str, body: Mapping[str, Any]) -> RayJob:
-        answer = look.dashboard.ask(
+    def _post(self, snapshot: RaySnapshot, name: str, body: Mapping[str, Any]) -> RayJob:
+        answer = snapshot.dashboard.ask(
             "POST", "/api/jobs/", canonical(body).encode(), ok=(200, 400, 500)
         )
         if answer.status != 200 and not _TAKEN.search(answer.text):
             if answer.status == 400:
                 raise WrongUse(f"Ray refuses the job {name}: {answer.complaint}")
             raise CouldNotLook(f"Ray could not take the job {name}: {answer.complaint}")
-        record = look.record(name)
+        record = snapshot.record(name)
         if record is None:
             raise CouldNotLook(
                 f"Ray took the job {name}, and does not know it now: look at its dashboard."
@@ -135,33 +135,33 @@ class Ray(RayReader):
         """What the command wrote, with what Ray passes on of its tasks and actors;
         FileNotFoundError where there is none.
         """
-        look = self._look()
-        record = look.record(self._name(instance))
+        snapshot = self._take_snapshot()
+        record = snapshot.record(self._name(instance))
         if record is None:
             raise FileNotFoundError(f"{self._options.address} knows no job {self._name(instance)}")
-        return read_log(look, record, lines)
+        return read_log(snapshot, record, lines)
 
     def stop(self, instance: str, by: str) -> None:
         """SIGTERM to all its processes, SIGKILL after the grace. One that is not placed yet ends
         once it is.
         """
-        name, look = self._name(instance), self._look()
-        record = look.record(name)
+        name, snapshot = self._name(instance), self._take_snapshot()
+        record = snapshot.record(name)
         if record is None:
             raise WrongUse(f"There is no job {name} on {self._options.address}.")
         if record.instance != instance:
             raise WrongUse(
                 f"The job {name} on {self._options.address} is not herorun's: it is left alone."
             )
-        if look.job(record, instance, None).state.ended:
+        if snapshot.job(record, instance, None).state.ended:
             return
         self._notes.keep_stop(instance, RayStop(by, now()))
-        look.dashboard.ask("POST", f"/api/jobs/{quote(name, safe='')}/stop")
+        snapshot.dashboard.ask("POST", f"/api/jobs/{quote(name, safe='')}/stop")
 
     def offers(self, plan: Plan) -> Offered:
         """What the cluster has of the stated hardware. It knows no time limit."""
         hardware, partial = hardware_of(
-            self._look().nodes, plan.hardware.value, self._options.resources
+            self._take_snapshot().nodes, plan.hardware.value, self._options.resources
         )
         return Offered(hardware, partial=partial)
 

@@ -55,8 +55,8 @@ def connect(options: Options, place: Place) -> Scheduler:
 
 
 def reach(options: Options) -> RemoteTarget | None:
-    """Behind a login node the run's paths are read by the same road: that node sees what the others
-    see.
+    """Behind a login node the run's paths are read by the same transport: that node sees what the
+    others see.
     """
     login = login_of(options)
     return RemoteTarget(login) if login.host else None
@@ -124,7 +124,7 @@ class Slurm(SlurmReader):
         where = self._files.where(submission.instance, code, admission)
         argv = sbatch_argv(submission, self._options, where, self._tag(submission))
         return show_request(
-            argv, job_script(submission, where), submission.secrets, self._slurm.road.where
+            argv, job_script(submission, where), submission.secrets, self._slurm.transport.where
         )
 
     def dependent_command(self, job: str, script: str, log: str, name: str) -> str:
@@ -150,7 +150,7 @@ class Slurm(SlurmReader):
             self._slurm.timeout,
             f"another submission of {instance}",
         ):
-            there = self._there(instance)
+            there = self._submitted_job(instance)
             if there:
                 return there
             self._must_know(self._options.dependencies)
@@ -166,7 +166,7 @@ class Slurm(SlurmReader):
         """
         job = self._to_stop(instance)
         if job is None:
-            raise WrongUse(f"There is no job {instance} on {self._slurm.road.where}.")
+            raise WrongUse(f"There is no job {instance} on {self._slurm.transport.where}.")
         end_once(self._folder, job, by, "Slurm", lambda job: self._cancel(job, by))
 
     def _cancel(self, job: Job, by: str) -> None:
@@ -175,7 +175,7 @@ class Slurm(SlurmReader):
         self._slurm.ask(["scontrol", "update", f"JobId={job.id}", f"Comment={comment}"])
         self._scancel(job.instance, job.id)
 
-    def _there(self, instance: str) -> Job | None:
+    def _submitted_job(self, instance: str) -> Job | None:
         """The job of the name, if it was submitted within the last month."""
         return known_job(self.find, instance, now() - MONTH)
 
@@ -198,16 +198,16 @@ class Slurm(SlurmReader):
             program, argv, job_script(submission, where), where, submission.cwd, secrets
         )
         try:
-            answer = self._slurm.road.run(["sh"], self._slurm.timeout, stdin=stdin)
+            answer = self._slurm.transport.run(["sh"], self._slurm.timeout, stdin=stdin)
         except CouldNotLook as error:
-            return taken_after(lambda: self._there(submission.instance), error).id
+            return taken_after(lambda: self._submitted_job(submission.instance), error).id
         number = job_id(answer.text) if answer.code == 0 else None
         if number:
             return number
-        why = refusal(submission.instance, answer, where, self._slurm.road.where)
+        why = refusal(submission.instance, answer, where, self._slurm.transport.where)
         if isinstance(why, WrongUse):
             raise why
-        return taken_after(lambda: self._there(submission.instance), why).id
+        return taken_after(lambda: self._submitted_job(submission.instance), why).id
 
     def _the_only_one(self, instance: str, number: str) -> Job:
         queue = self._queue([instance])
@@ -224,7 +224,7 @@ class Slurm(SlurmReader):
         return answer.job if isinstance(answer, Found) else self._as_found(instance, number)
 
     def _as_found(self, instance: str, number: str) -> Job:
-        job = self._there(instance)
+        job = self._submitted_job(instance)
         if job is None:
             raise CouldNotLook(
                 f"Slurm took {instance} as job {number}, and does not know it any more."

@@ -43,7 +43,7 @@ def connect(options: Options, place: Place) -> Scheduler:
 
 
 def reach(options: Options) -> RemoteTarget:
-    """Checkpoints, receipts and metrics on paths of the box are read by the same road."""
+    """Checkpoints, receipts and metrics on paths of the box are read by the same transport."""
     login = SshLogin(**options.model_dump(include=set(SshLogin.model_fields)))
     within = options.connect_timeout.total_seconds(), options.timeout.total_seconds()
     return RemoteTarget(login, options.python, *within)
@@ -66,7 +66,7 @@ class SshSnapshot:
 class SshScheduler:
     """The scheduler `ssh`."""
 
-    everywhere = True  # the box gives every machine the same answers
+    cluster_wide = True  # the box gives every machine the same answers
     reach = "ssh"
     on_the_machine = True
     whole_environment = True  # nothing but herorun sets a variable of the job
@@ -75,10 +75,10 @@ class SshScheduler:
         self._options = options
         self._folder = options.folder
         self._login = reach(options).login
-        self._far = remote_to(reach(options))
-        self._where = self._far.road.where
+        self._remote = remote_to(reach(options))
+        self._where = self._remote.transport.where
         self._within = options.timeout.total_seconds()
-        self._sight: SshSnapshot | None = None
+        self._snapshot: SshSnapshot | None = None
         # orders without an answer: they may arrive until they expire
         self._sent_at: dict[str, datetime] = {}
 
@@ -99,7 +99,7 @@ class SshScheduler:
             build.admission_there(admission, order["request"]["code"]) if self._ships else ""
         )
         private = _json({"secrets": secrets, "admission": admission_text})
-        answer = self._look([name])
+        answer = self._probe_instances([name])
         if not self._job(name, answer):
             began, archive = time.monotonic(), build.packed(code) if self._ships else b""
             # By the box's own clock: what a cut link held up must not start a job that was given up
@@ -142,7 +142,7 @@ class SshScheduler:
         name = order["request"]["instance"]
         try:
             self._sent_at[name] = now()
-            answer = self._far.tell(
+            answer = self._remote.tell(
                 build.ACTING, "submit", within, private + archive, order=full_order
             )
             with readable(self._where):
@@ -176,7 +176,7 @@ class SshScheduler:
 
     def find_all(self, intents: Mapping[str, datetime]) -> Mapping[str, Search]:
         """All by one connection."""
-        names, shared = [_instance(name) for name in intents], self._sight
+        names, shared = [_instance(name) for name in intents], self._snapshot
         if shared and shared.jobs >= set(names):
             return {
                 name: self._search(name, shared.answer, at, shared.at)
@@ -184,7 +184,7 @@ class SshScheduler:
             }
         asked_at = now()
         try:
-            answer = self._look(names)
+            answer = self._probe_instances(names)
         except (OSError, CouldNotLook) as error:
             return dict.fromkeys(intents, Unknown(in_words(error)))
         return {name: self._search(name, answer, at, asked_at) for name, at in intents.items()}
@@ -205,10 +205,10 @@ class SshScheduler:
             return Unknown(f"too early to tell: {name} was to be submitted at {at:%H:%M:%S}")
         return Absent()
 
-    def live(self, slug: str) -> tuple[Job, ...]:
+    def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """Found by their whole name; one that cannot be read is a `CouldNotLook` or an OSError."""
-        shared = self._sight
-        answer = shared.answer if shared and slug in shared.slugs else self._look_at_all([slug], [])
+        shared = self._snapshot
+        answer = shared.answer if shared and slug in shared.slugs else self._probe_all([slug], [])
         whole = re.compile(rf"{re.escape(slug)}-[0-9]+")
         jobs = (self._job(name, answer) for name in answer["jobs"] if whole.fullmatch(name))
         return tuple(job for job in jobs if job and job.state.live)
@@ -218,40 +218,40 @@ class SshScheduler:
         options = self._options
         return ("ssh", *self._login.model_dump().values(), options.python, options.folder)
 
-    def look(self, intents: Mapping[str, datetime]) -> "SshSnapshot":
+    def snapshot(self, intents: Mapping[str, datetime]) -> "SshSnapshot":
         """All by one connection."""
         slugs = frozenset(_instance(name).rpartition("-")[0] for name in intents)
         at = now()
-        return SshSnapshot(at, self._look_at_all(sorted(slugs), sorted(intents)), slugs)
+        return SshSnapshot(at, self._probe_all(sorted(slugs), sorted(intents)), slugs)
 
-    def by(self, look: "SshSnapshot") -> "SshScheduler":
+    def with_snapshot(self, snapshot: "SshSnapshot") -> "SshScheduler":
         view = copy(self)
-        view._sight = look
+        view._snapshot = snapshot
         return view
 
-    def _look_at_all(self, slugs: list[str], instances: list[str]) -> Any:
+    def _probe_all(self, slugs: list[str], instances: list[str]) -> Any:
         arguments = {"folder": self._folder, "slugs": slugs, "instances": instances}
-        answer = self._far.ask(build.LOOKING, "look_at_all", self._within, **arguments)
+        answer = self._remote.ask(build.LOOKING, "probe_all", self._within, **arguments)
         with readable(self._where):
             return answer_of(answer, instances)
 
     def tail(self, instance: str, lines: int) -> str:
         """At most the last MiB; FileNotFoundError where there is no such instance."""
         arguments = {"folder": self._folder, "name": _instance(instance), "lines": lines}
-        answer = self._far.ask(build.LOOKING, "tail", self._within, **arguments)
+        answer = self._remote.ask(build.LOOKING, "tail", self._within, **arguments)
         with readable(self._where):
             return base64.b64decode(answer).decode("utf-8", "replace")
 
     def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
         path = self.log_place(instance)
-        return part_there(self._far, path, offset, limit, mark, self._within)
+        return part_there(self._remote, path, offset, limit, mark, self._within)
 
     def log_place(self, instance: str) -> str:
         """The path of the instance's log on the box."""
         return f"{self._folder}/{_instance(instance)}/job.log"
 
-    def _look(self, names: list[str]) -> Any:
-        answer = self._far.ask(
+    def _probe_instances(self, names: list[str]) -> Any:
+        answer = self._remote.ask(
             build.LOOKING, "probe_instances", self._within, folder=self._folder, names=names
         )
         with readable(self._where):
@@ -271,7 +271,7 @@ class SshScheduler:
         within = self._within + grace
         arguments = {"folder": self._folder, "name": name, "by": by, "grace": grace}
         try:
-            reply = self._far.ask(build.ACTING, "stop", within, **arguments)
+            reply = self._remote.ask(build.ACTING, "stop", within, **arguments)
             with readable(self._where):
                 answer = answer_of(reply, [name])
         except OSError as error:

@@ -14,7 +14,7 @@ from herorun.schemas.parts import (
     SubmissionEntry,
     Verdict,
 )
-from herorun.schemas.tick import Standing, TickEntry
+from herorun.schemas.tick import StatusFields, TickEntry
 
 
 class Init(Document):
@@ -77,7 +77,7 @@ class LaunchDocument(PreflightDocument):
     """The job that `--adopt` took over or would have taken over; otherwise null."""
 
 
-class BabysitDocument(Document, Standing):
+class BabysitDocument(Document, StatusFields):
     slug: str = ""
     """Only in the output of a loop, and if several runs are monitored."""
 

@@ -15,7 +15,7 @@ from herorun.schemas.parts import (
     Shape,
     UnjudgedEntry,
 )
-from herorun.schemas.tick import Standing
+from herorun.schemas.tick import StatusFields
 
 
 class PaceEntry(Shape):
@@ -63,7 +63,7 @@ class RunSummaryEntry(Shape):
         )
 
 
-class StatusOf(Standing):
+class StatusOf(StatusFields):
     """How one run stands, with what its record says."""
 
     slug: str
@@ -127,14 +127,14 @@ class UnreadDocument(Document, NotRead):
     """A line of a loop over several runs, for one that cannot be watched."""
 
 
-class StandingOf(Standing):
+class RunStatusEntry(StatusFields):
     """One run among several."""
 
     slug: str
 
 
 class BabysitAll(Document):
-    runs: Sequence[StandingOf | NotRead]
+    runs: Sequence[RunStatusEntry | NotRead]
 
 
 class StatusAll(Document):

@@ -31,7 +31,7 @@ class TickEntry(Shape):
     other_jobs: Sequence[OtherJob]
 
 
-class Standing(TickEntry):
+class StatusFields(TickEntry):
     """How a run stands."""
 
     doubts: Sequence[str]

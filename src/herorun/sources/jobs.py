@@ -38,7 +38,7 @@ def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -
     """What is live, and the recorded current instance where this scheduler does not know it: it may
     run elsewhere.
     """
-    live = scheduler.live(contract.slug)
+    live = scheduler.live_jobs(contract.slug)
     current = history.current
     if current is None or any(job.instance == current.name for job in live):
         return LiveJobs(live)
@@ -69,7 +69,7 @@ def read_other_jobs(
         return OtherJobs(why=live.why)
     current = history.current.name if history.current else ""
     attempts = tuple(job for job in live.jobs if job.instance != current)
-    ask = getattr(scheduler, "beside", None)
+    ask = getattr(scheduler, "other_jobs", None)
     try:
         return OtherJobs(attempts, ask(contract.slug) if ask else ())
     except (CouldNotLook, OSError) as error:

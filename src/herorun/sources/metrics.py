@@ -250,8 +250,8 @@ def _in_time(state: MetricsState, arrived: Arrived, seen_at: datetime) -> Metric
     """Rows that came since the last look were written since, however far their own clock is
     behind. A last look in the future was dated before this clock was set back, and proves nothing.
     """
-    before, newest = state.looked_at, arrived.newest
-    state.looked_at = seen_at
+    before, newest = state.polled_at, arrived.newest
+    state.polled_at = seen_at
     if before and seen_at < before:
         before = None
         state.advanced_at = min(state.advanced_at, seen_at) if state.advanced_at else None

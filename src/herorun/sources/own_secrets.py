@@ -15,7 +15,7 @@ def read_own_secrets(contract: Contract, scheduler: Scheduler) -> OwnSecrets | N
     """
     if not contract.command.secrets:
         return Nothing("the contract names no secrets")
-    road = scheduler_traits(scheduler).secrets_road
-    if road is not None:
-        return Nothing(f"jobs get their secrets from {road}")
+    source = scheduler_traits(scheduler).secrets_source
+    if source is not None:
+        return Nothing(f"jobs get their secrets from {source}")
     return OwnSecrets(frozenset(name for name in contract.command.secrets if os.environ.get(name)))

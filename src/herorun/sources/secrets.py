@@ -14,7 +14,7 @@ def read_secret_names(contract: Contract, scheduler: Scheduler) -> SecretNames |
     """A job inherits them from whoever submits it, a babysitter as well: they are looked for where
     this process runs.
 
-    A scheduler whose jobs get them elsewhere says where, in words, as `secrets_road`: that is out
+    A scheduler whose jobs get them elsewhere says where, in words, as `secrets_source`: that is out
     of sight from here, unless a person states in its options that they are there
     (`secrets_vouched`).
     """
@@ -22,11 +22,11 @@ def read_secret_names(contract: Contract, scheduler: Scheduler) -> SecretNames |
     if not secrets:
         return Nothing("the contract names no secrets")
     traits = scheduler_traits(scheduler)
-    road = traits.secrets_road or _HERE
+    source = traits.secrets_source or _HERE
     if traits.secrets_vouched:
-        return SecretNames(frozenset(secrets), f"{road}, by the contract's word")
-    if road != _HERE:
+        return SecretNames(frozenset(secrets), f"{source}, by the contract's word")
+    if source != _HERE:
         raise CouldNotLook(
-            f"{', '.join(secrets)} must be set in {road}, which cannot be looked into from here."
+            f"{', '.join(secrets)} must be set in {source}, which cannot be looked into from here."
         )
-    return SecretNames(frozenset(name for name in secrets if os.environ.get(name)), road)
+    return SecretNames(frozenset(name for name in secrets if os.environ.get(name)), source)

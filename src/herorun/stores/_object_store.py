@@ -72,7 +72,7 @@ class ObjectStore:
         at = self._at(folder)
 
         def ask(name: str) -> FileDigest:
-            return replace(self.objects.digest(at.beside(name)), name=name)
+            return replace(self.objects.digest(at.sibling(name)), name=name)
 
         pool = ThreadPoolExecutor(REQUESTS)
         try:
@@ -125,8 +125,8 @@ class ObjectStore:
 
     def probe(self, root: str) -> None:
         """A store that ignores a precondition fails too: the lease would not hold there."""
-        home = self._writable(root).beside(OWN)
-        file = home.beside(f"probe-{uuid.uuid4().hex}")
+        home = self._writable(root).sibling(OWN)
+        file = home.sibling(f"probe-{uuid.uuid4().hex}")
         moved, data = replace(file, key=f"{file.key}-renamed"), file.key.encode()
         steps: tuple[tuple[str, Callable[[], object]], ...] = (
             ("write", lambda: self.objects.put(file, data, None)),

@@ -23,7 +23,7 @@ class At:
     def prefix(self) -> str:
         return f"{self.key}/" if self.key else ""
 
-    def beside(self, name: str) -> "At":
+    def sibling(self, name: str) -> "At":
         return replace(self, key=f"{self.prefix}{name}")
 
     def __str__(self) -> str:

@@ -29,8 +29,8 @@ class OverSsh:
     """See `core.ports.Store`; names that are not UTF-8 are kept by surrogate escapes."""
 
     def __init__(self, reach: RemoteTarget) -> None:
-        self._far = remote_to(reach)
-        self._within = reach.look
+        self._remote = remote_to(reach)
+        self._within = reach.timeout
 
     def entries(self, path: str) -> tuple[FileEntry, ...]:
         return self._ask("entries", path, _entries)
@@ -57,9 +57,9 @@ class OverSsh:
         _of_the_box(folder)
         question_fields = {"folder": folder, "names": list(names), "cached": stamps(previous)}
         try:
-            with readable(self._far.road.where):
+            with readable(self._remote.transport.where):
                 yield from as_digests(
-                    self._far.stream(DIGESTING, "digests", SILENT, **question_fields)
+                    self._remote.stream(DIGESTING, "digests", SILENT, **question_fields)
                 )
         except CouldNotLook as error:
             raise ConnectionError(str(error)) from None
@@ -102,8 +102,8 @@ class OverSsh:
 
     def _ask_remote(self, question: str, form: Callable[[Any], T], **fields: Any) -> T:
         try:
-            answer = self._far.ask(THERE, question, self._within, **fields)
-            with readable(self._far.road.where):
+            answer = self._remote.ask(THERE, question, self._within, **fields)
+            with readable(self._remote.transport.where):
                 return form(answer)
         except CouldNotLook as error:
             raise ConnectionError(str(error)) from None

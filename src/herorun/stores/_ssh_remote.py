@@ -72,11 +72,11 @@ def swap(path: str, before: str, after: str) -> bool:
     with _lock_of(path):
         if read(path) != before:
             return False
-        aside = _aside(path, unpacked(after), mode)
+        temporary = _temporary_path(path, unpacked(after), mode)
         try:
-            os.replace(aside, path)
+            os.replace(temporary, path)
         except BaseException:
-            os.unlink(aside)
+            os.unlink(temporary)
             raise
         _sync(os.path.dirname(path))
         return True
@@ -175,19 +175,19 @@ def _create_whole(path: str, data: bytes, mode: int = 0o644) -> None:
     """A hard link fails where the file exists, unlike rename. Without links (FUSE), only its making
     is atomic.
     """
-    aside = _aside(path, data, mode)
+    temporary = _temporary_path(path, data, mode)
     try:
-        os.link(aside, path)
+        os.link(temporary, path)
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
         _put(path, data, mode)
     finally:
-        os.unlink(aside)
+        os.unlink(temporary)
     _sync(os.path.dirname(path))
 
 
-def _aside(path: str, data: bytes, mode: int) -> str:
+def _temporary_path(path: str, data: bytes, mode: int) -> str:
     name = f".{os.path.basename(path)}.{os.getpid()}-{uuid.uuid4().hex[:8]}.new"
     return _put(os.path.join(os.path.dirname(path), name), data, mode)
 

@@ -26,7 +26,7 @@ def process(pid: int) -> dict[str, Any]:
     owner, its folder and the file that it prints to; and the machine's own start and memory.
     """
     memory = _host_probe._part(lambda: _host_probe._memory("self"))
-    facts = {"boot": _boot(), "kills": memory.get("oom_kill"), "born": _born(pid)}
+    facts = {"boot": _boot(), "kills": memory.get("oom_kill"), "born": _start_time(pid)}
     if not facts["born"]:
         return facts
     owner = os.stat(f"/proc/{pid}").st_uid
@@ -65,13 +65,13 @@ def age(path: str, folder: str) -> float:
 
 def end(pid: int, born: str) -> bool:
     """Ask that very process to end; False where it is no more."""
-    if not born or _born(pid) != born:
+    if not born or _start_time(pid) != born:
         return False
     os.kill(pid, signal.SIGTERM)
     return True
 
 
-def _born(pid: int) -> str:
+def _start_time(pid: int) -> str:
     try:
         stat = _host_probe._stat(str(pid))
     except OSError:

@@ -30,13 +30,13 @@ def write_whole(path: Path, data: bytes, mode: int = 0o600, spare: bool = False)
     if spare:
         must_have_room(path.parent)
     make_folders(path.parent, mode)
-    aside = _aside(path)
+    temporary = _temporary_path(path)
     with _naming_the_file(path):
-        _write_in_room(aside, data, mode, spare)
+        _write_in_room(temporary, data, mode, spare)
         try:
-            os.replace(aside, path)
+            os.replace(temporary, path)
         except BaseException:
-            os.unlink(aside)
+            os.unlink(temporary)
             raise
         sync_folder(path.parent)
 
@@ -47,13 +47,13 @@ def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
     A reader never sees half of it, except on a file system without hard links.
     """
     make_folders(path.parent, mode)
-    aside = _aside(path)
+    temporary = _temporary_path(path)
     with _naming_the_file(path):
-        _write_in_room(aside, data, mode, False)
+        _write_in_room(temporary, data, mode, False)
         try:
-            _link(aside, path, data, mode)
+            _link(temporary, path, data, mode)
         finally:
-            os.unlink(aside)
+            os.unlink(temporary)
         sync_folder(path.parent)
 
 
@@ -87,12 +87,12 @@ def make_folders(folder: Path, mode: int = 0o600) -> None:
         each.mkdir(0o777 if mode & 0o077 else 0o700, exist_ok=True)
 
 
-def _link(aside: Path, path: Path, data: bytes, mode: int) -> None:
+def _link(temporary: Path, path: Path, data: bytes, mode: int) -> None:
     """A hard link fails where the file exists, unlike rename. Without links (FUSE), only its making
     is atomic.
     """
     try:
-        os.link(aside, path)
+        os.link(temporary, path)
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
@@ -124,7 +124,7 @@ def _write_in_room(path: Path, data: bytes, mode: int, spare: bool) -> None:
         _write_new(path, data, mode)
 
 
-def _aside(path: Path) -> Path:
+def _temporary_path(path: Path) -> Path:
     """Each writer has its own: threads share a process id, and so may two machines on one file
     system.
     """

@@ -15,16 +15,16 @@ BEFORE = 4096  # bytes before an offset, and at the start, by which a reader kno
 _THERE = RemoteProgram((own_file(_remote_agent), own_file(_regular_file), own_file(_remote_chunks)))
 
 
-def open_far(reach: RemoteTarget, path: str, offset: int) -> tuple[BinaryIO, float]:
+def open_remote(reach: RemoteTarget, path: str, offset: int) -> tuple[BinaryIO, float]:
     """The file as it is now, and when it last changed by the box's clock. What lies around the
     offset comes at once.
     """
     first = max(0, offset - BEFORE)
-    raw = FarFile(reach, path, [[0, BEFORE], [first, offset - first + AHEAD]])
+    raw = RemoteFile(reach, path, [[0, BEFORE], [first, offset - first + AHEAD]])
     return cast(BinaryIO, io.BufferedReader(raw, 1 << 16)), raw.changed
 
 
-class FarFile(io.RawIOBase):
+class RemoteFile(io.RawIOBase):
     """Its size is that of the first look: what is written meanwhile is the next look's."""
 
     def __init__(self, reach: RemoteTarget, path: str, spans: Sequence[Sequence[int]]) -> None:
@@ -61,9 +61,11 @@ class FarFile(io.RawIOBase):
         only zeros follow.
         """
         try:
-            far = remote_to(self._reach)
-            answer = far.ask(_THERE, "data_after", self._reach.look, path=self._path, offset=offset)
-            with readable(far.road.where):
+            remote = remote_to(self._reach)
+            answer = remote.ask(
+                _THERE, "data_after", self._reach.timeout, path=self._path, offset=offset
+            )
+            with readable(remote.transport.where):
                 at = None if answer["at"] is None else int(answer["at"])
         except CouldNotLook as error:
             raise ConnectionError(str(error)) from None
@@ -82,9 +84,9 @@ class FarFile(io.RawIOBase):
 
     def _fetch(self, spans: Sequence[Sequence[int]]) -> tuple[int, float]:
         try:
-            far = remote_to(self._reach)
-            answer = far.ask(_THERE, "pieces", self._reach.look, path=self._path, spans=spans)
-            with readable(far.road.where):
+            remote = remote_to(self._reach)
+            answer = remote.ask(_THERE, "pieces", self._reach.timeout, path=self._path, spans=spans)
+            with readable(remote.transport.where):
                 for (start, count), piece in zip(spans, answer["pieces"], strict=True):
                     self._blocks.append((start, _unpressed(_remote_agent.unpacked(piece), count)))
                 return int(answer["size"]), float(answer["changed"])

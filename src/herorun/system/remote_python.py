@@ -81,10 +81,10 @@ def readable(where: str) -> Iterator[None]:
 
 
 class RemotePython:
-    """The far end of one road."""
+    """The other end of one transport."""
 
-    def __init__(self, road: Transport, python: str = "python3") -> None:
-        self.road = road
+    def __init__(self, transport: Transport, python: str = "python3") -> None:
+        self.transport = transport
         self.python = python
         self._lock = Lock()
         self._waiting: list[_Ask] = []
@@ -125,14 +125,14 @@ class RemotePython:
         """
         ask = _Ask(program, question, arguments, idle)
         order = order_of([ask], idle, streams=True)
-        lines = self.road.lines(self._argv(order), idle, order)
+        lines = self.transport.lines(self._argv(order), idle, order)
         while True:
             try:
                 line = next(lines)
             except StopIteration as end:
                 self._must_have_run(end.value)
                 return
-            with readable(self.road.where):
+            with readable(self.transport.where):
                 answer = dict(json.loads(line))
             yield self._understood(answer, ask)
 
@@ -153,13 +153,13 @@ class RemotePython:
     def _answers(self, asks: Sequence[_Ask], data: bytes | None = None) -> list[dict[str, Any]]:
         within = max(ask.timeout for ask in asks)
         order = order_of(asks, within, alone=data is not None)
-        answer = self.road.run(self._argv(order), within + 2, stdin=order + (data or b""))
+        answer = self.transport.run(self._argv(order), within + 2, stdin=order + (data or b""))
         self._must_have_python(answer)
         try:
             answers = read_json(answer.out)
         except ValueError:
             raise CouldNotLook(
-                f"{self.road.where} could be asked nothing: {answer.complaint}"
+                f"{self.transport.where} could be asked nothing: {answer.complaint}"
             ) from None
         if (
             isinstance(answers, list)
@@ -168,7 +168,7 @@ class RemotePython:
         ):
             return answers
         raise CouldNotLook(
-            f"{self.road.where} gave an answer that cannot be read: not one for each question."
+            f"{self.transport.where} gave an answer that cannot be read: not one for each question."
         )
 
     def _argv(self, order: bytes) -> tuple[str, ...]:
@@ -178,7 +178,7 @@ class RemotePython:
         if answer.code in (_NOT_FOUND, _TOO_OLD):
             what = "was not found" if answer.code == _NOT_FOUND else "is too old"
             raise CouldNotLook(
-                f"`{self.python}` {what} on {self.road.where}: install Python "
+                f"`{self.python}` {what} on {self.transport.where}: install Python "
                 f"{OLDEST[0]}.{OLDEST[1]} or newer there, "
                 "or name it as `python` in [scheduler]."
             )
@@ -187,7 +187,7 @@ class RemotePython:
         self._must_have_python(answer)
         if answer.code:
             raise CouldNotLook(
-                f"{self.road.where} gave no whole answer: {answer.complaint}. Try again."
+                f"{self.transport.where} gave no whole answer: {answer.complaint}. Try again."
             )
 
     def _understood(self, answer: Mapping[str, Any], ask: _Ask) -> Any:
@@ -195,7 +195,7 @@ class RemotePython:
             return answer["told"]
         if answer.get("late"):
             raise CouldNotLook(
-                f"{self.road.where} could be reached, but gave no answer within "
+                f"{self.transport.where} could be reached, but gave no answer within "
                 f"{say_span(ask.timeout)}: a disk there may hang."
             )
         number, why, path = (answer.get(name) for name in ("errno", "why", "path"))

@@ -138,9 +138,9 @@ def data_after(file: BinaryIO, offset: int) -> int | None:
     """Where a hole in the file ends, however long it is; `offset` where that is unknown, None where
     only zeros follow.
     """
-    far = getattr(getattr(file, "raw", None), "data_after", None)  # on another machine
-    if far is not None:
-        at: int | None = far(offset)
+    remote = getattr(getattr(file, "raw", None), "data_after", None)  # on another machine
+    if remote is not None:
+        at: int | None = remote(offset)
         return at
     try:
         number = file.fileno()

@@ -46,7 +46,7 @@ class WandbExit:
     last_step: int | None = None
 
 
-def glance_of(logs: Sequence[Path]) -> WandbEdges:
+def edges_of(logs: Sequence[Path]) -> WandbEdges:
     """The newest log's word; an older one's only for the last step, where the newest has no row
     yet.
     """

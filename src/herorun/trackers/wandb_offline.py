@@ -22,7 +22,7 @@ from herorun.trackers._leveldb_log import records
 from herorun.trackers._open_remote import local_path
 from herorun.trackers._protobuf_wire import MalformedMessage
 from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing
-from herorun.trackers._wandb_edges import beginning_of, glance_of
+from herorun.trackers._wandb_edges import beginning_of, edges_of
 from herorun.trackers._wandb_environment import CLIENT_VARIABLES, wandb_problem
 from herorun.trackers._wandb_identity import NAME_RULES
 from herorun.trackers._wandb_mentions import wandb_mentions
@@ -88,20 +88,20 @@ class WandbOffline:
             why = f"its log could not be read: {error.strerror or error}"
             return TrackerIdentity(TrackerState.UNREACHABLE, why, self._id or "")
         try:
-            glance = glance_of(list(logs.values()))
-            namesakes = self._namesakes(glance.id)
+            edges = edges_of(list(logs.values()))
+            namesakes = self._namesakes(edges.id)
         except (OSError, MalformedMessage) as error:
             return TrackerIdentity(
                 TrackerState.UNREACHABLE, f"its log could not be read: {error}", self._id or ""
             )
         return TrackerIdentity(
-            glance.state,
-            id=glance.id or self._id or "",
-            display_name=glance.display_name,
+            edges.state,
+            id=edges.id or self._id or "",
+            display_name=edges.display_name,
             namesakes=namesakes,
-            last_step=glance.last_step,
-            heartbeat=glance.heartbeat,
-            config=glance.config,
+            last_step=edges.last_step,
+            heartbeat=edges.heartbeat,
+            config=edges.config,
         )
 
     def _logs(self) -> Mapping[str, Path]:

@@ -237,7 +237,7 @@ def test_rows_that_came_after_a_look_since_the_launch_are_the_new_instances():
     state = fold_rows(
         MetricsState(), RESTARTED[:150], NAMES, LATER - HOUR / 2, boundaries=UNCOUNTED
     )
-    state.looked_at = LATER + HOUR / 2
+    state.polled_at = LATER + HOUR / 2
     metrics = summarise(
         fold_rows(state, RESTARTED[150:], NAMES, LATER + HOUR, boundaries=UNCOUNTED)
     )

@@ -77,15 +77,15 @@ def test_a_tick_that_saw_nothing_fresh_is_no_look_at_the_run() -> None:
 
 def test_without_a_seal_that_nobody_believes_the_others_stay() -> None:
     memory = fold([*admitted(1), half("first"), half("second")])
-    believed = memory.believed(frozenset(), (half("first"),))
-    assert believed.milestones == (half("second"),)
-    assert believed.instances == memory.instances
+    proven_only = memory.proven_only(frozenset(), (half("first"),))
+    assert proven_only.milestones == (half("second"),)
+    assert proven_only.instances == memory.instances
 
 
 def test_without_a_launch_that_nobody_believes_its_instance_is_none() -> None:
     memory = fold([*admitted(1), *admitted(2), admitted(3)[0]])
-    believed = memory.believed(frozenset({"tiny-2", "tiny-3"}), ())
-    assert [*believed.launchings] == ["tiny-1"] and believed.unsettled is None
-    assert [instance.name for instance in believed.instances] == ["tiny-1"]
-    assert memory.believed(frozenset({"tiny-2"}), ()).unsettled == memory.unsettled
-    assert believed.next_number == memory.next_number  # no number is given twice
+    proven_only = memory.proven_only(frozenset({"tiny-2", "tiny-3"}), ())
+    assert [*proven_only.launchings] == ["tiny-1"] and proven_only.unsettled is None
+    assert [instance.name for instance in proven_only.instances] == ["tiny-1"]
+    assert memory.proven_only(frozenset({"tiny-2"}), ()).unsettled == memory.unsettled
+    assert proven_only.next_number == memory.next_number  # no number is given twice

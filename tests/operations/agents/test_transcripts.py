@@ -208,7 +208,7 @@ def test_babysit_a_job_without_a_contract(alone: Alone, capsys: pytest.CaptureFi
     place = alone.place(first)
     one = ("--job", place, "--scheduler", "local")
     assert asked(alone, capsys, "jobs", "add", "local", place, "--no-watch", "--json").code == 0
-    eventually(lambda: not alone.adapter.live("loose"))
+    eventually(lambda: not alone.adapter.live_jobs("loose"))
     seen = asked(alone, capsys, "jobs", "watch", "--once", "--json")
     assert (seen.code, "FAILED" in seen.out.upper()) == (1, True)
     again = ("--resubmit", alone.again("echo step 20/20; exit 0"))
@@ -218,6 +218,6 @@ def test_babysit_a_job_without_a_contract(alone: Alone, capsys: pytest.CaptureFi
     told = asked(alone, capsys, "relaunch", "--job", place, "--reason", "x is defined", "--json")
     assert told.code == 0, told.err
     assert alone.all == ["loose-1", "loose-2"]
-    eventually(lambda: not alone.adapter.live("loose"))
+    eventually(lambda: not alone.adapter.live_jobs("loose"))
     end = asked(alone, capsys, "babysit", "--once", "--json")
     assert (end.code, end.document["run"]) == (0, "finished")

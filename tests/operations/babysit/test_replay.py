@@ -205,5 +205,5 @@ def test_the_record_names_the_evidence_as_it_is_kept(recorded: Story) -> None:
         "Unfinished",
         "Contract",
         "Waivers",
-        "Hands",
+        "ActionBlock",
     } <= set(kept["evidence"])

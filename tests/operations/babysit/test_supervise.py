@@ -52,7 +52,7 @@ class Watched:
 
     def _go(self) -> None:
         while self.fleet.lives(0.02):
-            self.fleet.look_around()
+            self.fleet.take_stock()
 
     def end(self) -> None:
         self.fleet.end()

@@ -34,50 +34,50 @@ class Cluster:
     """A scheduler that counts its looks."""
 
     cluster: str = "one"
-    looks: list[set[str]] = field(default_factory=list)
+    polls: list[set[str]] = field(default_factory=list)
     down: bool = False
 
-    def look(self, wanted: Mapping[str, datetime]) -> int:
-        self.looks.append(set(wanted))
+    def snapshot(self, wanted: Mapping[str, datetime]) -> int:
+        self.polls.append(set(wanted))
         if self.down:
             raise CouldNotLook("the cluster does not answer")
-        return len(self.looks)
+        return len(self.polls)
 
-    def by(self, look: int) -> "Seen":
-        return Seen(look)
+    def with_snapshot(self, snapshot: int) -> "Seen":
+        return Seen(snapshot)
 
 
 @dataclass
 class Seen:
-    look: int
+    snapshot: int
 
     def find(self, instance: str, intended_at: datetime) -> Search:
-        return Found(Job(str(self.look), instance, JobState.RUNNING))
+        return Found(Job(str(self.snapshot), instance, JobState.RUNNING))
 
 
 def ask(
-    looks: SharedPolls,
+    polls: SharedPolls,
     cluster: Cluster,
     name: str,
     at: datetime = LONG_AGO,
     oldest: timedelta = HALF,
 ) -> Any:
-    return looks.shared(name, cluster, (f"{name}-1", at), oldest)
+    return polls.shared(name, cluster, (f"{name}-1", at), oldest)
 
 
 def test_a_round_is_one_look_and_the_next_round_another() -> None:
-    looks, cluster = SharedPolls(), Cluster()
-    rounds = [[ask(looks, cluster, name).look for name in "abc"] for _ in range(3)]
+    polls, cluster = SharedPolls(), Cluster()
+    rounds = [[ask(polls, cluster, name).snapshot for name in "abc"] for _ in range(3)]
     assert rounds == [[1, 1, 1], [2, 2, 2], [3, 3, 3]]
-    assert cluster.looks[1] == {"a-1", "b-1", "c-1"}
+    assert cluster.polls[1] == {"a-1", "b-1", "c-1"}
 
 
 def test_what_is_expected_is_in_the_first_look() -> None:
-    looks, cluster = SharedPolls(), Cluster()
+    polls, cluster = SharedPolls(), Cluster()
     for name in "abc":
-        looks.take_down(name, cluster, (f"{name}-1", LONG_AGO))
-    ask(looks, cluster, "b")
-    assert cluster.looks == [{"a-1", "b-1", "c-1"}]
+        polls.note_intent(name, cluster, (f"{name}-1", LONG_AGO))
+    ask(polls, cluster, "b")
+    assert cluster.polls == [{"a-1", "b-1", "c-1"}]
 
 
 @pytest.mark.parametrize(
@@ -89,27 +89,27 @@ def test_what_is_expected_is_in_the_first_look() -> None:
     ],
 )
 def test_a_look_that_is_too_old_or_of_elsewhere_serves_nobody(changed: dict[str, Any]) -> None:
-    looks, cluster = SharedPolls(), Cluster()
-    ask(looks, cluster, "a")
-    ask(looks, **{"cluster": cluster, "name": "b", **changed})
-    assert len(cluster.looks) + len(changed.get("cluster", Cluster()).looks) == 2
+    polls, cluster = SharedPolls(), Cluster()
+    ask(polls, cluster, "a")
+    ask(polls, **{"cluster": cluster, "name": "b", **changed})
+    assert len(cluster.polls) + len(changed.get("cluster", Cluster()).polls) == 2
 
 
 def test_a_back_end_that_is_down_is_asked_once_a_round_and_is_unsure_for_all() -> None:
-    looks, cluster = SharedPolls(), Cluster(down=True)
-    answers = [ask(looks, cluster, name).find(f"{name}-1", LONG_AGO) for name in "abc"]
-    assert answers == [Unknown("the cluster does not answer")] * 3 and len(cluster.looks) == 1
+    polls, cluster = SharedPolls(), Cluster(down=True)
+    answers = [ask(polls, cluster, name).find(f"{name}-1", LONG_AGO) for name in "abc"]
+    assert answers == [Unknown("the cluster does not answer")] * 3 and len(cluster.polls) == 1
     with pytest.raises(CouldNotLook, match="answer"):
-        ask(looks, cluster, "a").live("a")
+        ask(polls, cluster, "a").live_jobs("a")
 
 
 def test_two_runs_that_call_an_instance_the_same_are_looked_for_since_the_earlier() -> None:
-    looks, given = SharedPolls(), []
+    polls, given = SharedPolls(), []
     cluster = Cluster()
-    cluster.look = given.append
+    cluster.snapshot = given.append
     cluster.by = Seen
-    looks.take_down("here", cluster, ("tiny-1", LONG_AGO))
-    looks.shared("there", cluster, ("tiny-1", LONG_AGO + HALF), HALF)
+    polls.note_intent("here", cluster, ("tiny-1", LONG_AGO))
+    polls.shared("there", cluster, ("tiny-1", LONG_AGO + HALF), HALF)
     assert given == [{"tiny-1": LONG_AGO}]
 
 
@@ -139,13 +139,13 @@ def test_a_thousand_runs_on_slurm_are_watched_by_one_squeue_and_one_sacct_a_roun
             )
     stand_in.says("squeue", "\n".join(queue))
     stand_in.says("sacct", "\n".join(books))
-    looks = SharedPolls()
+    polls = SharedPolls()
     for name, scheduler in runs.items():
-        looks.take_down(name, scheduler, (name, LONG_AGO))
+        polls.note_intent(name, scheduler, (name, LONG_AGO))
 
     def tick(name: str) -> str:
-        seen = looks.shared(name, runs[name], (name, LONG_AGO), HALF)
-        found, live = seen.find(name, LONG_AGO), seen.live(name.removesuffix("-1"))
+        seen = polls.shared(name, runs[name], (name, LONG_AGO), HALF)
+        found, live = seen.find(name, LONG_AGO), seen.live_jobs(name.removesuffix("-1"))
         state = found.job.state if isinstance(found, Found) else None
         assert [job.instance for job in live] == ([name] if state is JobState.RUNNING else [])
         return str(state or found)
@@ -205,8 +205,8 @@ def test_babysit_and_status_of_all_look_once(
     def told(self: Scheduler, seen: str) -> Scheduler:
         return self
 
-    monkeypatch.setattr(local.Local, "look", look, raising=False)
-    monkeypatch.setattr(local.Local, "by", told, raising=False)
+    monkeypatch.setattr(local.Local, "snapshot", look, raising=False)
+    monkeypatch.setattr(local.Local, "with_snapshot", told, raising=False)
     monkeypatch.setattr(local.Local, "cluster", "here", raising=False)
     capsys.readouterr()
     story.herorun("babysit", "--all", "--once", "--json")
@@ -214,7 +214,7 @@ def test_babysit_and_status_of_all_look_once(
     assert before == {"other": [], SLUG: []}
     assert asked == [{"other-1", "tiny-1"}]
     probe = Job("72", "tiny-probe", JobState.RUNNING)
-    monkeypatch.setattr(local.Local, "beside", lambda self, slug: (probe,), raising=False)
+    monkeypatch.setattr(local.Local, "other_jobs", lambda self, slug: (probe,), raising=False)
     story.herorun("status", "--all", "--json")
     assert asked == [{"other-1", "tiny-1"}] * 2
     told = json.loads(capsys.readouterr().out)["runs"]

@@ -26,7 +26,7 @@ def _failed(alone: Alone, text: str) -> str:
     (alone.folder / "said").write_text(text)
     job = alone.start(f"echo step 7/20; cat {alone.folder / 'said'}; exit 1")
     eventually(lambda: (found := alone.adapter.find(job.instance, note("x").at)) and found.job)
-    eventually(lambda: not alone.adapter.live("loose"))
+    eventually(lambda: not alone.adapter.live_jobs("loose"))
     return alone.place(job)
 
 

@@ -119,9 +119,9 @@ def test_the_end_of_its_log_is_read_and_it_is_stopped_by_its_id(
     eventually(lambda: adapter.tail(name, 5) == "step 7/20\n", within=30)
     adapter.stop(name)
     eventually(lambda: status(ray_head, name) == "STOPPED", within=60)
-    found = adapter.look(name)
+    found = adapter.find_job(name)
     assert isinstance(found, Found) and found.job.state is JobState.CANCELLED
-    assert adapter.look(name[:-1]) == Absent()
+    assert adapter.find_job(name[:-1]) == Absent()
     with pytest.raises(WrongUse, match="loose-none"):
         adapter.stop("loose-none")
 

@@ -24,7 +24,7 @@ class Ended:
     def __init__(self, tasks: Sequence[TaskEnd] | Exception) -> None:
         self._tasks = tasks
 
-    def look(self, job: str) -> Search:
+    def find_job(self, job: str) -> Search:
         return Found(Job(job, job, JobState.FAILED, "JOB_STATE_FAILED", exit_code=1))
 
     def tail(self, job: str, lines: int) -> str:

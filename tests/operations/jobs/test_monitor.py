@@ -44,7 +44,7 @@ def test_a_second_machine_is_refused_until_the_first_no_longer_looks(
     for order in (("stop",), ("relaunch", "--stop-first"), ("ack", "crashed")):
         refused = asked(alone, capsys, order[0], "--job", job, *order[1:])
         assert refused.code == 1 and mentions(refused.err, "monitored", "4711"), refused
-    assert alone.adapter.live("loose")
+    assert alone.adapter.live_jobs("loose")
     taken = asked(alone, capsys, "handoff", "--job", job, "--take")
     assert taken.code == 1 and "ada@elsewhere" in taken.err
 

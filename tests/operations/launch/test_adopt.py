@@ -141,7 +141,7 @@ def test_what_cannot_be_adopted_leaves_nothing_behind(
             LocalById, "origin", lambda self, job: (_ for _ in ()).throw(CouldNotLook("no /proc"))
         )
         assert mentions(refused(story, capsys, job, 3), "Cannot", "tell")
-        patch.setattr(LocalById, "look", lambda self, job: Unknown("no answer"))
+        patch.setattr(LocalById, "find_job", lambda self, job: Unknown("no answer"))
         assert "no answer" in refused(story, capsys, job, 3)
     (story.data / "go").touch()
     job.wait(60)
@@ -198,7 +198,7 @@ def test_beside_another_live_job_of_the_run_nothing_is_adopted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     live = (a_job(instance="tiny-9", id="tiny-9"),)
-    monkeypatch.setattr(Local, "live", lambda self, slug: live)
+    monkeypatch.setattr(Local, "live_jobs", lambda self, slug: live)
     told = refused(story, capsys, job, 1)
     assert mentions(told, "tiny-9", "running", "tiny-9") and mentions(told, "nothing", "adopted")
 

@@ -90,7 +90,7 @@ def test_it_is_seen_that_exactly_one_job_is_live(
     other = Job("9", "tiny-9", JobState.RUNNING)
 
     def crowded(run: Run, instance: str) -> str:
-        monkeypatch.setattr(run.scheduler, "live", lambda slug: (other,), raising=False)
+        monkeypatch.setattr(run.scheduler, "live_jobs", lambda slug: (other,), raising=False)
         return real(run, instance)
 
     monkeypatch.setattr(start_instance, "company", crowded)

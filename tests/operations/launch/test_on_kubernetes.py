@@ -303,8 +303,8 @@ def test_a_round_of_ticks_asks_a_namespace_once_for_all_its_runs(
         for name, at in intents.items():
             view: Any = polls.shared(name, runs[name], (name, at), timedelta(minutes=7))
             assert isinstance(view.find(name, at), Found)
-            assert [job.instance for job in view.live("tiny")] == list(intents)
-            assert [job.instance for job in view.beside("tiny")] == ["tiny-by-hand"]
+            assert [job.instance for job in view.live_jobs("tiny")] == list(intents)
+            assert [job.instance for job in view.other_jobs("tiny")] == ["tiny-by-hand"]
             assert view.warnings(name) == ()
         return sorted(each.rpartition("/")[2] for each in proxy.requests)
 

@@ -37,7 +37,7 @@ def told(home: Path, cluster: Cluster) -> Iterator[Story]:
     path.write_text(tomli_w.dumps(contract))
     story.publish()
     yield story
-    for job in story.run.scheduler.live("tiny"):
+    for job in story.run.scheduler.live_jobs("tiny"):
         cluster.ask("scancel", "-s", "KILL", "-f", job.id, check=False)
 
 

@@ -550,7 +550,7 @@ def test_a_run_that_is_down_is_said_with_its_code_and_the_order_that_brings_it_b
 
     # and where the gate blocks that order, the page of the check that does is named
     live = (a_job(instance="tiny-9", id="tiny-9"),)
-    monkeypatch.setattr(Local, "live", lambda self, slug: live)
+    monkeypatch.setattr(Local, "live_jobs", lambda self, slug: live)
     capsys.readouterr()
     assert story.herorun("relaunch", SLUG, "--no-babysit") == 1
     assert mentions(capsys.readouterr().err, "herorun explain live-duplicate", "says")

@@ -61,14 +61,14 @@ def tables(
         "connect_timeout": "2s",
         "timeout": "6s",
     }
-    looked_at = {
+    polled_at = {
         "gpu_sample_seconds": 0.2,
         "markers": [f"{data}/DONE"],
         "results": [f"{data}/results.csv"],
         **(patrol or {}),
     }
     jobs = {name: contract[name] for name in ("command", "output")}
-    return {**jobs, "scheduler": scheduler, "patrol": looked_at, **more}
+    return {**jobs, "scheduler": scheduler, "patrol": polled_at, **more}
 
 
 def states(answer: Answer) -> tuple[int, str, list[str]]:

@@ -54,7 +54,7 @@ def on_slurm(story: Story, cluster: Cluster) -> Iterator[World]:
     yield here(
         story, {"kind": "slurm", "slurm_conf": cluster.conf, "settle": "1ms", "time_limit": "1h"}
     )
-    for job in story.run.scheduler.live("tiny"):
+    for job in story.run.scheduler.live_jobs("tiny"):
         cluster.ask("scancel", "-s", "KILL", "-f", job.id, check=False)
 
 

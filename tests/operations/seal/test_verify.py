@@ -191,11 +191,11 @@ def test_a_large_checkpoint_is_read_while_the_babysitter_may_act(
     locked: list[bool] = []
     ahead = content.digest_ahead
 
-    def looked_at(run: Run, path: str) -> None:
+    def polled_at(run: Run, path: str) -> None:
         locked.append(is_locked(run.lock("act")))
         ahead(run, path)
 
-    monkeypatch.setattr(seal, "digest_ahead", looked_at)
+    monkeypatch.setattr(seal, "digest_ahead", polled_at)
     story.finished()
     assert story.seal() == 0
     assert locked == [False]

@@ -48,7 +48,7 @@ def test_slurms_exit_code_and_elapsed_time_come_through_the_login_node(
         "ssh_config": str(login_node.config),
     }
     adapter = slurm.SlurmById(slurm.Options(**road, slurm_conf=cluster.conf))
-    found = adapter.look(number)
+    found = adapter.find_job(number)
     assert isinstance(found, Found) and found.job.state is JobState.SUCCEEDED
     assert result_of(adapter, found.job).startswith("COMPLETED, exit code 0:0, elapsed 00:00:")
 
@@ -83,6 +83,6 @@ def test_nels_scores_come_through_the_login_node(
         exec_db=str(tmp_path / "exec.jsonl"),
     )
     adapter = NelById(options, tmp_path / "kept")
-    found = adapter.look("15be12f8")
+    found = adapter.find_job("15be12f8")
     assert isinstance(found, Found) and found.job.state is JobState.SUCCEEDED, found
     assert result_of(adapter, found.job) == "ifeval: 42.3%"

@@ -65,14 +65,14 @@ def test_an_iris_job_is_found_by_its_whole_name(marin: Path, tmp_path: Path) -> 
     ]
     (marin / "others.json").write_text(json.dumps(rows))
     adapter = iris.connect(iris.Options(config="c.yaml"), Place("job", *[str(tmp_path)] * 3))
-    one, two = adapter.look("/ada/loose"), adapter.look("/ada/loose-2")
+    one, two = adapter.find_job("/ada/loose"), adapter.find_job("/ada/loose-2")
     assert isinstance(one, Found) and isinstance(two, Found)
     assert (one.job.state, two.job.state, two.job.exit_code) == (
         JobState.RUNNING,
         JobState.FAILED,
         137,
     )
-    assert isinstance(adapter.look("/ada/loos"), Absent)
+    assert isinstance(adapter.find_job("/ada/loos"), Absent)
 
 
 def test_the_log_of_an_iris_job_holds_its_childrens_lines_however_long_ago_they_were_written(
@@ -97,7 +97,7 @@ def test_an_iris_that_cannot_be_asked_is_no_answer(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert isinstance(
-        iris.connect(iris.Options(config="c"), Place("j", "/", "/", "/")).look("/a/b"), Unknown
+        iris.connect(iris.Options(config="c"), Place("j", "/", "/", "/")).find_job("/a/b"), Unknown
     )
 
 
@@ -195,7 +195,7 @@ def test_sacct_decides_a_slurm_jobs_end(
     (told / "queue").write_text(queued(queue) if queue else "")
     (told / "books").write_text(books(book))
     adapter = slurm.connect(slurm.Options(slurm_bin=str(told)), Place("j", "/", "/", "/"))
-    found = adapter.look("4711")
+    found = adapter.find_job("4711")
     assert isinstance(found, Found)
     assert (found.job.state, found.job.id) == (state, "4711")
     assert adapter.results("4711") == "TIMEOUT, exit code 0:0, elapsed 01:00:00"
@@ -205,7 +205,7 @@ def test_a_slurm_job_that_neither_knows_is_absent(told: Path) -> None:
     (told / "queue").write_text("")
     (told / "books").write_text("")
     adapter = slurm.connect(slurm.Options(slurm_bin=str(told)), Place("j", "/", "/", "/"))
-    assert isinstance(adapter.look("4711"), Absent)
+    assert isinstance(adapter.find_job("4711"), Absent)
 
 
 def test_the_parts_of_a_slurm_job_have_the_peaks_of_their_steps() -> None:
@@ -237,10 +237,10 @@ def test_of_an_array_the_part_that_failed_says_how_it_went() -> None:
 def test_a_launchers_own_status_counts_and_before_it_a_young_file_is_no_end(tmp_path: Path) -> None:
     output = tmp_path / "out.log"
     adapter = launcher.connect(launcher.Options(), Place("j", "/", "/", "/"))
-    assert isinstance(adapter.look(str(output)), Absent)
+    assert isinstance(adapter.find_job(str(output)), Absent)
 
     def state() -> JobState:
-        found = adapter.look(str(output))
+        found = adapter.find_job(str(output))
         assert isinstance(found, Found)
         return found.job.state
 

@@ -35,7 +35,7 @@ def by_id(space: Space, **changes: str) -> KubernetesById:
 
 
 def found(space: Space, job: str) -> Job:
-    answer = by_id(space).look(job)
+    answer = by_id(space).find_job(job)
     assert isinstance(answer, Found), answer
     return answer.job
 
@@ -87,11 +87,11 @@ def test_a_stop_ends_it_and_leaves_its_record(space: Space) -> None:
 
 @pytest.mark.back_end
 def test_a_missing_name_is_unknown_and_an_unknown_kind_says_so(space: Space) -> None:
-    answer = by_id(space).look("typo")
+    answer = by_id(space).find_job("typo")
     assert isinstance(answer, Unknown) and mentions(answer.why, "typo", "deleted", "ended")
     with pytest.raises(WrongUse, match="typo"):
         by_id(space).stop("typo")
-    answer = by_id(space, cluster=f"{space.kubeconfig}#elsewhere/{space.name}").look("typo")
+    answer = by_id(space, cluster=f"{space.kubeconfig}#elsewhere/{space.name}").find_job("typo")
     assert isinstance(answer, Unknown) and mentions(answer.why, "context")
 
 

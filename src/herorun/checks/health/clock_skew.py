@@ -55,7 +55,7 @@ def clock_skew(
     )
     store += [lease.modified] if isinstance(lease, LeaseSeen) else []
     clocks = (("the scheduler's clock", scheduler), ("the store's clock", store))
-    ahead = [(name, _ahead(times, now.at)) for name, times in clocks]
+    ahead = [(name, _lead(times, now.at)) for name, times in clocks]
     wrong = [
         failed(f"{name} is {say_span(by)} ahead of ours", subject=name)
         for name, by in ahead
@@ -63,7 +63,7 @@ def clock_skew(
     ]
     effects = (
         ("the scheduler's clock", _job_before_launch(job, history)),
-        ("the store's clock", _beat_before_turn(lease, history)),
+        ("the store's clock", _beat_before_tick(lease, history)),
         ("the log's clock", _log_before_launch(log, history)),
         ("the tracker's clock", _rows_before_launch(metrics, history)),
     )
@@ -75,7 +75,7 @@ def clock_skew(
     return wrong or [passed("nothing is dated in the future, or before its cause")]
 
 
-def _ahead(times: list[datetime | None], now: datetime) -> timedelta:
+def _lead(times: list[datetime | None], now: datetime) -> timedelta:
     return max((at - now for at in times if at), default=timedelta())
 
 
@@ -114,7 +114,7 @@ def _rows_before_launch(metrics: Metrics | Nothing | Unavailable, history: Histo
     return max(since_a_look, _behind(metrics.advanced_at, _earliest_launch(history)))
 
 
-def _beat_before_turn(lease: LeaseSeen | Nothing | Unavailable, history: History) -> timedelta:
+def _beat_before_tick(lease: LeaseSeen | Nothing | Unavailable, history: History) -> timedelta:
     """The last turn beat the lease: we see that beat for the first time now. One that could not see may not have."""
     if not isinstance(lease, LeaseSeen) or not lease.mine or history.last_tick is None:
         return timedelta()

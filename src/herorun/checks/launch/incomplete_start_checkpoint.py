@@ -14,15 +14,15 @@ from herorun.core.plan import Plan
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK, always=True)
 def incomplete_start_checkpoint(
-    plan: Plan, own: Checkpoints | Nothing, beside: StartSiblings | Nothing | Unavailable
+    plan: Plan, own: Checkpoints | Nothing, siblings: StartSiblings | Nothing | Unavailable
 ) -> Verdict:
     """Where the run goes on from its own checkpoint, a parent that is out of reach does not matter."""
     start = plan.start.value
     if start is None:
         return not_applicable(plan.start.source)
-    checkpoint = Checkpoints(candidates_of(own, beside)).at(start.path)
-    if checkpoint is None and isinstance(beside, Unavailable):
-        return unknown(f"{start.path} could not be read: {beside.why}", subject=start.path)
+    checkpoint = Checkpoints(candidates_of(own, siblings)).at(start.path)
+    if checkpoint is None and isinstance(siblings, Unavailable):
+        return unknown(f"{start.path} could not be read: {siblings.why}", subject=start.path)
     if checkpoint is None:
         return failed(f"{start.path} does not exist", subject=start.path)
     if not checkpoint.examined:

@@ -15,4 +15,4 @@ from herorun.core.secret_requirements import judge_secrets
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
 def missing_secret(contract: Contract, secrets: SecretNames) -> list[Verdict]:
     """One answer for each name; an empty value is none."""
-    return judge_secrets(contract.command.secrets, secrets.present, secrets.road)
+    return judge_secrets(contract.command.secrets, secrets.present, secrets.source)

@@ -31,7 +31,7 @@ def start_checkpoint_not_newest(
     plan: Plan,
     history: History,
     own: Checkpoints | Nothing,
-    beside: StartSiblings | Nothing | Unavailable,
+    siblings: StartSiblings | Nothing | Unavailable,
 ) -> Verdict:
     """A run with a past goes on from its own newest checkpoint; a new one is judged among those beside its start."""
     start = plan.start.value
@@ -42,11 +42,11 @@ def start_checkpoint_not_newest(
     reason = _stated_reason(start, contract)
     if choice := Checkpoints(mine).at(start.path):
         return _judge_choice(choice, good, reason)
-    if isinstance(beside, Unavailable):
+    if isinstance(siblings, Unavailable):
         return unknown(
-            f"the folder of {start.path} could not be read: {beside.why}", subject=start.path
+            f"the folder of {start.path} could not be read: {siblings.why}", subject=start.path
         )
-    others = candidates_of(beside)
+    others = candidates_of(siblings)
     choice = Checkpoints(others).at(start.path)
     if choice is None:
         return not_applicable(

@@ -29,7 +29,7 @@ def tainted_start_checkpoint(
     plan: Plan,
     history: History,
     own: Checkpoints | Nothing,
-    beside: StartSiblings | Nothing | Unavailable,
+    siblings: StartSiblings | Nothing | Unavailable,
     source: SourceRun | Nothing | Unavailable,
 ) -> Verdict:
     """Each run's checkpoints are judged by that run's own record."""
@@ -37,7 +37,7 @@ def tainted_start_checkpoint(
     if start is None:
         return not_applicable(plan.start.source)
     path = start.path
-    checkpoint = Checkpoints(candidates_of(own, beside)).at(path) or Candidate(
+    checkpoint = Checkpoints(candidates_of(own, siblings)).at(path) or Candidate(
         path, start.step or 0, ""
     )
     mine = is_under(path, (root for instance in history.instances for root in instance.roots))

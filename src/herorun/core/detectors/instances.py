@@ -25,10 +25,10 @@ class Boundary:
     misdated: datetime | None = None
     attempt: int = 1  # later ones were started by the back end, and are known by their check-in
 
-    def wrote(self, row: int, looked_at: datetime | None) -> bool:
-        """Whether the `row`th row, new since `looked_at`, is surely no older instance's."""
+    def wrote(self, row: int, polled_at: datetime | None) -> bool:
+        """Whether the `row`th row, new since `polled_at`, is surely no older instance's."""
         return (self.counted and row > self.rows) or (
-            looked_at is not None and looked_at >= self.since
+            polled_at is not None and polled_at >= self.since
         )
 
     def can_reach(self, step: int) -> bool:
@@ -109,7 +109,7 @@ def writer_of(
     step: int,
     newest: int,
     at_least: int,
-    looked_at: datetime | None,
+    polled_at: datetime | None,
 ) -> int:
     """The place of the instance to which the `row`th row, which tells no time, may be handed;
     `newest` can have written it.
@@ -120,7 +120,7 @@ def writer_of(
     """
     range_ = range(newest, at_least, -1)
     sure = next(
-        (n for n in range_ if boundaries[n].wrote(row, looked_at)), max(at_least, min(newest, 0))
+        (n for n in range_ if boundaries[n].wrote(row, polled_at)), max(at_least, min(newest, 0))
     )
     if at_least < 0:
         return sure

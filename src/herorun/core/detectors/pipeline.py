@@ -167,7 +167,7 @@ def _hand_over(state: MetricsState, row: Row, step: int, newest: Boundary, oldes
     if state.instance and newest.instance != state.instance:
         _end_instance(state, newest.start)
     doubtful = oldest and row.at is None and not newest.can_reach(step)
-    sure = newest.wrote(state.rows, state.looked_at)
+    sure = newest.wrote(state.rows, state.polled_at)
     state.instance = oldest if doubtful and not sure else newest.instance
     state.start = newest.attempt if state.instance == newest.instance else 1
 
@@ -185,7 +185,7 @@ def _newest_writer(
         return boundaries[-1]
     if row.at is None:
         newest = known_by_count(boundaries, at, state.rows, known_at)
-        newest = writer_of(boundaries, state.rows, step, newest, known_at, state.looked_at)
+        newest = writer_of(boundaries, state.rows, step, newest, known_at, state.polled_at)
     else:
         newest = launched_by(boundaries, at, known_at, step)
     return boundaries[newest] if newest >= 0 else None

@@ -53,7 +53,7 @@ class MetricsState:
     high_water: int = 0
     attempts: int = 0
     advanced_at: datetime | None = None
-    looked_at: datetime | None = None  # when the tracker was read last, by our clock
+    polled_at: datetime | None = None  # when the tracker was read last, by our clock
     undated: bool = False  # nothing tells when the newest row was written
     behind: float = 0.0  # seconds that the newest rows' clock is behind ours, where that is seen
     last: Mapping[str, float] = field(default_factory=dict)

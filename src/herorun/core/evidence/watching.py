@@ -179,9 +179,9 @@ class Undelivered:
 
 
 @dataclass(frozen=True)
-class Hands:
-    """What holds the babysitter's hands still, beside the rules; empty where nothing does. No check
-    asks for it.
+class ActionBlock:
+    """Why the babysitter may not act now, apart from the rules; empty where it may. No check asks
+    for it.
     """
 
     lease: str = ""  # what is wrong with the lease

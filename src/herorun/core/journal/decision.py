@@ -9,7 +9,7 @@ from herorun.core.babysit.actions import Action, DeleteNode, Escalate, Relaunch,
 from herorun.core.babysit.tick import Tick
 from herorun.core.canonical_json import digest
 from herorun.core.event import CheckedIn, Decided
-from herorun.core.evidence import Evidence, Hands, Job, LateReceipts, Placement, Receipt
+from herorun.core.evidence import ActionBlock, Evidence, Job, LateReceipts, Placement, Receipt
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import EscalationReason, Option
 from herorun.core.notify.notifications import progress_of
@@ -24,18 +24,18 @@ def interventions(actions: Iterable[Action]) -> tuple[str, ...]:
     )
 
 
-def allowed(actions: Sequence[Action], hands: Hands) -> list[Action]:
-    """Whoever's hands are held may tell and ask, and must not intervene."""
+def allowed(actions: Sequence[Action], block: ActionBlock) -> list[Action]:
+    """A babysitter that may not act still posts and asks, and never intervenes."""
     permitted_actions = [
-        action for action in actions if hands.free or isinstance(action, Tell | Escalate)
+        action for action in actions if block.free or isinstance(action, Tell | Escalate)
     ]
-    if hands.lost:
-        key = write_key(Verb.ESCALATE, "lease", digest(hands.lease)[7:19])
+    if block.lost:
+        key = write_key(Verb.ESCALATE, "lease", digest(block.lease)[7:19])
         permitted_actions.append(
             Escalate(
                 key=key,
                 title="the lease is lost",
-                why=hands.lease,
+                why=block.lease,
                 reason=EscalationReason.UNVERIFIED,
                 ways=(Option.TAKE,),
             )

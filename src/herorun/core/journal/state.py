@@ -72,23 +72,25 @@ class Memory(JournalFields):
             or each.job != first[each.name].job
         )
 
-    def believed(self, disbelieved: frozenset[str], seals: tuple[Sealed, ...]) -> "Memory":
+    def proven_only(self, rejected_launches: frozenset[str], seals: tuple[Sealed, ...]) -> "Memory":
         """Without the launches of these instances and without these seals, as if nobody had written
         them.
         """
         strays = self.strays
-        if not (disbelieved or seals or strays):
+        if not (rejected_launches or seals or strays):
             return self
         waiting = self.unsettled
         return replace(
             self,
             launchings={
-                name: each for name, each in self.launchings.items() if name not in disbelieved
+                name: each
+                for name, each in self.launchings.items()
+                if name not in rejected_launches
             },
             instances=tuple(
-                i for i in self.instances if i.name not in disbelieved and i not in strays
+                i for i in self.instances if i.name not in rejected_launches and i not in strays
             ),
-            unsettled=None if waiting and waiting.instance in disbelieved else waiting,
+            unsettled=None if waiting and waiting.instance in rejected_launches else waiting,
             sealed=None if self.sealed in seals else self.sealed,
             milestones=tuple(each for each in self.milestones if each not in seals),
             highest=self.next_number - 1,

@@ -25,26 +25,26 @@ PEGGED = 0.9  # share of the processors that we may use
 
 
 def risks(
-    look: HostObservation, ways: Ways, before: Before | None, going_on: bool
+    observation: HostObservation, ways: Ways, before: Before | None, going_on: bool
 ) -> Iterator[Advice]:
     """`going_on`: it runs, or nobody can say that it does not."""
     if going_on:
-        yield from _advise_on_log(look)
-        yield from _gpus(look, before)
-        yield from _threads(look)
-    yield from _chain(look, ways)
-    yield from _machine(look, ways, before)
+        yield from _advise_on_log(observation)
+        yield from _gpus(observation, before)
+        yield from _threads(observation)
+    yield from _chain(observation, ways)
+    yield from _machine(observation, ways, before)
 
 
-def _advise_on_log(look: HostObservation) -> Iterator[Advice]:
-    log = look.log
+def _advise_on_log(observation: HostObservation) -> Iterator[Advice]:
+    log = observation.log
     if not isinstance(log, Own):
         return
     if log.failure:
         yield Advice("log", f"Its own log tells of {log.failure}: {log.excerpt}. {log.advice}")
     if log.age is None or log.age < SILENT:
         return
-    if look.output_age is not None and look.output_age < SILENT:
+    if observation.output_age is not None and observation.output_age < SILENT:
         message = (
             "its output still changes, so it is block-buffered and does not hang: set "
             "PYTHONUNBUFFERED=1 next time"
@@ -62,49 +62,48 @@ def _advise_on_log(look: HostObservation) -> Iterator[Advice]:
         )
 
 
-def _gpus(look: HostObservation, before: Before | None) -> Iterator[Advice]:
-    if not isinstance(look.gpus, tuple) or not look.gpus:
+def _gpus(observation: HostObservation, before: Before | None) -> Iterator[Advice]:
+    if not isinstance(observation.gpus, tuple) or not observation.gpus:
         return
-    use = mean_use(look.gpus)
+    use = mean_use(observation.gpus)
     if use >= IDLE:
         return
-    if advances(look, before):
+    if advances(observation, before):
         yield Advice(
             "data-bound",
             f"The GPUs stand at {use:.0f} % while steps advance: they wait for data, and are not "
-            "idle. Look at the "
-            f"loader's workers and at OMP_NUM_THREADS against the {look.cpus or '?'} CPUs of this "
-            "box.",
+            "idle. Look at the loader's workers and at OMP_NUM_THREADS against the "
+            f"{observation.cpus or '?'} CPUs of this box.",
             critical=False,
         )
     else:
         yield Advice("idle", f"The GPUs stand at {use:.0f} % and no step advances.", critical=False)
 
 
-def advances(look: HostObservation, before: Before | None) -> bool:
+def advances(observation: HostObservation, before: Before | None) -> bool:
     """Whether steps advance: since the last tick, or by a log that was just written."""
-    if not isinstance(look.log, Own):
+    if not isinstance(observation.log, Own):
         return False
     if (
         before
         and before.step is not None
-        and look.log.step is not None
-        and look.log.step > before.step
+        and observation.log.step is not None
+        and observation.log.step > before.step
     ):
         return True
-    return look.log.age is not None and look.log.age < RECENT
+    return observation.log.age is not None and observation.log.age < RECENT
 
 
 def mean_use(gpus: tuple[Gpu, ...]) -> float:
     return sum(gpu.use for gpu in gpus) / len(gpus)
 
 
-def _threads(look: HostObservation) -> Iterator[Advice]:
-    if not isinstance(look.gpus, tuple) or not look.gpus or not pegged(look):
+def _threads(observation: HostObservation) -> Iterator[Advice]:
+    if not isinstance(observation.gpus, tuple) or not observation.gpus or not pegged(observation):
         return
-    use = mean_use(look.gpus)
+    use = mean_use(observation.gpus)
     if use < HEALTHY:
-        most = f"{look.cores_allowed:.0f}"
+        most = f"{observation.cores_allowed:.0f}"
         yield Advice(
             "threads",
             f"The GPUs stand at {use:.0f} % while our own processes take all of the {most} "
@@ -115,37 +114,38 @@ def _threads(look: HostObservation) -> Iterator[Advice]:
         )
 
 
-def pegged(look: HostObservation) -> bool:
+def pegged(observation: HostObservation) -> bool:
     """Whether our own processes use up what they may: then the machine is not busy with somebody
     else.
     """
     return bool(
-        look.cores_allowed
-        and look.cores_used is not None
-        and look.cores_used >= PEGGED * look.cores_allowed
+        observation.cores_allowed
+        and observation.cores_used is not None
+        and observation.cores_used >= PEGGED * observation.cores_allowed
     )
 
 
-def _chain(look: HostObservation, ways: Ways) -> Iterator[Advice]:
+def _chain(observation: HostObservation, ways: Ways) -> Iterator[Advice]:
     if (
-        look.chain is None
-        or isinstance(look.chain, Blind)
-        or not look.chain.failed
-        or look.chain.runs
+        observation.chain is None
+        or isinstance(observation.chain, Blind)
+        or not observation.chain.failed
+        or observation.chain.runs
     ):
         return
     yield Advice(
         "chain-failed",
-        f"The chain has failed: {look.chain.failed}. Fix the cause, then start the chain again:",
+        f"The chain has failed: {observation.chain.failed}. Fix the cause, then start the chain "
+        "again:",
         ways.chain,
     )
 
 
-def _machine(look: HostObservation, ways: Ways, before: Before | None) -> Iterator[Advice]:
-    for path, room in look.disks.items():
+def _machine(observation: HostObservation, ways: Ways, before: Before | None) -> Iterator[Advice]:
+    for path, room in observation.disks.items():
         if isinstance(room, DiskRoom):
             yield from _full(path, room)
-    memory = look.memory
+    memory = observation.memory
     if not isinstance(memory, MemoryUse):
         return
     if memory.share is not None and memory.share > ways.memory:
@@ -154,10 +154,10 @@ def _machine(look: HostObservation, ways: Ways, before: Before | None) -> Iterat
             f"Memory is at {memory.share:.0%} of its limit: the kernel kills at 100 %. Fewer "
             "workers, or a larger box.",
         )
-    elif _crowded(look) and memory.share is not None and not pegged(look):
+    elif _crowded(observation) and memory.share is not None and not pegged(observation):
         message = (
-            f"The machine is busy (load {look.load:.0f} on {look.cpus} CPUs), yet this cgroup has "
-            "room: a noisy neighbour."
+            f"The machine is busy (load {observation.load:.0f} on {observation.cpus} CPUs), yet "
+            "this cgroup has room: a noisy neighbour."
         )
         yield Advice("neighbour", message, critical=False)
     if before and before.oom_kill is not None and (memory.oom_kill or 0) > before.oom_kill:
@@ -168,8 +168,10 @@ def _machine(look: HostObservation, ways: Ways, before: Before | None) -> Iterat
         )
 
 
-def _crowded(look: HostObservation) -> bool:
-    return bool(look.load and look.cpus and look.load > BUSY * look.cpus)
+def _crowded(observation: HostObservation) -> bool:
+    return bool(
+        observation.load and observation.cpus and observation.load > BUSY * observation.cpus
+    )
 
 
 def _full(path: str, room: DiskRoom) -> Iterator[Advice]:

@@ -9,35 +9,37 @@ from herorun.core.patrol.observation import Alive, Blind, ChainSeen, HostObserva
 from herorun.core.remote.job_chain import WAIT
 
 
-def patrol_state_of(look: HostObservation) -> PatrolState:
+def patrol_state_of(observation: HostObservation) -> PatrolState:
     """Done is what is declared to be done, never the mere end of a process; unknown is never
     down.
     """
-    return decided_on(look)[0]
+    return decided_on(observation)[0]
 
 
-def decided_on(look: HostObservation) -> tuple[PatrolState, Remedy]:
+def decided_on(observation: HostObservation) -> tuple[PatrolState, Remedy]:
     """By the table, after what needs none."""
-    if look.unreachable:
+    if observation.unreachable:
         return PatrolState.UNKNOWN, Remedy.NOTHING
-    is_done = all_done(look)
-    if is_done or (look.succeeded and look.alive is Alive.NO and not _declared(look)):
+    is_done = all_done(observation)
+    if is_done or (
+        observation.succeeded and observation.alive is Alive.NO and not _declared(observation)
+    ):
         return PatrolState.DONE, Remedy.REMOVE
-    trained = trained_of(look)
+    trained = trained_of(observation)
     if is_done is None and not trained:
         trained = None  # a sign that nobody could look for may be there
-    row = decision_of(job_fact(look), trained, chain_fact(look))
+    row = decision_of(job_fact(observation), trained, chain_fact(observation))
     return row.state, row.remedy
 
 
-def job_fact(look: HostObservation) -> JobFact:
-    if look.alive is not Alive.NO:
-        return JobFact.ALIVE if look.alive is Alive.YES else JobFact.UNKNOWN
-    return JobFact.ENDED if look.succeeded else JobFact.GONE
+def job_fact(observation: HostObservation) -> JobFact:
+    if observation.alive is not Alive.NO:
+        return JobFact.ALIVE if observation.alive is Alive.YES else JobFact.UNKNOWN
+    return JobFact.ENDED if observation.succeeded else JobFact.GONE
 
 
-def chain_fact(look: HostObservation) -> ChainFact:
-    chain = look.chain
+def chain_fact(observation: HostObservation) -> ChainFact:
+    chain = observation.chain
     if chain is None:
         return ChainFact.NONE
     if isinstance(chain, Blind):
@@ -47,19 +49,19 @@ def chain_fact(look: HostObservation) -> ChainFact:
     return ChainFact.FAILED if chain.failed else ChainFact.GONE
 
 
-def trained_of(look: HostObservation) -> bool | None:
+def trained_of(observation: HostObservation) -> bool | None:
     """Whether the training itself is done: by its words, by a chain that has got behind its wait,
     or by the scheduler where no words were declared. None: the words could not be looked for.
     """
-    chain = look.chain
+    chain = observation.chain
     if isinstance(chain, ChainSeen) and _is_stage(chain.stage):
         return True
-    log = look.log
+    log = observation.log
     if isinstance(log, Own) and log.done is not None:
         return log.done
-    if isinstance(log, Blind) and look.has_success_pattern:
+    if isinstance(log, Blind) and observation.has_success_pattern:
         return None
-    return look.alive is Alive.NO and look.succeeded
+    return observation.alive is Alive.NO and observation.succeeded
 
 
 def _is_stage(stage: str) -> bool:
@@ -67,33 +69,36 @@ def _is_stage(stage: str) -> bool:
     return stage not in ("", WAIT)
 
 
-def fresh(look: HostObservation, path: str) -> bool | None:
+def fresh(observation: HostObservation, path: str) -> bool | None:
     """Whether a marker is there, and of this run; None where nobody could look."""
-    marker = look.markers[path]
+    marker = observation.markers[path]
     if isinstance(marker, Blind):
         return None
-    return marker is not None and (look.launched_at is None or marker >= look.launched_at - SKEW)
+    return marker is not None and (
+        observation.launched_at is None or marker >= observation.launched_at - SKEW
+    )
 
 
-def all_done(look: HostObservation) -> bool | None:
+def all_done(observation: HostObservation) -> bool | None:
     """Every sign that was declared: markers, words of success, results, copies. None: one could not
     be seen.
     """
-    signs = _signs(look)
+    signs = _signs(observation)
     if False in signs:
         return False
     return None if None in signs else bool(signs)
 
 
-def _signs(look: HostObservation) -> list[bool | None]:
-    signs = [fresh(look, path) for path in look.markers]
+def _signs(observation: HostObservation) -> list[bool | None]:
+    signs = [fresh(observation, path) for path in observation.markers]
     signs += [
-        None if isinstance(each, Blind) else each is not None for each in look.results.values()
+        None if isinstance(each, Blind) else each is not None
+        for each in observation.results.values()
     ]
-    if isinstance(look.log, Own) and look.log.done is not None:
-        signs.append(look.log.done)
-    return signs + [copy.whole for copy in look.copies] if signs else []
+    if isinstance(observation.log, Own) and observation.log.done is not None:
+        signs.append(observation.log.done)
+    return signs + [copy.whole for copy in observation.copies] if signs else []
 
 
-def _declared(look: HostObservation) -> bool:
-    return bool(_signs(look))
+def _declared(observation: HostObservation) -> bool:
+    return bool(_signs(observation))

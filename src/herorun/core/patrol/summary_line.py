@@ -22,139 +22,150 @@ from herorun.core.patrol.risks import mean_use
 from herorun.core.patrol.state import chain_fact, fresh, job_fact
 
 
-def patrol_line(look: HostObservation, advice: PatrolAdvice, before: Before | None = None) -> str:
+def patrol_line(
+    observation: HostObservation, advice: PatrolAdvice, before: Before | None = None
+) -> str:
+    why = observation.why if not observation.unreachable else ""
     parts = [
-        f"{advice.state.value}{f' ({look.why})' if look.why and not look.unreachable else ''}",
-        *_facts_apart(look, advice),
-        *_summary_parts(look, before),
+        f"{advice.state.value}{f' ({why})' if why else ''}",
+        *_facts_apart(observation, advice),
+        *_summary_parts(observation, before),
     ]
-    if before is not None and not look.unreachable:  # a blind look knows of no change
-        parts.append(_say_changed(look, advice, before))
-    return f"{look.at:%Y-%m-%dT%H:%M:%SZ} {look.name}: {'; '.join(parts)}"
+    if before is not None and not observation.unreachable:  # a blind look knows of no change
+        parts.append(_say_changed(observation, advice, before))
+    return f"{observation.at:%Y-%m-%dT%H:%M:%SZ} {observation.name}: {'; '.join(parts)}"
 
 
-def _facts_apart(look: HostObservation, advice: PatrolAdvice) -> Iterator[str]:
+def _facts_apart(observation: HostObservation, advice: PatrolAdvice) -> Iterator[str]:
     """The job and its chain, each by itself, where there is a chain."""
-    chain = chain_fact(look)
-    if chain is ChainFact.NONE or look.unreachable:
+    chain = chain_fact(observation)
+    if chain is ChainFact.NONE or observation.unreachable:
         return
-    job = job_fact(look)
+    job = job_fact(observation)
     if job.value != advice.state.value and job is not JobFact.ALIVE:
         yield f"job {job}"
-    stage = look.chain.stage if isinstance(look.chain, ChainSeen) else ""
+    stage = observation.chain.stage if isinstance(observation.chain, ChainSeen) else ""
     yield f"chain {chain}{f' ({stage})' if chain is ChainFact.RUNNING else ''}"
 
 
-def _summary_parts(look: HostObservation, before: Before | None) -> Iterator[str]:
-    if look.unreachable:
-        yield look.unreachable.rstrip(".")
+def _summary_parts(observation: HostObservation, before: Before | None) -> Iterator[str]:
+    if observation.unreachable:
+        yield observation.unreachable.rstrip(".")
         return
-    yield from _summarise_log(look, before)
-    if look.markers:
-        yield (
-            f"markers {sum(fresh(look, path) is True for path in look.markers)}/{len(look.markers)}"
-        )
-    if look.results:
+    yield from _summarise_log(observation, before)
+    if observation.markers:
+        fresh_ones = sum(fresh(observation, path) is True for path in observation.markers)
+        yield f"markers {fresh_ones}/{len(observation.markers)}"
+    if observation.results:
         there = sum(
-            output is not None and not isinstance(output, Blind) for output in look.results.values()
+            output is not None and not isinstance(output, Blind)
+            for output in observation.results.values()
         )
-        yield f"results {there}/{len(look.results)}"
-    for copy in look.copies:
+        yield f"results {there}/{len(observation.results)}"
+    for copy in observation.copies:
         yield f"files {_count_files(copy.remote)}/{_count_files(copy.local)}"
-    yield from _machine(look)
+    yield from _machine(observation)
 
 
 def _count_files(count: Count | Blind | None) -> str:
     return "?" if isinstance(count, Blind) else str(count.files if count else 0)
 
 
-def _summarise_log(look: HostObservation, before: Before | None) -> Iterator[str]:
-    log = look.log
+def _summarise_log(observation: HostObservation, before: Before | None) -> Iterator[str]:
+    log = observation.log
     if isinstance(log, Blind):
         yield f"log unknown: {log.why}"
     if not isinstance(log, Own):
         return
     age = f" ({say_span(log.age)} ago)" if log.age is not None else ""
-    gained = _gained(log.step, before, look)
+    gained = _gained(log.step, before, observation)
     if log.line:
         yield f"{log.line[:120]}{gained}{age}"
     elif log.age is not None:
         yield f"log written {say_span(log.age)} ago"
 
 
-def _gained(step: int | None, before: Before | None, look: HostObservation) -> str:
+def _gained(step: int | None, before: Before | None, observation: HostObservation) -> str:
     if step is None or before is None or before.step is None:
         return ""
-    return f" [{step - before.step:+d} steps in {say_span((look.at - before.at).total_seconds())}]"
+    seconds = (observation.at - before.at).total_seconds()
+    return f" [{step - before.step:+d} steps in {say_span(seconds)}]"
 
 
-def _machine(look: HostObservation) -> Iterator[str]:
-    if isinstance(look.gpus, tuple) and look.gpus:
-        yield f"gpu {mean_use(look.gpus):.0f} % of {len(look.gpus)}"
-    elif isinstance(look.gpus, Blind):
-        yield f"gpu unknown: {look.gpus.why}"
-    if isinstance(look.memory, MemoryUse) and look.memory.share is not None:
-        yield f"memory {look.memory.share:.0%}"
-    elif isinstance(look.memory, Blind):
-        yield f"memory unknown: {look.memory.why}"
-    if isinstance(look.memory, MemoryUse) and look.memory.oom_kill:
-        yield f"oom_kill {look.memory.oom_kill}"
-    rooms = [room for room in look.disks.values() if isinstance(room, DiskRoom)]
+def _machine(observation: HostObservation) -> Iterator[str]:
+    if isinstance(observation.gpus, tuple) and observation.gpus:
+        yield f"gpu {mean_use(observation.gpus):.0f} % of {len(observation.gpus)}"
+    elif isinstance(observation.gpus, Blind):
+        yield f"gpu unknown: {observation.gpus.why}"
+    if isinstance(observation.memory, MemoryUse) and observation.memory.share is not None:
+        yield f"memory {observation.memory.share:.0%}"
+    elif isinstance(observation.memory, Blind):
+        yield f"memory unknown: {observation.memory.why}"
+    if isinstance(observation.memory, MemoryUse) and observation.memory.oom_kill:
+        yield f"oom_kill {observation.memory.oom_kill}"
+    rooms = [room for room in observation.disks.values() if isinstance(room, DiskRoom)]
     if rooms:
         least = min(rooms, key=lambda room: room.free)
         yield f"disk {size(least.free)} free"
         inodes = [room.inodes_free / room.inodes for room in rooms if room.inodes]
         yield from (f"inodes {share:.0%} free" for share in sorted(inodes)[:1])
-    elif look.disks:
+    elif observation.disks:
         yield "disk unknown"
 
 
-def _say_changed(look: HostObservation, advice: PatrolAdvice, before: Before) -> str:
-    if facts_of(look, advice) == before.facts:
+def _say_changed(observation: HostObservation, advice: PatrolAdvice, before: Before) -> str:
+    if facts_of(observation, advice) == before.facts:
         return f"nothing changed since {before.at:%H:%MZ}"
     return f"changed since {before.at:%H:%MZ}"
 
 
-def facts_of(look: HostObservation, advice: PatrolAdvice) -> str:
+def facts_of(observation: HostObservation, advice: PatrolAdvice) -> str:
     """What counts as a change: not the time, the load or a percentage."""
-    log = look.log if isinstance(look.log, Own) else Own()
-    counts = [(copy.path, copy.whole) for copy in look.copies]
+    log = observation.log if isinstance(observation.log, Own) else Own()
+    counts = [(copy.path, copy.whole) for copy in observation.copies]
     facts: list[object] = [
         advice.state.value,
         log.step,
         log.line if log.step is None else "",
         log.failure,
-        chain_fact(look).value,
+        chain_fact(observation).value,
         counts,
     ]
     facts += [
-        sorted(path for path in look.markers if fresh(look, path)),
+        sorted(path for path in observation.markers if fresh(observation, path)),
         [each.row for each in advice.advice if each.critical],
     ]
     return repr(facts)
 
 
-def news_facts(look: HostObservation, advice: PatrolAdvice) -> list[str]:
+def news_facts(observation: HostObservation, advice: PatrolAdvice) -> list[str]:
     """What a person is notified of: no step, no load, no percentage."""
-    log = look.log if isinstance(look.log, Own) else Own()
-    markers = sorted(path for path in look.markers if fresh(look, path))
+    log = observation.log if isinstance(observation.log, Own) else Own()
+    markers = sorted(path for path in observation.markers if fresh(observation, path))
     rows = sorted(each.row for each in advice.advice)
     quiet = ("neighbour", "threads", "data-bound", "idle")
     return [
         advice.state.value,
-        chain_fact(look).value,
+        chain_fact(observation).value,
         log.failure,
         *markers,
         *(row for row in rows if row not in quiet),
     ]
 
 
-def movement_of(look: HostObservation) -> str:
+def movement_of(observation: HostObservation) -> str:
     """What moves while a run goes on: a stall is when none of it does."""
-    log = look.log if isinstance(look.log, Own) else Own()
-    markers = sorted(path for path in look.markers if fresh(look, path))
-    copies = [copy.remote for copy in look.copies]
-    newest = look.output_age is not None and look.output_age < 60
+    log = observation.log if isinstance(observation.log, Own) else Own()
+    markers = sorted(path for path in observation.markers if fresh(observation, path))
+    copies = [copy.remote for copy in observation.copies]
+    newest = observation.output_age is not None and observation.output_age < 60
     return repr(
-        [log.line, log.step, log.size, markers, copies, look.at.timestamp() if newest else ""]
+        [
+            log.line,
+            log.step,
+            log.size,
+            markers,
+            copies,
+            observation.at.timestamp() if newest else "",
+        ]
     )

@@ -12,34 +12,34 @@ from herorun.core.patrol.risks import risks
 from herorun.core.patrol.state import chain_fact, decided_on, fresh
 
 
-def decide(look: HostObservation, ways: Ways, before: Before | None = None) -> PatrolAdvice:
+def decide(observation: HostObservation, ways: Ways, before: Before | None = None) -> PatrolAdvice:
     """The seed's rows, in its order; then what threatens a run that goes on."""
-    state, remedy = decided_on(look)
-    if look.unreachable:
-        return PatrolAdvice(PatrolState.UNKNOWN, (_unreachable(look),))
+    state, remedy = decided_on(observation)
+    if observation.unreachable:
+        return PatrolAdvice(PatrolState.UNKNOWN, (_unreachable(observation),))
     advice = [
-        *_down(look, remedy, ways),
-        *_results(look),
-        *_copies(look, ways),
+        *_down(observation, remedy, ways),
+        *_results(observation),
+        *_copies(observation, ways),
         *_all_done(state, ways),
     ]
     going_on = state in (PatrolState.RUNNING, PatrolState.UNKNOWN)
-    return PatrolAdvice(state, (*advice, *risks(look, ways, before, going_on)))
+    return PatrolAdvice(state, (*advice, *risks(observation, ways, before, going_on)))
 
 
-def _unreachable(look: HostObservation) -> Advice:
+def _unreachable(observation: HostObservation) -> Advice:
     return Advice(
         "unreachable",
-        f"{look.unreachable} Look at the provider's console: only there can be seen whether "
-        f"{look.where} is on "
+        f"{observation.unreachable} Look at the provider's console: only there can be seen whether "
+        f"{observation.where} is on "
         "and paid for. What runs there may run on; nothing is restarted.",
     )
 
 
-def _down(look: HostObservation, remedy: Remedy, ways: Ways) -> Iterator[Advice]:
-    missing = [path for path in look.markers if not fresh(look, path)]
+def _down(observation: HostObservation, remedy: Remedy, ways: Ways) -> Iterator[Advice]:
+    missing = [path for path in observation.markers if not fresh(observation, path)]
     without = f" without {', '.join(missing)}" if missing else ""
-    by_chain = remedy is Remedy.CHAIN and chain_fact(look) is ChainFact.GONE
+    by_chain = remedy is Remedy.CHAIN and chain_fact(observation) is ChainFact.GONE
     if by_chain or (remedy is Remedy.FINISH and ways.chain):
         yield Advice(
             "chain",
@@ -58,11 +58,11 @@ def _down(look: HostObservation, remedy: Remedy, ways: Ways) -> Iterator[Advice]
             f"The job ended well{without}, {note}: read its log before you resume it.",
         )
     elif remedy is Remedy.RESUME:
-        yield from _resumed(look, without, ways)
+        yield from _resumed(observation, without, ways)
 
 
-def _resumed(look: HostObservation, without: str, ways: Ways) -> Iterator[Advice]:
-    log = look.log if isinstance(look.log, Own) else Own()
+def _resumed(observation: HostObservation, without: str, ways: Ways) -> Iterator[Advice]:
+    log = observation.log if isinstance(observation.log, Own) else Own()
     why = f" Its log tells of {log.failure}: {log.excerpt}. {log.advice}" if log.failure else ""
     then = (
         "Resume it:"
@@ -71,10 +71,10 @@ def _resumed(look: HostObservation, without: str, ways: Ways) -> Iterator[Advice
     )
     yield Advice(
         "gone",
-        f"The job is gone{without}: {look.why or 'no reason known'}.{why} {then}",
+        f"The job is gone{without}: {observation.why or 'no reason known'}.{why} {then}",
         ways.resume,
     )
-    if ways.chain and chain_fact(look) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE):
+    if ways.chain and chain_fact(observation) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE):
         yield Advice(
             "chain",
             "Then start its chain again; it skips stages that are done:",
@@ -82,15 +82,15 @@ def _resumed(look: HostObservation, without: str, ways: Ways) -> Iterator[Advice
         )
 
 
-def _results(look: HostObservation) -> Iterator[Advice]:
-    for path, output in look.results.items():
+def _results(observation: HostObservation) -> Iterator[Advice]:
+    for path, output in observation.results.items():
         if isinstance(output, CommandOutput):
             rest = "" if output.complete else "\n(and more: it is longer than a result file)"
             yield Advice("result", f"{path}:\n{output.text.rstrip()}{rest}", critical=False)
 
 
-def _copies(look: HostObservation, ways: Ways) -> Iterator[Advice]:
-    for copy in look.copies:
+def _copies(observation: HostObservation, ways: Ways) -> Iterator[Advice]:
+    for copy in observation.copies:
         if copy.whole is False:
             message = (
                 f"{copy.path} has {_count(copy, True)} of the {_count(copy, False)} in "

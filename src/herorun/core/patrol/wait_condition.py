@@ -42,7 +42,7 @@ class WaitCondition:
         return f"step {self.step}" if self.step is not None else "the end"
 
 
-def wish_of(marker: str | None, state: str | None, step: int | None) -> WaitCondition:
+def condition_of(marker: str | None, state: str | None, step: int | None) -> WaitCondition:
     if sum(each is not None for each in (marker, state, step)) > 1:
         raise WrongUse("Wait for one thing: --marker, --state or --step.")
     if marker is not None and not marker.startswith("/"):
@@ -56,9 +56,9 @@ def wish_of(marker: str | None, state: str | None, step: int | None) -> WaitCond
     return WaitCondition(marker or "", state or "", step)
 
 
-def judge_wish(
-    wish: WaitCondition,
-    look: HostObservation,
+def judge_condition(
+    condition: WaitCondition,
+    observation: HostObservation,
     state: PatrolState,
     facts: Mapping[str, str | int | None],
     still: timedelta,
@@ -66,41 +66,42 @@ def judge_wish(
     """`facts` is what else is known: `job`, `run` and `step`. A look that saw nothing ends
     nothing.
     """
-    if _reached(wish, look, state, facts):
-        return WaitOutcome.REACHED, f"{wish} is reached"
+    if _reached(condition, observation, state, facts):
+        return WaitOutcome.REACHED, f"{condition} is reached"
     if state is PatrolState.UNKNOWN:
-        return WaitOutcome.WAIT, look.unreachable or look.why or "nobody could look"
+        return WaitOutcome.WAIT, observation.unreachable or observation.why or "nobody could look"
     if state is PatrolState.DOWN:
-        return WaitOutcome.OVER, f"it is down before {wish}"
+        return WaitOutcome.OVER, f"it is down before {condition}"
     if (
-        state is PatrolState.DONE and not wish.marker
+        state is PatrolState.DONE and not condition.marker
     ):  # a marker may be made long after the job has ended well
-        return WaitOutcome.OVER, f"everything is done, and {wish} did not come"
-    if still >= STALL and isinstance(look.log, Own):  # what waits in a queue has no log yet
+        return WaitOutcome.OVER, f"everything is done, and {condition} did not come"
+    if still >= STALL and isinstance(observation.log, Own):  # what waits in a queue has no log yet
         return (
             WaitOutcome.OVER,
             f"neither log nor output has changed for {say_span(still)}: check whether it hangs",
         )
-    return WaitOutcome.WAIT, f"{wish} has not come"
+    return WaitOutcome.WAIT, f"{condition} has not come"
 
 
 def _reached(
-    wish: WaitCondition,
-    look: HostObservation,
+    condition: WaitCondition,
+    observation: HostObservation,
     state: PatrolState,
     facts: Mapping[str, str | int | None],
 ) -> bool:
-    if wish.marker:
-        return isinstance(look.awaited_marker, datetime)
-    if wish.state:
-        return wish.state in (state.value, facts.get("job"), facts.get("run"))
-    if wish.step is not None:
+    if condition.marker:
+        return isinstance(observation.awaited_marker, datetime)
+    if condition.state:
+        return condition.state in (state.value, facts.get("job"), facts.get("run"))
+    if condition.step is not None:
         step = max(
-            (s for s in (facts.get("step"), _step_in_log(look)) if isinstance(s, int)), default=-1
+            (s for s in (facts.get("step"), _step_in_log(observation)) if isinstance(s, int)),
+            default=-1,
         )
-        return step >= wish.step
+        return step >= condition.step
     return state is PatrolState.DONE
 
 
-def _step_in_log(look: HostObservation) -> int | None:
-    return look.log.step if isinstance(look.log, Own) else None
+def _step_in_log(observation: HostObservation) -> int | None:
+    return observation.log.step if isinstance(observation.log, Own) else None

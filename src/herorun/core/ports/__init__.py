@@ -3,11 +3,11 @@
 from herorun.core.ports.files import FileDigest, FileEntry, Layout, LifecycleRule, Measured, Store
 from herorun.core.ports.jobs import (
     Absent,
-    Beside,
     ById,
     DatedLogs,
     Found,
     FromStore,
+    KnowsOtherJobs,
     ListsJobs,
     LogPart,
     Logs,
@@ -50,7 +50,6 @@ from herorun.core.ports.traits import SchedulerTraits, scheduler_traits, tracker
 __all__ = [
     "Absent",
     "Alerts",
-    "Beside",
     "ById",
     "Channel",
     "Channels",
@@ -63,6 +62,7 @@ __all__ = [
     "FromStore",
     "Identities",
     "IssueTracker",
+    "KnowsOtherJobs",
     "Layout",
     "LifecycleRule",
     "ListsJobs",

@@ -54,7 +54,7 @@ Search: TypeAlias = Found | Absent | Unknown
 class Scheduler(Protocol):
     """Where jobs run. Ids are matched whole; submitting one instance twice is one job."""
 
-    everywhere: bool  # whether every machine and clone gets the same answers from it
+    cluster_wide: bool  # whether every machine and clone gets the same answers from it
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Start the instance in the `code` folder, with the path of its admission file. Idempotent
@@ -64,7 +64,7 @@ class Scheduler(Protocol):
     def find(self, instance: str, intended_at: datetime) -> Search:
         """Look for an instance that was perhaps submitted at `intended_at`."""
 
-    def live(self, slug: str) -> tuple[Job, ...]:
+    def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """The run's jobs that are live, or may be."""
 
     def tail(self, instance: str, lines: int) -> str:
@@ -86,25 +86,25 @@ class ManyJobs(Protocol):
 
 
 class ManyRuns(Protocol):
-    """A scheduler of which one look answers for many runs. One without it is asked run by run.
+    """A scheduler of which one snapshot answers for many runs. One without it is asked run by run.
 
-    Only what is looked at may come from a shared look: whoever acts asks the scheduler itself.
+    A snapshot serves monitoring alone: whatever acts asks the scheduler itself.
     """
 
     @property
     def cluster(self) -> Hashable:
-        """The same for all schedulers that can use each other's looks."""
+        """The same for all schedulers that can use each other's snapshots."""
 
-    def look(self, intents: Mapping[str, datetime]) -> Any:
-        """What the back end now tells of these instances, with their intents' times, and of what is
-        live beside them.
+    def snapshot(self, intents: Mapping[str, datetime]) -> Any:
+        """What the back end now says of these instances, with their intents' times, and which other
+        jobs of their runs are live.
 
-        By as few questions as it takes; `CouldNotLook` or OSError where it did not answer.
+        By as few requests as it takes; `CouldNotLook` or OSError where it did not answer.
         """
 
-    def by(self, look: Any) -> Scheduler:
-        """This scheduler, with `find` and `live` answered from a look; what that does not hold is
-        asked for anew.
+    def with_snapshot(self, snapshot: Any) -> Scheduler:
+        """This scheduler, with `find` and `live_jobs` answered from a snapshot; what that does not
+        hold is asked for again.
         """
 
 
@@ -119,10 +119,10 @@ class FromStore(Protocol):
         """
 
 
-class Beside(Protocol):
+class KnowsOtherJobs(Protocol):
     """A scheduler that knows other jobs than herorun's own. One without it is not asked for any."""
 
-    def beside(self, slug: str) -> tuple[Job, ...]:
+    def other_jobs(self, slug: str) -> tuple[Job, ...]:
         """Live jobs called `<slug>-...` that are no instance of the run and no part of one. For
         people's eyes alone.
         """
@@ -140,7 +140,7 @@ class ById(Protocol):
     nothing.
     """
 
-    def look(self, job: str) -> Search:
+    def find_job(self, job: str) -> Search:
         """The job as its own source tells of it; `Job.raw` keeps that source's word."""
 
     def tail(self, job: str, lines: int) -> str:

@@ -20,7 +20,7 @@ class SchedulerTraits:
     whole_environment: bool = False  # nothing but herorun sets a variable of the job
     sets: tuple[str, ...] = ()  # variables that it sets in each job by itself, as patterns
     # where jobs get secrets, in words, if not from this environment; whether a person vouches
-    secrets_road: str | None = None
+    secrets_source: str | None = None
     secrets_vouched: bool = False
     # where Slurm's programs and configuration are: `programs` and `conf`, each may be missing
     slurm_client: Mapping[str, str] = field(default_factory=dict)

@@ -111,7 +111,7 @@ def _instance_names(entry: Mapping[str, str]) -> tuple[str, ...]:
 
 def _launching_lines(event: Launching) -> dict[str, str]:
     lines = {
-        "Status": f"{turn_of(event)} of {event.instance} requested",
+        "Status": f"{change_of(event)} of {event.instance} requested",
         "Evidence": f"plan {code(event.plan_digest)}",
         "Decision": one_line(event.why),
         "Next": f"{'look at it once more' if event.adopts else 'submit'}, then confirm one live job",  # noqa: E501  # one entry of a table, or one recorded value
@@ -151,7 +151,7 @@ def _failure_lines(event: Failed) -> dict[str, str]:
     }
 
 
-def turn_of(launching: Launching) -> str:
+def change_of(launching: Launching) -> str:
     """What starting an instance is called."""
     if launching.given_up is not None:
         return "rollback"

@@ -213,5 +213,7 @@ def transfer(source: str, path: str, login: SshLogin | None) -> str:
     ends = [f"{source.rstrip('/')}/", f"{path}/"]
     if login is None or not login.host:
         return shlex.join(["rsync", "-a", "--partial", *ends])
-    road = shlex.join(ssh_argv(login)[:-1])
-    return shlex.join(["rsync", "-a", "--partial", "-e", road, ends[0], f"{login.host}:{ends[1]}"])
+    source = shlex.join(ssh_argv(login)[:-1])
+    return shlex.join(
+        ["rsync", "-a", "--partial", "-e", source, ends[0], f"{login.host}:{ends[1]}"]
+    )

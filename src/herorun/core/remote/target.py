@@ -52,4 +52,4 @@ class RemoteTarget:
     login: SshLogin
     python: str = "python3"  # there
     connect: float = 15.0  # seconds for a new connection
-    look: float = 20.0  # seconds for a look, once connected
+    timeout: float = 20.0  # seconds for an answer, once connected

@@ -69,41 +69,41 @@ def removal(slug: str, command: str = "patrol") -> str:
     )
 
 
-def argv_of(wish: TimerRequest) -> list[str]:
+def argv_of(request: TimerRequest) -> list[str]:
     return [
-        wish.program,
+        request.program,
         "-C",
-        wish.top,
-        *(["box"] if wish.command == "patrol" else []),
-        wish.command,
-        wish.slug,
-        *(["--once"] if wish.command == "babysit" else []),
-        *(["--notify"] if wish.command == "patrol" and wish.notifies else []),
+        request.top,
+        *(["box"] if request.command == "patrol" else []),
+        request.command,
+        request.slug,
+        *(["--once"] if request.command == "babysit" else []),
+        *(["--notify"] if request.command == "patrol" and request.notifies else []),
     ]
 
 
-def systemd(wish: TimerRequest) -> str:
+def systemd(request: TimerRequest) -> str:
     """A service and its timer, for the user's own systemd. A tick that takes long delays the next
     one and meets none.
     """
     then = _WHAT_THEN.format(
-        command=wish.command, slug=wish.slug, removal=removal(wish.slug, wish.command)
+        command=request.command, slug=request.slug, removal=removal(request.slug, request.command)
     )
-    return "\n".join([*(f"# {path}\n{text}" for path, text in units(wish).items()), then])
+    return "\n".join([*(f"# {path}\n{text}" for path, text in units(request).items()), then])
 
 
-def units(wish: TimerRequest) -> dict[str, str]:
+def units(request: TimerRequest) -> dict[str, str]:
     """The two files by where they belong."""
     values = {
-        "command": wish.command,
-        "slug": wish.slug,
-        "top": _of_systemd(wish.top),
-        "argv": " ".join(f'"{_of_systemd(word)}"' for word in argv_of(wish)),
-        "limit": round(wish.limit),
-        "every": say_duration(wish.every),
-        "seconds": _cadence_seconds(wish.every),
+        "command": request.command,
+        "slug": request.slug,
+        "top": _of_systemd(request.top),
+        "argv": " ".join(f'"{_of_systemd(word)}"' for word in argv_of(request)),
+        "limit": round(request.limit),
+        "every": say_duration(request.every),
+        "seconds": _cadence_seconds(request.every),
     }
-    name = f"{_HOME}/herorun-{wish.command}-{wish.slug}"
+    name = f"{_HOME}/herorun-{request.command}-{request.slug}"
     return {f"{name}.service": _SERVICE.format(**values), f"{name}.timer": _TIMER.format(**values)}
 
 
@@ -116,21 +116,23 @@ def _of_systemd(word: str) -> str:
     return word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
 
 
-def cron(wish: TimerRequest) -> str:
+def cron(request: TimerRequest) -> str:
     """One line; a tick that has not ended keeps the next one away."""
-    line = shlex.join(argv_of(wish)).replace("%", "\\%")
-    lock = f'"${{TMPDIR:-/tmp}}/herorun-{wish.command}-{wish.slug}.lock"'
-    log = shlex.quote(f"{wish.top}/.herorun/{wish.slug}/{wish.command}.log").replace("%", "\\%")
+    line = shlex.join(argv_of(request)).replace("%", "\\%")
+    lock = f'"${{TMPDIR:-/tmp}}/herorun-{request.command}-{request.slug}.lock"'
+    log = shlex.quote(f"{request.top}/.herorun/{request.slug}/{request.command}.log").replace(
+        "%", "\\%"
+    )
     return (
-        f"{when(wish)} flock -n {lock} timeout {round(wish.limit)} {line} >> {log} 2>&1 # herorun "
-        f"{wish.command} {wish.slug}\n"
+        f"{when(request)} flock -n {lock} timeout {round(request.limit)} {line} >> {log} 2>&1 "
+        f"# herorun {request.command} {request.slug}\n"
     )
 
 
-def when(wish: TimerRequest) -> str:
+def when(request: TimerRequest) -> str:
     """cron's five fields: off the full hour, where everybody else's jobs begin."""
-    seconds = _cadence_seconds(wish.every)
-    offset = int(sha256(wish.slug.encode()).hexdigest(), 16)
+    seconds = _cadence_seconds(request.every)
+    offset = int(sha256(request.slug.encode()).hexdigest(), 16)
     if seconds < HOUR and seconds % 60 == 0 and HOUR % seconds == 0:
         minutes = seconds // 60
         if minutes == 1:
@@ -143,23 +145,23 @@ def when(wish: TimerRequest) -> str:
             f"{minute} {'*' if hours == 1 else f'*/{hours}' if hours < 24 else offset % 24} * * *"
         )
     raise WrongUse(
-        f"--every {say_duration(wish.every)} is no time that cron knows: take a divisor of an "
+        f"--every {say_duration(request.every)} is no time that cron knows: take a divisor of an "
         "hour or a day, or systemd."
     )
 
 
-def actions(wish: TimerRequest, template: str) -> str:
+def actions(request: TimerRequest, template: str) -> str:
     """The watchdog's schedule for one run: a cloud runner reads the published record, and reaches
     no box.
     """
     return (
         template.replace(
-            "herorun box watchdog --all --comment", f"herorun box watchdog {wish.slug} --comment"
+            "herorun box watchdog --all --comment", f"herorun box watchdog {request.slug} --comment"
         )
-        .replace("herorun-watchdog", f"herorun-watchdog-{wish.slug}")
-        .replace("for hero runs", f"for {wish.slug}")
-        .replace('"*/20 * * * *"', f'"{when(wish)}"')
-        .replace("name: herorun watchdog", f"name: herorun watchdog {wish.slug}", 1)
+        .replace("herorun-watchdog", f"herorun-watchdog-{request.slug}")
+        .replace("for hero runs", f"for {request.slug}")
+        .replace('"*/20 * * * *"', f'"{when(request)}"')
+        .replace("name: herorun watchdog", f"name: herorun watchdog {request.slug}", 1)
     )
 
 

@@ -31,7 +31,7 @@ class WatchState(StrEnum):
 
 
 @dataclass(frozen=True)
-class WatchdogSight:
+class MonitorSilence:
     """What an outsider sees. `key` names one silence: it is told of once."""
 
     slug: str
@@ -44,10 +44,10 @@ class WatchdogSight:
 
 def watchdog(
     slug: str, memory: Memory, contract: Contract, checks: Mapping[str, Check], now: datetime
-) -> WatchdogSight:
+) -> MonitorSilence:
     """Stale once no tick that could see was published for two cadences."""
     if why := _quiet(memory, contract, checks):
-        return WatchdogSight(slug, WatchState.NOT_WATCHED, why, memory.last_seen)
+        return MonitorSilence(slug, WatchState.NOT_WATCHED, why, memory.last_seen)
     current = memory.current
     assert current is not None  # else it is quiet
     last_seen = (
@@ -62,7 +62,7 @@ def watchdog(
     )
     message = f"{what} at {since:%Y-%m-%d %H:%M} UTC; one is due every {say_duration(cadence)}"
     key = write_key(Verb.WATCHDOG, current.name, f"{since:%Y%m%dT%H%M%S.%f}")
-    return WatchdogSight(
+    return MonitorSilence(
         slug, WatchState.STALE if now >= due else WatchState.FRESH, message, last_seen, due, key
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.event import Decided, Event, Launched, Launching, Sealed
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.record.logbook_entries import turn_of
+from herorun.core.record.logbook_entries import change_of
 
 
 class Kind(StrEnum):
@@ -75,12 +75,12 @@ def launches(events: Iterable[Event]) -> list[StepMark]:
 def _launch(event: Launched, intent: Launching | None) -> StepMark:
     start = _plan_value(intent.plan, "start") if intent else None
     step = start.get("step") if isinstance(start, Mapping) else 0
-    turn = turn_of(intent) if intent else "launch"
+    change = change_of(intent) if intent else "launch"
     where = "" if step is not None else "; the step that it began with is not known"
     return StepMark(
         Kind.LAUNCH,
         step or 0,
-        f"{event.instance}: {turn}",
+        f"{event.instance}: {change}",
         f"{intent.why if intent else ''}{where}",
         event.at,
     )

@@ -38,7 +38,7 @@ class LineParser:
     matches: list[Match] = field(default_factory=list)
 
 
-def look_at_line(now: LineParser, raw: bytes, number: int, inside: bool) -> None:
+def match_line(now: LineParser, raw: bytes, number: int, inside: bool) -> None:
     before = len(now.matches)
     for line in readable(raw):
         if inside:

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from dataclasses import replace
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.triage.line_parser import LineParser, look_at_line
+from herorun.core.triage.line_parser import LineParser, match_line
 from herorun.core.triage.match import Match, torn
 from herorun.core.triage.progress import NOT_YET, ProgressWatch, step_lines, went_on
 from herorun.core.triage.signatures import Catalogue
@@ -47,7 +47,7 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
         last_line = lines - body.count(b"\n", length) if length else last_line
         inside = False
     while len(carry) > LONGEST:
-        look_at_line(now, carry[:LONGEST], lines + 1, inside)
+        match_line(now, carry[:LONGEST], lines + 1, inside)
         carry, inside = carry[LONGEST - OVERLAP :], True
     return _scan_after(now, state.offset + len(data), lines, last_line, carry, inside), now.matches
 
@@ -144,6 +144,6 @@ def _watched(now: LineParser, line: bytes, number: int) -> None:
 
 def _pieces(now: LineParser, line: bytes, number: int, inside: bool) -> None:
     while len(line) > LONGEST:
-        look_at_line(now, line[:LONGEST], number, inside)
+        match_line(now, line[:LONGEST], number, inside)
         line, inside = line[LONGEST - OVERLAP :], True
-    look_at_line(now, line, number, inside)
+    match_line(now, line, number, inside)

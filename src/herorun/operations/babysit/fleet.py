@@ -41,7 +41,7 @@ def watch_all(
             for name in names:
                 fleet.begin(name)
             while fleet.lives(0.2):  # short, so that an interruption is heard
-                fleet.look_around()
+                fleet.take_stock()
         except KeyboardInterrupt:
             fleet.end()
             raise
@@ -67,9 +67,9 @@ def tick_each(names: Sequence[str], start: Path) -> list[BatchResult[TickOutcome
         waiting.clear()
         return time.monotonic()
 
-    looks, last = SharedPolls().expect(names, start), time.monotonic()
+    polls, last = SharedPolls().expect(names, start), time.monotonic()
     try:
-        for answer in each(names, lambda name: tick_once(name, start, looks, later)[1]):
+        for answer in each(names, lambda name: tick_once(name, start, polls, later)[1]):
             answers.append(answer)
             if time.monotonic() - last > PUSH_EVERY:
                 last = push()
@@ -81,9 +81,9 @@ def tick_each(names: Sequence[str], start: Path) -> list[BatchResult[TickOutcome
 def _with(
     answer: BatchResult[TickOutcome], push_errors: Mapping[str, str]
 ) -> BatchResult[TickOutcome]:
-    turn = answer.value
-    why = push_errors.get(turn.run.slug) if turn else None
-    return replace(answer, value=replace(turn, push=why)) if turn and why else answer
+    outcome = answer.value
+    why = push_errors.get(outcome.run.slug) if outcome else None
+    return replace(answer, value=replace(outcome, push=why)) if outcome and why else answer
 
 
 @contextlib.contextmanager

@@ -44,14 +44,14 @@ def watch(
     start: Path,
     report: Callable[[W, TickOutcome], None],
     until: Until | None = None,
-    turn: Callable[[W, str], TickOutcome] | None = None,
+    tick: Callable[[W, str], TickOutcome] | None = None,
     over: threading.Event | None = None,
     *,
     opened: Callable[[str, Path], tuple[W, str]],
 ) -> int:
     """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine.
 
-    `turn` takes one in its own way, `opened` reads the run anew before each; `over` ends the loop
+    `tick` takes one in its own way, `opened` reads the run anew before each; `over` ends the loop
     between two of them, by KeyboardInterrupt.
     """
     run, _ = opened(name, start)
@@ -65,7 +65,7 @@ def watch(
         start=start,
         report=report,
         until=until or Until(),
-        turn=turn or run_tick,
+        tick=tick or run_tick,
         bell=bell_file(run),
         over=over or threading.Event(),
         opened=opened,
@@ -93,22 +93,22 @@ def _rest_first(own: "BabysitLoop[W]", run: W) -> None:
 def tick_once(
     name: str,
     start: Path,
-    looks: SharedPolls | None = None,
+    polls: SharedPolls | None = None,
     push: Callable[[Record], Pushed] = Record.push,
 ) -> tuple[Run, TickOutcome]:
-    """One turn, also beside a loop that runs: turns take turns, and all they know is in the
+    """One tick, also while a loop runs: ticks wait for each other, and all they know is in the
     journal.
     """
     run, drift = watched_run(name, start)
     with unattended():
-        turn = run_tick(run, drift, looks, lambda _: push(run.record))
+        tick = run_tick(run, drift, polls, lambda _: push(run.record))
     # a loop's next one stays due, and the loop stays the babysitter
     with contextlib.suppress(OSError):  # a full disk: the tick was taken and is in the record
         if is_locked(run.lock("babysitter")):
             beat(run, next_due(run), babysitter_pid(run))
         else:
             beat(run)
-    return run, turn
+    return run, tick
 
 
 @contextlib.contextmanager
@@ -135,7 +135,7 @@ class BabysitLoop(Generic[W]):
     start: Path
     report: Callable[[W, TickOutcome], None]
     until: Until
-    turn: Callable[[W, str], TickOutcome]
+    tick: Callable[[W, str], TickOutcome]
     bell: Path
     over: threading.Event
     opened: Callable[[str, Path], tuple[W, str]]
@@ -174,20 +174,20 @@ def _once(own: BabysitLoop[W]) -> tuple[float, int | None]:
     """
     run, drift = own.opened(own.name, own.start)
     with unattended():
-        turn = own.turn(run, drift)
-    ends = turn.over or own.until.reached(turn.step, now())
-    pause = _seconds_to_next_tick(turn, own.until)
+        tick = own.tick(run, drift)
+    ends = tick.over or own.until.reached(tick.step, now())
+    pause = _seconds_to_next_tick(tick, own.until)
     # a full disk: the tick was taken and is in the record all the same
     with contextlib.suppress(OSError):
         beat(run, None if ends else now() + timedelta(seconds=pause))
     with contextlib.suppress(OSError):
-        own.report(run, turn)
-    return pause, tick_exit_code(turn) if ends else None
+        own.report(run, tick)
+    return pause, tick_exit_code(tick) if ends else None
 
 
-def _seconds_to_next_tick(turn: TickOutcome, until: Until) -> float:
+def _seconds_to_next_tick(tick: TickOutcome, until: Until) -> float:
     """Until the next tick; not beyond the end of the watch."""
-    pause = (turn.pause or FIRST_CHECK).total_seconds()
+    pause = (tick.pause or FIRST_CHECK).total_seconds()
     seconds_left = (until.time - now()).total_seconds() if until.time else pause
     return max(0.0, min(pause, seconds_left))
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # who only shows an outcome performs nothing
 
 @dataclass(frozen=True, kw_only=True)
 class TickOutcome:
-    """What one turn saw and did. `tick` is None where the run is sealed and nothing is left to
+    """What one tick saw and did. `tick` is None where the run is sealed and nothing is left to
     watch.
     """
 
@@ -118,14 +118,14 @@ def step_of(evidence: Evidence) -> int | None:
     return metrics.step if isinstance(metrics, Metrics) else None
 
 
-def tick_exit_code(turn: TickOutcome) -> int:
+def tick_exit_code(outcome: TickOutcome) -> int:
     """The exit code of a tick; see `core.babysit.tick.exit_code`."""
-    tick = turn.tick
+    tick = outcome.tick
     if tick is None:
         return 0
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     firing = (alert.check for alert in tick.alerts.values() if alert.firing)
     code = exit_code(tick.run, tick.monitor, critical_topics(firing, checks), tick.awaited)
-    job = turn.evidence.get(Job)
-    in_doubt = turn.run.ends_with_job and isinstance(job, Job) and job.state.in_doubt
+    job = outcome.evidence.get(Job)
+    in_doubt = outcome.run.ends_with_job and isinstance(job, Job) and job.state.in_doubt
     return code or (3 if in_doubt else 0)  # nobody can say that it went well

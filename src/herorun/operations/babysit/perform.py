@@ -216,7 +216,7 @@ def relaunch_once(
 
 def _was_begun(run: MonitoredRun, instance: str) -> bool:
     """Whether an instance was relaunched, or perhaps was: then that has not failed, and is settled
-    by the next turn.
+    by the next tick.
     """
     memory = run.record.memory()
     names = [one.name for one in memory.instances]

@@ -70,9 +70,9 @@ class Fleet:
     """
 
     def __init__(
-        self, start: Path, report: Report, tell: Tell, until: Until, looks: SharedPolls, every: bool
+        self, start: Path, report: Report, tell: Tell, until: Until, polls: SharedPolls, every: bool
     ) -> None:
-        self._start, self._until, self._looks, self._every = start, until, looks, every
+        self._start, self._until, self._polls, self._every = start, until, polls, every
         self._speak, self._tell = report, tell
         self._tasks: dict[str, _Task] = {}  # by slug
         self._one_at_a_time = threading.Lock()
@@ -103,7 +103,7 @@ class Fleet:
                 return True
         return False
 
-    def look_around(self) -> None:
+    def take_stock(self) -> None:
         """Now and then: take up what is to be watched and is not, and tell of what nobody looks
         at.
         """
@@ -183,9 +183,9 @@ class Fleet:
         return isinstance(error, HandedOver) or (wrong and not self._every)
 
     def _watch(self, task: _Task) -> int:
-        def turn(run: Run, drift: str) -> TickOutcome:
+        def tick(run: Run, drift: str) -> TickOutcome:
             with self._room:
-                outcome = run_tick(run, drift, self._looks, lambda urgent: self._push(run, urgent))
+                outcome = run_tick(run, drift, self._polls, lambda urgent: self._push(run, urgent))
             task.silence = max(LEAST, MISSED * run.contract.babysit.cadence).total_seconds()
             task.ticked, task.message = time.monotonic(), ""
             return outcome
@@ -195,7 +195,7 @@ class Fleet:
             self._start,
             self._report,
             self._until,
-            turn=turn,
+            tick=tick,
             over=self._over,
             opened=watched_run,
         )
@@ -224,7 +224,7 @@ class Fleet:
                 with contextlib.suppress(OSError):
                     self._tell(task.slug, message)
 
-    def _report(self, run: Run, turn: TickOutcome) -> None:
+    def _report(self, run: Run, tick: TickOutcome) -> None:
         """One after another, so that the documents of two runs never mix."""
         with self._one_at_a_time:
-            self._speak(run, turn)
+            self._speak(run, tick)

@@ -16,9 +16,9 @@ from herorun.core.check import Gate
 from herorun.core.errors import HerorunError, NewerRecord, in_words
 from herorun.core.event import Observed
 from herorun.core.evidence import (
+    ActionBlock,
     Evidence,
     Gaps,
-    Hands,
     JobLog,
     Metrics,
 )
@@ -51,27 +51,27 @@ from herorun.system.heartbeat_ping import ping
 def run_tick(
     run: MonitoredRun,
     drift: str = "",
-    looks: SharedPolls | None = None,
+    polls: SharedPolls | None = None,
     push: Callable[[bool], Pushed] | None = None,
 ) -> TickOutcome:
-    """One whole turn, alone among the acting commands of this machine.
+    """One whole tick, alone among the acting commands of this machine.
 
-    `looks` are those of the runs that are watched with it; `push` brings the record to its remote
+    `polls` are those of the runs that are watched with it; `push` brings the record to its remote
     at the end, and is given whether the tick notified or acted. Where another clone watches, on
     this machine or another, it only looks.
     """
     try:
-        return _acting_turn(run, drift, looks, push)
+        return _acting_tick(run, drift, polls, push)
     except HeldElsewhere as error:
-        return observed(run, str(error), looks, push)
+        return observed(run, str(error), polls, push)
     except NewerRecord as error:  # whoever may push can write such a line, and it ends no watch
-        look = observed(run, str(error), looks, lambda _: Pushed("a newer record is not pushed"))
-        assert look.tick is not None
-        return replace(look, tick=replace(look.tick, monitor=MonitorHealth.PARTIAL))
+        outcome = observed(run, str(error), polls, lambda _: Pushed("a newer record is not pushed"))
+        assert outcome.tick is not None
+        return replace(outcome, tick=replace(outcome.tick, monitor=MonitorHealth.PARTIAL))
 
 
-def _acting_turn(
-    run: MonitoredRun, drift: str, looks: SharedPolls | None, push: Callable[[bool], Pushed] | None
+def _acting_tick(
+    run: MonitoredRun, drift: str, polls: SharedPolls | None, push: Callable[[bool], Pushed] | None
 ) -> TickOutcome:
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
@@ -90,13 +90,13 @@ def _acting_turn(
         questions, observes = settle_judge(run, rules_of(run))
         observes = run.withheld or observes
         folded = run.record.known()
-        this_tick, evidence = evaluate(run, not unsure, folded.memory, looks)
+        this_tick, evidence = evaluate(run, not unsure, folded.memory, polls)
         doubts += _unread_lines(evidence)
         interventions_due = interventions(this_tick.actions) if lease or observes else ()
-        hands = Hands(lease, is_lost, observes, interventions_due)
-        actions = allowed(this_tick.actions, hands)
-        doubts += [why for why in (hands.lease, hands.judge) if why]
-        doubts += _journal(run, this_tick, {**evidence, Hands: hands}, actions, folded)
+        block = ActionBlock(lease, is_lost, observes, interventions_due)
+        actions = allowed(this_tick.actions, block)
+        doubts += [why for why in (block.lease, block.judge) if why]
+        doubts += _journal(run, this_tick, {**evidence, ActionBlock: block}, actions, folded)
         performed = (*questions, *(perform(run, action) for action in actions))
         cause = run.cause(evidence)
         news, news_doubts = _own_news(run, evidence, cause)
@@ -148,7 +148,7 @@ def _ping(run: MonitoredRun, tick: Tick) -> list[str]:
 def observed(
     run: MonitoredRun,
     why: str,
-    looks: SharedPolls | None = None,
+    polls: SharedPolls | None = None,
     push: Callable[[bool], Pushed] | None = None,
 ) -> TickOutcome:
     """A look that leaves no trace: another clone watches, writes the record and speaks, and this
@@ -160,7 +160,7 @@ def observed(
         memory = run.published_memory()
     except (HerorunError, OSError):
         memory = run.record.memory()
-    this_tick, evidence = evaluate(run, memory=memory, looks=looks)
+    this_tick, evidence = evaluate(run, memory=memory, polls=polls)
     doubts = (f"this clone only observes: {scrub(why)}",)
     pause = run.contract.babysit.cadence
     pushed = push(True) if push else run.record.push()
@@ -187,7 +187,7 @@ def look_at(run: MonitoredRun) -> TickOutcome:
 
 
 def pause_after(run: MonitoredRun, this_tick: Tick, memory: Memory) -> timedelta:
-    """The time until the next turn is due."""
+    """The time until the next tick is due."""
     at, current = now(), memory.current
     severities = {check.name: check.severity for check in discover.checks(Gate.HEALTH)}
     news = [
@@ -195,11 +195,11 @@ def pause_after(run: MonitoredRun, this_tick: Tick, memory: Memory) -> timedelta
         for a in memory.alerts.values()
         if severities.get(a.check) == "critical" and a.key not in memory.acked
     ]
-    born = memory.launchings.get(current.name) if current else None
+    start = memory.launchings.get(current.name) if current else None
     return next_look(
         run.contract.babysit.cadence,
         at - current.started if current else None,
-        bool(born and born.relaunch_of),
+        bool(start and start.relaunch_of),
         any(alert.state is AlertState.PENDING for alert in news),
         any(alert.firing for alert in news),
         this_tick.wake - at if this_tick.wake and this_tick.wake > at else None,
@@ -267,10 +267,10 @@ def _journal(
         *checked_in(this_tick, evidence, folded.memory),
         *intents(run, to_intend(actions, run.record.memory()), this_tick.at, ahead, evidence),
     )
-    return _kept_beside(run, this_tick, forms, evidence)
+    return _store_evidence(run, this_tick, forms, evidence)
 
 
-def _kept_beside(
+def _store_evidence(
     run: MonitoredRun, this_tick: Tick, forms: Mapping[str, Any], evidence: Evidence
 ) -> list[str]:
     """What serves a replay or saves time: where a full disk refuses it, the tick goes on and says

@@ -10,7 +10,7 @@ from herorun.core.journal import Memory
 from herorun.core.markdown import worded
 from herorun.core.notify.paging import Urgency
 from herorun.core.ports import Post
-from herorun.core.remote.watchdog import WatchdogSight, WatchState, watchdog
+from herorun.core.remote.watchdog import MonitorSilence, WatchState, watchdog
 from herorun.operations.record.page import send_pages
 from herorun.operations.record.post import deliver, intent_to_say
 from herorun.runs import Run, watched_run
@@ -35,7 +35,7 @@ def watch_run(name: str, start: Path, comment: bool) -> WatchedRun:
     return WatchedRun.of(silence, run=last.run if last else "unknown", issue_comment=post_url)
 
 
-def _post_silence(run: Run, memory: Memory, silence: WatchdogSight) -> str:
+def _post_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
     """Post it unless this very silence was told of: whoever runs this has no journal to remember it
     in.
     """
@@ -50,7 +50,7 @@ def _title(run: Run) -> str:
     return f"Monitor stale: nobody is seen to watch {run.slug}"
 
 
-def _say_silence(run: Run, memory: Memory, silence: WatchdogSight) -> str:
+def _say_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
     return (
         f"{worded(silence.why)}. What the run itself does is another question, which nobody "
         "answers meanwhile: at the last look it was "

@@ -91,7 +91,7 @@ def _program(kind: str, argv: tuple[str, ...]) -> Iterator[DoctorPart]:
 
 def _scheduler(run: Run) -> Iterator[DoctorPart]:
     name = _join_kind_and_slug(run.contract.scheduler.kind, run.slug)
-    jobs = run.scheduler.live(run.slug)
+    jobs = run.scheduler.live_jobs(run.slug)
     where = f" on {run.place.reach.login.host}" if run.place.reach else ""
     yield DoctorPart(
         "scheduler", name, Fit.WORKS, f"answers{where}: {len(jobs)} live jobs of {run.slug}"
@@ -163,11 +163,11 @@ def _secret(run: Run, name: str) -> Iterator[DoctorPart]:
     """Whether the job would get it; its value is read by nobody here."""
     here = "this environment"
     traits = scheduler_traits(run.scheduler)
-    road = traits.secrets_road or here
-    if road != here and traits.secrets_vouched:
-        yield DoctorPart("secret", name, Fit.WORKS, f"is set in {road}, by the contract's word")
-    elif road != here:
-        message = f"must be set in {road}, which cannot be looked into from here"
+    source = traits.secrets_source or here
+    if source != here and traits.secrets_vouched:
+        yield DoctorPart("secret", name, Fit.WORKS, f"is set in {source}, by the contract's word")
+    elif source != here:
+        message = f"must be set in {source}, which cannot be looked into from here"
         yield DoctorPart("secret", name, Fit.UNSEEN, message)
     elif os.environ.get(name):
         yield DoctorPart("secret", name, Fit.WORKS, "is set here")

@@ -41,7 +41,7 @@ def evaluate(
     run: MonitoredRun,
     sure: bool = False,
     memory: Memory | None = None,
-    looks: SharedPolls | None = None,
+    polls: SharedPolls | None = None,
 ) -> tuple[Tick, Evidence]:
     """Gather and tick, without acting: what `status` shows and `babysit` acts on.
 
@@ -51,7 +51,7 @@ def evaluate(
     memory = memory or run.record.memory()
     rules = rules_of(run)
     inputs = run.given(memory)
-    inputs[Scheduler] = (looks or SharedPolls()).of(run, memory)
+    inputs[Scheduler] = (polls or SharedPolls()).of(run, memory)
     at = now()
     inputs[Now] = Now(at)
     if sure and memory.unsettled is not None and memory.unsettled.relaunch_of:

@@ -20,7 +20,7 @@ from herorun.core.ports import Scheduler, Search, Unknown
 from herorun.runs import MonitoredRun, watched_run
 from herorun.system.clock import now
 
-Wanted: TypeAlias = tuple[str, datetime]  # an instance, and when it was intended
+Intent: TypeAlias = tuple[str, datetime]  # an instance, and when it was intended
 
 
 @dataclass
@@ -28,9 +28,9 @@ class _Cluster:
     """What is shared of one: who asks while another looks waits for that look."""
 
     alone: Lock = field(default_factory=Lock)
-    intents: dict[str, Wanted] = field(default_factory=dict)  # by run
+    intents: dict[str, Intent] = field(default_factory=dict)  # by run
     at: datetime | None = None  # when the newest look began
-    look: Any = None
+    snapshot: Any = None
     error: str = ""  # why the newest look saw nothing
     had: dict[str, datetime] = field(default_factory=dict)  # by run: the look that it had last
 
@@ -54,25 +54,25 @@ class SharedPolls:
     def expect_of(self, run: MonitoredRun) -> None:
         """The same of one run that is open."""
         with contextlib.suppress(HerorunError, OSError):
-            if hasattr(run.scheduler, "look"):
-                self.take_down(str(run.state), run.scheduler, wanted_by(run.record.memory()))
+            if hasattr(run.scheduler, "snapshot"):
+                self.note_intent(str(run.state), run.scheduler, newest_intent(run.record.memory()))
 
-    def take_down(self, run: str, scheduler: Scheduler, intent: Wanted | None) -> None:
-        if intent and hasattr(scheduler, "look"):
+    def note_intent(self, run: str, scheduler: Scheduler, intent: Intent | None) -> None:
+        if intent and hasattr(scheduler, "snapshot"):
             self._cluster(scheduler).intents[run] = intent
 
     def of(self, run: MonitoredRun, memory: Memory) -> Scheduler:
         """The run's scheduler, by a look that others may share."""
         return self.shared(
-            str(run.state), run.scheduler, wanted_by(memory), run.contract.babysit.cadence / 2
+            str(run.state), run.scheduler, newest_intent(memory), run.contract.babysit.cadence / 2
         )
 
     def shared(
-        self, run: str, scheduler: Any, intent: Wanted | None, oldest: timedelta
+        self, run: str, scheduler: Any, intent: Intent | None, oldest: timedelta
     ) -> Scheduler:
         """The same, by the run's own key and the greatest age of a look."""
         alone: Scheduler = scheduler
-        if intent is None or not hasattr(scheduler, "look"):
+        if intent is None or not hasattr(scheduler, "snapshot"):
             return alone
         cluster = self._cluster(scheduler)
         with cluster.alone:
@@ -82,7 +82,7 @@ class SharedPolls:
             cluster.had[run] = cluster.at or now()
             if cluster.error:
                 return _Blind(scheduler, cluster.error)
-            view: Scheduler = scheduler.by(cluster.look)
+            view: Scheduler = scheduler.with_snapshot(cluster.snapshot)
             return view
 
     def _cluster(self, scheduler: Any) -> _Cluster:
@@ -90,13 +90,13 @@ class SharedPolls:
             return self._clusters.setdefault(scheduler.cluster, _Cluster())
 
 
-def wanted_by(memory: Memory) -> Wanted | None:
+def newest_intent(memory: Memory) -> Intent | None:
     """The current instance; None before one."""
     current = memory.history.current
     return (current.name, current.since) if current else None
 
 
-def _serves(cluster: _Cluster, run: str, intent: Wanted, oldest: timedelta) -> bool:
+def _serves(cluster: _Cluster, run: str, intent: Intent, oldest: timedelta) -> bool:
     """A look that could not see serves as well: a back end that is down is not asked by each run in
     turn.
     """
@@ -106,17 +106,17 @@ def _serves(cluster: _Cluster, run: str, intent: Wanted, oldest: timedelta) -> b
 
 
 def _poll_cluster(cluster: _Cluster, scheduler: Any) -> None:
-    cluster.at, cluster.error, cluster.look = now(), "", None
+    cluster.at, cluster.error, cluster.snapshot = now(), "", None
     try:
-        cluster.look = scheduler.look(_earliest(cluster.intents.values()))
+        cluster.snapshot = scheduler.snapshot(_earliest(cluster.intents.values()))
     except (CouldNotLook, OSError) as error:
         cluster.error = in_words(error)
 
 
-def _earliest(all_wanted: Iterable[Wanted]) -> dict[str, datetime]:
+def _earliest(intents: Iterable[Intent]) -> dict[str, datetime]:
     """Of two runs that call an instance the same, the earlier intent."""
     by_instance: dict[str, datetime] = {}
-    for name, at in all_wanted:
+    for name, at in intents:
         by_instance[name] = min(at, by_instance.get(name, at))
     return by_instance
 
@@ -130,10 +130,10 @@ class _Blind:
     def find(self, instance: str, intended_at: datetime) -> Search:
         return Unknown(self._why)
 
-    def live(self, slug: str) -> Any:
+    def live_jobs(self, slug: str) -> Any:
         raise CouldNotLook(self._why)
 
-    def beside(self, slug: str) -> Any:
+    def other_jobs(self, slug: str) -> Any:
         raise CouldNotLook(self._why)
 
     def __getattr__(self, name: str) -> Any:

@@ -40,7 +40,7 @@ def ready(
     before = set_aside(facts) if new_job else None
     run = open_job(facts, every)
     new = run.current is None
-    if new and isinstance(run.look(), Absent):
+    if new and isinstance(run.find_job(), Absent):
         raise WrongUse(
             f"{facts.kind} knows no job {facts.job}{_where(facts)}: {job_kind(facts.kind).absent}."
         )

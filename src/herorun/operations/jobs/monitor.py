@@ -28,13 +28,13 @@ class Monitor:
 
     owner: str  # user@machine
     pid: int  # 0 where it was only named
-    looked_at: datetime
+    polled_at: datetime
     cadence: timedelta
 
     @property
     def words(self) -> str:
         process = f"process {self.pid} of " if self.pid else ""
-        return f"{process}{self.owner}, last look {self.looked_at:%Y-%m-%d %H:%M:%S} UTC"
+        return f"{process}{self.owner}, last look {self.polled_at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def monitor_in(path: Path | None) -> Monitor | None:
@@ -56,7 +56,7 @@ def must_be_ours(run: JobRun) -> None:
     other = monitor_in(run.state_file)
     if other is None or other.owner == run.launcher.owner:
         return
-    due = stale_at(other.looked_at, other.cadence)
+    due = stale_at(other.polled_at, other.cadence)
     if now() < due:
         job = run.current.job if run.current else run.facts.job
         raise HandedOver(

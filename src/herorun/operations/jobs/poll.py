@@ -84,7 +84,7 @@ def poll_entry(entry: Entry) -> JobStatus:
     before = str(entry.get("last_status") or "")
     try:
         jobs = adapter_for(_spec_of_entry(entry), memory_path(entry))
-        answer = jobs.look(str(entry["id"]))
+        answer = jobs.find_job(str(entry["id"]))
     except (HerorunError, OSError) as error:
         return JobStatus(entry, JobState.UNKNOWN, before, scrub(in_words(error)))
     if isinstance(answer, Absent):

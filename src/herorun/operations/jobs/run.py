@@ -241,9 +241,9 @@ class JobRun(MonitoredRun):
     def prepare(self) -> None:
         make_folders(self.folder)
 
-    def look(self) -> Search:
+    def find_job(self) -> Search:
         """The job as it was named, before anything is written down."""
-        answer: Search = adapter_for(self.facts, self.folder).look(self.facts.job)
+        answer: Search = adapter_for(self.facts, self.folder).find_job(self.facts.job)
         return answer
 
     def begin(self) -> None:

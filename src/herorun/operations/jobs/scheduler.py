@@ -46,7 +46,7 @@ class Followed:
     One object serves one tick: of each log it fetches the end once.
     """
 
-    everywhere = True
+    cluster_wide = True
 
     def __init__(
         self, jobs: ById, record: RunRecord, folder: Path, limit: float | None = None
@@ -59,7 +59,7 @@ class Followed:
         self._lock = threading.Lock()
 
     def find(self, instance: str, intended_at: datetime) -> Search:
-        answer = self._jobs.look(self._job(instance))
+        answer = self._jobs.find_job(self._job(instance))
         if not isinstance(answer, Found):
             return answer
         job = answer.job
@@ -82,7 +82,7 @@ class Followed:
             return Found(job)
         return Found(replace(job, state=JobState.OUT_OF_MEMORY, reason=summary(tasks)))
 
-    def live(self, slug: str) -> tuple[Job, ...]:
+    def live_jobs(self, slug: str) -> tuple[Job, ...]:
         current = self._record.memory().current
         answer = self.find(current.name, current.started) if current else Absent()
         if isinstance(answer, Unknown):

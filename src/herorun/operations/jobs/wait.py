@@ -23,10 +23,10 @@ from herorun.operations.remote.wait import Seen
 from herorun.system.clock import now
 
 
-def observer_of_job(run: JobRun, wish: WaitCondition) -> Callable[[], Seen]:
+def observer_of_job(run: JobRun, condition: WaitCondition) -> Callable[[], Seen]:
     """A job that its back end does not know is unknown, and never down."""
     facts = run.facts
-    if wish.marker and (facts.host or not job_kind(facts.kind).has_machine):
+    if condition.marker and (facts.host or not job_kind(facts.kind).has_machine):
         raise WrongUse(
             f"--marker of a job without a contract must lie on this machine, and {facts.job} does "
             "not run here: use --state or --step."
@@ -35,20 +35,20 @@ def observer_of_job(run: JobRun, wish: WaitCondition) -> Callable[[], Seen]:
     adapter = adapter_for(facts, run.folder)
 
     def see() -> Seen:
-        look, state = _observe_job(adapter, run, wish)
-        return look, decide(look, ways), {"job": state}
+        observation, state = _observe_job(adapter, run, condition)
+        return observation, decide(observation, ways), {"job": state}
 
     run.prepare()
     return see
 
 
 def _observe_job(
-    adapter: ById, run: JobRun, wish: WaitCondition
+    adapter: ById, run: JobRun, condition: WaitCondition
 ) -> tuple[HostObservation, str | None]:
     job = run.facts.job
-    answer = adapter.look(job)
+    answer = adapter.find_job(job)
     alive, why, succeeded = alive_by(answer, None)
-    look = HostObservation(
+    observation = HostObservation(
         at=now(),
         name=job,
         where=run.facts.host or run.facts.cluster or run.facts.kind,
@@ -56,9 +56,9 @@ def _observe_job(
         why="" if alive is Alive.YES else scrub(why),
         succeeded=succeeded,
         log=_read_own_log(adapter, run),
-        awaited_marker=_read_mtime(wish.marker) if wish.marker else None,
+        awaited_marker=_read_mtime(condition.marker) if condition.marker else None,
     )
-    return look, answer.job.state.value if isinstance(answer, Found) else None
+    return observation, answer.job.state.value if isinstance(answer, Found) else None
 
 
 def _read_own_log(adapter: ById, run: JobRun) -> Own | Blind | None:

@@ -65,7 +65,7 @@ def salted_secrets(run: Run, plan: Plan) -> dict[str, str]:
     """Of the secrets that travel from here, what tells another value; one that the cluster has is
     out of sight.
     """
-    if scheduler_traits(run.scheduler).secrets_road is not None:
+    if scheduler_traits(run.scheduler).secrets_source is not None:
         return {}
     return {
         name: salted(os.environ[name], os.urandom(8).hex())

@@ -35,7 +35,7 @@ def find_adoptee(run: Run, job: str) -> Adoptee:
 
 def _looked_at(run: Run, job: str, jobs: Any) -> Adoptee:
     kind = run.contract.scheduler.kind
-    answer = jobs.look(job)
+    answer = jobs.find_job(job)
     if isinstance(answer, Unknown):
         raise CouldNotLook(
             f"Cannot tell whether job {job} runs: {answer.why}. Nothing was adopted; retry."

@@ -10,7 +10,7 @@ from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Failed, Intended, Launching
 from herorun.core.markdown import addressed, code, quoted, worded
 from herorun.core.notify.paging import Urgency
-from herorun.core.record.logbook_entries import turn_of
+from herorun.core.record.logbook_entries import change_of
 from herorun.core.record.render import command_line
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.launch.order import LaunchOrder
@@ -30,7 +30,7 @@ def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
         _tell_dri(run, order, key)
         return
     if key not in memory.intended:
-        title = f"Hero {turn_of(launching)} requested: {launching.instance}"
+        title = f"Hero {change_of(launching)} requested: {launching.instance}"
         message, page = (
             launch_comment(run, order, launching),
             Urgency.MUST if _dri_must_know(run, order) else "",
@@ -97,7 +97,7 @@ def launch_comment(run: Run, order: LaunchOrder, launching: Launching) -> str:
         **{name: quoted(scrub(fact)) for name, fact in launching.facts.items()},
     }
     lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
-    return f"**Hero {turn_of(launching)} requested: {launching.instance}**\n\n{lines}"
+    return f"**Hero {change_of(launching)} requested: {launching.instance}**\n\n{lines}"
 
 
 def tell_of_retention(run: Run, launching: Launching) -> None:

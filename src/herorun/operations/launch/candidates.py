@@ -26,9 +26,9 @@ def checkpoint_choice(plan: Plan | None, evidence: Evidence) -> Candidates:
     history = past if isinstance(past, History) else History()  # `unread` says so
     start = plan.start.value if plan else None
     mine = _own_candidates(evidence, history)
-    beside = candidates_of(_place(evidence, StartSiblings))
+    siblings = candidates_of(_place(evidence, StartSiblings))
     candidates = [
-        c for c in dict.fromkeys((*mine, *beside)) if c.examined or c.problem or _is(c, start)
+        c for c in dict.fromkeys((*mine, *siblings)) if c.examined or c.problem or _is(c, start)
     ]
     candidates.sort(key=lambda c: (-c.step, c.path))
     return Candidates(
@@ -37,8 +37,8 @@ def checkpoint_choice(plan: Plan | None, evidence: Evidence) -> Candidates:
             _candidate_entry(c, start, _refusal(c, contract, history, c in mine))
             for c in candidates
         ],
-        unexamined=len({*mine, *beside}) - len(candidates),
-        discarded=_discarded(plan, evidence, history, mine, beside),
+        unexamined=len({*mine, *siblings}) - len(candidates),
+        discarded=_discarded(plan, evidence, history, mine, siblings),
         unread=[
             v.why
             for v in map(evidence.get, (History, Checkpoints, StartSiblings))
@@ -94,13 +94,13 @@ def _discarded(
     evidence: Evidence,
     history: History,
     mine: tuple[Candidate, ...],
-    beside: tuple[Candidate, ...],
+    siblings: tuple[Candidate, ...],
 ) -> DiscardedEntry | None:
     """None where there is no plan: nothing was chosen."""
     if plan is None:
         return None
     start, metrics = plan.start.value, evidence.get(Metrics)
     rows = metrics if isinstance(metrics, Metrics) and history.instances else None
-    reached = (*mine, *beside)
+    reached = (*mine, *siblings)
     cost = discarded(start.step if start else 0, reached, rows, plan.hardware.value.get("count"))
     return DiscardedEntry.of(cost)

@@ -24,7 +24,7 @@ from herorun.operations.launch.start_instance import settle_launching, start_ins
 from herorun.operations.launch.submit import ALONE, Say, unsaid
 from herorun.operations.launch.write_probe import probe_roots
 from herorun.operations.record.lease import hand_lease
-from herorun.runs import Run, believe, log_of
+from herorun.runs import Run, apply_proof, log_of
 from herorun.schemas.runs import LaunchDocument
 from herorun.system.files import locked
 
@@ -100,7 +100,7 @@ def launch(
     with locked(run.lock("act")):
         run.record.fetch()
         run.record.must_understand()
-        believe(run, run.contract)
+        apply_proof(run, run.contract)
         run.must_be_proven()
         earlier_launch = _adopted_before(run, babysit, adopt) if adopt else _continued(run, babysit)
         adoptee = find_adoptee(run, adopt) if adopt and earlier_launch is None else None

@@ -230,7 +230,7 @@ def settle_launching(
     if (
         isinstance(answer, Absent)
         and launching.where != where(run)
-        and not run.scheduler.everywhere
+        and not run.scheduler.cluster_wide
     ):
         raise CouldNotLook(
             f"{launching.instance} was perhaps submitted from {launching.where}: only there can "

@@ -74,7 +74,7 @@ def request_text(run: Run, submission: Submission, code: str, admission: str) ->
 def company(run: Run, instance: str) -> str:
     """What is live beside the instance, in words; empty where it is alone, or has ended at once."""
     try:
-        jobs = run.scheduler.live(run.slug)
+        jobs = run.scheduler.live_jobs(run.slug)
     except (HerorunError, OSError) as error:
         return f"nobody could look whether it is alone: {in_words(error)}"
     others = [f"{job.instance} is {job.state}" for job in jobs if job.instance != instance]

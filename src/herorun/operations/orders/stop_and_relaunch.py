@@ -47,7 +47,7 @@ def _must_have_ended(run: Run, name: str) -> None:
     """
     memory = run.record.memory()
     launched_from = memory.launchings[name].where
-    if name in memory.ends or launched_from == where(run) or run.scheduler.everywhere:
+    if name in memory.ends or launched_from == where(run) or run.scheduler.cluster_wide:
         return
     raise CouldNotLook(
         f"{name} was launched from {launched_from or 'elsewhere'}, and the scheduler here does not "

@@ -10,7 +10,7 @@ from herorun.core.evidence import LaunchProof
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.record.launch_id import launch_id
 from herorun.core.redaction.scrub import scrub
-from herorun.runs import Run, believe, open_run
+from herorun.runs import Run, apply_proof, open_run
 from herorun.runs.trusting import must_be_the_users, untrusted
 from herorun.schemas.runs import Trust
 from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trust, trust_file, trusts_all
@@ -60,9 +60,9 @@ def ask(name: str, start: Path) -> TrustQuestion:
     run = open_run(name, start)
     must_be_the_users(run.contract, run.repository)
     run.record.fetch()
-    believe(run, run.contract)
+    apply_proof(run, run.contract)
     items = untrusted(run.contract, run.repository)
-    bad, alone = _ids(run.to_prove), _ids(run.to_believe)
+    bad, alone = _ids(run.to_prove), _ids(run.to_accept)
     seals = _seals(run)
     forged = bad if bad or seals else alone
     return TrustQuestion(

@@ -50,10 +50,10 @@ def babysitter_pid(run: MonitoredRun) -> int | None:
 
 def who_watches(run: MonitoredRun) -> str:
     """Its process, its machine and its last look, in brackets; empty where nobody tells."""
-    pid, owner, looked_at = babysitter_pid(run), _document(run).get("owner"), last_heartbeat(run)
-    if pid is None or looked_at is None:
+    pid, owner, polled_at = babysitter_pid(run), _document(run).get("owner"), last_heartbeat(run)
+    if pid is None or polled_at is None:
         return ""
-    return f" (process {pid} of {owner}, last look {looked_at:%Y-%m-%d %H:%M:%S} UTC)"
+    return f" (process {pid} of {owner}, last look {polled_at:%Y-%m-%d %H:%M:%S} UTC)"
 
 
 def beat(run: MonitoredRun, due: datetime | None = None, pid: int | None = None) -> None:

@@ -141,7 +141,7 @@ class Together:
 
 
 @dataclass(eq=False)
-class _Wish:
+class _PushRequest:
     record: Record
     answer: Pushed | None = None
 
@@ -151,20 +151,20 @@ class _Queue:
 
     def __init__(self, over: threading.Event) -> None:
         self._changed, self._one_at_a_time = threading.Condition(), threading.Lock()
-        self._waiting: list[_Wish] = []
+        self._waiting: list[_PushRequest] = []
         self._over = over
         self._began: float | None = None  # the last push
 
     def push(self, record: Record, cadence: timedelta, urgent: bool) -> Pushed:
-        wish = _Wish(record)
+        request = _PushRequest(record)
         with self._changed:
-            self._waiting.append(wish)
-            while wish.answer is None and (seconds_left := self._delay(cadence, urgent)) > 0:
+            self._waiting.append(request)
+            while request.answer is None and (seconds_left := self._delay(cadence, urgent)) > 0:
                 self._changed.wait(seconds_left)
-            if wish.answer is not None:
-                return wish.answer
+            if request.answer is not None:
+                return request.answer
         with self._one_at_a_time:
-            return self._all(wish) if wish.answer is None else wish.answer
+            return self._all(request) if request.answer is None else request.answer
 
     def wake(self) -> None:
         with self._changed:
@@ -176,14 +176,14 @@ class _Queue:
         since_last = timedelta(seconds=time.monotonic() - self._began)
         return push_delay(since_last, cadence, urgent).total_seconds()
 
-    def _all(self, wish: _Wish) -> Pushed:
+    def _all(self, request: _PushRequest) -> Pushed:
         """All that wait, and in any case this one: whoever was to bring it may have ended in
         between.
         """
         with self._changed:
-            others, self._waiting = [each for each in self._waiting if each is not wish], []
+            others, self._waiting = [each for each in self._waiting if each is not request], []
             self._began = time.monotonic()
-        answers = push_together([wish.record, *(each.record for each in others)])
+        answers = push_together([request.record, *(each.record for each in others)])
         with self._changed:
             for each, answer in zip(others, answers[1:], strict=True):
                 each.answer = answer

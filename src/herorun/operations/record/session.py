@@ -94,10 +94,10 @@ def terminal() -> str:
     leader = os.getsid(0)
     try:
         stat = Path(f"/proc/{leader}/stat").read_text("utf-8", errors="replace")
-        born = stat.rpartition(")")[2].split()[19]
+        start_time = stat.rpartition(")")[2].split()[19]
     except (OSError, IndexError):
-        born = "0"
-    return f"terminal-{leader}-{born}"
+        start_time = "0"
+    return f"terminal-{leader}-{start_time}"
 
 
 def _at_a_terminal() -> bool:

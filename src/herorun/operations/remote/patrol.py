@@ -33,40 +33,43 @@ MEMORY = "patrol.json"
 
 @dataclass(frozen=True)
 class PatrolTick:
-    look: HostObservation
+    observation: HostObservation
     assessment: PatrolAdvice
     line: str
     before: Before | None
 
     def document(self) -> PatrolDocument:
         return PatrolDocument.of(
-            self, observation=self.look, state=self.assessment.state, advice=self.assessment.advice
+            self,
+            observation=self.observation,
+            state=self.assessment.state,
+            advice=self.assessment.advice,
         )
 
 
 def patrol(run: Run) -> PatrolTick:
     """Look, decide and remember. It ends in time, whatever hangs."""
-    look = probe_host(run)
+    observation = probe_host(run)
     before = remembered(run)
-    advice = decided(run, look, before)
-    tick = PatrolTick(look, advice, scrub(patrol_line(look, advice, before)), before)
+    advice = decided(run, observation, before)
+    tick = PatrolTick(observation, advice, scrub(patrol_line(observation, advice, before)), before)
     remember(run, tick)
     return tick
 
 
-def decided(run: Run, look: HostObservation, before: Before | None = None) -> PatrolAdvice:
+def decided(run: Run, observation: HostObservation, before: Before | None = None) -> PatrolAdvice:
     """By the table. Of a run that is down, the gate is asked which command continues it now.
 
     A job that succeeded and left no sign of it may have done its work: nobody is sent back to an
     earlier checkpoint.
     """
     ways = ways_of(run)
-    is_down = patrol_state_of(look) is PatrolState.DOWN and not look.succeeded
+    is_down = patrol_state_of(observation) is PatrolState.DOWN and not observation.succeeded
     if _was_launched_here(run) and not run.contract.patrol.resume_command and is_down:
         memory = with_taints_now(run, run.record.memory())
         command = Proposer(run, memory).proposals((Option.RELAUNCH,))[0].command
         ways = replace(ways, resume=command.replace("herorun", _herorun(run), 1))
-    return decide(look, ways, before)
+    return decide(observation, ways, before)
 
 
 def ways_of(run: Run) -> Ways:
@@ -110,13 +113,15 @@ def remembered(run: Run) -> Before | None:
 
 def remember(run: Run, tick: PatrolTick) -> None:
     """A blind tick has seen nothing that the next one could be compared with."""
-    if tick.look.unreachable:
+    if tick.observation.unreachable:
         return
-    before, look, movement = tick.before, tick.look, movement_of(tick.look)
-    since = before.since if before and before.movement == movement else look.at
-    step = look.log.step if isinstance(look.log, Own) else None
-    kills = look.memory.oom_kill if isinstance(look.memory, MemoryUse) else None
-    new = Before(look.at, facts_of(look, tick.assessment), step, since, scrub(movement), kills)
+    before, observation, movement = tick.before, tick.observation, movement_of(tick.observation)
+    since = before.since if before and before.movement == movement else observation.at
+    step = observation.log.step if isinstance(observation.log, Own) else None
+    kills = observation.memory.oom_kill if isinstance(observation.memory, MemoryUse) else None
+    new = Before(
+        observation.at, facts_of(observation, tick.assessment), step, since, scrub(movement), kills
+    )
     with suppress(OSError, HerorunError):  # a full disk takes the comparison away, and not the tick
         run.prepare()
         write_whole(run.state / MEMORY, (canonical(plain(new)) + "\n").encode())

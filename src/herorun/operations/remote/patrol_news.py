@@ -27,7 +27,7 @@ AT_LEAST = timedelta(days=1)
 
 def send_patrol(run: Run, tick: PatrolTick) -> list[str]:
     """By the first channel of `[notify]` that takes it; why it reached nobody, in words."""
-    facts = digest(news_facts(tick.look, tick.assessment))
+    facts = digest(news_facts(tick.observation, tick.assessment))
     last_facts, at = _last_sent(run)
     if facts == last_facts and at is not None and now() - at < AT_LEAST:
         return []

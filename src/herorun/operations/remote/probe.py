@@ -54,8 +54,8 @@ def probe_host(run: Run, wished: str = "") -> HostObservation:
     reach, current = run.place.reach or HERE, run.record.memory().current
     name = current.name if current else run.slug
     questions = _questions(run, reach, name if current else "", wished)
-    answers = _together(questions, reach.connect + reach.look + SPARE)
-    with readable(remote_to(reach).road.where):
+    answers = _together(questions, reach.connect + reach.timeout + SPARE)
+    with readable(remote_to(reach).transport.where):
         return _parse_probe(run, reach, name, answers, wished)
 
 
@@ -69,7 +69,7 @@ def _parse_probe(
     return HostObservation(
         at=now(),
         name=name,
-        where=remote_to(reach).road.where,
+        where=remote_to(reach).transport.where,
         alive=alive,
         why="" if alive is Alive.YES else scrub(why),
         unreachable=unreachable(box, answers.get("job")),
@@ -100,11 +100,11 @@ def _questions(
     run: Run, reach: RemoteTarget, instance: str, wished: str
 ) -> dict[str, Callable[[], Any]]:
     """Asked all at once, those to the box share one connection; each is late alone."""
-    keys, traits, far = run.contract.patrol, scheduler_traits(run.scheduler), remote_to(reach)
+    keys, traits, remote = run.contract.patrol, scheduler_traits(run.scheduler), remote_to(reach)
     questions: dict[str, Callable[[], Any]] = {}
 
     def ask(part: str, **arguments: Any) -> None:
-        questions[part] = lambda: far.ask(LOOKING, part, reach.look, **arguments)
+        questions[part] = lambda: remote.ask(LOOKING, part, reach.timeout, **arguments)
 
     if instance:
         intended = run.record.memory().current

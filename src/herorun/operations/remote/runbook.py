@@ -23,7 +23,7 @@ def page_of(run: Run) -> str:
     memory, reach = run.record.memory(), run.place.reach
     facts = RunbookFacts(
         top=shlex.quote(str(run.repository.top)),
-        where=remote_to(reach).road.where if reach else "this machine",
+        where=remote_to(reach).transport.where if reach else "this machine",
         login=shlex.join(ssh_argv(reach.login)) if reach else "",
         owner=run.launcher.owner,
         instances=[(each.name, each.job, timestamp(each.started)) for each in memory.instances],

@@ -44,8 +44,8 @@ def timer_of(run: Run, host: str, command: str | None, every: float) -> TimerOut
             "actions`."
         )
     reach = run.place.reach
-    limit = (reach.connect + reach.look if reach else 20.0) + SPARE
-    wish = TimerRequest(
+    limit = (reach.connect + reach.timeout if reach else 20.0) + SPARE
+    request = TimerRequest(
         run.slug,
         str(run.repository.top),
         _program(),
@@ -55,10 +55,10 @@ def timer_of(run: Run, host: str, command: str | None, every: float) -> TimerOut
         notifies=bool(run.channels.all),
     )
     if host == "systemd":
-        return TimerOutput(host, wish.command, int(every), systemd(wish), units(wish))
-    line = cron(wish)
+        return TimerOutput(host, request.command, int(every), systemd(request), units(request))
+    line = cron(request)
     run.prepare()  # the line writes its log there, and fails unread where there is no such folder
-    return TimerOutput(host, wish.command, int(every), line, {})
+    return TimerOutput(host, request.command, int(every), line, {})
 
 
 def _actions(run: Run, command: str, every: float) -> TimerOutput:
@@ -74,8 +74,8 @@ def _actions(run: Run, command: str, every: float) -> TimerOutput:
         raise WrongUse(
             f"{run.slug} publishes no record that a cloud runner could read: it has no remote."
         )
-    wish = TimerRequest(run.slug, "", "herorun", command, timedelta(seconds=every))
-    text = actions(wish, template("watchdog.yml"))
+    request = TimerRequest(run.slug, "", "herorun", command, timedelta(seconds=every))
+    text = actions(request, template("watchdog.yml"))
     return TimerOutput(
         "actions",
         command,

@@ -16,7 +16,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolAdvice, PatrolState
 from herorun.core.patrol.observation import HostObservation
 from herorun.core.patrol.summary_line import movement_of, patrol_line
-from herorun.core.patrol.wait_condition import WaitCondition, WaitOutcome, judge_wish
+from herorun.core.patrol.wait_condition import WaitCondition, WaitOutcome, judge_condition
 from herorun.core.ports import scheduler_traits
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.evaluate import evaluate
@@ -40,14 +40,14 @@ class Ended:
     code: int  # 0 reached, 1 it will not come or somebody must look, 3 the last look saw nothing
     words: str
     line: str
-    looks: int
+    polls: int
     assessment: PatrolAdvice | None
 
 
 def wait_for(
     run: W,
     observer: Callable[[W, WaitCondition], Callable[[], Seen]],
-    wish: WaitCondition,
+    condition: WaitCondition,
     every: float,
     most: int,
     say: Callable[[str], None],
@@ -58,34 +58,38 @@ def wait_for(
     `observer` says how one looks at such a run, or refuses what it can never see.
     """
     must_end(every, most)
-    see = observer(run, wish)
+    see = observer(run, condition)
     slug, top, began = run.slug, run.place.repository, now().timestamp()
     previous = signal.signal(signal.SIGTERM, lambda number, frame: _retired(slug, top, say))
     try:
         with process_registry.registered(
-            "await", slug, top, str(wish), began, began + every * most
+            "await", slug, top, str(condition), began, began + every * most
         ) as own:
             for other in replaced(own):
                 say(
                     f"the earlier wait of {slug} (process {other.pid}, for {other.what}) is "
                     "ended: a run has one wait"
                 )
-            return _loop(see, wish, every, most)
+            return _loop(see, condition, every, most)
     finally:
         signal.signal(signal.SIGTERM, previous)
 
 
-def observer_of_run(run: Run, wish: WaitCondition) -> Callable[[], Seen]:
+def observer_of_run(run: Run, condition: WaitCondition) -> Callable[[], Seen]:
     """By the box, the scheduler and the tracker. `WrongUse` for a marker that nobody can see."""
-    if not run.place.reach and wish.marker and not scheduler_traits(run.scheduler).leaves_files:
+    if (
+        not run.place.reach
+        and condition.marker
+        and not scheduler_traits(run.scheduler).leaves_files
+    ):
         raise WrongUse(
             f"--marker needs a machine to look at, which {run.contract.scheduler.kind} has not: "
             "use --state or --step."
         )
 
     def see() -> Seen:
-        look = probe_host(run, wish.marker)
-        return look, decided(run, look), _observe_run(run, wish)
+        observation = probe_host(run, condition.marker)
+        return observation, decided(run, observation), _observe_run(run, condition)
 
     return see
 
@@ -105,25 +109,27 @@ def replaced(own: process_registry.RegisteredWatcher) -> list[process_registry.R
     return [other for other in others if process_registry.retire(other)]
 
 
-def _loop(see: Callable[[], Seen], wish: WaitCondition, every: float, most: int) -> Ended:
+def _loop(see: Callable[[], Seen], condition: WaitCondition, every: float, most: int) -> Ended:
     movement, moved_at = "", now()
     advice: PatrolAdvice | None = None
     line = ""
-    for turn in range(1, most + 1):
+    for poll in range(1, most + 1):
         began = time.monotonic()
         try:
-            look, advice, facts = see()
-            line = scrub(patrol_line(look, advice))
-            if advice.state is not PatrolState.UNKNOWN and movement_of(look) != movement:
-                movement, moved_at = movement_of(look), look.at
-            outcome, why = judge_wish(wish, look, advice.state, facts, look.at - moved_at)
+            observation, advice, facts = see()
+            line = scrub(patrol_line(observation, advice))
+            if advice.state is not PatrolState.UNKNOWN and movement_of(observation) != movement:
+                movement, moved_at = movement_of(observation), observation.at
+            outcome, why = judge_condition(
+                condition, observation, advice.state, facts, observation.at - moved_at
+            )
         except (HerorunError, OSError) as error:
             if isinstance(error, WrongUse):
                 raise  # the next look would say the same
             outcome, why, advice = WaitOutcome.WAIT, scrub(in_words(error)), None
         if outcome is not WaitOutcome.WAIT:
-            return Ended(int(outcome is WaitOutcome.OVER), why, line, turn, advice)
-        if turn < most:
+            return Ended(int(outcome is WaitOutcome.OVER), why, line, poll, advice)
+        if poll < most:
             time.sleep(max(0.0, every - (time.monotonic() - began)))
     blind = advice is None or advice.state is PatrolState.UNKNOWN
     return Ended(
@@ -136,11 +142,11 @@ def _loop(see: Callable[[], Seen], wish: WaitCondition, every: float, most: int)
     )
 
 
-def _observe_run(run: Run, wish: WaitCondition) -> dict[str, Any]:
+def _observe_run(run: Run, condition: WaitCondition) -> dict[str, Any]:
     """What the box alone does not tell: the job's and the run's state, and the step that the
     tracker has.
     """
-    if not (wish.state or wish.step is not None) or run.record.memory().current is None:
+    if not (condition.state or condition.step is not None) or run.record.memory().current is None:
         return {}
     facts: dict[str, Any] = {}
     with suppress(HerorunError, OSError):

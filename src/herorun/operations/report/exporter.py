@@ -98,9 +98,9 @@ class RunExporter:
         return account
 
 
-def _unseen_is_unknown(standing: tuple[str, str]) -> tuple[str, str]:
+def _unseen_is_unknown(state: tuple[str, str]) -> tuple[str, str]:
     """What was seen long ago is nothing that anybody knows now."""
-    return (RunHealth.UNKNOWN.value, "stale") if standing[1] == "stale" else standing
+    return (RunHealth.UNKNOWN.value, "stale") if state[1] == "stale" else state
 
 
 def registry_of(exporter: RunExporter) -> "CollectorRegistry":

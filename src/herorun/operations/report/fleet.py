@@ -27,7 +27,7 @@ from herorun.core.run_summary_text import (
 from herorun.operations.babysit.batch import worst
 from herorun.operations.report.html import html_environment, page_of, page_policy
 from herorun.operations.report.report import LEVELS, report_of
-from herorun.operations.report.status import all_looked_at
+from herorun.operations.report.status import all_statuses
 from herorun.runs import known_slugs, template, watched_run
 from herorun.system.clock import now
 from herorun.system.files import write_whole
@@ -41,21 +41,21 @@ PUBLIC = 0o644  # a page is written to be served by somebody else
 
 
 def fleet_page(
-    glances: Sequence[RunSummary], at: datetime, address: Callable[[str], str], poll: int = 0
+    run_summaries: Sequence[RunSummary], at: datetime, address: Callable[[str], str], poll: int = 0
 ) -> str:
     """All runs. `address` gives the address of a run's own page; with `poll` the page asks again,
     each so many seconds.
     """
     style = template("report/page.css")
     script = template("report/poll.js") if poll else ""
-    sorted_runs = worst_first(glances)
+    sorted_runs = worst_first(run_summaries)
     return (
         html_environment()
         .from_string(template("report/fleet.html"))
         .render(
             title=_title(sorted_runs),
             made=timestamp(at.replace(microsecond=0)),
-            runs=[_run_card(glance, at, address(glance.slug)) for glance in sorted_runs],
+            runs=[_run_card(summary, at, address(summary.slug)) for summary in sorted_runs],
             policy=page_policy([script] if poll else [], style, bool(poll)),
             style=style,
             script=script,
@@ -65,47 +65,47 @@ def fleet_page(
     )
 
 
-def _title(glances: Sequence[RunSummary]) -> str:
+def _title(run_summaries: Sequence[RunSummary]) -> str:
     """`3 runs: 1 down, 2 healthy`, the worst first; of a run that nobody watches, that alone."""
     states = Counter(
-        f"monitor {glance.monitor}"
-        if glance.stage == "launched" and glance.monitor != "fresh" and not glance.error
-        else say_state(glance)
-        for glance in glances
+        f"monitor {summary.monitor}"
+        if summary.stage == "launched" and summary.monitor != "fresh" and not summary.error
+        else say_state(summary)
+        for summary in run_summaries
     )
     message = ", ".join(f"{many} {state}" for state, many in states.items())
-    return readable(f"{count(len(glances), 'run')}{': ' if message else ''}{message}")
+    return readable(f"{count(len(run_summaries), 'run')}{': ' if message else ''}{message}")
 
 
-def _run_card(glance: RunSummary, at: datetime, page: str) -> dict[str, Any]:
+def _run_card(summary: RunSummary, at: datetime, page: str) -> dict[str, Any]:
     facts = (
-        ("Progress", say_progress(glance, 0).strip()),
-        ("Loss", say_loss(glance)),
-        ("Speed", say_pace(glance)),
-        ("Checkpoint", say_checkpoint(glance)),
-        ("Seen", say_last_tick(glance, at)),
-        ("Next tick", say_tick(glance, at)),
+        ("Progress", say_progress(summary, 0).strip()),
+        ("Loss", say_loss(summary)),
+        ("Speed", say_pace(summary)),
+        ("Checkpoint", say_checkpoint(summary)),
+        ("Seen", say_last_tick(summary, at)),
+        ("Next tick", say_tick(summary, at)),
     )
     return {
-        "slug": readable(glance.slug),
+        "slug": readable(summary.slug),
         "page": page,
-        "state": readable(say_state(glance)),
-        "level": _level_of(glance),
-        "error": readable(glance.error),
-        "share": glance.done,
+        "state": readable(say_state(summary)),
+        "level": _level_of(summary),
+        "error": readable(summary.error),
+        "share": summary.done,
         "facts": [(name, readable(value)) for name, value in facts if value not in ("", "-")],
-        "alerts": [*map(_alert_line, glance.alerts), *_awaited(glance)],
+        "alerts": [*map(_alert_line, summary.alerts), *_awaited(summary)],
     }
 
 
-def _level_of(glance: RunSummary) -> str:
+def _level_of(summary: RunSummary) -> str:
     """The colour of its badge. Nothing that nobody sees now is green."""
-    if glance.error:
+    if summary.error:
         return "bad"
-    if glance.stage != "launched":
-        return "good" if glance.stage == "sealed" else "plain"
-    level = LEVELS.get(glance.run, "unknown")
-    return "unknown" if level == "good" and glance.monitor != "fresh" else level
+    if summary.stage != "launched":
+        return "good" if summary.stage == "sealed" else "plain"
+    level = LEVELS.get(summary.run, "unknown")
+    return "unknown" if level == "good" and summary.monitor != "fresh" else level
 
 
 def _alert_line(alert: OpenAlert) -> tuple[str, tuple[str, str]]:
@@ -116,8 +116,8 @@ def _alert_line(alert: OpenAlert) -> tuple[str, tuple[str, str]]:
     )
 
 
-def _awaited(glance: RunSummary) -> list[tuple[str, tuple[str, str]]]:
-    return [("unknown", ("missing", readable(missing.message))) for missing in glance.awaited]
+def _awaited(summary: RunSummary) -> list[tuple[str, tuple[str, str]]]:
+    return [("unknown", ("missing", readable(missing.message))) for missing in summary.awaited]
 
 
 def write_fleet(start: Path, folder: Path) -> tuple[Path, int]:
@@ -128,12 +128,12 @@ def write_fleet(start: Path, folder: Path) -> tuple[Path, int]:
     names = list(known_slugs(find_repository(start)))
     folder.mkdir(parents=True, exist_ok=True)
     codes = [_write_run(name, start, folder) for name in names]
-    glances = [
+    run_summaries = [
         answer.value[1] if answer.value else RunSummary(answer.slug, "", error=answer.error)
-        for answer in all_looked_at(names, start, whole=False)
+        for answer in all_statuses(names, start, whole=False)
     ]
     index = folder / INDEX
-    _write_page(index, fleet_page(glances, now(), lambda slug: quote(_file_name(slug))))
+    _write_page(index, fleet_page(run_summaries, now(), lambda slug: quote(_file_name(slug))))
     _delete_pages_except({INDEX, *map(_file_name, names)}, folder)
     return index, worst(codes)
 
@@ -169,8 +169,8 @@ def failure_page(slug: str, error: str, fleet: str) -> str:
     """In the place of a run's page that cannot be made: an older one would look like the present
     one.
     """
-    glance = RunSummary(slug, "", error=error)
-    return fleet_page([glance], now(), lambda _: fleet)
+    summary = RunSummary(slug, "", error=error)
+    return fleet_page([summary], now(), lambda _: fleet)
 
 
 def _write_page(path: Path, page: str) -> None:

@@ -56,21 +56,21 @@ KEPT: Mapping[str, Any] = {
 LONGEST = 64 << 20  # bytes of an evidence file that are looked through for its last line
 
 
-def glance_at(name: str, start: Path, looks: SharedPolls | None = None) -> RunSummary:
+def summary_of_run(name: str, start: Path, polls: SharedPolls | None = None) -> RunSummary:
     """One run as its babysitter saw it last, unless its job says something else by now."""
     run = open_run(name, start)
     memory = run.record.memory()
 
-    def as_scheduled(standing: tuple[str, str]) -> tuple[str, str]:
-        return _as_scheduled(job_now(run, memory, looks or SharedPolls()), standing)
+    def current_state(state: tuple[str, str]) -> tuple[str, str]:
+        return _state_of_job(job_now(run, memory, polls or SharedPolls()), state)
 
-    return stored_summary(run, memory, as_scheduled)
+    return stored_summary(run, memory, current_state)
 
 
 def stored_summary(
     run: Run,
     memory: Memory,
-    judge: Callable[[tuple[str, str]], tuple[str, str]] = lambda standing: standing,
+    judge: Callable[[tuple[str, str]], tuple[str, str]] = lambda state: state,
 ) -> RunSummary:
     """One run as its babysitter saw it last; `judge` may know better how it and its monitor
     stand.
@@ -83,7 +83,7 @@ def stored_summary(
         "finished",
         "down",
     )
-    standing = (
+    state = (
         ("finished", "fresh")
         if memory.sealed
         else judge((decision.run, "stale" if stale else decision.monitor))
@@ -91,37 +91,37 @@ def stored_summary(
     alerts = (*memory.alerts.values(), *memory.unacknowledged)
     evidence = last_evidence(run, decision.at)
     # what became of the job answers the rest
-    awaited = decision.awaited if standing[0] == decision.run else ()
-    glance = glance_of(
+    missing = decision.awaited if state[0] == decision.run else ()
+    summary = summarise(
         run=run,
         memory=memory,
         evidence=evidence,
-        standing=standing,
+        state=state,
         seen_at=decision.at,
         alerts=alerts,
-        awaited=awaited,
+        missing=missing,
     )
-    return at_the_end(run, memory, glance) if memory.sealed else glance
+    return at_the_end(run, memory, summary) if memory.sealed else summary
 
 
-def job_now(run: Run, memory: Memory, looks: SharedPolls) -> Job | Unavailable:
+def job_now(run: Run, memory: Memory, polls: SharedPolls) -> Job | Unavailable:
     """What the scheduler says of the current instance's job; the runs of one cluster share one
     question.
     """
     inputs = {**run.given(memory), Now: Now(now())}
     try:
-        inputs[Scheduler] = looks.of(run, memory)
+        inputs[Scheduler] = polls.of(run, memory)
         job = gather([Job], discover.sources(), inputs, READ_DEADLINE).get(Job)
     except (HerorunError, OSError) as error:
         return Unavailable(in_words(error))
     return job if isinstance(job, Job | Unavailable) else Unavailable("nothing was launched yet")
 
 
-def _as_scheduled(job: Job | Unavailable, kept_standing: tuple[str, str]) -> tuple[str, str]:
+def _state_of_job(job: Job | Unavailable, last_state: tuple[str, str]) -> tuple[str, str]:
     """The run and its monitor. An end that no tick has judged yet is never good news, and nor is a
     job out of sight.
     """
-    health, monitor = kept_standing
+    health, monitor = last_state
     if not isinstance(job, Job):
         return RunHealth.UNKNOWN.value, monitor if monitor == "stale" else "partial"
     if job.state.live:
@@ -143,30 +143,32 @@ def stage_of(run: Run) -> str:
     return run.record.memory().stage
 
 
-def glances(names: list[str], start: Path, looks: SharedPolls | None = None) -> list[RunSummary]:
-    """Each of them; one that cannot be read says why. `looks` are those of a process that looks
+def run_summaries(
+    names: list[str], start: Path, polls: SharedPolls | None = None
+) -> list[RunSummary]:
+    """Each of them; one that cannot be read says why. `polls` are those of a process that looks
     again and again.
     """
-    shared = (looks or SharedPolls()).expect(names, start)
+    shared = (polls or SharedPolls()).expect(names, start)
     return [
         answer.value or RunSummary(answer.slug, "unknown", error=answer.error, monitor="stale")
-        for answer in each(names, lambda name: glance_at(name, start, shared))
+        for answer in each(names, lambda name: summary_of_run(name, start, shared))
     ]
 
 
-def glance_of(
+def summarise(
     run: Run,
     memory: Memory,
     evidence: Evidence,
-    standing: tuple[str, str],
+    state: tuple[str, str],
     seen_at: datetime,
     alerts: Iterable[Alert],
-    awaited: tuple[AwaitedEvidence, ...] = (),
+    missing: tuple[AwaitedEvidence, ...] = (),
 ) -> RunSummary:
     """From the evidence of any look, how the run and its monitor stood then, and the rows that are
     kept.
     """
-    health, monitor = standing
+    health, monitor = state
     metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
     loss, curve, pace = _curve(run)
     step = metrics.step if isinstance(metrics, Metrics) else None
@@ -187,7 +189,7 @@ def glance_of(
         checkpoint_step=saved,
         checkpoint_age=(now() - saved_at).total_seconds() if saved_at else None,
         alerts=_alerts(alerts),
-        awaited=awaited,
+        awaited=missing,
         next_tick=None if over or last_heartbeat(run) is None else next_due(run),
         quiet=(now() - metrics.advanced_at).total_seconds()
         if isinstance(metrics, Metrics)
@@ -219,7 +221,7 @@ def _newest_step(evidence: Evidence, memory: Memory) -> tuple[datetime | None, i
 
 
 def last_evidence(run: Run, at: datetime) -> dict[Any, Any]:
-    """What the newest tick saw, as far as a glance needs it; what cannot be read is left out."""
+    """What the newest tick saw, as far as a summary needs it; what cannot be read is left out."""
     try:
         line = _last_line(evidence_file(run, at.astimezone(UTC)))
         facts = json.loads(line)["evidence"]

@@ -42,7 +42,7 @@ from herorun.operations.report.report_entries import (
     marks_of,
     newest_checkpoint,
 )
-from herorun.operations.report.status import standing_of
+from herorun.operations.report.status import status_of_run
 from herorun.runs import Run, final_step
 from herorun.schemas.reports import (
     ProgressEntry,
@@ -83,7 +83,7 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     stands.
     """
     at, memory = now(), run.record.memory()
-    standing, evidence, glance = standing_of(run, drift)
+    status, evidence, summary = status_of_run(run, drift)
     if memory.sealed and not run.shut:
         evidence = _gather_report(run, memory)
     events = [line.event for line in run.record.lines()]
@@ -92,8 +92,8 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     final = resolved.value if isinstance(resolved, FinalStep) else None
     step = _completed_steps(evidence, rows.beats, memory)
     if memory.sealed:
-        step, final = glance.step if glance.step is not None else step, glance.final_step
-    estimate = eta(rows.beats, final, at, _idle(standing))
+        step, final = summary.step if summary.step is not None else step, summary.final_step
+    estimate = eta(rows.beats, final, at, _idle(status))
     fired = incidents(events)
     account = Account(run, goodput(events, rows.beats, run.contract.budget.rate, rows.notes))
     marks = marks_of(
@@ -107,11 +107,11 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     )
     document = ReportDocument(
         run=run.slug,
-        verdict=_verdict(run.slug, standing, progress(step, final)),
-        level=_level(standing),
-        state=standing.run,
-        stage=standing.stage,
-        monitor=standing.monitor,
+        verdict=_verdict(run.slug, status, progress(step, final)),
+        level=_level(status),
+        state=status.run,
+        stage=status.stage,
+        monitor=status.monitor,
         generated_at=at.replace(microsecond=0),
         version=__version__,
         goal=run.contract.goal,
@@ -124,11 +124,11 @@ def report_of(run: Run, drift: str = "") -> RunReport:
         alerts=[incident_entry(one, memory.acked) for one in fired],
         instances=instance_entries(run, memory),
         goodput=account.document(),
-        babysitter=standing.babysitter,
-        record=Recorded(commit=run.record.tip, pushed=standing.pushed),
+        babysitter=status.babysitter,
+        record=Recorded(commit=run.record.tip, pushed=status.pushed),
         links=links_of(run, memory, evidence),
-        next=standing.next,
-        notes=[*rows.notes, *standing.doubts],
+        next=status.next,
+        notes=[*rows.notes, *status.doubts],
         file="",
     )
     lines = tuple(readable(line) for line in account.lines())
@@ -188,41 +188,41 @@ def _completed_steps(evidence: Evidence, beats: Sequence[Beat], memory: Memory) 
     return max(steps, default=None)
 
 
-def _idle(standing: Status) -> str:
+def _idle(status: Status) -> str:
     """Why there is no estimate, whatever the rows say; empty while it is productive."""
-    firing = {alert.check for alert in standing.alerts if alert.state == "firing"}
-    if standing.stage in ("not initialised", "initialised"):
+    firing = {alert.check for alert in status.alerts if alert.state == "firing"}
+    if status.stage in ("not initialised", "initialised"):
         return "none: nothing was launched yet"
-    if standing.run in ("down", "finished"):
-        return f"none: the run is {standing.run}"
+    if status.run in ("down", "finished"):
+        return f"none: the run is {status.run}"
     if stalled := sorted(STALLS & firing):
         return f"none: no steps are made, {stalled[0]} fires"
-    if standing.run == "starting":
+    if status.run == "starting":
         return "unknown: the run is starting"
-    if standing.run == "unknown":
+    if status.run == "unknown":
         return "unknown: nobody could see how the run is"
     return ""
 
 
-def _level(standing: Status) -> str:
+def _level(status: Status) -> str:
     """`good`, `warn`, `bad` or `unknown`: what a colour stands for."""
-    firing = {alert.severity for alert in standing.alerts if alert.state == "firing"}
-    level = LEVELS[standing.run]
+    firing = {alert.severity for alert in status.alerts if alert.state == "firing"}
+    level = LEVELS[status.run]
     if level == "bad" or "critical" in firing:
         return "bad"
-    if standing.monitor != "fresh" or (standing.missing_evidence and level == "good"):
+    if status.monitor != "fresh" or (status.missing_evidence and level == "good"):
         return "unknown"
     return "warn" if level == "good" and "warn" in firing else level
 
 
-def _verdict(slug: str, standing: Status, progress: str) -> str:
-    if standing.seal_tag:
-        return f"{slug} is sealed as {standing.seal_tag}, at {progress} steps."
-    if standing.stage != "launched":
-        return f"{slug} is {standing.stage} and was not launched yet."
+def _verdict(slug: str, status: Status, progress: str) -> str:
+    if status.seal_tag:
+        return f"{slug} is sealed as {status.seal_tag}, at {progress} steps."
+    if status.stage != "launched":
+        return f"{slug} is {status.stage} and was not launched yet."
     ranks = {"critical": 0, "warn": 1, "info": 2}
     firing = sorted(
-        (alert for alert in standing.alerts if alert.state == "firing"),
+        (alert for alert in status.alerts if alert.state == "firing"),
         key=lambda alert: (ranks[alert.severity], alert.check),
     )
     names = list(dict.fromkeys(alert.check for alert in firing))
@@ -230,11 +230,11 @@ def _verdict(slug: str, standing: Status, progress: str) -> str:
     alerts_text = (
         f"{names_text} fire{'s' if len(names) == 1 else ''}" if names else "no alert fires"
     )
-    monitor_text = "" if standing.monitor == "fresh" else f"; the monitor is {standing.monitor}"
-    question_text = "; a decision is asked for" if standing.questions else ""
-    missing = "".join(f"; missing: {each.message}" for each in standing.missing_evidence)
+    monitor_text = "" if status.monitor == "fresh" else f"; the monitor is {status.monitor}"
+    question_text = "; a decision is asked for" if status.questions else ""
+    missing = "".join(f"; missing: {each.message}" for each in status.missing_evidence)
     return (
-        f"{slug} is {standing.run} at {progress} steps; "
+        f"{slug} is {status.run} at {progress} steps; "
         f"{alerts_text}{missing}{monitor_text}{question_text}."
     )
 

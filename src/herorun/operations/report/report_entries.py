@@ -19,7 +19,7 @@ from herorun.core.goodput.timeline import Beat
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import argv_to_run, moved
-from herorun.core.record.logbook_entries import turn_of
+from herorun.core.record.logbook_entries import change_of
 from herorun.core.record.render import command_line
 from herorun.core.report.annotations import (
     AlertIncident,
@@ -152,7 +152,7 @@ def instance_entries(run: Run, memory: Memory) -> list[LaunchedEntry]:
         cause = f": {ending.cause.value}" if ending else ""
         entry = LaunchedEntry.of(
             instance,
-            kind=turn_of(launching) if launching else "launch",
+            kind=change_of(launching) if launching else "launch",
             why=launching.why if launching else "",
             started=instance.started.replace(microsecond=0),
             ended=_format_timestamp(end.ended or end.at if end else None),

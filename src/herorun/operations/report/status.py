@@ -28,7 +28,7 @@ from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.orders.acknowledge import open_questions
 from herorun.operations.report.babysitter_state import monitor_is_stale, say_babysitter
 from herorun.operations.report.next_command import next_command
-from herorun.operations.report.overview import glance_of, stage_of
+from herorun.operations.report.overview import stage_of, summarise
 from herorun.operations.seal.facts import at_the_end, progress_at_seal
 from herorun.runs import MonitoredRun, Run, log_of, watched_run
 from herorun.schemas.parts import Acked, UnjudgedEntry
@@ -43,38 +43,38 @@ STALE = "stale"  # the monitor's word for a babysitter that is gone
 DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"
 
 
-def all_looked_at(
+def all_statuses(
     names: Sequence[str], start: Path, whole: bool = True
 ) -> list[BatchResult[tuple[Status, RunSummary]]]:
-    """The standing of every run, and its glance as it is drawn; without `whole` the findings are
-    left out.
+    """The status of every run, and the summary that is drawn of it; without `whole`, no
+    findings.
 
     Each run is opened once. What it will ask of its scheduler is taken down before the first look,
     which then answers for all of a cluster.
     """
-    looks = SharedPolls()
+    polls = SharedPolls()
 
     def opened(name: str) -> tuple[Run, str]:
         run, drift = watched_run(name, start)
-        looks.expect_of(run)
+        polls.expect_of(run)
         return run, drift
 
     opened_runs = list(each(names, opened, "opening runs"))
     runs = {answer.slug: answer.value for answer in opened_runs if answer.value}
 
     def look(slug: str) -> tuple[Status, RunSummary]:
-        run_status, _, glance = standing_of(*runs.pop(slug), looks, whole)
-        return run_status, glance
+        run_status, _, summary = status_of_run(*runs.pop(slug), polls, whole)
+        return run_status, summary
 
     unopened = [BatchResult[Any](a.slug, None, a.error, a.code) for a in opened_runs if not a.value]
     return [*each(list(runs), look), *unopened]
 
 
-def standing_of(
-    run: Run, drift: str, looks: SharedPolls | None = None, whole: bool = True
+def status_of_run(
+    run: Run, drift: str, polls: SharedPolls | None = None, whole: bool = True
 ) -> tuple[Status, Evidence, RunSummary]:
-    """The shape of `babysit --once --json` with the record's facts and a glance beside it; what was
-    seen; the glance.
+    """The shape of `babysit --once --json` with the record's facts and a summary; the evidence; the
+    summary.
 
     Nothing is looked at before the launch and after the seal.
     """
@@ -88,28 +88,28 @@ def standing_of(
         "record": run.record.tip,
         "babysitter": say_babysitter(run, over=bool(memory.sealed)),
         **_record_state(
-            run, drift, [*([f"{DRIFT}{drift}{STANDS}"] if drift else []), *_disbelieved(run)]
+            run, drift, [*([f"{DRIFT}{drift}{STANDS}"] if drift else []), *_rejected_parts(run)]
         ),
         "unfinished_actions": memory.unfinished.actions,
         **_people(memory),
     }
     if shut or not memory.instances or memory.sealed:
         return _at_rest(run, memory, facts)
-    result, evidence = evaluate(run, memory=memory, looks=looks)
+    result, evidence = evaluate(run, memory=memory, polls=polls)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     over = result.run == RunHealth.FINISHED or (result.run == RunHealth.DOWN and result.settled)
     if over:
         facts["babysitter"] = say_babysitter(run, over=True)
     alerts = [*shown_alerts(result, memory), *_silence(run, memory, evidence, checks)]
     monitor = STALE if not over and monitor_is_stale(run) else result.monitor.value
-    glance = glance_of(
+    summary = summarise(
         run=run,
         memory=memory,
         evidence=evidence,
-        standing=(result.run.value, monitor),
+        state=(result.run.value, monitor),
         seen_at=now(),
         alerts=alerts,
-        awaited=result.awaited,
+        missing=result.awaited,
     )
     ahead = fold([decided(result, evidence, memory, ())], memory)
     command = next_command(run, result, ahead, evidence)
@@ -124,11 +124,11 @@ def standing_of(
         actions=[],
         other_jobs=other_jobs(evidence),
         next=command,
-        summary=RunSummaryEntry.of_summary(glance),
+        summary=RunSummaryEntry.of_summary(summary),
         unjudged=[UnjudgedEntry.of(each) for each in _unjudged(evidence)],
         **facts,
     )
-    return status, evidence, glance
+    return status, evidence, summary
 
 
 def _unjudged(evidence: Evidence) -> tuple[UnjudgedMetric, ...]:
@@ -166,27 +166,27 @@ def _at_rest(
 ) -> tuple[Status, Evidence, RunSummary]:
     """Before the launch, after the seal, and where nothing that the contract names may be used."""
     monitor = "stale" if run.shut else "fresh"
-    glance = RunSummary(run.slug, stage_of(run), monitor=monitor)
+    summary = RunSummary(run.slug, stage_of(run), monitor=monitor)
     if memory.sealed:
-        glance = at_the_end(run, memory, glance)
+        summary = at_the_end(run, memory, summary)
     status = Status(
-        run=glance.run,
+        run=summary.run,
         monitor=monitor,
-        progress=progress_at_seal(memory, glance),
+        progress=progress_at_seal(memory, summary),
         missing_evidence=[],
         findings=[],
         alerts=[],
         actions=[],
         other_jobs=[],
         next=next_command(run, None, memory, {}),
-        summary=RunSummaryEntry.of_summary(glance),
+        summary=RunSummaryEntry.of_summary(summary),
         unjudged=[],
         **facts,
     )
-    return status, {}, glance
+    return status, {}, summary
 
 
-def _disbelieved(run: Run) -> list[str]:
+def _rejected_parts(run: Run) -> list[str]:
     """What of the record does not count, and why nothing but the record was looked at."""
     doubts = run.unproven.doubts if isinstance(run.unproven, LaunchProof) else ()
     return [*(f"from the record alone: {run.shut}" for _ in filter(None, [run.shut])), *doubts]
@@ -215,13 +215,13 @@ def _judge_question(memory: Memory) -> list[str]:
     return [memory.judge.question] if memory.judge.question and memory.judge.answer is None else []
 
 
-def document_of(turn: TickOutcome, **slug: str) -> "BabysitDocument":
+def document_of(tick: TickOutcome, **slug: str) -> "BabysitDocument":
     """As `babysit --json` prints it; with its slug among several."""
     from herorun.schemas.runs import BabysitDocument
 
-    drift = next((doubt for doubt in turn.doubts if doubt.startswith(DRIFT)), "")
+    drift = next((doubt for doubt in tick.doubts if doubt.startswith(DRIFT)), "")
     drift = drift.removeprefix(DRIFT).removesuffix(STANDS)
-    return BabysitDocument.of(turn.entry(), **_record_state(turn.run, drift, turn.doubts), **slug)
+    return BabysitDocument.of(tick.entry(), **_record_state(tick.run, drift, tick.doubts), **slug)
 
 
 def _record_state(run: MonitoredRun, drift: str, doubts: Sequence[str]) -> dict[str, Any]:

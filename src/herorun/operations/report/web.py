@@ -18,7 +18,7 @@ from herorun.core.report.text import readable
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.report.fleet import failure_page, fleet_page
 from herorun.operations.report.html import page_of
-from herorun.operations.report.overview import glances
+from herorun.operations.report.overview import run_summaries
 from herorun.operations.report.report import report_of
 from herorun.runs import known_slugs, watched_run
 from herorun.system.clock import now
@@ -51,7 +51,7 @@ class FleetPages:
 
     def __init__(self, start: Path, clock: Callable[[], float] = monotonic) -> None:
         self._start, self._clock = start, clock
-        self._looks = SharedPolls()
+        self._polls = SharedPolls()
         self._copies: dict[str, PageCopy] = {}
         self._lock = Lock()
         self._of_runs = BoundedSemaphore(MOST_OF_RUNS)
@@ -83,7 +83,7 @@ class FleetPages:
             return copy.page
 
     def _fleet(self, names: list[str]) -> str:
-        summaries = glances(names, self._start, self._looks)
+        summaries = run_summaries(names, self._start, self._polls)
         return fleet_page(summaries, now(), lambda slug: f"{RUNS}{quote(slug)}", FLEET_EVERY)
 
     def _run(self, slug: str) -> str:

@@ -35,25 +35,25 @@ def facts_at_seal(run: Run, memory: Memory) -> Mapping[str, Any]:
     return _stated[digest]
 
 
-def at_the_end(run: Run, memory: Memory, glance: RunSummary) -> RunSummary:
-    """The glance at a sealed run: how far it came, how far it was to go, and its last loss."""
+def at_the_end(run: Run, memory: Memory, summary: RunSummary) -> RunSummary:
+    """The summary of a sealed run: how far it came, how far it was to go, and its last loss."""
     facts = facts_at_seal(run, memory)
     final = final_step(memory)
     metrics = facts.get("final_metrics", {})
     losses = [metrics[name] for name in names_for(run).loss if isinstance(metrics.get(name), float)]
     return replace(
-        glance,
+        summary,
         run="finished",
         awaited=(),
-        step=facts.get("reached_step", glance.step),
+        step=facts.get("reached_step", summary.step),
         final_step=facts.get("final_step")
         or (final.value if isinstance(final, FinalStep) else None),
-        loss=losses[0] if losses else glance.loss,
+        loss=losses[0] if losses else summary.loss,
     )
 
 
-def progress_at_seal(memory: Memory, glance: RunSummary) -> str:
+def progress_at_seal(memory: Memory, summary: RunSummary) -> str:
     """`~900/900`; where the seal tells no step, what was seen last."""
-    if glance.step is None and memory.last_decided:
+    if summary.step is None and memory.last_decided:
         return memory.last_decided.progress
-    return progress(glance.step, glance.final_step)
+    return progress(summary.step, summary.final_step)

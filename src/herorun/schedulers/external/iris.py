@@ -115,7 +115,7 @@ class IrisById:
         self._iris = CommandLine(program, which, TIMEOUT)
         self._user = options.user
 
-    def look(self, job: str) -> Search:
+    def find_job(self, job: str) -> Search:
         try:
             listing = self._list(job)
             root = root_of(listing.rows, job)

@@ -114,7 +114,7 @@ class KubernetesById:
         )
         self._kube = Kubectl(stated)
 
-    def look(self, job: str) -> Search:
+    def find_job(self, job: str) -> Search:
         """A 404 is no answer to what became of it: a TTL or a person may have deleted it."""
         kind, name = kind_and_name(job)
         try:

@@ -48,7 +48,7 @@ class LauncherById:
     def __init__(self, options: Options) -> None:
         self._road, self._options = transport_to(options), options
 
-    def look(self, job: str) -> Search:
+    def find_job(self, job: str) -> Search:
         try:
             text, changed_at = self._read(job)
         except FileNotFoundError:
@@ -67,7 +67,9 @@ class LauncherById:
 
     def _as_slurm(self, job: Job, output: LauncherOutput) -> Search:
         """Its output names no status yet: Slurm's own word about the newest job that it names."""
-        answer = slurm.SlurmById(slurm.Options(**self._options.model_dump())).look(output.slurm[-1])
+        answer = slurm.SlurmById(slurm.Options(**self._options.model_dump())).find_job(
+            output.slurm[-1]
+        )
         if not isinstance(answer, Found):
             return (
                 answer

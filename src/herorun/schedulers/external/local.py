@@ -50,7 +50,7 @@ class LocalById:
     def __init__(self, options: Options, state: Path) -> None:
         self._log, self._state = options.log, state
 
-    def look(self, job: str) -> Search:
+    def find_job(self, job: str) -> Search:
         try:
             return self._supervised(job) if job.startswith("/") else self._process(int(job))
         except (OSError, CouldNotLook) as error:
@@ -90,7 +90,9 @@ class LocalById:
         """
         if job.startswith("/"):
             path = _folder(job).path
-            beside = local.Local(local.Options(), path.parent).live(path.name.rpartition("-")[0])
+            beside = local.Local(local.Options(), path.parent).live_jobs(
+                path.name.rpartition("-")[0]
+            )
             return tuple(str(path.parent / e.instance) for e in beside if e.instance != path.name)
         argv_file = self._kept_argv(job)
         if not argv_file.exists():

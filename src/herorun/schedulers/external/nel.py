@@ -69,7 +69,7 @@ def connect(options: Options, place: Place) -> ById:
 class NelById(NelJobs):
     """Judged as any nel job: what nel itself could not find out is no end."""
 
-    def look(self, job: str) -> Search:
+    def find_job(self, job: str) -> Search:
         try:
             entries = self._of(job)
             if not entries:
@@ -96,7 +96,7 @@ class NelById(NelJobs):
         )
 
     def stop(self, job: str, by: str = "") -> None:
-        answer = self.look(job)
+        answer = self.find_job(job)
         if isinstance(answer, Found) and answer.job.state.live:
             self._kill(job)
 

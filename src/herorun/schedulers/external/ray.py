@@ -103,51 +103,51 @@ class RayById:
     def __init__(self, options: Options) -> None:
         self._address = options.cluster.rstrip("/")
 
-    def look(self, job: str) -> Search:
+    def find_job(self, job: str) -> Search:
         try:
-            look = self._look()
-            record = look.record(job)
+            snapshot = self._take_snapshot()
+            record = snapshot.record(job)
             if record is None:
                 return Absent()
             if record.submitted is None:
                 return Unknown(f"{job} was deleted, and Ray put a remnant back: it tells nothing")
-            return Found(look.job(record, job, None))
+            return Found(snapshot.job(record, job, None))
         except CouldNotLook as error:
             return Unknown(str(error))
 
     def tail(self, job: str, lines: int) -> str:
-        look = self._look()
-        record = look.record(job)
+        snapshot = self._take_snapshot()
+        record = snapshot.record(job)
         if record is None:
             raise FileNotFoundError(2, "Ray has no such job", job)
-        return read_log(look, record, lines)
+        return read_log(snapshot, record, lines)
 
     def origin(self, job: str) -> Origin:
         """Ray knows no users. Its entrypoint is a shell's words; those that a shell would change
         are not compared.
         """
-        record = self._look().record(job)
+        record = self._take_snapshot().record(job)
         entrypoint = record.entrypoint if record else ""
         return Origin(command=_plain_argv(entrypoint), details=entrypoint)
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
         """Other live jobs with its entrypoint: Ray knows neither names nor users."""
-        look = self._look()
-        record = look.record(job)
+        snapshot = self._take_snapshot()
+        record = snapshot.record(job)
         if record is None or not record.entrypoint:
             raise CouldNotLook(f"Ray has forgotten {job}, and with it what it ran")
         return tuple(
             each.name
-            for each in look.records
+            for each in snapshot.records
             if each.name != job and each.entrypoint == record.entrypoint and ray_state_of(each).live
         )
 
     def stop(self, job: str) -> None:
         """The job alone: nothing here touches the cluster."""
-        look = self._look()
-        if look.record(job) is None:
+        snapshot = self._take_snapshot()
+        if snapshot.record(job) is None:
             raise WrongUse(f"There is no job {job} on {self._address}.")
-        look.dashboard.ask("POST", f"/api/jobs/{quote(job, safe='')}/stop")
+        snapshot.dashboard.ask("POST", f"/api/jobs/{quote(job, safe='')}/stop")
 
-    def _look(self) -> RaySnapshot:
+    def _take_snapshot(self) -> RaySnapshot:
         return RaySnapshot(Dashboard(self._address, {}, TIMEOUT, None))

@@ -84,19 +84,19 @@ class SlurmById:
         programs = (options.slurm_bin, options.slurm_conf)
         self._slurm = Programs(self._road, TIMEOUT, *programs, missing="is --host missing")
 
-    def look(self, job: str) -> Search:
+    def find_job(self, job: str) -> Search:
         number, part = _split_job_id(job)
         try:
             queue = _rows_of_job(self._queue(number), number, part)
-            books = self._slurm.accounting(now() - LONG_AGO, ids=[number])
+            accounting = self._slurm.accounting(now() - LONG_AGO, ids=[number])
         except CouldNotLook as error:
             return Unknown(str(error))
-        rows = _rows_of_job(books.rows, number, part)
+        rows = _rows_of_job(accounting.rows, number, part)
         if not queue and not rows:
-            return Unknown(books.silent) if books.silent else _nowhere(job, books)
+            return Unknown(accounting.silent) if accounting.silent else _not_found(job, accounting)
         record = SubmissionRecord(is_ours=True, id=number)
         answer = judge_slurm(
-            job, queue, rows, Accounting(rows, books.silent, books.none_kept), record
+            job, queue, rows, Accounting(rows, accounting.silent, accounting.none_kept), record
         )
         return Found(_with_id(answer, job)) if isinstance(answer, Found) else answer
 
@@ -133,8 +133,8 @@ class SlurmById:
         answer = self._slurm.ask(["scontrol", "show", "job", job])
         if path := log_in(answer.text):
             return path
-        books = self._slurm.ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=WorkDir"])
-        folder = books.text.strip().partition("\n")[0]
+        accounting = self._slurm.ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=WorkDir"])
+        folder = accounting.text.strip().partition("\n")[0]
         return f"{folder}/slurm-{job}.out" if folder.startswith("/") else ""
 
     def origin(self, job: str) -> Origin:
@@ -173,8 +173,10 @@ class SlurmById:
         number = _split_job_id(job)[0]
         own = _rows_of_job(self._queue(number), number, "")
         if not own:  # the controller has forgotten it
-            books = self._slurm.accounting(now() - LONG_AGO, ids=[number])
-            own = [row for row in _rows_of_job(books.rows, number, "") if row.name != _NAMELESS]
+            accounting = self._slurm.accounting(now() - LONG_AGO, ids=[number])
+            own = [
+                row for row in _rows_of_job(accounting.rows, number, "") if row.name != _NAMELESS
+            ]
         if not own:
             raise CouldNotLook(f"Slurm does not tell the name and user of {job}")
         name, user = own[-1].name, own[-1].user
@@ -207,8 +209,8 @@ def _rows_of_job(rows: Sequence[SlurmRow], number: str, part: str) -> list[Slurm
     return [row for row in rows if row.id == number and (not part or row.part == part)]
 
 
-def _nowhere(job: str, books: Accounting) -> Search:
-    if books.none_kept:
+def _not_found(job: str, accounting: Accounting) -> Search:
+    if accounting.none_kept:
         return Unknown(
             f"Slurm keeps no accounting there, and its controller does not know {job} any more"
         )

@@ -71,16 +71,16 @@ class SshById:
     def __init__(self, options: Options, state: Path) -> None:
         self._log, self._state = options.log, state
         self._reach = RemoteTarget(SshLogin(**_login(options)), options.python, CONNECT)
-        self._far = remote_to(self._reach)
+        self._remote = remote_to(self._reach)
 
-    def look(self, job: str) -> Search:
+    def find_job(self, job: str) -> Search:
         """The number may be another process's by now: what it was born as is kept from the first
         look on.
         """
         asked_at = now()
         try:
             facts = self._ask("process", pid=int(job))
-            with readable(self._far.road.where):
+            with readable(self._remote.transport.where):
                 return self._judged(job, facts, asked_at)
         except (OSError, CouldNotLook) as error:
             return Unknown(in_words(error))
@@ -127,7 +127,7 @@ class SshById:
 
     def log_age(self, job: str) -> timedelta:
         age = self._ask("age", **self._log_place(job))
-        with readable(self._far.road.where):
+        with readable(self._remote.transport.where):
             return timedelta(seconds=float(age))
 
     def _log_place(self, job: str) -> dict[str, str]:
@@ -139,18 +139,18 @@ class SshById:
 
     def tail(self, job: str, lines: int) -> str:
         text = self._ask("tail", **self._log_place(job))
-        with readable(self._far.road.where):
+        with readable(self._remote.transport.where):
             whole = base64.b64decode(text).decode("utf-8", "replace")
         return "".join(whole.splitlines(keepends=True)[-lines:]) if lines > 0 else ""
 
     def stop(self, job: str) -> None:
-        first, answer = self._known(job), self.look(job)
+        first, answer = self._known(job), self.find_job(job)
         if first and isinstance(answer, Found) and answer.job.state.live:
             write_whole(self._stopped(job), owner().encode())
             self._ask("end", pid=int(job), born=first.born)
 
     def _ask(self, question: str, **arguments: Any) -> Any:
-        return self._far.ask(PROCESSES, question, self._reach.look, **arguments)
+        return self._remote.ask(PROCESSES, question, self._reach.timeout, **arguments)
 
     def _known(self, job: str) -> _Known | None:
         try:

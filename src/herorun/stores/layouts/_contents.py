@@ -57,23 +57,23 @@ def missing_shard(names: Iterable[str]) -> str:
     """The first shard of `x-00001-of-00003.safetensors` and its like that is not there; empty if
     all are.
     """
-    there = {name: match for name in names if (match := _SHARD.fullmatch(name))}
-    for match in there.values():
+    shards = {name: match for name in names if (match := _SHARD.fullmatch(name))}
+    for match in shards.values():
         number, count = match["number"], match["count"]
         for index in range(1, int(count) + 1):
             shard = f"{match['stem']}-{index:0{len(number)}}-of-{count}{match['end']}"
-            if shard not in there:
+            if shard not in shards:
                 return shard
     return ""
 
 
-def last_touched(beside: Mapping[str, FileEntry], candidate: Candidate) -> datetime | None:
+def last_touched(entries: Mapping[str, FileEntry], candidate: Candidate) -> datetime | None:
     """When anything of a save under way changed, where the store tells."""
-    times = [entry.modified for entry in beside.values() if entry.modified]
+    times = [entry.modified for entry in entries.values() if entry.modified]
     return max(times, default=candidate.modified)
 
 
-def modified(beside: Mapping[str, FileEntry], file: str, candidate: Candidate) -> datetime | None:
+def modified(entries: Mapping[str, FileEntry], file: str, candidate: Candidate) -> datetime | None:
     """When the marker changed, where the store tells; else what is known of the folder."""
-    entry = beside.get(file)
+    entry = entries.get(file)
     return (entry.modified if entry else None) or candidate.modified

@@ -40,7 +40,7 @@ class NamedLayout(ABC):
     naming: ClassVar[Naming]
 
     @abstractmethod
-    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
+    def examine(self, store: Store, candidate: Candidate) -> Candidate | None:
         """Look into one checkpoint; None if it is gone."""
 
     @abstractmethod
@@ -56,11 +56,11 @@ class NamedLayout(ABC):
     def examined(self, store: Store, candidate: Candidate) -> Candidate | None:
         if not self.naming.whole.fullmatch(candidate.path.rpartition("/")[2]):
             return candidate
-        return self.look(store, replace(candidate, examined=True, problem=""))
+        return self.examine(store, replace(candidate, examined=True, problem=""))
 
     def dated(self, store: Store, candidate: Candidate) -> Candidate:
-        beside = contents(store, candidate.path)
-        return replace(candidate, modified=last_touched(beside or {}, candidate))
+        entries = contents(store, candidate.path)
+        return replace(candidate, modified=last_touched(entries or {}, candidate))
 
     def candidates(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
         in_roots = (

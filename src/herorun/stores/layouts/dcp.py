@@ -36,23 +36,23 @@ class Dcp(NamedLayout):
 
     naming = stem("step-")
 
-    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
-        there = contents(store, candidate.path)
-        if there is None:
+    def examine(self, store: Store, candidate: Candidate) -> Candidate | None:
+        files = contents(store, candidate.path)
+        if files is None:
             return None
-        modified_at = modified(there, MARKER, candidate)
-        return replace(candidate, modified=modified_at, problem=shard_problem(there))
+        modified_at = modified(files, MARKER, candidate)
+        return replace(candidate, modified=modified_at, problem=shard_problem(files))
 
     def final(self, root: str, step: int) -> str:
         return f"{root.rstrip('/')}/step-{step}"
 
 
-def shard_problem(there: Mapping[str, FileEntry]) -> str:
+def shard_problem(files: Mapping[str, FileEntry]) -> str:
     """What a folder of shards lacks; empty for a whole one."""
-    shards = any(name.endswith(".distcp") for name in there)
-    entry = there.get(MARKER)
+    shards = any(name.endswith(".distcp") for name in files)
+    entry = files.get(MARKER)
     if entry is None:
-        return _unmarked(set(there), shards)
+        return _unmarked(set(files), shards)
     if entry.size == 0:
         return f"{MARKER} is empty"
     return "" if shards else f"{MARKER} is missing its data: there is no .distcp file next to it"

@@ -46,12 +46,12 @@ class HfTrainer(NamedLayout):
 
     naming = stem("checkpoint-")
 
-    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
+    def examine(self, store: Store, candidate: Candidate) -> Candidate | None:
         data = marker(store, f"{candidate.path}/{MARKER}")
-        there = contents(store, candidate.path)
-        if there is None:
+        files = contents(store, candidate.path)
+        if files is None:
             return None
-        names = visible(there) - {MARKER}
+        names = visible(files) - {MARKER}
         if data is None:
             why = f"no {MARKER}" if names else f"no {MARKER}: the folder is empty"
             return replace(candidate, problem=why)
@@ -62,7 +62,7 @@ class HfTrainer(NamedLayout):
             else wrong_step(MARKER, state.get("global_step"), candidate.step)
             or _without_weights(names)
         )
-        return replace(candidate, modified=modified(there, MARKER, candidate), problem=problem)
+        return replace(candidate, modified=modified(files, MARKER, candidate), problem=problem)
 
     def final(self, root: str, step: int) -> str:
         return f"{root.rstrip('/')}/checkpoint-{step}"

@@ -39,18 +39,18 @@ class Levanter(NamedLayout):
 
     naming = stem("step-")
 
-    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
+    def examine(self, store: Store, candidate: Candidate) -> Candidate | None:
         """A read of the marker and one listing. `step-007` counts as 7 and keeps its own path."""
         data = marker(store, f"{candidate.path}/{MARKER}")
-        there = contents(store, candidate.path)
-        if there is None:
+        files = contents(store, candidate.path)
+        if files is None:
             return None
-        beside = visible(there) - {MARKER}
+        names = visible(files) - {MARKER}
         if data is None:
             return replace(
-                candidate, problem=_unmarked(beside), modified=last_touched(there, candidate)
+                candidate, problem=_unmarked(names), modified=last_touched(files, candidate)
             )
-        candidate = replace(candidate, modified=modified(there, MARKER, candidate))
+        candidate = replace(candidate, modified=modified(files, MARKER, candidate))
         metadata = parsed(data)
         if metadata is None:
             return replace(candidate, problem=f"{MARKER} is not JSON")
@@ -60,24 +60,24 @@ class Levanter(NamedLayout):
             temporary=temporary if isinstance(temporary, bool) else candidate.temporary,
             timestamp=stamp if isinstance(stamp, str) else "",
             problem=wrong_step(MARKER, metadata.get("step"), candidate.step)
-            or _without_data(beside),
+            or _without_data(names),
         )
 
     def final(self, root: str, step: int) -> str:
         return f"{root.rstrip('/')}/step-{step}"
 
 
-def _unmarked(beside: set[str]) -> str:
-    if not beside:
+def _unmarked(names: set[str]) -> str:
+    if not names:
         return f"no {MARKER}: the folder is empty"
-    if beside == {MANIFEST}:
+    if names == {MANIFEST}:
         return f"no {MARKER}, only {MANIFEST}: the save was begun and not finished"
     return f"no {MARKER}"
 
 
-def _without_data(beside: set[str]) -> str:
-    if not beside:
+def _without_data(names: set[str]) -> str:
+    if not names:
         return f"{MARKER} is missing its data"
-    if beside == {MANIFEST}:
+    if names == {MANIFEST}:
         return f"{MARKER} is missing its data: only {MANIFEST} is next to it"
     return ""

@@ -43,7 +43,7 @@ class Lightning(NamedLayout):
         files=True,
     )
 
-    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
+    def examine(self, store: Store, candidate: Candidate) -> Candidate | None:
         try:
             tail = store.end(candidate.path, END)
         except (IsADirectoryError, FileNotFoundError):  # an object store knows no folders
@@ -51,11 +51,11 @@ class Lightning(NamedLayout):
         return replace(candidate, problem=_cut(tail))
 
     def _folder(self, store: Store, candidate: Candidate) -> Candidate | None:
-        there = contents(store, candidate.path)
-        if there is None:
+        files = contents(store, candidate.path)
+        if files is None:
             return None
-        problem = shard_problem(there) or ("" if META in there else f"no {META}")
-        return replace(candidate, modified=modified(there, META, candidate), problem=problem)
+        problem = shard_problem(files) or ("" if META in files else f"no {META}")
+        return replace(candidate, modified=modified(files, META, candidate), problem=problem)
 
     def final(self, root: str, step: int) -> str:
         """A pattern: the step does not tell the epoch."""

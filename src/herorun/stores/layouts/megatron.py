@@ -43,16 +43,16 @@ class Megatron(NamedLayout):
 
     naming = stem("iter_", digits="[0-9]{7}|[1-9][0-9]{7,}")
 
-    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
+    def examine(self, store: Store, candidate: Candidate) -> Candidate | None:
         tracker = marker(store, f"{candidate.root.rstrip('/')}/{TRACKER}")
-        there = contents(store, candidate.path)
-        if there is None:
+        files = contents(store, candidate.path)
+        if files is None:
             return None
-        candidate = replace(candidate, modified=modified(there, METADATA, candidate))
-        problem = _unfinished(tracker, candidate.step) or _without_data(there)
-        if problem or METADATA in there:
+        candidate = replace(candidate, modified=modified(files, METADATA, candidate))
+        problem = _unfinished(tracker, candidate.step) or _without_data(files)
+        if problem or METADATA in files:
             return replace(candidate, problem=problem)
-        return self._ranked(store, candidate, min(name for name in there if _RANK.fullmatch(name)))
+        return self._ranked(store, candidate, min(name for name in files if _RANK.fullmatch(name)))
 
     def _ranked(self, store: Store, candidate: Candidate, rank: str) -> Candidate:
         """A folder of ranks tells no time on an object store; the first rank's files do."""
@@ -75,10 +75,10 @@ def _unfinished(tracker: bytes | None, step: int) -> str:
     return f"{TRACKER} is at {int(text)}: the save was not finished" if int(text) < step else ""
 
 
-def _without_data(there: Mapping[str, FileEntry]) -> str:
-    names = visible(there)
+def _without_data(files: Mapping[str, FileEntry]) -> str:
+    names = visible(files)
     if METADATA in names:
-        return _distributed_problem(there, names)
+        return _distributed_problem(files, names)
     ranks = {int(match[1]) for name in names if (match := _RANK.fullmatch(name))}
     missing_rank = next(
         (rank for rank in range(max(ranks, default=-1) + 1) if rank not in ranks), None
@@ -90,7 +90,7 @@ def _without_data(there: Mapping[str, FileEntry]) -> str:
     )
 
 
-def _distributed_problem(there: Mapping[str, FileEntry], names: set[str]) -> str:
+def _distributed_problem(files: Mapping[str, FileEntry], names: set[str]) -> str:
     if any(name.endswith(".distcp") for name in names):
-        return shard_problem(there)
+        return shard_problem(files)
     return "" if names - {METADATA, COMMON} else f"{METADATA} is missing its data"

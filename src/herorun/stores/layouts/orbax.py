@@ -46,18 +46,18 @@ class Orbax(NamedLayout):
         ),
     )
 
-    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
-        there = contents(store, candidate.path)
-        if there is None:
+    def examine(self, store: Store, candidate: Candidate) -> Candidate | None:
+        files = contents(store, candidate.path)
+        if files is None:
             return None
-        metadata = self._metadata(store, candidate.path) if METADATA in there else {}
+        metadata = self._metadata(store, candidate.path) if METADATA in files else {}
         committed = _commit_time(metadata)
-        file = COMMIT if COMMIT in there else METADATA
+        file = COMMIT if COMMIT in files else METADATA
         return replace(
             candidate,
-            modified=modified(there, file, candidate),
+            modified=modified(files, file, candidate),
             timestamp=committed.isoformat() if committed else "",
-            problem=_problem(candidate.path, set(there), metadata, committed),
+            problem=_problem(candidate.path, set(files), metadata, committed),
         )
 
     def _metadata(self, store: Store, path: str) -> dict[str, Any] | None:
