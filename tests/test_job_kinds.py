@@ -1,10 +1,19 @@
 """What must be said of a job without a contract, and the forms of ids."""
 
+import json
+
 import pytest
 
 from herorun.core.adhoc_jobs.spec import JobSpec
+from herorun.core.adhoc_jobs.state_file import facts_in
 from herorun.core.errors import WrongUse
-from herorun.job_kinds import missing_options, must_be_id, must_be_whole, with_kind
+from herorun.job_kinds import (
+    missing_options,
+    must_be_id,
+    must_be_whole,
+    with_kind,
+    with_kind_of_fields,
+)
 from wording import mentions
 
 
@@ -83,3 +92,19 @@ def test_a_number_with_a_host_alone_is_a_process_there(
     job: str, kind: str, host: str, meant: str
 ) -> None:
     assert with_kind(JobSpec(job=job, kind=kind, host=host)).kind == meant
+
+
+@pytest.mark.parametrize(
+    ("document", "kind"),
+    [
+        ({"job_id": "/a/b", "config": "c.yaml", "cluster": "", "restart_count": 0}, "iris"),
+        ({"job_id": "/a/b", "config": "c.yaml", "cluster": "mine"}, "iris"),
+        ({"job_id": "x", "cluster": "us-east5-a", "experiment": "e.py", "restart_count": 2}, "ray"),
+        ({"job_id": "4711", "cluster": "one", "scheduler": "slurm"}, "slurm"),
+        ({"job_id": "4711"}, ""),
+    ],
+)
+def test_a_state_file_of_the_seeds_own_loop_is_understood(
+    document: dict[str, object], kind: str
+) -> None:
+    assert with_kind_of_fields(facts_in(json.dumps(document).encode())[0]).kind == kind

@@ -56,6 +56,14 @@ def with_kind(spec: JobSpec) -> JobSpec:
     return replace(spec, kind=meant[0]) if len(meant) == 1 else spec
 
 
+def with_kind_of_fields(spec: JobSpec) -> JobSpec:
+    """A state file without a scheduler is of the one kind that says it wrote such fields."""
+    if spec.kind:
+        return spec
+    writers = [kind for kind in kinds() if job_kind(kind).wrote(spec)]
+    return replace(spec, kind=writers[0]) if len(writers) == 1 else spec
+
+
 def resolved(spec: JobSpec, start: str) -> JobSpec:
     """The same with short names of clusters replaced, where its scheduler is named."""
     return job_kind(spec.kind).resolved(spec, start) if spec.kind else spec

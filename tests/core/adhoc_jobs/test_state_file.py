@@ -73,28 +73,6 @@ def test_what_a_takeover_runs_is_stored_as_it_is_and_the_rest_is_scrubbed() -> N
 
 
 @pytest.mark.parametrize(
-    ("told", "kind"),
-    [
-        (
-            {
-                "job_id": "/a/b",
-                "config": "c.yaml",
-                "resubmit_command": "",
-                "restart_count": 0,
-                "ts": 1,
-            },
-            "iris",
-        ),
-        ({"job_id": "x", "cluster": "us-east5-a", "experiment": "e.py", "restart_count": 2}, "ray"),
-    ],
-)
-def test_a_state_file_of_the_seeds_own_loop_is_understood(
-    told: dict[str, object], kind: str
-) -> None:
-    assert facts_in(json.dumps(told).encode())[0].kind == kind
-
-
-@pytest.mark.parametrize(
     "data", [b"", b'{"job_id": "x', b"[]", b'{"ts": 1}', b'{"job_id": 5}', b"[" * 10_000]
 )
 def test_what_is_half_written_says_so(data: bytes) -> None:

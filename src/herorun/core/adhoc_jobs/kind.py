@@ -40,6 +40,12 @@ class JobKind:
     # Why a job that two looks did not find is no longer watched. Empty: it is looked for longer.
     missing_twice: str = ""
 
+    def wrote(self, spec: JobSpec) -> bool:
+        """Whether a state file that names no scheduler is of this kind, by the fields that it has:
+        the loop of the seed wrote such files.
+        """
+        return False
+
     def listing(self, spec: JobSpec) -> str:
         """The command for people that lists the user's jobs, where the adapter has a method
         `listed(most)`; empty where it has none.

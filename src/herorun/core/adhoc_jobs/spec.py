@@ -93,4 +93,4 @@ OPTIONS = {
 }
 
 
-assert SLUG.fullmatch(JobSpec(job="/Ada/x_1", kind="iris", config="c").slug)
+assert SLUG.fullmatch(JobSpec(job="/Ada/x_1", kind="queue", config="c").slug)

@@ -82,8 +82,8 @@ def facts_in(data: bytes) -> tuple[JobSpec, dict[str, Any]]:
     """What is being watched now, and all that the file holds. A ValueError says what is wrong with
     it.
 
-    One that the seed's own loop wrote has no `scheduler`: with a config it is Iris', with a cluster
-    it is Ray's. A secret in its command is named, as in one that was typed.
+    One that the seed's own loop wrote has no `scheduler`: see `JobKind.wrote`. A secret in its
+    command is named, as in one that was typed.
     """
     document = read_json(data)
     if not isinstance(document, dict):
@@ -94,10 +94,9 @@ def facts_in(data: bytes) -> tuple[JobSpec, dict[str, Any]]:
     text = {name: str(document.get(name) or "") for name in _TEXTS}
     if not text["job_id"]:
         raise ValueError("it names no job_id")
-    kind = text["scheduler"] or ("iris" if text["config"] else "ray" if text["cluster"] else "")
     facts = JobSpec(
         job=text["job_id"],
-        kind=kind,
+        kind=text["scheduler"],
         cluster=text["cluster"],
         config=text["config"],
         experiment=text["experiment"],

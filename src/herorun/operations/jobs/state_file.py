@@ -12,6 +12,7 @@ from herorun.core.evidence import Job, Triage
 from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
+from herorun.job_kinds import with_kind_of_fields
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.tick import run_tick
 from herorun.operations.jobs.news import log_end, reported_runs
@@ -30,7 +31,7 @@ def newest(start: Path) -> tuple[JobSpec, Path, list[str]] | None:
     faults: list[str] = []
     for path in _all(start):
         try:
-            return facts_in(path.read_bytes())[0], path, faults
+            return _read_spec(path), path, faults
         except (OSError, ValueError) as error:
             reason = in_words(error) if isinstance(error, OSError) else str(error).splitlines()[0]
             faults.append(f"{path} cannot be read ({reason})")
@@ -45,12 +46,17 @@ def of_job(start: Path, spec: JobSpec) -> JobSpec | None:
     """
     for path in _all(start):
         try:
-            facts = facts_in(path.read_bytes())[0]
+            facts = _read_spec(path)
         except (OSError, ValueError):
             continue
         if spec.job in (facts.job, facts.first_job) and facts.may_be(spec):
             return facts
     return None
+
+
+def _read_spec(path: Path) -> JobSpec:
+    """OSError, or a ValueError that says what is wrong with it."""
+    return with_kind_of_fields(facts_in(path.read_bytes())[0])
 
 
 def _all(start: Path) -> list[Path]:
@@ -63,7 +69,7 @@ def file_for(facts: JobSpec, start: Path, new_job: bool = False) -> Path:
     """The one that watches this job already; without one, or with `new_job`, a new file."""
     for path in () if new_job else _all(start):
         try:
-            spec = facts_in(path.read_bytes())[0]
+            spec = _read_spec(path)
         except (OSError, ValueError):
             continue
         same = (spec.kind, spec.where) == (facts.kind, facts.where)

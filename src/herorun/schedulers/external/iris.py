@@ -50,6 +50,9 @@ CLUSTERS = ClusterNames(
 
 @dataclass(frozen=True, kw_only=True)
 class IrisJobKind(JobKind):
+    def wrote(self, spec: JobSpec) -> bool:
+        return bool(spec.config)
+
     def resolved(self, spec: JobSpec, start: str) -> JobSpec:
         """With the configuration file, from `--config` or a cluster's short name; it must exist."""
         if not (spec.config or spec.cluster):

@@ -29,6 +29,9 @@ CLUSTERS = ClusterNames("ray", {}, "--cluster http://HOST:8265, its dashboard")
 
 @dataclass(frozen=True, kw_only=True)
 class RayJobKind(JobKind):
+    def wrote(self, spec: JobSpec) -> bool:
+        return bool(spec.cluster) and not spec.config
+
     def resolved(self, spec: JobSpec, start: str) -> JobSpec:
         """Only looked at: the submitter of the seed's repository takes the short name itself."""
         if spec.cluster:
