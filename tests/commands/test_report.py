@@ -121,9 +121,11 @@ def test_links_lead_to_web_pages_alone(told: Story) -> None:
     """What a tracker says of its address may be anything."""
     memory = told.run.record.memory()
     for url, linked in (("https://example.org/t", True), ("javascript:alert(1)", False)):
-        seen = TrackerIdentity(TrackerState.FINISHED, display_name="tiny", url=url)
+        seen = TrackerIdentity(
+            TrackerState.FINISHED, display_name="tiny", url=url, service="MLflow"
+        )
         tracker, issue, _ = links_of(told.run, memory, {TrackerIdentity: seen})
-        assert tracker.text == "W&B tiny" and tracker.url == (url if linked else "")
+        assert tracker.text == "MLflow tiny" and tracker.url == (url if linked else "")
         assert issue.text.endswith("issue.md") and issue.url == ""  # a file of this machine
 
 

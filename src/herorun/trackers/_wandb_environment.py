@@ -7,6 +7,7 @@ from herorun.core.identity.intent import option
 from herorun.core.plan import TrackerRun
 
 # What it takes wherever the trainer's own code leaves it open.
+SERVICE = "W&B"  # as people call it
 CLIENT_VARIABLES = (
     "WANDB_RUN_ID",
     "WANDB_RESUME",

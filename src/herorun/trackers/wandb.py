@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from netrc import NetrcParseError, netrc
 from tempfile import TemporaryDirectory
@@ -29,7 +30,7 @@ from herorun.core.plan import TrackerRun
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.process import MOST, TooMuch, run
-from herorun.trackers._wandb_environment import CLIENT_VARIABLES, wandb_problem
+from herorun.trackers._wandb_environment import CLIENT_VARIABLES, SERVICE, wandb_problem
 from herorun.trackers._wandb_identity import NAME_RULES
 from herorun.trackers._wandb_mentions import wandb_mentions
 from herorun.trackers._wandb_response import OTHER_FORM, error_of, identity_of, rows_of
@@ -117,6 +118,9 @@ class Wandb:
 
     def identify(self) -> TrackerIdentity:
         """The run under the id, the other runs of its name, and the run that it is forked from."""
+        return replace(self._identify(), service=SERVICE)
+
+    def _identify(self) -> TrackerIdentity:
         fork = fork_point(self._options.fork_from or "")
         answer = self._ask(parent=fork.id if fork else "")
         try:

@@ -9,6 +9,7 @@ names, and each is an attempt.
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,7 +24,7 @@ from herorun.trackers._open_remote import local_path
 from herorun.trackers._protobuf_wire import MalformedMessage
 from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing
 from herorun.trackers._wandb_edges import beginning_of, edges_of
-from herorun.trackers._wandb_environment import CLIENT_VARIABLES, wandb_problem
+from herorun.trackers._wandb_environment import CLIENT_VARIABLES, SERVICE, wandb_problem
 from herorun.trackers._wandb_identity import NAME_RULES
 from herorun.trackers._wandb_mentions import wandb_mentions
 from herorun.trackers._wandb_records import HISTORY, kind_of, row_of
@@ -80,6 +81,9 @@ class WandbOffline:
         A log without an end is of a running process, or of one that was killed: nothing in it tells
         them apart but that its heart stands still.
         """
+        return replace(self._identify(), service=SERVICE)
+
+    def _identify(self) -> TrackerIdentity:
         try:
             logs = self._logs()
         except FileNotFoundError:

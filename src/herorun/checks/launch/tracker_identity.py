@@ -68,10 +68,10 @@ def _about_id(
 ) -> Verdict:
     judgement = judge_resume(intent, state, run.resume)
     message = judgement.sentence.format(
-        id=run.id, state=state, policy=run.resume, tracker=identity.service
+        id=run.id, state=state, policy=run.resume, tracker=identity.tracker
     )
     if intent is Intent.RESUME and judgement.weight is Weight.PASS and option(run, "fork_from"):
-        message += "; it was forked before, so give W&B's client no fork_from again"
+        message += f"; it was forked before, so give {identity.tracker}'s client no fork_from again"
     if judgement.weight is Weight.UNKNOWN:
         return unknown(f"{message}: {identity.why}" if identity.why else message, subject=run.id)
     refused = judgement.weight is Weight.FAIL or (

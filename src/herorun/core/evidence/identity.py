@@ -38,7 +38,12 @@ class TrackerIdentity:
     summary: Mapping[str, float] = field(default_factory=dict)
     parent: TrackerState | None = None  # of the run that is forked from
     parent_last_step: int | None = None
-    service: str = "W&B"  # what people call the tracker
+    service: str = ""  # what people call the tracker, where its adapter says so
+
+    @property
+    def tracker(self) -> str:
+        """The tracker's name, for messages."""
+        return self.service or "the tracker"
 
 
 @dataclass(frozen=True)

@@ -51,18 +51,19 @@ def reported_drift(contract: Contract, runs: Iterable[str]) -> list[Found]:
 def server_drift(contract: Contract, identity: TrackerIdentity, server: str) -> list[Found]:
     """The server that the job's own log links to, against the tracker's own address of the run.
 
-    One server may go by two names: those that the contract gives it are taken as the same.
+    One server may go by two names: every address that the contract states, as an option of the
+    tracker or as a variable of the command, is taken as the same.
     """
     ours = _host(identity.url)
-    stated = (contract.command.env.get("WANDB_BASE_URL"), contract.tracker.options.get("base_url"))
-    hosts = {ours, *(_host(str(address)) for address in stated if address)}
+    stated = (*contract.command.env.values(), *contract.tracker.options.values())
+    hosts = {ours, *(_host(str(address)) for address in stated)}
     if not ours or not server or _host(server) in hosts:
         return []
     return [("url", f"its log links to {server}, and the tracker shows the run at {identity.url}")]
 
 
 def _host(url: str) -> str:
-    """Of W&B's own cloud the page and the programming interface are told by two names."""
+    """Without the name that a server's API has before that of its pages."""
     match = _SERVER.match(url)
     return match[1].lower().removeprefix("api.") if match else ""
 

@@ -56,7 +56,7 @@ def judge_fork(
         return [failed(message, subject=fork_from)]
     return [
         _parent(fork_from, point, identity),
-        _judge_fork_step(fork_from, point, first_row(run, start)),
+        _judge_fork_step(fork_from, point, first_row(run, start), identity.tracker),
     ]
 
 
@@ -64,11 +64,13 @@ def _parent(fork_from: str, point: ForkPoint, identity: TrackerIdentity) -> Verd
     state, last = identity.parent, identity.parent_last_step
     if state in (None, TrackerState.UNREACHABLE):
         return unknown(
-            f"W&B could not be asked about the parent {point.id}: {identity.why}", subject=fork_from
+            f"{identity.tracker} could not be asked about the parent {point.id}: {identity.why}",
+            subject=fork_from,
         )
     if state in (TrackerState.ABSENT, TrackerState.DELETED):
         message = (
-            f"W&B knows no run {point.id} in the project to fork from: look at [tracker] fork_from"
+            f"{identity.tracker} has no run {point.id} in the project to fork from: "
+            "check [tracker] fork_from"
         )
         return failed(message, subject=fork_from)
     if last is None or last < point.step:
@@ -79,19 +81,20 @@ def _parent(fork_from: str, point: ForkPoint, identity: TrackerIdentity) -> Verd
     return passed(f"{point.id} has logged step {point.step}", subject=fork_from)
 
 
-def _judge_fork_step(fork_from: str, point: ForkPoint, first: int | None) -> Verdict:
-    """W&B counts on from the fork's step + 1, and drops every row below without a word."""
+def _judge_fork_step(fork_from: str, point: ForkPoint, first: int | None, service: str) -> Verdict:
+    """The tracker counts on from the fork's step + 1, and drops every row below without a word."""
     if first is None:
         return unknown(
             "the start checkpoint's step is not known, so neither is the fork's", subject=fork_from
         )
     if point.step < first:
         return passed(
-            f"W&B continues at step {point.step + 1}, the first row is {first}", subject=fork_from
+            f"{service} continues at step {point.step + 1}, the first row is {first}",
+            subject=fork_from,
         )
     below = f"fork below step {first}" if first else "do not fork"
     message = (
-        f"the first row will be step {first}, and W&B would drop every row up to step "
-        f"{point.step}: {below}"
+        f"the first row will be step {first}, and {service} would drop every row "
+        f"up to step {point.step}: {below}"
     )
     return failed(message, subject=fork_from)

@@ -246,7 +246,7 @@ def _showing(old: Run, new: Run) -> str:
     tracker = new.contract.tracker
     fork_from = tracker.options.get("fork_from")
     how = (
-        f"as a W&B fork of {fork_from}"
+        f"as a fork of {fork_from} in the tracker"
         if fork_from
         else "from its first step after the checkpoint on"
     )
