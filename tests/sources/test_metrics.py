@@ -282,7 +282,7 @@ def test_a_state_that_is_read_again_knows_its_rows_by_step(place):
     feed = Feed([a_row(step, 2.0, NOON) for step in range(985, 1015)])
     tick(feed, place)
     read_metrics(feed, a_contract(), place)
-    losses = metrics._looks[place.state].state.lineage.losses
+    losses = metrics._reads[place.state].state.lineage.losses
     assert list(losses) == sorted(losses) and {999, 1000} <= losses.keys()
 
 

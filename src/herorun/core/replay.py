@@ -97,11 +97,11 @@ def _lines_known(lines: Sequence[JournalLine], index: int, observation: Observed
 
 def _intended(lines: Sequence[JournalLine], start: int, at: datetime) -> tuple[Intended, ...]:
     """What was journalled together with the decision."""
-    beside = takewhile(
+    intents_after = takewhile(
         lambda event: isinstance(event, Intended | CheckedIn) and event.at == at,
         (lines[index].event for index in range(start, len(lines))),
     )
-    return tuple(event for event in beside if isinstance(event, Intended))
+    return tuple(event for event in intents_after if isinstance(event, Intended))
 
 
 def replay(

@@ -47,9 +47,9 @@ def say_pace(summary: RunSummary, short: bool = False, usual: str = "") -> str:
     pace = summary.pace
     if pace is None:
         return "-"
-    beside = f" {pace.ratio:.0%}{usual}" if pace.ratio is not None else ""
+    ratio_text = f" {pace.ratio:.0%}{usual}" if pace.ratio is not None else ""
     unit = pace.name if pace.name == "s/step" else "" if short else pace.name.rpartition("/")[2]
-    return f"{_format_float(pace.now)}{' ' if unit else ''}{unit}{beside}"
+    return f"{_format_float(pace.now)}{' ' if unit else ''}{unit}{ratio_text}"
 
 
 def say_checkpoint(summary: RunSummary, short: bool = False) -> str:

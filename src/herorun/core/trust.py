@@ -13,11 +13,11 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class NeedsTrust:
-    """Marks an option of an adapter; `beside` names options without which its value says too
+    """Marks an option of an adapter; `siblings` names options without which its value says too
     little.
     """
 
-    beside: tuple[str, ...] = ()
+    siblings: tuple[str, ...] = ()
 
 
 def trust_items(table: str, options: Any) -> Iterator[str]:
@@ -29,7 +29,7 @@ def trust_items(table: str, options: Any) -> Iterator[str]:
         ):
             texts = [
                 f"{each} = {show_option(_option_value(options, each))}"
-                for each in (name, *marks[0].beside)
+                for each in (name, *marks[0].siblings)
             ]
             yield f"[{table}] {', '.join(texts)}"
 

@@ -246,9 +246,9 @@ class GitHubIssue:
         return labels_there, failed
 
     def _label(self, name: str) -> None:
-        look = partial(self._repository.get_label, name)
+        get_label = partial(self._repository.get_label, name)
         try:
-            self._calls.read(look)
+            self._calls.read(get_label)
         except GithubRefused as missing:
             if missing.status != 404:
                 raise
@@ -257,7 +257,7 @@ class GitHubIssue:
             except GithubRefused as error:
                 if error.status != 422:
                     raise
-                self._calls.read(look)  # another machine was first
+                self._calls.read(get_label)  # another machine was first
 
     # --- what was said -------------------------------------------------------------------------
 

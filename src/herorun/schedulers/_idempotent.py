@@ -21,12 +21,12 @@ def known_job(find: Find, instance: str, since: datetime) -> Job | None:
     return answer.job if isinstance(answer, Found) else None
 
 
-def taken_after(look: Callable[[], Job | None], error: HerorunError) -> Job:
+def taken_after(find_job: Callable[[], Job | None], error: HerorunError) -> Job:
     """A submission without an answer may have gone through all the same: then its job, else the
     error.
     """
     try:
-        job = look()
+        job = find_job()
     except HerorunError:
         job = None
     if job is None:

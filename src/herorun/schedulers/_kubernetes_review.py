@@ -52,11 +52,11 @@ def _preemptors(kube: Kubectl, document: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _or_unseen(
-    unseen: dict[str, str], field: str, look: Callable[[], tuple[str, ...]]
+    unseen: dict[str, str], field: str, query: Callable[[], tuple[str, ...]]
 ) -> tuple[str, ...]:
     """What this login may not look at is neither there nor missing."""
     try:
-        return look()
+        return query()
     except ReadRefusal as error:
         unseen[field] = str(error)
         return ()

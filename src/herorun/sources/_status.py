@@ -98,8 +98,8 @@ class TreeStatus:
 
 def read_status(repository: Repository, *settings: str) -> TreeStatus:
     """Ask git both, at once; `settings` win over the strict ones."""
-    with ThreadPoolExecutor(1) as aside:
-        listing = aside.submit(repository.git, "ls-files", "-v", "-s", "-z", env=QUIET)
+    with ThreadPoolExecutor(1) as pool:
+        listing = pool.submit(repository.git, "ls-files", "-v", "-s", "-z", env=QUIET)
         status = repository.git(*_STATUS, env=QUIET, settings=(*STRICT, *settings))
         _must_have_seen_all(status)
         return parse_status(repository, status.text, b"\0" + listing.result().out)

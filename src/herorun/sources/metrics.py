@@ -99,7 +99,7 @@ class MetricsRead:
     names: Names
 
 
-_looks: dict[str, MetricsRead] = {}  # by state folder
+_reads: dict[str, MetricsRead] = {}  # by state folder
 
 
 def read_metrics(
@@ -121,7 +121,7 @@ def read_metrics(
         state.advanced_at = max(state.advanced_at, rose)
     state = _in_time(state, arrived, at.at)
     metrics = summarise(state, names)
-    _looks[place.state] = MetricsRead(
+    _reads[place.state] = MetricsRead(
         metrics=metrics,
         version=version,
         state=state,
@@ -150,18 +150,18 @@ def keep_metrics(place: Place, evidence: object) -> str:
     """What was read for `evidence` need not be read again. Why it could not be kept, which only
     costs time.
     """
-    look = _looks.get(place.state)
-    if look is None or look.metrics is None or look.metrics is not evidence:
+    read = _reads.get(place.state)
+    if read is None or read.metrics is None or read.metrics is not evidence:
         return ""
     try:
         cache = Path(place.state) / CACHE
         write_whole(
             cache,
-            (canonical({"version": look.version, "state": look.state}) + "\n").encode(),
+            (canonical({"version": read.version, "state": read.state}) + "\n").encode(),
             spare=True,
         )
-        _keep_rows(Writer(Path(place.state) / COLUMNS, look.source), look)
-        del _looks[place.state]
+        _keep_rows(Writer(Path(place.state) / COLUMNS, read.source), read)
+        del _reads[place.state]
     except (OSError, ValueError, HerorunError) as error:
         return f"metrics: they are not kept: {scrub(in_words(error))}"
     return ""
@@ -171,30 +171,30 @@ def rows_of_look(place: Place, contract: Contract) -> tuple[Sequence[Row], str]:
     """The rows that the last look read from the tracker's first one on, and the cursor behind them;
     none and an empty one where it began later, or at another source.
     """
-    look = _looks.get(place.state)
-    if look is None or look.arrived.before or look.source != _source_of(contract):
+    read = _reads.get(place.state)
+    if read is None or read.arrived.before or read.source != _source_of(contract):
         return (), ""
-    return look.arrived.rows, look.arrived.after
+    return read.arrived.rows, read.arrived.after
 
 
 def _source_of(contract: Contract) -> str:
     return digest(contract.tracker.model_dump(mode="json"))
 
 
-def _keep_rows(columns: Writer, look: MetricsRead) -> None:
+def _keep_rows(columns: Writer, read: MetricsRead) -> None:
     """The rows of the look where they follow those that are kept; else one read from where these
     end.
     """
-    arrived = look.arrived
+    arrived = read.arrived
     if arrived.restarted:
         columns.begin_anew()
     if columns.cursor == arrived.before:
-        columns.append(arrived.rows, arrived.after, look.names, now())
+        columns.append(arrived.rows, arrived.after, read.names, now())
         return
-    batch = _mask_secret_names(look.tracker.read(columns.cursor), look.names)
+    batch = _mask_secret_names(read.tracker.read(columns.cursor), read.names)
     if batch.restarted:
         columns.begin_anew()
-    columns.append(batch.rows, batch.cursor, look.names, now())
+    columns.append(batch.rows, batch.cursor, read.names, now())
 
 
 def _since(

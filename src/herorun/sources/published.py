@@ -11,9 +11,9 @@ from herorun.system.git import Repository
 from herorun.system.git.tips import (
     RECORDS,
     Probe,
-    ahead,
     answered,
     changed_files,
+    commits_ahead,
     commits_among,
     containing,
     is_ref_named,
@@ -103,10 +103,10 @@ def _measured(
     first = [*(ref for ref in own if ref in inside), *exact]
     if first:
         ref = first[0]
-        behind = ahead(repository, tree.commit, inside[ref])
+        behind = commits_ahead(repository, tree.commit, inside[ref])
     else:
         behind, ref = min(
-            (ahead(repository, tree.commit, tip), name) for name, tip in inside.items()
+            (commits_ahead(repository, tree.commit, tip), name) for name, tip in inside.items()
         )
     files = changed_files(repository, tree.commit, inside[ref])
     return replace(published, ref=ref, tip=inside[ref], behind=behind, behind_files=files)

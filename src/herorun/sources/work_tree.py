@@ -25,10 +25,10 @@ def read_work_tree(repository: Repository, contract: Contract) -> WorkTree:
     """HEAD and everything that differs from it. An unborn branch is wrong use: there is nothing to
     launch.
     """
-    with ThreadPoolExecutor(3) as aside:
-        place = aside.submit(whereabouts, repository.top)
-        other = aside.submit(replaced, repository)
-        settings_future = aside.submit(hiding_settings, repository)
+    with ThreadPoolExecutor(3) as pool:
+        place = pool.submit(whereabouts, repository.top)
+        other = pool.submit(replaced, repository)
+        settings_future = pool.submit(hiding_settings, repository)
         status = read_status(repository)
     commit = status.commit
     if commit is None:

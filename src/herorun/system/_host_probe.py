@@ -57,7 +57,7 @@ def alive(
     return {"now": time.time(), "seen": {name: _part(ask) for name, ask in questions.items()}}
 
 
-def said(log: str, words: str) -> dict[str, Any]:
+def matched_lines(log: str, words: str) -> dict[str, Any]:
     """The end of the run's own log, when and how long it was written, and whether the words of
     success stand in it.
     """
@@ -228,8 +228,8 @@ def _without_scripts(words: list[str]) -> list[str]:
     """A shell's script that looks for the job names it, and is not the job; one that runs it has it
     as a process of its own.
     """
-    looks = rf"\b(?:{'|'.join(sorted(LOOKERS))})\b"
-    return [word for word in words if not (" " in word.strip() and re.search(looks, word))]
+    reader_names = rf"\b(?:{'|'.join(sorted(LOOKERS))})\b"
+    return [word for word in words if not (" " in word.strip() and re.search(reader_names, word))]
 
 
 def _is_herorun(words: list[str]) -> bool:

@@ -55,10 +55,10 @@ def clock_skew(
     )
     store += [lease.modified] if isinstance(lease, LeaseSeen) else []
     clocks = (("the scheduler's clock", scheduler), ("the store's clock", store))
-    ahead = [(name, _lead(times, now.at)) for name, times in clocks]
+    leading = [(name, _lead(times, now.at)) for name, times in clocks]
     wrong = [
         failed(f"{name} is {say_span(by)} ahead of ours", subject=name)
-        for name, by in ahead
+        for name, by in leading
         if by > limits.skew
     ]
     effects = (

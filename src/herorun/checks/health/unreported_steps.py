@@ -41,16 +41,14 @@ def unreported_steps(
     reached = metrics.step if wrote and isinstance(metrics, Metrics) else -1
     if wrote and since is not None and now.at - since <= FRESH:
         return passed(f"{job.instance} reports its steps", subject=job.instance)
-    ahead = _spacing(metrics) if wrote and isinstance(metrics, Metrics) else 0
-    sign = steps_seen(job, log, checkpoints, history, reached + ahead)
-    if not sign:
+    spacing = _spacing(metrics) if wrote and isinstance(metrics, Metrics) else 0
+    progress_sign = steps_seen(job, log, checkpoints, history, reached + spacing)
+    if not progress_sign:
         return passed(
             f"nothing shows a step of {job.instance} without its row", subject=job.instance
         )
     rows = f"the last row is of step {reached}" if wrote else "it has no row"
-    message = (
-        f"{job.instance}: {sign}, and {rows} in {_place(contract)}: is that where it reports to?"
-    )
+    message = f"{job.instance}: {progress_sign}, and {rows} in {_place(contract)}: is that where it reports to?"
     return failed(message, *_tracker_runs_in_log(log), subject=job.instance)
 
 

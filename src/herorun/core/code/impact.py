@@ -12,7 +12,7 @@ from posixpath import dirname
 from herorun.core.code.globs import first_match
 from herorun.core.contract import Contract, Impact
 
-_BESIDE = ("tests/",)
+_SIBLING_FOLDERS = ("tests/",)
 _BUILT = (  # what is installed and built, wherever it lies but for tests and documentation
     *("*.lock", "*lock.json", "*lock.yaml", "*lock.yml"),
     *("pyproject.toml", "setup.py", "setup.cfg", "Pipfile"),
@@ -35,7 +35,7 @@ _TEXT = (
     "**/scratch/*_monitoring_state.json",  # what `herorun babysit --job` keeps of a job
 )
 _EXPERIMENTS = "experiments/**"
-_ASIDE = (
+_OTHER_FOLDERS = (
     *(".github/**", ".gitlab/**", ".gitlab-ci.yml", ".circleci/**", ".buildkite/**", ".travis.yml"),
     *("azure-pipelines.yml", "Jenkinsfile", ".pre-commit-config.yaml"),
     *("*.ipynb", "test_*.py", "*_test.py", "conftest.py", _EXPERIMENTS),
@@ -43,9 +43,9 @@ _ASIDE = (
 )
 PRESET: Mapping[str, Impact] = {
     **dict.fromkeys(_TEXT, Impact.IGNORE),
-    **dict.fromkeys(_BESIDE, Impact.NOTICE),
+    **dict.fromkeys(_SIBLING_FOLDERS, Impact.NOTICE),
     **dict.fromkeys(_BUILT, Impact.BLOCK),
-    **dict.fromkeys(_ASIDE, Impact.NOTICE),
+    **dict.fromkeys(_OTHER_FOLDERS, Impact.NOTICE),
 }
 _CONFIG = (".yaml", ".yml", ".toml", ".json", ".jsonnet", ".cfg", ".ini", ".gin", ".conf")
 _MOST = 200  # lines of a finding's details
@@ -79,9 +79,9 @@ def _configures(path: str, closure: frozenset[str]) -> bool:
     """
     if not path.endswith(_CONFIG):
         return False
-    beside, *further = _folders(path)
+    folder, *further = _folders(path)
     own = _folders_of(closure)
-    return beside in own or any(folder in own for folder in further if "/" in folder)
+    return folder in own or any(folder in own for folder in further if "/" in folder)
 
 
 def _folders(path: str) -> Iterator[str]:

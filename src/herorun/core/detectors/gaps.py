@@ -92,8 +92,8 @@ def _begins_epoch(state: Steps, before: int, after: int) -> bool:
     """Whether steps are an epoch's number times a power of ten, plus the batch: 50 to 5,000, and
     then 100,050. A run that lost its rows up to a round step would have lost nine in ten of all.
     """
-    length, ahead = ROUND, after - state.first
-    while ahead % (length * 10) == 0:
+    length, distance = ROUND, after - state.first
+    while distance % (length * 10) == 0:
         length *= 10
     batches = (before - state.first) % length + state.stride
-    return ahead % length == 0 and length >= SPARE * batches
+    return distance % length == 0 and length >= SPARE * batches

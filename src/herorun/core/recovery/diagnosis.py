@@ -166,7 +166,7 @@ def _disk(scene: Scene) -> tuple[str, str, bool] | None:
 def _by_log(job: Job, scene: Scene) -> Diagnosis:
     triage = scene.triage
     cause = _cause(job, triage, dict(scene.history.stopped))
-    why = f"{job.ending}{_say_diagnosis(job, triage)}{_beside(triage, scene)}"
+    why = f"{job.ending}{_say_diagnosis(job, triage)}{_store_and_disk_text(triage, scene)}"
     symptom = triage.failure_class if triage else job.raw or job.state.value
     place = _place(triage) or (triage.file if triage else "")
     return Diagnosis(
@@ -226,7 +226,7 @@ def _log_clause(triage: Triage | None, before: str, after: str = "") -> str:
     return f"{before}{triage.failure_class}{at}{excerpt}{after}"
 
 
-def _beside(triage: Triage | None, scene: Scene) -> str:
+def _store_and_disk_text(triage: Triage | None, scene: Scene) -> str:
     """What the store and the disks add to a log that speaks of files, or says nothing."""
     failure_class, disk = triage.failure_class if triage else "unknown", _disk(scene)
     if failure_class == DISK_FULL and disk:

@@ -26,11 +26,11 @@ class SealProof:
             return "blocked"
         return "unknown" if self.unproven else "clear"
 
-    def ask(self, what: str, look: Callable[[], None]) -> None:
+    def ask(self, what: str, check: Callable[[], None]) -> None:
         """One question; where it cannot be answered that is said, and the others are asked all the
         same.
         """
         try:
-            look()
+            check()
         except (HerorunError, OSError) as error:
             self.unproven.append(f"{what}: {scrub(in_words(error))}")

@@ -33,7 +33,7 @@ class BatchResult(Generic[T]):
 
 
 def each(
-    names: Iterable[str], look: Callable[[str], T], doing: str = "looking at runs"
+    names: Iterable[str], act: Callable[[str], T], doing: str = "looking at runs"
 ) -> Iterator[BatchResult[T]]:
     """Look at every run, whatever became of the one before."""
     unique_names = list(dict.fromkeys(names))
@@ -41,7 +41,7 @@ def each(
         progress.progress(doing, number, len(unique_names))
         slug = Path(name).stem
         try:
-            answer = BatchResult(slug, look(name))
+            answer = BatchResult(slug, act(name))
         except (HerorunError, OSError) as error:
             code = error.exit_code if isinstance(error, HerorunError) else 3
             answer = BatchResult(slug, None, scrub(in_words(error)), code)

@@ -249,7 +249,7 @@ def _journal(
     forms = encode_evidence(evidence)
     digest_of_rules, gaps = rules_digest(rules_of(run)), evidence[Gaps].gaps
     decision = decided(this_tick, evidence, folded.memory, actions)
-    ahead = fold([decision], folded.memory)
+    memory_after = fold([decision], folded.memory)
     metrics = evidence.get(Metrics)
     rows = metrics.rows if isinstance(metrics, Metrics) else 0
     run.record.append(
@@ -265,7 +265,9 @@ def _journal(
         ),
         decision,
         *checked_in(this_tick, evidence, folded.memory),
-        *intents(run, to_intend(actions, run.record.memory()), this_tick.at, ahead, evidence),
+        *intents(
+            run, to_intend(actions, run.record.memory()), this_tick.at, memory_after, evidence
+        ),
     )
     return _store_evidence(run, this_tick, forms, evidence)
 

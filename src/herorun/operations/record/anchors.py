@@ -78,9 +78,9 @@ def _run_of_name(name: str, start: Path, outside: Outside) -> Run | None:
     return run
 
 
-def _try(run: Run, what: str, look: Callable[[Run, Outside], None], outside: Outside) -> None:
+def _try(run: Run, what: str, check: Callable[[Run, Outside], None], outside: Outside) -> None:
     try:
-        look(run, outside)
+        check(run, outside)
     except UNREADABLE as error:
         outside.notes.append(f"the {what} could not be read: {_scrub_error(error)}")
 

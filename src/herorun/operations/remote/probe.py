@@ -46,7 +46,7 @@ from herorun.system.remote_python import readable, remote_to
 HERE = RemoteTarget(SshLogin(), sys.executable, 1.0, 20.0)
 SPARE = 8.0  # seconds beyond the connection and the look, for reading at both ends
 LINES = 400  # of the scheduler's log
-BOX = ("alive", "files", "copied", "machine", "said")  # what the box itself is asked
+BOX = ("alive", "files", "copied", "machine", "matched_lines")  # what the box itself is asked
 
 
 def probe_host(run: Run, wished: str = "") -> HostObservation:
@@ -143,7 +143,7 @@ def _questions(
             instance=instance,
         )
     if keys.log and traits.leaves_files:
-        ask("said", log=keys.log, words=keys.success_pattern or "")
+        ask("matched_lines", log=keys.log, words=keys.success_pattern or "")
     elif instance:
         questions["tail"] = lambda: run.scheduler.tail(instance, LINES)
     for path, local in keys.copies.items():
@@ -183,7 +183,7 @@ def _read_log_by_end(run: Run, answers: Mapping[str, Any]) -> Own | Blind | None
     """By its end: what it says of progress, of success and of a failure."""
     catalogue = signatures.of_contract(run.contract, Path(run.place.repository))
     keys = run.contract.patrol
-    log_answer = answers.get("said", answers.get("tail"))
+    log_answer = answers.get("matched_lines", answers.get("tail"))
     if log_answer is None or isinstance(log_answer, Blind):
         return log_answer
     if isinstance(log_answer, str):

@@ -20,22 +20,23 @@ if TYPE_CHECKING:
     from herorun.operations.launch.propose import Proposer
 
 
-def next_command(run: Run, look: Tick | None, ahead: Memory, evidence: Evidence) -> str:
-    """The command that comes next; empty while there is nothing to do but to watch. `ahead` is the
-    memory with what this look has seen."""
-    health = look.run.value if look else ""
+def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Evidence) -> str:
+    """The command that comes next; empty while there is nothing to do but to watch. `memory` is the
+    one after what this look has seen.
+    """
+    health = result.run.value if result else ""
     metrics = {Metrics: evidence[Metrics]} if Metrics in evidence else {}
     if health == RunHealth.DOWN:
-        return _up_again(run, _proposer(run, ahead, metrics))
-    if ahead.ledger.taints and not ahead.sealed:
+        return _up_again(run, _proposer(run, memory, metrics))
+    if memory.ledger.taints and not memory.sealed:
         way = Option.ROLLBACK if health == RunHealth.FINISHED else Option.STOP_AND_ROLLBACK
-        return _proposer(run, ahead, metrics).proposals((way,))[0].command
-    if health == RunHealth.FINISHED and ahead.unacknowledged and not ahead.sealed:
+        return _proposer(run, memory, metrics).proposals((way,))[0].command
+    if health == RunHealth.FINISHED and memory.unacknowledged and not memory.sealed:
         return f"herorun ack {run.slug}"  # the seal gate waits for it
     if (
         health == RunHealth.FINISHED
-        and look
-        and any(each.evidence == "receipt" for each in look.awaited)
+        and result
+        and any(each.evidence == "receipt" for each in result.awaited)
     ):
         # and for this: nothing else makes up for a check-in
         return f"herorun waive {RECEIPT} {run.slug}"

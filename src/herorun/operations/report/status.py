@@ -62,12 +62,12 @@ def all_statuses(
     opened_runs = list(each(names, opened, "opening runs"))
     runs = {answer.slug: answer.value for answer in opened_runs if answer.value}
 
-    def look(slug: str) -> tuple[Status, RunSummary]:
+    def status_and_summary(slug: str) -> tuple[Status, RunSummary]:
         run_status, _, summary = status_of_run(*runs.pop(slug), polls, whole)
         return run_status, summary
 
     unopened = [BatchResult[Any](a.slug, None, a.error, a.code) for a in opened_runs if not a.value]
-    return [*each(list(runs), look), *unopened]
+    return [*each(list(runs), status_and_summary), *unopened]
 
 
 def status_of_run(
@@ -111,8 +111,8 @@ def status_of_run(
         alerts=alerts,
         missing=result.awaited,
     )
-    ahead = fold([decided(result, evidence, memory, ())], memory)
-    command = next_command(run, result, ahead, evidence)
+    memory_after = fold([decided(result, evidence, memory, ())], memory)
+    command = next_command(run, result, memory_after, evidence)
     stays_down = result.stays_down and not memory.ledger.paused(now())
     status = Status(
         run=result.run,

@@ -90,10 +90,10 @@ class LocalById:
         """
         if job.startswith("/"):
             path = _folder(job).path
-            beside = local.Local(local.Options(), path.parent).live_jobs(
+            others = local.Local(local.Options(), path.parent).live_jobs(
                 path.name.rpartition("-")[0]
             )
-            return tuple(str(path.parent / e.instance) for e in beside if e.instance != path.name)
+            return tuple(str(path.parent / e.instance) for e in others if e.instance != path.name)
         argv_file = self._kept_argv(job)
         if not argv_file.exists():
             return ()

@@ -190,13 +190,13 @@ def _freshen(path: Path) -> None:
 
 
 def _write_new(path: Path, data: bytes) -> None:
-    aside = path.with_name(f"tmp_obj_{os.urandom(6).hex()}")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
+    temporary = path.with_name(f"tmp_obj_{os.urandom(6).hex()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
     try:
         _write_all(descriptor, data)
-        os.rename(aside, path)  # while it is open, so that no sweep takes it for a leftover
+        os.rename(temporary, path)  # while it is open, so that no sweep takes it for a leftover
     except BaseException:
-        aside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     finally:
         os.close(descriptor)

@@ -80,15 +80,15 @@ def pack(
         *loose,
         *(oid for each in replaced for oid in _list_packed(repository, folder, each.name)),
     }
-    with _aside(repository, slug) as aside:
+    with _temporary_objects(repository, slug) as temporary:
         name = _write_pack(
-            repository, aside, tip, packs[stays - 1].tip if stays else None, new_objects
+            repository, temporary, tip, packs[stays - 1].tip if stays else None, new_objects
         )
         if not name:
             # all of it is packed already, by somebody else
             return (*packs[:stays], Pack("", tip, commits))
         note((*packs, *given_up, Pack(name, tip, 0)))
-        _put(aside / "pack", folder, name)
+        _put(temporary / "pack", folder, name)
     objects = _list_packed(repository, folder, name)
     for oid in loose:
         if oid in objects:
@@ -100,24 +100,24 @@ def pack(
 
 
 @contextlib.contextmanager
-def _aside(repository: Repository, slug: str) -> Iterator[Path]:
+def _temporary_objects(repository: Repository, slug: str) -> Iterator[Path]:
     """An empty store of objects that sees all others, within the repository's so that a pack can be
     moved from it.
     """
     objects = repository.common / "objects"
-    aside = objects / f"tmp_objdir-herorun-{slug}"
-    shutil.rmtree(aside, ignore_errors=True)
-    for folder in (aside / "pack", aside / "info"):
+    temporary = objects / f"tmp_objdir-herorun-{slug}"
+    shutil.rmtree(temporary, ignore_errors=True)
+    for folder in (temporary / "pack", temporary / "info"):
         folder.mkdir(parents=True)
-    (aside / "info" / "alternates").write_bytes(os.fsencode(objects) + b"\n")
+    (temporary / "info" / "alternates").write_bytes(os.fsencode(objects) + b"\n")
     try:
-        yield aside
+        yield temporary
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _write_pack(
-    repository: Repository, aside: Path, tip: str, since: str | None, new_objects: set[str]
+    repository: Repository, temporary: Path, tip: str, since: str | None, new_objects: set[str]
 ) -> str:
     """Make the pack; git finds differences between objects that it is told the same path of. Empty
     for nothing.
@@ -133,9 +133,9 @@ def _write_pack(
         "--quiet",
         "--delta-base-offset",
         _WINDOW,
-        str(aside / "pack" / "pack"),
+        str(temporary / "pack" / "pack"),
     )
-    env = {"GIT_OBJECT_DIRECTORY": str(aside)}
+    env = {"GIT_OBJECT_DIRECTORY": str(temporary)}
     answer = repository.git(*arguments, stdin=text, timeout=PACKING, settings=_SETTINGS, env=env)
     return f"pack-{answer.text.strip()}"
 

@@ -73,7 +73,7 @@ def containing(repository: Repository, commit: str, tips: Mapping[str, str]) -> 
     return {name: oid for name, oid in tips.items() if oid == commit or oid in after}
 
 
-def ahead(repository: Repository, commit: str, tip: str) -> int:
+def commits_ahead(repository: Repository, commit: str, tip: str) -> int:
     """How many commits the tip has that the commit has not."""
     if tip == commit:
         return 0
