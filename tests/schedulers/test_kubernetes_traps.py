@@ -29,16 +29,15 @@ of `kubelet` are on real containers:
 """  # noqa: E501  # a table
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import yaml
 
 from builders import a_plan
-from herorun.core.config.yaml_text import parse_yaml
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import Job, JobState, RequestReview, Sourced
 from herorun.core.ports import Found, Submission, Unknown
@@ -302,10 +301,10 @@ def test_what_this_login_may_not_is_named(space: Space, tmp_path: Path) -> None:
     assert set(review.unseen) == {"exceeded", "unplaceable", "preemptors"}
 
 
-def test_the_role_of_the_page_is_enough_and_no_more(space: Space, tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "schedulers" / "kubernetes.md").read_text()
-    (text,) = re.findall(r"```yaml\n(apiVersion: rbac.*?)```", page, re.DOTALL)
-    space.allow_rules("watcher", parse_yaml(text.encode())["rules"])
+def test_the_role_of_the_template_is_enough_and_no_more(space: Space, tmp_path: Path) -> None:
+    template = Path(__file__).parents[2] / "templates" / "kubernetes" / "babysitter.yaml"
+    (role,) = [each for each in yaml.safe_load_all(template.read_text()) if each["kind"] == "Role"]
+    space.allow_rules("watcher", role["rules"])
     scheduler = adapter(space, tmp_path, kubeconfig=space.control.kubeconfig("watcher"))
     review = review_of_adapter(scheduler)
     assert (review.refused, review.forbidden, review.missing) == ((), (), ())
