@@ -195,3 +195,10 @@ def test_a_message_in_a_pipe_stays_one_line(capsys: pytest.CaptureFixture[str]) 
         "herorun status tiny",
         "",
     ]
+
+
+def test_a_table_in_a_pipe_fits_an_ordinary_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert console().width == 80

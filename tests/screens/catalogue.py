@@ -11,7 +11,9 @@ from builders import NOON, a_checkpoint, a_job, a_plan, a_tree
 from herorun import discover
 from herorun.core.babysit.tick import critical_topics, exit_code
 from herorun.core.check import Gate, Mode
-from herorun.core.compare.verdict import ComparisonAnswer, RunComparison
+from herorun.core.compare.gate import parse_gate
+from herorun.core.compare.operand import Side
+from herorun.core.compare.verdict import ComparisonAnswer, compare
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse
 from herorun.core.event import Launched
@@ -299,6 +301,16 @@ TOTALS = GoodputTotals(
     rows=0,
     notes=(),
 )
+CURVES = [
+    Side(name, {"loss": {step: loss - 0.001 * step for step in range(0, 401, 4)}})
+    for name, loss in {"tiny-1": 2.5, "tiny-2": 2.51}.items()
+]
+GATES = {
+    ComparisonAnswer.GO: ["loss mean <= +0.5%"],
+    ComparisonAnswer.NO_GO: ["loss mean <= +0.1%"],
+    ComparisonAnswer.UNJUDGED: [],
+    ComparisonAnswer.UNKNOWN: ["grad_norm mean <= +5%"],
+}
 PARTS = (
     DoctorPart("git", "origin", Fit.WORKS, "answers, and takes pushes"),
     DoctorPart("scheduler", "slurm", Fit.BROKEN, "sbatch is not there", "load the module slurm"),
@@ -319,17 +331,13 @@ def closer() -> Iterator[Screen]:
     yield known("checkpoints-list-none", "checkpoints list tiny", target, empty)
     argv = "checkpoints plan tiny --keep 1"
     yield known("checkpoints-plan", argv, "checkpoints.list.make_plan", PLAN)
-    for answer in ComparisonAnswer:
+    for answer, gates in GATES.items():
         outcome = Compared(
-            SimpleNamespace(name="tiny-1"),  # type: ignore[arg-type]  # its name is all that is shown
-            SimpleNamespace(name="tiny-2"),  # type: ignore[arg-type]  # its name is all that is shown
-            "change",
-            RunComparison(first=0, last=400, answer=answer, notes=("the window has no restart",)),
-            ("lr: 0.1 -> 0.2",),
+            *CURVES, "change", compare(*CURVES, [*map(parse_gate, gates)]), ("lr: 0.1 -> 0.2",)
         )
-        target = "report.compare.compare_two"
+        assert outcome.comparison.answer is answer
         name = f"compare-{answer.value.replace(' ', '-')}"
-        yield known(name, "compare tiny-1 tiny-2", target, outcome)
+        yield known(name, "compare tiny-1 tiny-2", "report.compare.compare_two", outcome)
     yield known("goodput", "goodput tiny", "report.goodput.account", Account(RUN, TOTALS))
     ticks = (
         Replay(NOON, "0.1.0", True, ReplayResult.SAME),

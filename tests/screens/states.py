@@ -231,6 +231,14 @@ STATES: dict[str, Any] = {
     "ended": status(
         replace(HEALTHY, run="finished", step=100_000, next_tick=None),
         progress=DONE,
+        unjudged=[
+            UnjudgedEntry(
+                metric="loss",
+                checks=["loss-elevated", "loss-drift", "loss-diverged"],
+                reason="12 rows so far, of the 30 that these checks need",
+                until_row=30,
+            )
+        ],
         next="herorun seal tiny",
         babysitter="stopped (run finished; last heartbeat 2026-01-01T11:58:00Z)",
     ),

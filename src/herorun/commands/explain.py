@@ -78,7 +78,7 @@ def _list_line(check: "Check") -> str:
     from shutil import get_terminal_size
     from textwrap import fill
 
-    head = f"{check.gate:<8} {check.name:<30} "
+    head = f"{check.gate:<8} {check.name:<31} "
     if not sys.stdout.isatty():
         return head + check.problem
     width = max(get_terminal_size().columns, len(head) + 20)

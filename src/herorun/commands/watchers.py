@@ -60,4 +60,4 @@ def command(dry_run: bool, as_json: bool) -> int:
 def _and_no_other(rest: "list[UnregisteredProcess]") -> str:
     if any(each.kind != "transfer" for each in rest):
         return ""
-    return ", and no babysitter; `herorun box patrol RUN` looks at a run itself"
+    return ", and no babysitter; `herorun box patrol RUN` inspects a run"

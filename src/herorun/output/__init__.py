@@ -62,7 +62,7 @@ HASH = lazy_regex(r"(?:\bsha256:)?\b([0-9a-f]{9})[0-9a-f]{23,}\b")
 NARROWEST = 20  # columns of text behind a head
 _COMMAND = lazy_regex(r"[^\s`]*`[^`\n]*`\S*")
 _BLANK = "\ue000"  # stands for a blank where no line may break
-PIPED = 200  # columns of a table that no terminal bounds
+PIPED = 80  # columns of a table in a pipe, as of a terminal that nobody widened
 _AS_TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")  # read by rich
 _LAID_OUT = lazy_regex(
     r"[\x00-\x09\x0b-\x1f\x7f]|[ ](?:\n|\Z)"

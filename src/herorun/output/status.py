@@ -126,7 +126,8 @@ def _status_lines(
 
 
 def _monitoring(document: Mapping[str, Any]) -> Iterator[str]:
-    yield from (f"  not judged {_unjudged(metric)}" for metric in document["unjudged"])
+    over = document["run"] == "finished"
+    yield from (f"  not judged {_unjudged(metric, over)}" for metric in document["unjudged"])
     yield f"  monitor    {document['monitor']}"
     yield f"  babysitter {clean(document['babysitter'])}"
 
@@ -154,10 +155,12 @@ def _next_action(alert: Mapping[str, Any]) -> str:
     return "" if over else f"; next: {clean(alert['fix'])}"
 
 
-def _unjudged(metric: Mapping[str, Any]) -> str:
+def _unjudged(metric: Mapping[str, Any], over: bool) -> str:
+    """A run that is over gets no further row, so it is never judged."""
+    until = "" if over else f", until row {metric['until_row']}"
     return (
-        f"{', '.join(metric['checks'])} ({clean(metric['metric'])}), until row "
-        f"{metric['until_row']}: {clean(metric['reason'])}"
+        f"{', '.join(metric['checks'])} ({clean(metric['metric'])}){until}: "
+        f"{clean(metric['reason'])}"
     )
 
 

@@ -79,24 +79,24 @@ def unexercised(side: Side, first: int, last: int) -> tuple[str, ...]:
 
 def _restart(side: Side, first: int, last: int) -> str:
     if side.attempts is None:
-        return f"restart: {side.name} does not tell its attempts"
+        return f"restart: {side.name} does not say where its attempts begin"
     inside = [low for low, _ in side.attempts.values() if first < low <= last]
     return (
         ""
         if inside and len(side.attempts) > 1
-        else f"restart: none of {side.name} begins in the window"
+        else f"restart: no attempt of {side.name} begins in the window"
     )
 
 
 def _save(side: Side, first: int, last: int) -> str:
     every = side.permanent_every
     if every is None:
-        return f"checkpoint: nobody says when {side.name} saves"
+        return f"checkpoint: it is not known when {side.name} saves"
     due = (max(first, 1) + every - 1) // every * every
     return (
         ""
         if due <= last
-        else f"checkpoint: no permanent one of {side.name} is due, every {count(every, 'step')}"
+        else f"checkpoint: {side.name} saves every {count(every, 'step')}, none of them in the window"
     )
 
 
@@ -110,11 +110,7 @@ def _rate(side: Side, first: int, last: int) -> list[str]:
     rates = {value for step, value in side.curve("lr").items() if first <= step <= last}
     if not rates:
         return [f"learning rate: {side.name} logs none in the window"]
-    return (
-        [f"learning rate: it does not change, {rates.pop():g} throughout"]
-        if len(rates) == 1
-        else []
-    )
+    return [f"learning rate: it stays at {rates.pop():g}"] if len(rates) == 1 else []
 
 
 def _phases(side: Side, first: int, last: int) -> list[str]:

@@ -53,9 +53,9 @@ class Compared:
 
 
 KINDS = {
-    "repeat": "a repeat, so what differs is noise of the machines and the order of sums",
+    "repeat": "a repeat, so differences are noise of the machines and of the order of sums",
     "resume": (
-        "two instances of one run, so what differs at equal steps is noise, or a wrong resume"
+        "two instances of one run, so differences at equal steps are noise, or a wrong resume"
     ),
     "change": "a change",
     "curves": "two curves",
@@ -64,7 +64,7 @@ ANSWERS = {
     ComparisonAnswer.GO: "go: every gate holds",
     ComparisonAnswer.NO_GO: "no-go",
     ComparisonAnswer.UNJUDGED: (
-        "no gate was set, so nothing is judged: give one with --gate, or in [compare] gates"
+        "no verdict, because no gate is set: set one with --gate, or in [compare] gates"
     ),
     ComparisonAnswer.UNKNOWN: "not comparable",
 }
