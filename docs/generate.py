@@ -567,7 +567,7 @@ def triage_page() -> str:
     ends = "## Exit codes\n\nThe meaning of an exit code, if the log shows no cause.\n\n"
     ends += table(("exit code", "class", "advice"), codes)
     return page(
-        "What logs say", "the catalogue in src/herorun/signatures", [TRIAGE_INTRO, *parts, ends]
+        "Failures in logs", "the catalogue in src/herorun/signatures", [TRIAGE_INTRO, *parts, ends]
     )
 
 

@@ -17,7 +17,7 @@ def command() -> None:
     """
 
 
-@command.command("list")
+@command.command("list", short_help="List every checkpoint of the run's roots.")
 @click.argument("run", cls=RunArgument)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -59,7 +59,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
     return 0
 
 
-@command.command("plan")
+@command.command("plan", short_help="Plan what may be deleted; deletes nothing.")
 @click.argument("run", cls=RunArgument)
 @click.option(
     "--keep",
@@ -115,7 +115,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
     return 0
 
 
-@command.command("prune")
+@command.command("prune", short_help="Delete exactly what a printed plan names.")
 @click.argument("run", cls=RunArgument)
 @click.option(
     "--plan",

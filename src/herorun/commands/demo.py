@@ -22,7 +22,7 @@ import click
     "--address", default="", metavar="URL", help="Dashboard of a Ray head on this machine."
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON document at the end, and no story."
+    "--json", "as_json", is_flag=True, help="Print one JSON document at the end, and nothing else."
 )
 def command(folder: str | None, scheduler: str, address: str, as_json: bool) -> int:
     """From contract to seal in about a minute, in a scratch folder: a blocked preflight, a launch, a killed trainer,

@@ -27,7 +27,7 @@ def command() -> None:
     """
 
 
-@command.command("list")
+@command.command("list", short_help="List the registered jobs; queries nothing.")
 @_SESSION
 @_JSON
 @click.pass_obj
@@ -62,7 +62,7 @@ def list_(start: str, session: str, as_json: bool) -> int:
     return 3 if fault else 0
 
 
-@command.command("add")
+@command.command("add", short_help="Register a job, and have it watched.")
 @click.argument("kind", metavar="TYPE")
 @click.argument("job", metavar="ID")
 @click.option("--host", default="", metavar="HOST", help="The login node, queried over ssh.")
@@ -135,7 +135,7 @@ def add(
     return 0
 
 
-@command.command("watch")
+@command.command("watch", short_help="Print state changes until the registry is empty.")
 @click.option(
     "--once",
     is_flag=True,
@@ -218,7 +218,7 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     return 0
 
 
-@command.command("find")
+@command.command("find", short_help="Find jobs without an id.")
 @click.option("--host", default="", metavar="HOST", help="The login node whose queue is read.")
 @click.option("--user", default="", metavar="USER", help="The user there.")
 @_SESSION

@@ -20,7 +20,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def show(start: str, run: str, as_json: bool) -> int:
-    """Print the logbook as it was written. `herorun verify RUN` checks the launches that it tells of.
+    """Print the logbook as it was written. `herorun verify RUN` checks the launches in it.
 
     \b
     Example:

@@ -37,8 +37,8 @@ def command(
     \b
     Example:
       herorun note grug "switch 7 was replaced, loss unchanged"
-      herorun note grug --status "loss flat since 41k" --evidence "eval/loss 2.31" \
-        --decision "continue" --next "look again at 45k" --caveat "mixture changed at 41k"
+      herorun note grug --status "flat since 41k" --evidence "eval 2.31" --decision "continue" --next "look at 45k"
+      herorun note grug "the mixture changed" --caveat "mixture changed at 41k"
     """
     from pathlib import Path
 

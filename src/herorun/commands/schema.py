@@ -5,14 +5,14 @@ import click
 
 @click.command(short_help="Print the JSON Schema of the contract, for editors.")
 @click.option(
-    "--json", "as_json", is_flag=True, help="The same, with the number that every document has."
+    "--json", "as_json", is_flag=True, help='The same, with the key "schema": 1 of every document.'
 )
 def command(as_json: bool) -> int:
     """Print the JSON Schema of runs/<slug>.toml.
 
     \b
     Example:
-      herorun schema > .vscode/herorun.contract_schema.json
+      herorun schema > .vscode/herorun.schema.json
     """
     import json
 

@@ -34,7 +34,7 @@ def command(
 
     \b
     Example:
-      herorun waive dirty-tree grug --reason "generated files, looked through"
+      herorun waive dirty-tree grug --reason "generated files, reviewed"
     """
     from pathlib import Path
 

@@ -20,7 +20,8 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """A job of Levanter prints its progress long before its log has so many bytes."""
+    """`progress`: bytes of log in which a line of progress must come; Levanter prints one much
+    sooner."""
 
     progress: PositiveInt = 16 << 20
 

@@ -3,8 +3,8 @@
 Why: a second trainer from the same checkpoint looks like this, and so do ranks that all log; only
 the first loss of each step is judged.
 Fix: look for a second job under this name and stop it; otherwise let only one rank log.
-Source: ten steps that were reported twice, one soon after another; marin-community/marin: a second
-submission would compete for the same tree.
+Source: ten steps reported twice, close to each other; marin-community/marin: a second submission
+would compete for the same tree.
 """
 
 from pydantic import PositiveInt

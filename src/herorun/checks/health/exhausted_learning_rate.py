@@ -19,7 +19,8 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """How many rows in a row. In the `last` part of the run (0.01 is one per cent) it may be zero."""
+    """`rows`: consecutive rows at zero. In the `last` part of the run (0.01 is one per cent) zero
+    is allowed."""
 
     rows: PositiveInt = 10
     last: PositiveFloat = 0.01

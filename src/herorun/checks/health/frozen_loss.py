@@ -4,8 +4,8 @@ Why: no two batches have the same loss to the last digit: the logged value is ol
 and the data do not change; no other rule notices.
 Fix: check whether the trainer still computes what it logs; compare the gradient norm, the learning
 rate and the data position at that step.
-Source: fifty rows, and five times as long as any such stretch before, for logs that repeat a value
-until there is a new one; from the first rows on 30 rows and 500 steps, at hardly any noise.
+Source: fifty rows, and five times the longest such stretch before, because some logs repeat a value
+until there is a new one; if the loss never moved, 30 rows and 500 steps with hardly any noise.
 """
 
 from pydantic import PositiveInt

@@ -2,8 +2,8 @@
 
 Why: checkpoints are truncated, rows are lost, and the babysitter can no longer write.
 Fix: free space, or let the run write elsewhere; herorun never deletes the run's data by itself.
-Source: days of headroom and not percent, as an alarm that comes too early is ignored; floors for an
-unknown pace.
+Source: it counts days of headroom, not per cent, because people ignore an alarm that comes too
+early; `bytes` and `inodes` are for an unknown pace.
 """
 
 from pydantic import NonNegativeInt, PositiveFloat

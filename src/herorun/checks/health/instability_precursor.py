@@ -22,7 +22,8 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """For how many rows the growth lasts after its five means, and for how many the norm is high.
+    """`rows`: how long the growth must last after its five means; `norm_rows`: how long the norm
+    must be high.
 
     The norm must also be `norm_noises` times its noise above its average.
     """

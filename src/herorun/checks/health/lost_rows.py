@@ -4,8 +4,8 @@ Why: missing rows are never judged, and a comparison across the gap would report
 training never had.
 Fix: find what cut the file (log rotation, a full disk, a killed writer that buffers its rows); the
 training itself is not affected.
-Source: rows that lie more than five of their usual distances apart, with rows as dense as before
-behind them.
+Source: a gap of more than five times the usual distance between rows, with rows as dense as before
+after it.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -22,7 +22,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """How many save `intervals`; if they are stated as time, a start may take `startup` first."""
+    """How many save `intervals`; if they are stated as time, `startup` is added for the start."""
 
     intervals: PositiveFloat = 1.0
     startup: timedelta = timedelta(minutes=45)

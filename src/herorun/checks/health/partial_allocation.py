@@ -2,8 +2,8 @@
 
 Why: an incomplete gang trains nothing, and the running part costs money.
 Fix: see which tasks wait and why; the DRI decides whether to stop it and submit again.
-Source: fifteen minutes are longer than an ordinary start of all tasks, and shorter than the wait
-for capacity.
+Source: fifteen minutes are longer than all tasks usually need to start, and shorter than a wait for
+capacity.
 """
 
 from datetime import timedelta

@@ -27,7 +27,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Rows beyond the final step that are no overshoot."""
+    """Rows beyond the final step that are allowed."""
 
     beyond: NonNegativeInt = 1
 

@@ -31,7 +31,8 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """What is written `after` the end, and at least `cadences` cadences later, was not written by the job."""
+    """What is written more than `after`, and at least `cadences` cadences, after the end was not
+    written by the job."""
 
     after: timedelta = timedelta(minutes=10)
     cadences: PositiveFloat = 2.0

@@ -1,7 +1,6 @@
 """There are fewer checkpoints to fall back on than the contract keeps.
 
-Why: such a clean-up ends with nothing to roll back to, and a spike is often found days after it
-began.
+Why: in the end there is nothing to roll back to, and a spike is often found days after it began.
 Fix: stop what deletes them (a lifecycle rule, a retention setting, a person) before the window is
 gone.
 Source: marin-community/marin, manage-hero-run: alert before the rollback window collapses.

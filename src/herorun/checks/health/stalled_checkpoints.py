@@ -3,8 +3,8 @@
 Why: a crash now discards more than two save intervals of the whole cluster.
 Fix: find out why the writes fail or never complete, before the job ends; the DRI decides whether to
 stop it.
-Source: marin-community/marin, manage-hero-run: alert before the rollback window collapses; two and
-a half save intervals are one save that was missed for certain.
+Source: marin-community/marin, manage-hero-run: alert before the rollback window collapses; after
+two and a half save intervals, one save was certainly missed.
 """
 
 from pydantic import PositiveFloat

@@ -4,8 +4,8 @@ Why: the author of the training code knows what should never happen, but an aler
 notifies nobody.
 Fix: compare it with the rows of that step; the DRI decides. herorun does nothing to the job because
 of it.
-Source: trackio's alerts of level warn and error; one of level info is no finding. They are events
-without an end, so each is reported for a day.
+Source: trackio's alerts of level warn and error; one of level info is no finding. They have no end,
+so each is reported for a day.
 """
 
 from datetime import timedelta

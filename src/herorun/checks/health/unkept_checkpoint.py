@@ -1,7 +1,7 @@
 """A checkpoint that the contract keeps permanently is missing.
 
-Why: rollbacks, forks and comparisons start from permanent checkpoints and milestones; otherwise the
-loss is found on the day when one is needed.
+Why: rollbacks, forks and comparisons start from permanent checkpoints and milestones; without this
+check, the loss is found on the day when one is needed.
 Fix: find what deletes them, or why the trainer does not save them (its own setting, a lifecycle
 rule, a person), before the next one is gone; or correct [checkpoints] in the contract.
 Source: marin-community/marin, manage-hero-run: hero runs choose permanent retention before launch;

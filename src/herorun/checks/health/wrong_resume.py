@@ -1,7 +1,7 @@
 """The job continued from another step than the one that it was to start from.
 
-Why: from scratch, or from an older or a rejected checkpoint, the curves look plausible and days of
-work are repeated or lost; a wrong namespace starts a second run under the first one's name.
+Why: the curves look plausible also from scratch, or from an older or a rejected checkpoint, and
+days of work are repeated or lost; a wrong namespace starts a second run under the first one's name.
 Fix: stop it; find out how the trainer picks its checkpoint, and launch again from the one in the
 plan.
 Source: marin-community/marin, delphi resume namespace: two recoveries began at step 0 with a

@@ -1,7 +1,7 @@
 """The tracker will not show the first steps after the resume.
 
-Why: W&B silently drops every row below its own last step; until the run passes it, no new rows
-appear, although it trains.
+Why: W&B silently drops every row below its own last step; until the run passes that step, no new
+rows appear, although it trains.
 Fix: nothing, if this is acceptable; or fork from the checkpoint's step (`[tracker] id` and
 `fork_from`) to see every step.
 """

@@ -1,6 +1,7 @@
 """Other work may preempt the job, because its priority is higher.
 
-Why: a preempted job loses what it did since its last checkpoint, and gets its machines back when the other work is done, if ever.
+Why: a preempted job loses what it did since its last checkpoint, and gets its machines back only
+when the other work is done.
 Fix: set `[scheduler] priority_class` to one that no other class is above, or plan for preemptions: frequent checkpoints, and a budget for relaunches.
 """
 

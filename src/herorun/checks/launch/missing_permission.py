@@ -1,7 +1,8 @@
 """This login may not do what the run will need.
 
 Why: a job that this login can submit but not list, read or stop cannot be monitored, and somebody else must end it.
-Fix: ask for the verb in that namespace; the manifest of least rights is on the page of the scheduler.
+Fix: ask for the verb in that namespace; the Role in templates/kubernetes/babysitter.yaml has every
+right that herorun needs.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -3,7 +3,7 @@
 Why: an inferred value is a guess; a wrong guess about where a run starts, what it keeps or where it
 writes cannot be undone after the launch.
 Fix: state it in the contract: `[start]`, `[checkpoints]` or `[output]`. Other inferred values are
-only labelled, and a value that a key of the contract resolves to is not inferred.
+only marked; a value that comes from a key of the contract does not count as inferred.
 """
 
 from dataclasses import fields

@@ -2,7 +2,8 @@
 
 Why: a tag can be moved to another image at any time, so a relaunch may run other code than was
 reviewed.
-Fix: name the image by its digest in `[runtime] container`, or where the scheduler takes it, `[scheduler] image`: name@sha256:...
+Fix: name the image by its digest (name@sha256:...) in `[runtime] container`, or in
+`[scheduler] image` if the scheduler has that key.
 """
 
 from herorun.core.check import Gate, Response, check

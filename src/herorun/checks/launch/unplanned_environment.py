@@ -2,8 +2,8 @@
 
 Why: a flag such as `PACK=8` changes the training, is in no commit, and differs in the next shell;
 only the plan's values reach the job, so the run would train without it.
-Fix: state it under `[command] env` in the contract, or as a name in `[command] secrets` if it is
-one; or unset it.
+Fix: state it under `[command] env` in the contract; or, if it is a secret, its name in
+`[command] secrets`; or unset it.
 """
 
 from collections.abc import Iterator

@@ -3,7 +3,7 @@
 Why: a checkpoint names neither its run nor its code; only the folder that a recorded run wrote
 shows them. A rejected lineage brings back the reason why it was rejected.
 Fix: name a checkpoint under the source run's recorded roots, or the right `[start] source_run`;
-never one that is listed in `[start] rejected`, here or there.
+never one that this run's or the source run's contract lists in `[start] rejected`.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

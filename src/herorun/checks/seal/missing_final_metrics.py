@@ -1,7 +1,7 @@
 """The final metrics are missing.
 
-Why: a seal without its numbers shows that something was trained, not how well; a client that is cut
-off loses the last rows first.
+Why: a seal without its numbers shows that something was trained, not how well; a client that is
+interrupted loses the last rows first.
 Fix: let the trainer's client send the rest (`wandb sync`), or correct the names under
 `[tracker] metrics`.
 Source: marin-community/marin, manage-hero-run: capture the final metrics; do not seal while the

@@ -96,7 +96,7 @@ def _save(side: Side, first: int, last: int) -> str:
     return (
         ""
         if due <= last
-        else f"checkpoint: {side.name} saves every {count(every, 'step')}, none of them in the window"
+        else f"checkpoint: {side.name} saves every {count(every, 'step')}, none in the window"
     )
 
 
