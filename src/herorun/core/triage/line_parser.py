@@ -2,7 +2,7 @@
 else.
 """
 
-from dataclasses import field
+from dataclasses import field, replace
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import LineRole
@@ -16,8 +16,10 @@ from herorun.core.triage.tracebacks import (
     bare,
     begins,
     chained,
+    dedented,
     frame_of,
     handles,
+    indent_of,
     patient,
     raised_by,
     with_frame,
@@ -51,11 +53,13 @@ def match_line(now: LineParser, raw: bytes, number: int, inside: bool) -> None:
 
 def _read_line(now: LineParser, line: LogLine, number: int) -> None:
     traceback = now.open.get(line.stream)
+    if traceback and traceback.indent:
+        line = replace(line, content=dedented(line.content, traceback.indent))
     frame = frame_of(line.content)
     if begins(line.content):
-        _begin(now, line.stream, number)
+        _begin(now, line, number)
     elif frame:
-        open_traceback = traceback or _begin(now, line.stream, number)
+        open_traceback = traceback or _begin(now, line, number)
         now.open[line.stream] = with_frame(open_traceback, frame)
     elif traceback:
         _read_inside_traceback(now, traceback, line, number)
@@ -63,11 +67,14 @@ def _read_line(now: LineParser, line: LogLine, number: int) -> None:
         _outside(now, line, number)
 
 
-def _begin(now: LineParser, stream: str, number: int) -> Open:
-    now.open.pop(stream, None)
+def _begin(now: LineParser, line: LogLine, number: int) -> Open:
+    stream = line.stream
+    outer = now.open.pop(stream, None)
     while len(now.open) >= STREAMS:
         now.open.pop(next(iter(now.open)))
-    now.open[stream] = traceback = Open(stream, number, earlier=now.handled.pop(stream, 0))
+    indent = indent_of(line.content) + (outer.indent if outer else 0)
+    earlier = now.handled.pop(stream, 0)
+    now.open[stream] = traceback = Open(stream, number, earlier=earlier, indent=indent)
     return traceback
 
 

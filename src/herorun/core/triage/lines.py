@@ -1,11 +1,12 @@
 """One line of a log, made readable: no terminal escapes, no redrawn progress, no launcher's
-prefix.
+prefix, no quotation mark of a thread, no envelope of a log collector.
 """
 
 from collections.abc import Iterator
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
+from herorun.core.triage.wrappers import unwrap
 
 _ESCAPE = lazy_regex(
     r"\x1b(?:\[[0-?]{0,40}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,300}(?:\x07|\x1b\\)|[@-Z\\^_])"
@@ -30,8 +31,14 @@ _LABEL = lazy_regex(
     # syslog: Aug 17 18:42:18 node7 train[8052]:
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [\w.-]{1,40}\[\d{1,9}\]: ?"
     r"|\d{1,5}:[ \t]?"  # srun --label
+    r"|>[ \t]|>>[ \t]"  # quoted, as in a mail or a thread; >>> is Python's prompt
+    # docker compose: trainer-1  |
+    r"|(?![\w.-]*(?:error|exception|warning))"
+    r"[a-z][\w.-]{0,62}(?:[-_]\d{1,3} {1,40}| {2,40})\|(?:[ \t]|$)"
     r"|(?![\w.-]*(?:error|exception|warning))[a-z][\w-]{0,60}\d[\w.-]{0,60}: "  # pdsh: node17:
 )
+
+WRAPPED = 2  # envelopes, one in another
 
 
 def without_escapes(text: str) -> str:
@@ -63,15 +70,28 @@ def is_text(sample: bytes) -> bool:
 
 
 def readable(raw: bytes) -> Iterator[LogLine]:
-    """The lines that a terminal would have shown in turn where a carriage return redraws one."""
-    text = _ESCAPE.sub("", raw.decode("utf-8", "replace"))
-    for part in text.split("\r"):
-        if part.strip():
-            yield _format_line(_CONTROL.sub("", part))
+    """The lines that a terminal would have shown in turn where a carriage return redraws one, or
+    where a collector wrapped several.
+    """
+    yield from _readable(raw.decode("utf-8", "replace"), "", WRAPPED)
 
 
-def _format_line(text: str) -> LogLine:
-    at, labels = 0, []
+def _readable(text: str, writer: str, depth: int) -> Iterator[LogLine]:
+    for part in _ESCAPE.sub("", text).split("\r"):
+        if not part.strip():
+            continue
+        line = _format_line(_CONTROL.sub("", part), writer)
+        envelope = unwrap(line.content) if depth and line.content.startswith("{") else None
+        if envelope is None:
+            yield line
+            continue
+        message, inner = envelope
+        for each in message.split("\n"):
+            yield from _readable(each, f"{line.stream} {inner}".strip(), depth - 1)
+
+
+def _format_line(text: str, writer: str) -> LogLine:
+    at, labels = 0, [writer] if writer else []
     for _ in range(8):
         match = _TIME.match(text, at)
         if not match:

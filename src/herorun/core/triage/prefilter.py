@@ -54,10 +54,11 @@ class KeywordFilter:
         self._find = _finder([word.strip(EDGE) for word in rows])
 
     def opens(self, line: bytes) -> bool:
-        """Whether a closer look may find anything. A line with control characters has to be made
-        readable first.
+        """Whether a closer look may find anything. A line with control characters, or in an
+        envelope, has to be made readable first.
         """
-        return any(True for _ in self._words(line.lower())) or bool(_CONTROL.search(line))
+        is_readable = not _CONTROL.search(line) and b'{"' not in line
+        return not is_readable or any(True for _ in self._words(line.lower()))
 
     def rows(self, text: str) -> list[int]:
         """Their numbers, in order."""

@@ -18,9 +18,9 @@ ENOUGH = (
     20
 )
 EPOCHS = 3  # that begin, each after the one before: each takes many steps
-_EPOCH = lazy_regex(rb"\bepoch\b[\"']?[\s:=#\[]{1,4}(\d{1,6})(?!\d)", re.IGNORECASE)
+_EPOCH = lazy_regex(rb"\bepoch\b\\?[\"']?[\s:=#\[]{1,4}(\d{1,6})(?!\d)", re.IGNORECASE)
 _STEP = lazy_regex(
-    rb"\b(?:global_?step|step|iter(?:ation)?|num_updates|epoch)\b[\"']?[\s:=#\[]{1,4}(\d{1,12})(?!\d)|\b(\d{1,12})/\d{1,12} \[",  # noqa: E501  # one pattern
+    rb"\b(?:global_?step|step|iter(?:ation)?|num_updates|epoch)\b\\?[\"']?[\s:=#\[]{1,4}(\d{1,12})(?!\d)|\b(\d{1,12})/\d{1,12} \[",  # noqa: E501  # one pattern
     re.IGNORECASE,
 )
 _WORDS = (
@@ -31,6 +31,7 @@ _WORDS = (
     *(f"{digit} [" for digit in range(10)),
 )  # each match holds one
 _LOOKED_AT = 4_096  # bytes of a line
+_COLOUR = lazy_regex(rb"\x1b\[[0-9;]{0,40}m")  # its last letter hides where a word begins
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,14 @@ class ProgressWatch:
 
     def after(self, line: bytes) -> "ProgressWatch":
         """An epoch begins where its number rises by one; a summary names others at random."""
-        epoch = max((int(each) for each in _EPOCH.findall(line[:_LOOKED_AT])), default=self.epoch)
+        line = _COLOUR.sub(b"", line[:_LOOKED_AT])
+        epoch = max((int(each) for each in _EPOCH.findall(line)), default=self.epoch)
         begins = self.epoch >= 0 and epoch == self.epoch + 1
         watch = replace(self, epoch=epoch, epochs=self.epochs + begins)
         return watch._after_steps(line)
 
     def _after_steps(self, line: bytes) -> "ProgressWatch":
-        steps = [int(one or other) for one, other in _STEP.findall(line[:_LOOKED_AT])]
+        steps = [int(one or other) for one, other in _STEP.findall(line)]
         if not steps or max(steps) <= self.step:
             return self
         return replace(self, on=True, step=max(steps), advances=self.advances + 1)
@@ -66,8 +68,8 @@ NOT_YET = ProgressWatch()
 
 def step_of(line: bytes) -> int | None:
     """The step that a line of a log tells; None where it tells none."""
-    steps = [int(one or other) for one, other in _STEP.findall(line[:_LOOKED_AT])]
-    return max(steps, default=None)
+    plain = _COLOUR.sub(b"", line[:_LOOKED_AT])
+    return max((int(one or other) for one, other in _STEP.findall(plain)), default=None)
 
 
 @cache

@@ -61,6 +61,7 @@ class Open:
     files: tuple[str, ...] = ()  # the user's, two at most
     strangers: int = 0
     earlier: int = 0  # the line of the exception that was being handled
+    indent: int = 0  # blanks before its head, as where a whole log is indented
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,22 @@ def begins(content: str) -> bool:
 def frame_of(content: str) -> Frame | None:
     match = _FRAME.match(content)
     return Frame(match[1], int(match[2]), (match[3] or "").strip()) if match else None
+
+
+def indent_of(content: str) -> int:
+    """The blanks before the head of a traceback; where the head is missing, its frame's own two
+    are none.
+    """
+    blanks = len(content) - len(content.lstrip(" \t"))
+    return blanks if begins(content) else max(blanks - 2, 0)
+
+
+def dedented(content: str, indent: int) -> str:
+    """
+    >>> dedented("    ValueError: x", 4), dedented("  ValueError: x", 4)
+    ('ValueError: x', 'ValueError: x')
+    """
+    return content[:indent].lstrip(" \t") + content[indent:]
 
 
 def handles(content: str) -> bool:
