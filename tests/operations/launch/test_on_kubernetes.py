@@ -296,7 +296,7 @@ def test_a_round_of_ticks_asks_a_namespace_once_for_all_its_runs(
     space.create_job("tiny-by-hand", ["sleep", "60"], str(tmp_path))
     polls = SharedPolls()
     for name, at in intents.items():
-        polls.take_down(name, runs[name], (name, at))
+        polls.note_intent(name, runs[name], (name, at))
 
     def round_of_ticks() -> list[str]:
         proxy.requests.clear()
