@@ -636,8 +636,8 @@ def test_a_day_of_many_lines_goes_on_in_another_file(
     assert names[:2] == ["20260101.jsonl", "20260101_002.jsonl"] and names[-1] == "20260102.jsonl"
     assert len(names) > 3 and names == sorted(names)
     assert words(record(story)) == [*(f"{number}" for number in range(12)), "the next day"]
-    # of a note
-    assert [line.event.title for line in mine.recent(AT + timedelta(days=1))] == ["the next day"]
+    backwards = [line.event.title for line in mine.newest_first() if isinstance(line.event, Noted)]
+    assert backwards == list(reversed(words(record(story))))
     assert mine.push() and is_well(mine)
 
 

@@ -346,7 +346,10 @@ def test_questions_of_one_moment_share_a_connection(rig: Rig, box: Box, folder: 
     with ThreadPoolExecutor(4) as pool:
         found = pool.submit(scheduler.find, "tiny-1", long_ago())
         none = pool.submit(scheduler.tail, "tiny-9", 5)
-        live, log = pool.submit(scheduler.live_jobs, "tiny"), pool.submit(scheduler.tail, "tiny-1", 5)
+        live, log = (
+            pool.submit(scheduler.live_jobs, "tiny"),
+            pool.submit(scheduler.tail, "tiny-1", 5),
+        )
         assert (live.result(), log.result(), found.result().job.exit_code) == ((), "one\n", 0)
         with pytest.raises(FileNotFoundError):
             none.result()

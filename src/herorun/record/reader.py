@@ -1,7 +1,6 @@
 """Reading the record as it lies in this clone."""
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from herorun.core.contract.notify import is_logbook_path
@@ -148,14 +147,13 @@ class RecordReader:
     def lines(self) -> Sequence[JournalLine]:
         return tuple(self._whole().lines)
 
-    def recent(self, since: datetime) -> Sequence[JournalLine]:
-        """The lines of the days from then on, however long the journal is; the newest file at
-        least.
+    def newest_first(self) -> Iterator[JournalLine]:
+        """The lines from the newest back. A file is read when the one after it is used up, so that
+        the newest lines cost the same however long the journal is.
         """
         content = self._read()
-        rows = self._segments(content.tip) if content.tip else []
-        rows_wanted = [row for row in rows if row[0][:8] >= f"{since:%Y%m%d}"] or rows[-1:]
-        return read_lines(places(self._contents(rows_wanted)), UNKNOWN)
+        for row in reversed(self._segments(content.tip) if content.tip else []):
+            yield from reversed(read_lines(places(self._contents([row])), UNKNOWN))
 
     def logbook(self) -> str:
         """All its pages as one text."""

@@ -81,12 +81,12 @@ def _say_queued(run: Run, pushed: Pushed) -> str:
 
 
 def _said_before(run: Run, note: Noted) -> JournalLine | None:
-    recent = run.record.recent(note.at - AGAIN)
-    newest = next((line for line in reversed(recent) if isinstance(line.event, Noted)), None)
-    if newest is None or not isinstance(newest.event, Noted):
-        return None
-    again = _scrub_note(newest.event) == _scrub_note(note) and note.at - newest.event.at < AGAIN
-    return newest if again else None
+    for line in run.record.newest_first():
+        if note.at - line.event.at >= AGAIN:
+            return None
+        if isinstance(line.event, Noted):
+            return line if _scrub_note(line.event) == _scrub_note(note) else None
+    return None
 
 
 def _scrub_note(note: Noted) -> object:
@@ -96,4 +96,4 @@ def _scrub_note(note: Noted) -> object:
 
 def _find_line(run: Run, note: Noted) -> JournalLine:
     run.record.append(note)
-    return next(line for line in reversed(run.record.recent(note.at)) if line.event.at == note.at)
+    return next(line for line in run.record.newest_first() if line.event.at == note.at)
