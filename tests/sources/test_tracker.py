@@ -130,5 +130,5 @@ def test_a_secret_is_passed_on_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
     found = read_tracker_environment(OFFLINE, contract, a_plan(contract), NO_PRIOR)
 
-    problem = "and [tracker] says no entity: state it there, or unset the variable"
+    problem = "and [tracker] states no entity: state it there, or unset the variable"
     assert found == TrackerEnvironment({"WANDB_ENTITY": "named"}, {"WANDB_ENTITY": problem})

@@ -94,7 +94,7 @@ def from_shell(
 
 def _withheld(name: str, value: str, here: bool) -> str:
     if looks_secret(name, value):
-        return "a secret: name it in [command] secrets"
+        return "it looks like a secret: name it in [command] secrets"
     if "\n" in value or "\0" in value or not _is_text(value):
         return "its value is no single line of text: state it in [command] env"
     if not here and any(part.startswith(("/", "~")) for part in value.split(":")):

@@ -56,7 +56,7 @@ def unmet(requirement: str, installed: Mapping[str, str]) -> str:
     if version is None:
         return f"{req.name} is not installed"
     if not req.specifier.contains(version, prereleases=True):
-        return f"{req.name} is {version}, wanted {req.specifier}"
+        return f"{req.name} is {version}, but {req.specifier} is required"
     return ""
 
 

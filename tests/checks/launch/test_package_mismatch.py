@@ -18,7 +18,7 @@ def test_another_release_fails() -> None:
     verdict = answer(package_mismatch, STATED, Installed("/venv/bin/python", {"numpy": "1.26.4"}))
     assert (verdict.outcome, verdict.message) == (
         "fail",
-        "numpy is 1.26.4, wanted ==2.1.0 (/venv/bin/python)",
+        "numpy is 1.26.4, but ==2.1.0 is required (/venv/bin/python)",
     )
 
 

@@ -91,7 +91,7 @@ def test_what_agrees_passes(name, value):
         ("WANDB_MODE", "disabled", "tracker is wandb"),
         ("WANDB_DISABLED", "true", "nothing would be reported"),
         ("WANDB_BASE_URL", "https://api.example.org", "base_url"),
-        ("WANDB_FORK_FROM", "other?_step=9", "says no fork_from"),
+        ("WANDB_FORK_FROM", "other?_step=9", "states no fork_from"),
         ("WANDB_RESUME_FROM", "tiny?_step=9", "rewind"),
     ],
 )

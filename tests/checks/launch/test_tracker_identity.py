@@ -86,7 +86,7 @@ def test_a_relaunch_whose_run_is_gone_fails():
     verdict = answer(tracker_identity, *a_relaunch(a_tracked()), found("absent"))
 
     assert verdict.outcome is Outcome.FAIL
-    assert mentions(verdict.message, "silently", "begin")
+    assert mentions(verdict.message, "silently", "create")
 
 
 def test_a_first_instance_that_died_before_its_first_row_holds_nothing_up():

@@ -34,7 +34,9 @@ def test_a_flag_of_the_contract_passes_and_another_value_here_is_told():
 
 def test_a_secret_goes_by_name():
     flags = CodeFlags((Flag("WANDB_API_KEY", "train.py", 3),), {"WANDB_API_KEY": "[scrubbed]"})
-    withheld = Environment(withheld={"WANDB_API_KEY": "a secret: name it in [command] secrets"})
+    withheld = Environment(
+        withheld={"WANDB_API_KEY": "it looks like a secret: name it in [command] secrets"}
+    )
     contract = a_contract(command={"secrets": ["WANDB_API_KEY"]})
 
     failure, _ = answers(unplanned_environment, flags, withheld)

@@ -70,7 +70,7 @@ def test_each_case_is_one_sentence() -> None:
 
 def test_what_fails_says_what_to_do() -> None:
     """A failure names a mend after its colon or semicolon."""
-    verbs = ("choose", "use", "say", "look", "see", "retry", "ask", "begin an empty run")
+    verbs = ("choose", "use", "say", "look", "see", "retry", "ask", "check", "make sure")
     for *case, weight in CASES:
         if weight is not Weight.PASS:
             _, mend = sentence(*case).replace(";", ":").split(":", 1)
@@ -80,11 +80,11 @@ def test_what_fails_says_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("case", "words"),
     [
-        (("resume", "absent", "allow"), "silently begin an empty run"),
+        (("resume", "absent", "allow"), "silently create an empty run"),
         (("resume", "absent", "must"), "refuse to begin"),
         (("resume", "absent", "allow"), "mistyped"),
         (("resume", "finished", "never"), "new [tracker] id and output root"),
-        (("resume", "running", "allow"), "wait until W&B says so"),
+        (("resume", "running", "allow"), "wait until W&B shows the end"),
         (("new", "running", "allow"), "two writers"),
         (("new", "finished", "allow"), "append to it"),
         (("new", "finished", "never"), "refuse to begin"),

@@ -44,7 +44,7 @@ def dead_log_pattern(
         return [verdict]
     dead = [
         failed(
-            f"{_mib(silent)} of its log and no line matches {name}: one is due in {_mib(due)}",
+            f"no line in {_mib(silent)} of its log matches {name}; one is due within {_mib(due)}",
             subject=name,
         )
         for name, due, silent in log.overdue

@@ -61,7 +61,9 @@ def failing_log(
     if since is None or now.at - since <= _most(
         worst.weight, metrics, history, final, cadence, limits
     ):
-        return passed(f"{job.instance} moved lately; {in_words(worst)}", subject=job.instance)
+        return passed(
+            f"{job.instance} made a step recently; {in_words(worst)}", subject=job.instance
+        )
     idle = say_span(now.at - since)
     advice = f". {worst.advice}" if worst.advice else ""
     return failed(

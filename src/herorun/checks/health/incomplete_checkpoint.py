@@ -30,7 +30,7 @@ def incomplete_checkpoint(
     """One answer for each, by its path. One whose store tells no time is only named."""
     incomplete = [c for c in checkpoints.candidates if c.incomplete and not c.alike]
     if not incomplete:
-        return [passed("no checkpoint is half-written")]
+        return [passed("no checkpoint is incomplete for long")]
     took = timedelta(seconds=save.seconds) if isinstance(save, SaveTime) else timedelta()
     most = max(limits.least, limits.saves * took)
     return [_judge_candidate(candidate, now, most) for candidate in incomplete]

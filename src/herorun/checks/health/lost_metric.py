@@ -37,8 +37,8 @@ def _is_lost(presence: Presence, limits: Limits) -> bool:
 
 
 def _report_lost_metric(presence: Presence) -> Verdict:
-    message = "was there, and not" if presence.seen else "was not"
+    before = ", but in earlier ones" if presence.seen else ", nor in any before"
     return failed(
-        f"{presence.metric} {message} in the newest {count(presence.rows, 'row')}",
+        f"{presence.metric} is not in the newest {count(presence.rows, 'row')}{before}",
         subject=presence.metric,
     )

@@ -75,9 +75,7 @@ def pending_too_long(
     why = why_waiting(job.reason)
     if why is Waiting.EXPECTED and not running:
         return [
-            not_applicable(
-                f"{job.instance} waits as it was asked to: {job.reason}", subject=job.instance
-            )
+            not_applicable(f"{job.instance} waits as requested: {job.reason}", subject=job.instance)
         ]
     since = job.submitted or (history.current.started if history.current else None)
     if since is None:

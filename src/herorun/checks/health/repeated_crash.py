@@ -57,9 +57,7 @@ def repeated_crash(
     repeats = _describe_repeats(last, before, limits)
     if repeats:
         return failed(f"{job.ending}; {'; '.join(repeats)}", subject=job.instance)
-    return passed(
-        f"{job.instance} failed as none of {len(before)} ends before", subject=job.instance
-    )
+    return passed(f"no earlier failure is like that of {job.instance}", subject=job.instance)
 
 
 def _describe_repeats(last: End, before: Sequence[End], limits: Limits) -> list[str]:

@@ -98,7 +98,7 @@ def _compare_after_warmup(resume: Resume, limits: Limits) -> Verdict:
     if resume.overlapped:
         return passed(f"{resume.compared} equal steps differ by {resume.median:.5f} in the median")
     if resume.broken and resume.after < limits.least_after:
-        return unknown("not comparable: rows are missing behind the resume, see `lost-rows`")
+        return unknown("not comparable: rows are missing after the resume, see `lost-rows`")
     if resume.after < limits.least_after:
         return unknown(f"not comparable: no step up to {resume.high_water} was logged twice")
     if resume.fall is None and resume.offset < -_least(resume, limits):

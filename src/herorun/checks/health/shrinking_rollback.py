@@ -27,7 +27,7 @@ def shrinking_rollback(
     keep = contract.checkpoints.keep
     if keep is None or history.most_saved < keep:
         return not_applicable(
-            f"there was at most {count(history.most_saved, 'checkpoint')} so far; keep = {keep}"
+            f"there have been at most {count(history.most_saved, 'checkpoint')}; keep = {keep}"
         )
     if job.state is JobState.SUCCEEDED:
         return not_applicable(f"{job.instance} ended with success: what it no longer needs may go")

@@ -63,7 +63,7 @@ def stalled_steps(
         most = limits.between_rows(metrics, final, cadence)
         verdict = _judge_age(job, f"last step {metrics.step}", since, now.at, most)
     else:
-        verdict = _judge_age(job, "no step yet", since, now.at, limits.startup)
+        verdict = _judge_age(job, "no step since it started", since, now.at, limits.startup)
     sign = sign_of_life(metrics, log, checkpoints, since, now.at)
     if verdict.outcome is Outcome.FAIL and sign:
         return unknown(

@@ -88,7 +88,7 @@ def wrong_resume(
 def _silent(metrics: Metrics | Nothing, history: History) -> str:
     if isinstance(metrics, Nothing) or not history.wrote(metrics):
         return "no row yet, and its log does not say what it loaded"
-    return "neither its rows nor its log tell where it began"
+    return "neither its rows nor its log show where it began"
 
 
 def _by_log(

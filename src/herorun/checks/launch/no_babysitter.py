@@ -17,7 +17,7 @@ def no_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> Verdi
     babysit = contract.babysit
     if babysit.declined and contract.is_hero:
         return failed(
-            f"a hero run, and watching it is declined: {babysit.declined}", subject="declined"
+            f"a hero run, and its monitoring is declined: {babysit.declined}", subject="declined"
         )
     if babysit.declined:
         return passed(f"declined: {babysit.declined}")
@@ -32,6 +32,6 @@ def _elsewhere(owner: str, watch: Watch) -> Verdict:
     if watch.lease_owner == owner:
         return passed(f"{owner} owns the run and watches it")
     return failed(
-        f"[babysit] owner is {owner}: launch starts none here, and none was seen there",
+        f"[babysit] owner is {owner}: launch starts no babysitter here, and none was seen there",
         subject=owner,
     )

@@ -61,7 +61,7 @@ def _judge_pin(
         message = f"{root} is temporary: {why}"
         if contract.is_hero:
             return failed(f"{message}; a hero run needs a place that lasts", subject=root)
-        return passed(f"{message}; it is an ordinary run", subject=root)
+        return passed(f"{message}; allowed, because it is an ordinary run", subject=root)
     return passed(f"{root} is pinned", subject=root)
 
 

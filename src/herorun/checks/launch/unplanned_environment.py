@@ -35,7 +35,7 @@ def _report_flag(flag: Flag, flags: CodeFlags, environment: Environment) -> Verd
     why = environment.withheld.get(flag.name, "state it in [command] env, or unset it")
     return failed(
         f"{flag} is {flags.here[flag.name]!r} in this shell, and is not in the plan, so the job "
-        f"would not get it: {why}",
+        f"would not get it; {why}",
         subject=flag.name,
     )
 

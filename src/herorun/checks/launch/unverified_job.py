@@ -29,12 +29,13 @@ def unverified_job(adoptee: Adoptee, plan: Plan) -> list[Verdict]:
         passed(f"the command of job {job} is known", subject="command")
         if adoptee.command
         else failed(
-            f"the command of job {job} cannot be compared: {adoptee.kind} tells {details}",
+            f"the command of job {job} cannot be compared: {adoptee.kind} reports {details}",
             subject="command",
         ),
-        failed(f"what job {job} was started from is not known", subject="start"),
+        failed(f"it is unknown which checkpoint job {job} started from", subject="start"),
         failed(
-            f"that job {job} writes to {plan.output_root.value} is not known", subject="output root"
+            f"it is unknown whether job {job} writes to {plan.output_root.value}",
+            subject="output root",
         ),
         passed(f"job {job} is {adoptee.user}'s", subject="owner")
         if adoptee.user

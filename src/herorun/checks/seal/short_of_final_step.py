@@ -30,7 +30,7 @@ def short_of_final_step(
     if gaps:
         return unknown(f"could not check: {'; '.join(gaps)}", *gaps, subject="step")
     if not isinstance(metrics, Metrics):
-        return failed(f"no step was reported of {final.value}", subject="step")
+        return failed(f"no step was reported; the final step is {final.value}", subject="step")
     missing = f"{final.value - metrics.step} are missing"
     return failed(
         f"the last reported step is {metrics.step} of {final.value}: {missing}", subject="step"

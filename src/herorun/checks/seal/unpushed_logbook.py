@@ -21,7 +21,7 @@ def unpushed_logbook(record: RecordState, contract: Contract) -> Verdict:
     if record.pushed != record.commit:
         there = f"{record.pushed:.9}" if record.pushed else "nothing"
         return failed(
-            f"record commit {record.commit:.9} is here, {there} on {record.remote}",
+            f"the newest record commit is {record.commit:.9} here, and {there} on {record.remote}",
             subject=record.remote,
         )
     return passed(f"record commit {record.commit:.9} is on {record.remote}", subject=record.remote)

@@ -77,13 +77,16 @@ def say_zeros(excursion: Excursion) -> str:
 def say_flat(flat: Excursion) -> str:
     """Of a loss that stands still from its first rows on."""
     if flat.kind == "chance":
-        until = "so far" if flat.open else f"up to step {flat.last_step}"
+        until = "" if flat.open else f" up to step {flat.last_step}"
         return (
-            f"the loss has not gone below {flat.expected:.4g}, what untrained weights give for "
-            f"{math.exp(flat.expected):.0f} classes, {until}: nothing learned"
+            f"the loss has not gone below {flat.expected:.4g}, the loss of untrained weights for "
+            f"{math.exp(flat.expected):.0f} classes{until}: the run learns nothing"
         )
-    until = "still" if flat.open else f"until step {flat.last_step}"
-    return f"the loss stands at {flat.expected:.4g} since its first rows, {until}: nothing learned"
+    until = "" if flat.open else f" until step {flat.last_step}"
+    return (
+        f"the loss has not moved from {flat.expected:.4g} since its first rows{until}: the run "
+        "learns nothing"
+    )
 
 
 def duration(excursion: Excursion) -> str:
@@ -106,5 +109,7 @@ def two_write(metrics: Metrics) -> str:
     names = {"mixed": "interleaved-writers", "doubled": "duplicate-rows"}
     check_name = next((names[e.kind] for e in metrics.of(*names) if e.open), "")
     return (
-        f"not comparable: more than one writes these rows, see `{check_name}`" if check_name else ""
+        f"not comparable: these rows have more than one writer, see `{check_name}`"
+        if check_name
+        else ""
     )

@@ -34,9 +34,9 @@ def room(disks: Disks, at: datetime, least: Headroom) -> list[Verdict]:
     """One answer for each path that is short."""
     short = [(path, shortage(disks, path, at, least)) for path in sorted(disks.now)]
     return [failed(f"{path}: {reason}", subject=path) for path, reason in short if reason] or [
-        passed(
-            f"there is room for {', '.join(sorted(disks.now)) or 'nothing that was asked about'}"
-        )
+        passed(f"there is room on the disks of {', '.join(sorted(disks.now))}")
+        if disks.now
+        else passed("no disk was asked about")
     ]
 
 

@@ -7,7 +7,7 @@ def same_server(one: str, other: str) -> bool:
 
 def unstated(key: str) -> str:
     """Where the contract leaves open what decides where the run reports."""
-    return f"and [tracker] says no {key}: state it there, or unset the variable"
+    return f"and [tracker] states no {key}: state it there, or unset the variable"
 
 
 def contradiction(key: str, contract_value: str) -> str:

@@ -111,16 +111,16 @@ _APPENDED = _fail(
 _SOMEBODYS = _each(_APPENDED, _APPENDED, _TAKEN_REFUSED, _APPENDED)
 
 _UNKNOWN_RUN = "an instance of this run reported under {id}, and {tracker} does not know it"
-_WHY_LOST = "look whether it was deleted, or entity, project or id is mistyped"
-_EMPTY = _fail(f"{_UNKNOWN_RUN}: it would silently begin an empty run; {_WHY_LOST}")
+_WHY_LOST = "check whether the run was deleted, or entity, project or id is mistyped"
+_EMPTY = _fail(f"{_UNKNOWN_RUN}: it would silently create an empty run; {_WHY_LOST}")
 _GOES_ON = _pass("{tracker} knows {id} as {state}, and the run continues it")
 _NEVER_RESUMED = _fail(
     "{id} is there as {state}, and with resume = never {tracker} would refuse to continue it: "
     "choose a new [tracker] id and output root"
 )
 _STILL_RUNNING = _fail(
-    "{id} still runs, so something else may be logging there: "
-    "see that the earlier job has ended, and wait until {tracker} says so too"
+    "{tracker} says that {id} still runs, so another job may be logging to it: "
+    "make sure that the earlier job has ended, and wait until {tracker} shows the end"
 )
 _OURS = _each(
     _GOES_ON,
