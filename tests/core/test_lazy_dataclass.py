@@ -58,7 +58,17 @@ class Shapes:
         class Empty:
             pass
 
+        @dataclass(slots=True)
+        class Slotted:
+            x: int
+            y: list[int] = field(default_factory=list)
+            z: float = 0.5
+
+            def doubled(self) -> float:
+                return 2 * self.z
+
         self.Point, self.Named, self.Counter, self.Empty = Point, Named, Counter, Empty
+        self.Slotted = Slotted
 
 
 LAZY, PLAIN = Shapes(dataclass), Shapes(dataclasses.dataclass)
@@ -80,6 +90,8 @@ MAKE = {
     "one field too few": lambda kind: kind.Named(),
     "one too many": lambda kind: kind.Point(1, (), [], 4),
     "an unknown one": lambda kind: kind.Point(1, z=3),
+    "slots": lambda kind: kind.Slotted(1, z=2.5),
+    "slots, and one field too few": lambda kind: kind.Slotted(),
     "of no init": lambda kind: kind.Counter(seen=set()),
 }
 ASK = {
@@ -97,7 +109,9 @@ ASK = {
     "cached": lambda value: value.double,
     "signature": lambda value: str(inspect.signature(type(value))),
     "params": lambda value: repr(type(value).__dataclass_params__),
-    "default": lambda value: type(value).y,
+    "default": lambda value: repr(type(value).y),
+    "slots": lambda value: (type(value).__slots__, hasattr(value, "__dict__")),
+    "doubled": lambda value: value.doubled(),
 }
 
 

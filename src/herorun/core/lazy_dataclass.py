@@ -25,24 +25,62 @@ _FACTORY_DEFAULT = type(
 )()  # a default that `__init__` makes
 
 
-def _lazy(cls: Any = None, /, *, frozen: bool = False, kw_only: bool = False, **others: Any) -> Any:
+def _lazy(
+    cls: Any = None,
+    /,
+    *,
+    frozen: bool = False,
+    kw_only: bool = False,
+    slots: bool = False,
+    **others: Any,
+) -> Any:
     if cls is None:
-        return partial(_lazy, frozen=frozen, kw_only=kw_only, **others)
-    if others:  # `slots` makes another class, which cannot wait
-        return dataclasses.dataclass(cls, frozen=frozen, kw_only=kw_only, **others)
+        return partial(_lazy, frozen=frozen, kw_only=kw_only, slots=slots, **others)
+    if others or (slots and not _is_plain(cls, frozen)):
+        return dataclasses.dataclass(cls, frozen=frozen, kw_only=kw_only, slots=slots, **others)
+    if slots:
+        return _slotted(cls, kw_only)
     own = vars(cls)
     stated = {name: value for name, value in own.items() if isinstance(value, Field)}
-    for name, value in stated.items():
+    return _with_methods(cls, stated, frozen, kw_only)
+
+
+def _is_plain(cls: Any, frozen: bool) -> bool:
+    """Whether every annotation is a slot. A frozen class would also need pickling of its own."""
+    return (
+        not frozen
+        and cls.__bases__ == (object,)
+        and not any("ClassVar" in str(kind) for kind in cls.__annotations__.values())
+    )
+
+
+def _slotted(cls: Any, kw_only: bool) -> Any:
+    """The same class with slots: a class with a slot has no default of that name beside it."""
+    names = tuple(cls.__annotations__)
+    own = dict(vars(cls))
+    stated = {name: own.pop(name) for name in names if name in own}
+    for each in ("__dict__", "__weakref__"):
+        own.pop(each, None)
+    slotted = type(cls)(cls.__name__, (), {**own, "__slots__": names})
+    slotted.__qualname__ = cls.__qualname__
+    return _with_methods(slotted, stated, False, kw_only, slots=True)
+
+
+def _with_methods(
+    cls: Any, stated: Mapping[str, Any], frozen: bool, kw_only: bool, slots: bool = False
+) -> Any:
+    own = vars(cls)
+    for name, value in () if slots else stated.items():
         delattr(cls, name) if value.default is MISSING else setattr(cls, name, value.default)
     makers = {name: make for name, make in _METHODS.items() if own.get(name) is None}
-    makers[_FIELDS] = partial(_fields, stated, kw_only)
+    makers[_FIELDS] = partial(_fields, stated, kw_only, slots)
     for name, make in makers.items():
         setattr(cls, name, _FirstRead(cls, name, make))
     if not frozen and "__hash__" in makers:
         cls.__hash__ = None
     if frozen:
         cls.__setattr__, cls.__delattr__ = _refuse_assignment, _refuse_deletion
-    cls.__dataclass_params__ = _params(frozen, kw_only)
+    cls.__dataclass_params__ = _params(frozen, kw_only, slots)
     return cls
 
 
@@ -65,19 +103,20 @@ class _FirstRead:
 
 
 @cache
-def _params(frozen: bool, kw_only: bool) -> Any:
+def _params(frozen: bool, kw_only: bool, slots: bool) -> Any:
     empty = type("_", (), {"__doc__": _DOC})
-    sample: Any = dataclasses.dataclass(frozen=frozen, kw_only=kw_only)(empty)
+    sample: Any = dataclasses.dataclass(frozen=frozen, kw_only=kw_only, slots=slots)(empty)
     return sample.__dataclass_params__
 
 
-def _fields(stated: Mapping[str, Any], kw_only: bool, cls: Any) -> dict[str, Any]:
+def _fields(stated: Mapping[str, Any], kw_only: bool, slots: bool, cls: Any) -> dict[str, Any]:
     """The inherited fields, then its own."""
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):
         fields |= getattr(base, _FIELDS, {})
     annotations = cls.__annotations__
-    defaults = {name: stated.get(name, getattr(cls, name, MISSING)) for name in annotations}
+    default = (lambda name: MISSING) if slots else (lambda name: getattr(cls, name, MISSING))
+    defaults = {name: stated.get(name, default(name)) for name in annotations}
     if all(_is_plain(annotations[name], default) for name, default in defaults.items()):
         for name, default in defaults.items():
             fields[name] = _field(name, annotations[name], default, kw_only)
