@@ -212,3 +212,17 @@ def test_a_number_of_four_digits_may_be_a_password(value: int, hidden: bool) -> 
 
 def test_a_switch_under_a_secrets_name_stays() -> None:
     assert scrub_tree({"use_secret": True}) == {"use_secret": True}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "discord://1234567890/aBcDeFgHiJ",
+        "https://hooks.slack.com/services/T0/B0/xyz",
+        "https://example.org/a?ſig=0a1b2c3d4e5f",
+        "machine example.org login ada password hunter22",
+        "curl -fsS -u ada:hunter22 example.org",
+    ],
+)
+def test_a_place_is_looked_for_only_where_it_may_be_and_still_masked(text: str) -> None:
+    assert "[scrubbed]" in scrub(text)

@@ -41,6 +41,12 @@ _AFTER = lazy_regex(
     rf")(?P<value>(?<=\")[^\"\n\\]++(?=\\*+\")|{_REST}++)",
     re.IGNORECASE,
 )
+_AFTER_HINTS = (
+    *("authorization", "hooks.", "discord", "webhook.office", "api.telegram", "chat.googleapis"),
+    *("events.pagerduty", "maker.ifttt", "sig=", "signature=", "login", "machine", "sshpass"),
+    *("curl", "wget"),
+    *(scheme.removesuffix("s?") for scheme in _SPEAKS.split("|")),
+)
 _COOKIE = lazy_regex(
     r"(?P<head>\b(?:set-)?cookie\\*+[\"']?\s*+:\s*+\\*+[\"']?)(?P<value>[^\r\n\"'\\=]{0,200}=[^\r\n\"'\\]*+)",
     re.IGNORECASE,
@@ -89,19 +95,19 @@ _PLACES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (("@",), _USERINFO),
     (("@",), _LOOSE_USERINFO),
     (("@",), _PLAIN_USERINFO),
-    ((), _AFTER),
+    (_AFTER_HINTS, _AFTER),
     (("akia", "asia", "[scrubbed]"), _AFTER_ITS_ID),
     (("cookie",), _COOKIE),
     (("</", "&lt;/"), _ELEMENT),
     (("bearer", "basic"), _BEARER),
-    (("login", "key"), _SPOKEN),
+    (("login", " key", "_key", "-key"), _SPOKEN),
 )
 
 
 def mask_places(text: str, mask: str) -> str:
-    small = text.lower()
+    small, ascii_only = text.lower(), text.isascii()  # a pattern also takes `ſ` for an s
     for hints, place in _PLACES:
-        if not hints or any(hint in small for hint in hints):
+        if any(hint in small for hint in hints) or not ascii_only:
             text = place.sub(lambda match: _masked(match, mask), text)
     return text
 
