@@ -1,11 +1,12 @@
 """The environment that a job shows, against the admitted one."""
 
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
 
 from herorun.core.admission import salted, sealed
-from herorun.core.admission.environment import compare_environment, is_salted
+from herorun.core.admission.environment import compare_environment, is_any, is_salted
 from wording import mentions
 
 ADMITTED: dict[str, Any] = {
@@ -94,3 +95,9 @@ def test_one_that_could_not_be_read_is_unknown():
 def test_a_salted_digest_tells_no_value():
     assert salted("a", "1") != salted("a", "2") and is_salted("a", salted("a", "1"))
     assert not is_salted("b", salted("a", "1"))
+
+
+@pytest.mark.parametrize("glob", ["NCCL_*", "NCCL", "*", "", "N*_*", "NCC?", "[NX]CCL*", "NCCL*]"])
+def test_a_glob_matches_as_fnmatch_says(glob: str) -> None:
+    for name in ("NCCL_", "NCCL", "NCCL_ALGO", "nccl_a", "XCCL", "", "NCCL*]", "A\nNCCL_"):
+        assert is_any(name, [glob]) == fnmatchcase(name, glob), name

@@ -17,7 +17,15 @@ MOST = 5  # variables that a message names
 
 
 def is_any(name: str, globs: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, glob) for glob in globs)
+    return any(_matches(name, glob) for glob in globs)
+
+
+def _matches(name: str, glob: str) -> bool:
+    """As `fnmatchcase`, which compiles a pattern for each: nearly all are a name or a prefix."""
+    head = glob.removesuffix("*")
+    if any(sign in head for sign in "*?["):
+        return fnmatchcase(name, glob)
+    return name == head if head == glob else name.startswith(head)
 
 
 def salted(value: str, salt: str) -> str:
