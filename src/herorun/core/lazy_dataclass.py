@@ -115,16 +115,16 @@ def _fields(stated: Mapping[str, Any], kw_only: bool, slots: bool, cls: Any) -> 
     for base in reversed(cls.__mro__[1:]):
         fields |= getattr(base, _FIELDS, {})
     annotations = cls.__annotations__
-    default = (lambda name: MISSING) if slots else (lambda name: getattr(cls, name, MISSING))
-    defaults = {name: stated.get(name, default(name)) for name in annotations}
-    if all(_is_plain(annotations[name], default) for name, default in defaults.items()):
+    bare = {} if slots else {name: getattr(cls, name, MISSING) for name in annotations}
+    defaults = {name: stated.get(name, bare.get(name, MISSING)) for name in annotations}
+    if all(_is_simple(annotations[name], default) for name, default in defaults.items()):
         for name, default in defaults.items():
             fields[name] = _field(name, annotations[name], default, kw_only)
         return fields
     return fields | _standard_fields(cls, annotations, defaults, kw_only)
 
 
-def _is_plain(kind: Any, default: Any) -> bool:
+def _is_simple(kind: Any, default: Any) -> bool:
     """Whether this is a field and nothing else, which only the standard library tells of a text, of
     a `ClassVar` and of a default that may be changed.
     """
