@@ -13,15 +13,17 @@ from herorun.system.git import Repository
 from herorun.system.trusted import ITEMS, VARIABLE, trusted, trusts_all
 
 
-def say_untrusted(contract: Contract, repository: Repository) -> str:
+def say_untrusted(
+    contract: Contract, repository: Repository, items: tuple[str, ...] | None = None
+) -> str:
     """Why nothing of the contract is run; empty where a person trusted all that it names, or it
     names nothing.
 
     `WrongUse` where no trust helps: a configuration of ssh that comes with the repository runs what
-    it likes.
+    it likes. `items` are `all_items` of the contract, where the caller has them.
     """
     must_be_the_users(contract, repository)
-    missing = untrusted(contract, repository)
+    missing = untrusted(contract, repository, items)
     if not missing:
         return ""
     return (
@@ -32,9 +34,11 @@ def say_untrusted(contract: Contract, repository: Repository) -> str:
     )
 
 
-def untrusted(contract: Contract, repository: Repository) -> tuple[str, ...]:
+def untrusted(
+    contract: Contract, repository: Repository, items: tuple[str, ...] | None = None
+) -> tuple[str, ...]:
     """The items that a person has to trust first."""
-    items = tuple(all_items(contract))
+    items = tuple(all_items(contract)) if items is None else items
     if not items or trusts_all():
         return ()
     trusted_items = trusted(repository.main, ITEMS)

@@ -1,7 +1,9 @@
 """What this user trusts, by repository: a file of the user's own, which no repository can write."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,7 @@ def trust(repository: Path, kind: str, values: Iterable[str]) -> None:
     """Add to it, for this repository alone."""
     path, name = trust_file(), str(repository.resolve())
     with locked(path.with_suffix(".lock"), what="another herorun that writes what is trusted"):
-        table = _read_trusted()
+        table = deepcopy(_read_trusted())
         own = table.setdefault(name, {})
         own[kind] = sorted({*own.get(kind, ()), *values})
         write_whole(path, (canonical(table) + "\n").encode())
@@ -43,13 +45,21 @@ def trust(repository: Path, kind: str, values: Iterable[str]) -> None:
 def _read_trusted() -> dict[str, Any]:
     path = trust_file()
     try:
-        table = read_json(path.read_bytes())
+        facts = path.stat()
+        # A fleet asks for each run, several times. The file is replaced as a whole.
+        return _read_table(path, (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise CouldNotLook(
             f"{path}, where what you trust is kept, cannot be read: {error}."
         ) from None
+
+
+@lru_cache(maxsize=1)
+def _read_table(path: Path, version: Hashable) -> dict[str, Any]:
+    """What a version of the file holds; nobody may change it."""
+    table = read_json(path.read_bytes())
     if not isinstance(table, dict):
         raise CouldNotLook(f"{path}, where what you trust is kept, is damaged: move it away.")
     return table

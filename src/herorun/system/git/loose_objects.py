@@ -8,7 +8,7 @@ counts.
 import hashlib
 import zlib
 from collections.abc import Iterator
-from dataclasses import field
+from functools import lru_cache
 from pathlib import Path
 
 from herorun.core.lazy_dataclass import dataclass
@@ -18,6 +18,7 @@ TREE = "040000"
 # Bytes of a commit or a tree: whoever may push can give a commit a message of megabytes, and of
 # a commit only the tree is wanted here.
 LARGEST = 4 << 20
+TREES = 64  # that are kept parsed: their names are digests, so they never change
 
 
 class Elsewhere(Exception):
@@ -26,10 +27,9 @@ class Elsewhere(Exception):
 
 @dataclass(frozen=True)
 class Loose:
-    """The objects of one repository; a tree is read once."""
+    """The objects of one repository."""
 
     store: Path  # the folder `objects` of the git directory
-    _trees: dict[str, list[Row]] = field(default_factory=dict)
 
     def content(self, oid: str, kind: bytes, most: int | None = LARGEST) -> bytes:
         """What an object of this kind holds; its name is the digest of it, and must be.
@@ -73,12 +73,12 @@ class Loose:
         top = self._row(commit, folder)
         return list(self._below(top, "")) if top else []
 
-    def names(self, commit: str, folder: str) -> list[Row]:
+    def names(self, commit: str, folder: str) -> tuple[Row, ...]:
         """What lies in one folder of a commit, and not below it."""
         top = self._row(commit, folder)
-        return self._tree(top) if top else []
+        return self._tree(top) if top else ()
 
-    def tree(self, oid: str) -> list[Row]:
+    def tree(self, oid: str) -> tuple[Row, ...]:
         """The entries of a tree, in git's order."""
         return self._tree((TREE, oid, ""))
 
@@ -100,16 +100,14 @@ class Loose:
             row = next((each for each in self._tree(row) if each[2] == part), None)
         return row
 
-    def _tree(self, row: Row) -> list[Row]:
+    def _tree(self, row: Row) -> tuple[Row, ...]:
         mode, oid, path = row
         if mode != TREE:
             raise Elsewhere(path)
-        if oid not in self._trees:
-            try:
-                self._trees[oid] = list(_parse_tree(self.content(oid, b"tree"), len(oid) // 2))
-            except ValueError:
-                raise Elsewhere(oid) from None
-        return self._trees[oid]
+        try:
+            return _rows_of_tree(self, oid)
+        except ValueError:
+            raise Elsewhere(oid) from None
 
     def _below(self, top: Row, prefix: str) -> Iterator[Row]:
         for row in self._tree(top):
@@ -118,6 +116,14 @@ class Loose:
                 yield from self._below(row, f"{prefix}{name}/")
             else:
                 yield mode, oid, prefix + name
+
+
+@lru_cache(maxsize=TREES)
+def _rows_of_tree(loose: Loose, oid: str) -> tuple[Row, ...]:
+    """Of the runs of one commit each asks for its trees, and the folder of contracts has a row for
+    each run.
+    """
+    return tuple(_parse_tree(loose.content(oid, b"tree"), len(oid) // 2))
 
 
 def _parse_tree(tree: bytes, width: int) -> Iterator[Row]:
