@@ -67,7 +67,7 @@ class Options(RenamedKeys, SshLogin):
         ),
     )
     timeout: Duration = Field(
-        timedelta(seconds=90), description="Time that one question to nel may take."
+        timedelta(seconds=90), description="Time that one query to nel may take."
     )
     submit_timeout: Duration = Field(
         timedelta(minutes=10), description="Time that a submission may take."

@@ -101,7 +101,7 @@ class Options(RenamedKeys, SshLogin):
     )
     timeout: Duration = Field(
         timedelta(seconds=40),
-        description="Time that one question to Slurm may take; a slow controller takes 20 s.",
+        description="Time that one query to Slurm may take; a slow controller takes 20 s.",
     )
     folder: Absolute | None = Field(
         None,

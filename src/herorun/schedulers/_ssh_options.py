@@ -76,7 +76,9 @@ class Options(RenamedKeys, SshLogin):
     connect_timeout: Duration = Field(
         timedelta(seconds=15), description="Time for a new connection."
     )
-    timeout: Duration = Field(timedelta(seconds=20), description="Time for a look, once connected.")
+    timeout: Duration = Field(
+        timedelta(seconds=20), description="Time for one query, once connected."
+    )
     start_timeout: Duration = Field(
         timedelta(seconds=20), description="Time that a start may take."
     )

@@ -51,7 +51,7 @@ class TimerFile(Shape):
 
 
 class TimerDocument(Document):
-    """What would look regularly. Nothing is put in place."""
+    """What `herorun box timer` prints; nothing is installed."""
 
     slug: str
     host: Literal["systemd", "cron", "actions"] = Field(alias="for")
@@ -163,7 +163,7 @@ class JobFound(Shape):
 
 
 class JobPlace(Shape):
-    """One place where jobs are looked for."""
+    """One place where jobs are searched for."""
 
     place: str
     jobs: Sequence[JobFound]

@@ -218,7 +218,7 @@ class CandidateEntry(Shape):
 
 
 class DiscardedEntry(Shape):
-    """What starting from the chosen checkpoint throws away."""
+    """What is lost by a start from the chosen checkpoint."""
 
     steps: int | None
     accelerator_hours: float | None

@@ -37,7 +37,7 @@ class NewestCheckpoint(Shape):
 
 
 class RunSummaryEntry(Shape):
-    """What one sees at a glance; null: nobody saw it."""
+    """The newest values of a run; null: not known."""
 
     step: int | None
     """Completed updates."""
@@ -64,7 +64,7 @@ class RunSummaryEntry(Shape):
 
 
 class StatusOf(StatusFields):
-    """How one run stands, with what its record says."""
+    """The state of one run, with what its record says."""
 
     slug: str
     stage: Literal["not initialised", "initialised", "launched", "sealed"]
@@ -117,7 +117,7 @@ class Status(Document, StatusOf):
 
 
 class NotRead(Shape):
-    """A run, among several, that could not be looked at."""
+    """A run, among several, that could not be read."""
 
     slug: str
     error: str

@@ -20,16 +20,16 @@ class Budgets(Table):
         6, ge=0, description="Relaunches within the window; beyond them a person is asked."
     )
     window: Duration = Field(
-        timedelta(hours=24), description="The time that relaunches are counted over."
+        timedelta(hours=24), description="The time within which relaunches are counted."
     )
     infra: Whole = Field(
-        6, ge=0, description="Of these, after a fault of the hardware, network or cluster."
+        6, ge=0, description="Relaunches after a fault of the hardware, network or cluster."
     )
-    unknown: Whole = Field(3, ge=0, description="Of these, after an end that nothing explains.")
+    unknown: Whole = Field(3, ge=0, description="Relaunches after an end that nothing explains.")
     code_bug: Whole = Field(
-        1, ge=0, description="Fix attempts by a person before the same error ends the matter."
+        1, ge=0, description="Relaunches for the same error after a person's fix."
     )
-    oom: Whole = Field(0, ge=0, description="Of these, after running out of memory.")
+    oom: Whole = Field(0, ge=0, description="Relaunches after running out of memory.")
 
 
 class Recovery(StrEnum):
@@ -39,7 +39,7 @@ class Recovery(StrEnum):
 
 
 class BabysitTable(Table):
-    """Who watches, how often, and what they may do."""
+    """Who monitors the run, how often, and what herorun may do by itself."""
 
     RENAMED: ClassVar = {"catalogue": "signatures"}
 
@@ -49,7 +49,7 @@ class BabysitTable(Table):
     owner: str | None = Field(None, description="user@machine of the one monitoring owner.")
     recovery: Recovery = Field(
         Recovery.RELAUNCH,
-        description="What follows a crash: a relaunch, a question to the DRI, or telling only.",
+        description="What follows a crash: a relaunch, a question to the DRI, or only a notification.",
     )
     budgets: Budgets = Budgets.model_construct()
     stop_on: tuple[CheckName, ...] = Field(

@@ -17,9 +17,7 @@ ON_PURPOSE = frozenset({Cause.BY_HAND, Cause.BY_US})  # no fault of the run or t
 
 @dataclass(frozen=True)
 class Range:
-    """At least so much; at most so much if all that is unknown belonged to it. None where nobody
-    can tell.
-    """
+    """`min` without unknown time, `max` with all of it; None: not known."""
 
     min: float | None
     max: float | None

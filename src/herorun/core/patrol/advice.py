@@ -14,7 +14,7 @@ class PatrolState(StrEnum):
 
 @dataclass(frozen=True)
 class Advice:
-    """One row that applies. `command` is exact; empty where there is none to give."""
+    """One piece of advice. `command` can be typed as it is; empty: there is none."""
 
     row: str
     message: str

@@ -18,7 +18,7 @@ class Alive(StrEnum):
 
 @dataclass(frozen=True)
 class Blind:
-    """Nobody could look."""
+    """The machine could not be read."""
 
     why: str
 
@@ -29,7 +29,7 @@ class Own:
 
     line: str = ""  # the newest line of the log that shows progress, unchanged
     step: int | None = None
-    done: bool | None = None  # whether the words of success stand in it; None: nobody gave any
+    done: bool | None = None  # whether it contains the success pattern; None: none is declared
     size: int | None = None
     age: float | None = None  # seconds since it was written
     failure: str = ""  # the class of the failure that it reports; empty if it reports none
@@ -51,7 +51,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Copy:
-    """A folder there, and what it is a copy of."""
+    """A folder on the machine, and the local folder that it copies."""
 
     path: str
     source: str

@@ -52,7 +52,7 @@ def _down(observation: HostObservation, remedy: Remedy, ways: Ways) -> Iterator[
             f"The training is done{without}. Make only what is missing; do not train again.",
         )
     elif remedy is Remedy.LOOK:
-        note = "and its log does not have the words of success"
+        note = "and its log does not contain the success pattern"
         yield Advice(
             "unproven",
             f"The job ended well{without}, {note}: read its log before you resume it.",
