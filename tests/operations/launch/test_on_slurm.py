@@ -110,7 +110,7 @@ def test_a_job_that_sbatch_has_started_by_hand_is_adopted_watched_and_replaced_a
         answer = json.loads(capsys.readouterr().out)
         assert (answer["instance"], answer["job"]) == ("tiny-1", number)
         assert answer["adopted"]["user"] and answer["adopted"]["command"] is None
-        assert mentions(" ".join(answer["adopted"]["unproven"]), "compared", "tells", f"{script}")
+        assert mentions(" ".join(answer["adopted"]["unproven"]), "compared", "reports", f"{script}")
         assert told.starts == ["by-hand scratch"]
         assert job_of(told, "tiny-1").state is JobState.RUNNING
         assert told.tick("--json") == 3  # it checked in under its own name: tiny-1 has no receipt
