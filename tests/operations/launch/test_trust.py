@@ -306,7 +306,7 @@ def test_a_fresh_clone_proves_an_honest_launch_and_looks(story: Story, capsys: C
     fresh = story.clone("fresh")
     _, standing = told(fresh, capsys, "status", SLUG)
     assert standing["stage"] == "launched" and not [d for d in standing["doubts"] if "count" in d]
-    assert (fresh.work / ".git" / "herorun" / "tiny.proven.json").exists(), standing["doubts"]
+    assert (fresh.work / ".git" / "herorun" / "tiny.proven.json").exists(), standing
 
 
 def test_a_launch_that_cannot_be_asked_about_is_shown_from_the_record(
