@@ -1,5 +1,7 @@
 """hardware-mismatch."""
 
+import pytest
+
 from builders import a_contract, answer, answers
 from herorun.checks.launch.hardware_mismatch import hardware_mismatch
 from herorun.core.evidence import Nothing, Offered
@@ -26,3 +28,25 @@ def test_a_scheduler_that_does_not_tell_is_not_judged() -> None:
     verdict = answer(hardware_mismatch, STATED, Offered(partial=reason))
     assert verdict.message == reason
     assert answer(hardware_mismatch, STATED, {Offered: Nothing("not told")}).outcome == "n/a"
+
+
+def test_what_cannot_be_compared_is_not_judged_and_both_values_are_named() -> None:
+    verdict = answer(hardware_mismatch, STATED, Offered({"topology": "8x8x8"}))
+    assert (verdict.subject, verdict.outcome) == ("topology", "n/a")
+    assert mentions(verdict.message, "topology", "8x8x8", "11 x NVL72")
+
+
+@pytest.mark.parametrize(
+    ("offered", "outcome"),
+    [
+        ("US-EAST5", "pass"),
+        ("us-east5-a", "pass"),
+        (("us-east5-a", "us-east5-b"), "pass"),
+        (("us-east5-a", "us-east1"), "fail"),
+        ("us-east51", "fail"),
+        ("us", "fail"),
+    ],
+)
+def test_a_zone_is_in_the_region_that_is_stated(offered: object, outcome: str) -> None:
+    stated = a_contract(hardware={"region": "us-east5"})
+    assert answer(hardware_mismatch, stated, Offered({"region": offered})).outcome == outcome
