@@ -123,3 +123,61 @@ def test_a_loss_with_too_few_decimals_is_not_known_to_stand_still():
 
     assert summarise(folded(curve(*rounded, gap=20))).of("flat") == ()
     assert not chance(7.4, 6.95, *[6.91] * 36)  # ln 1000, rounded upwards
+
+
+def test_one_number_in_eight_rows_and_five_hundred_steps_is_nothing_learned():
+    """Only the rounding of single precision moves it; row 0 is at step 1."""
+    losses = [25.600017547607422, 25.600015640258789, 25.600013732910156] * 4
+    rows = curve(*losses, first=12_400, gap=100)
+
+    assert fired(rows) == [("flat-start", "critical", 7)]
+    assert fired(curve(*losses, first=12_400, gap=40)) == []  # 440 steps
+    assert fired(curve(*losses[:7], first=12_400, gap=100)) == []
+
+
+@pytest.mark.parametrize(
+    "losses",
+    [
+        [0.0336] * 40,  # too few digits to know
+        [25.6 + 1e-4 * (row % 3) for row in range(40)],  # small moves, and moves still
+        # the last layer begins with zeros, and the warm-up has hardly begun
+        [*[math.log(1000)] * 60, *(math.log(1000) * 0.999**row for row in range(200))],
+    ],
+    ids=["four digits", "it moves", "a last layer of zeros"],
+)
+def test_what_may_move_is_not_one_number(losses):
+    gap = 1 if len(losses) > 100 else 100
+    assert not found(curve(*losses, gap=gap), "constant")
+
+
+def test_a_number_that_moves_at_last_is_over():
+    rows = curve(*[25.600017547607422] * 12, 24.0, first=12_400, gap=100)
+    (constant,) = found(rows, "constant")
+    assert (constant.open, constant.last_step) == (False, 12_400 + 1100 + 1)
+
+
+def test_an_excerpt_from_late_in_a_training_that_stands_at_chance():
+    rows = curve(*noise(9, width=0.0005), first=111_383)
+
+    assert fired(rows) == [("flat-start", "critical", 7)]
+    assert found(rows, "chance")[0].expected == UNIFORM
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        curve(*noise(9, width=0.0005), first=400),  # it may be about to learn
+        curve(*noise(9, width=0.01), first=111_383),  # the noise of trained weights
+        curve(*noise(9, math.log(10), width=0.0005), first=111_383),  # a good language model's
+        curve(*[6.908] * 9, first=111_383),  # too few digits
+        curve(*noise(7, width=0.0005), first=111_383),
+    ],
+    ids=["early", "noisy", "ten classes", "no moves", "seven rows"],
+)
+def test_other_excerpts_show_no_chance(rows):
+    assert not found(rows, "chance", "constant")
+
+
+def test_an_excerpt_that_leaves_chance_is_over():
+    rows = curve(*noise(12, width=0.0005), 6.7, 6.6, first=111_383)
+    assert [each.open for each in found(rows, "chance")] == [False]

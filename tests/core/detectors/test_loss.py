@@ -466,3 +466,17 @@ def test_zeros_within_rounding_of_small_losses_are_no_collapse():
 
     assert not found(curve(*small, *[0.0] * 40), "collapsed")
     assert found(curve(*[0.31, 0.32, 0.29, 0.3] * 10, *[0.0] * 40), "collapsed")
+
+
+def test_the_largest_loss_of_a_clipped_softmax_is_one_excursion():
+    """-ln of the smallest float32, with six digits as Caffe prints it."""
+    losses = [*CALM, 87.3365, 87.3365, 87.336544, 2.0, 2.0]
+    (saturated,) = found(curve(*losses), "saturated")
+
+    assert (saturated.rows, saturated.open, saturated.first_step) == (3, False, 61)
+    assert not found(curve(*CALM, 87.33, 87.34), "saturated")
+
+
+def test_a_saturated_loss_in_a_batch_is_seen_as_row_by_row():
+    rows = curve(*[87.3 + 0.001 * (row % 7) for row in range(200)], *[87.3365] * 3, 87.3)
+    assert [each.rows for each in found(rows, "saturated")] == [3]

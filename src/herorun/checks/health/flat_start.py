@@ -9,6 +9,9 @@ stay flat for less. A loss that falls at once to the logarithm of a common numbe
 never below, is reported after 40 rows and 800 steps, even if it jumps upwards in between; after 30
 rows and 500 steps, if 14 of the newest 20 rows lie above it.
 `frozen-loss` reports it from 30 rows and 500 steps on.
+Eight first rows are enough where they differ for 500 steps by no more than the rounding of single
+precision, or where a record that begins after step 500 lies within 0.3 % of the logarithm of a
+common number of classes, a hundred at least.
 """
 
 from pydantic import PositiveInt
@@ -34,12 +37,14 @@ CHANCE = 0.005  # of the loss, beside the logarithm of the vocabulary
 class Limits:
     """How much longer it must last after the detector begins, at 30 rows and 500 steps.
 
-    `chance_rows` is for a loss at the logarithm of the vocabulary that the config names.
+    `chance_rows` is for a loss at the logarithm of the vocabulary that the config names,
+    `constant_rows` for one that has been the same number in each of 8 rows and for 500 steps.
     """
 
     rows: PositiveInt = 70
     steps: PositiveInt = 1500
     chance_rows: PositiveInt = 10
+    constant_rows: PositiveInt = 1
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC)
@@ -57,6 +62,8 @@ def flat_start(
     chance = any(each.open for each in metrics.of("chance"))
 
     def lasts(flat: Excursion) -> bool:
+        if flat.kind == "constant":
+            return flat.rows >= limits.constant_rows
         if flat.kind == "chance":
             return vocab is None or _is_chance(flat, vocab)
         if chance:
@@ -67,7 +74,12 @@ def flat_start(
         return flat.rows >= limits.rows and flat.steps >= limits.steps and not trained
 
     return judged(
-        metrics, history, metrics.of("flat", "chance"), lasts, "no flat start", describe=say_flat
+        metrics,
+        history,
+        metrics.of("flat", "chance", "constant"),
+        lasts,
+        "no flat start",
+        describe=say_flat,
     )
 
 

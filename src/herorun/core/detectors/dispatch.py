@@ -162,8 +162,12 @@ def _rate(state: MetricsState, name: str, value: float, names: Names, at: RowPos
         watch = state_for(state.rates, name, ExcursionWatch)
         if watch.streak is not None:
             watch.within("spent", name, 0)
-    elif value == 0.0 and name in state.rates:
-        state.rates[name].over(at.step, 0.0, 0.0, 0.0, at.declared)
+        state.idle_rates.pop(name, None)
+    elif value == 0.0:
+        if name in state.rates:
+            state.rates[name].over(at.step, 0.0, 0.0, 0.0, at.declared)
+        else:
+            state_for(state.idle_rates, name, ExcursionWatch).over(at.step, 0.0, 0.0, 0.0)
 
 
 def _judge_step_time(

@@ -40,11 +40,21 @@ EARLY, EARLY_STEPS = 30, 500
 NEWEST, HIGHER = 20, 14
 ABOVE_IT = 1.0005  # times it: a loss of two decimals may be rounded upwards
 MOVES = 5  # from row to row that all exceed TIGHT: the loss has too few decimals to stand still
+# So many rows need no trend. Rounding moves a sum of float32 by some units in the last place, 2^-23
+# of the value; the losses of two batches never lie so near to each other unless the weights give
+# every input the same output. Fewer digits than these may hide that they differ.
+FIRST, ROUNDING, DIGITS = 8, 8 * 2.0**-23, 7
+# A record that begins so late has no first rows to be compared with. Trained weights give batches
+# losses that differ by a per cent and more (a standard deviation of one nat an example, hundreds of
+# examples); within a third of that around the logarithm of at least a hundred classes are weights
+# that know nothing. Fewer classes have logarithms that good language models pass.
+LATE, NEAR, LEAST_CLASSES = 500, 0.003, 100
 
 RULES = (
     SKIPPED, LEAST, MOST, STEPS, TIGHT, FELL, LEARNED, DEEPER, RATE, FALL, SURE,
     *CLASSES, *ABOVE, TOUCHED, BELOW, SETTLES, STANDS, STANDS_STEPS,
     EARLY, EARLY_STEPS, NEWEST, HIGHER, ABOVE_IT, MOVES,
+    FIRST, ROUNDING, DIGITS, LATE, NEAR, LEAST_CLASSES,
 )  # fmt: skip
 
 
@@ -67,9 +77,64 @@ class FirstRows:
     levels: tuple[float, ...] = ()  # of chance, that the first loss lies a little above
     higher: int = 0  # a bit for each of the newest rows: above the lowest of these levels
     chance: ExcursionWatch = field(default_factory=ExcursionWatch)
+    losses: list[float] = field(default_factory=list)  # the first ones
+    # levels of chance near which a record that begins late stays
+    late: tuple[float, ...] = ()
+    one_number: bool = False  # all rows so far
+    constant: ExcursionWatch = field(default_factory=ExcursionWatch)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the next row may say more about the beginning."""
+        is_short = len(self.losses) < FIRST
+        return is_short or not self.over or bool(self.levels or self.late or self.one_number)
 
     def excursions(self) -> list[Excursion]:
-        return [*self.flat.excursions("flat", "loss"), *self.chance.excursions("chance", "loss")]
+        kinds = ("flat", "chance", "constant")
+        return [each for kind in kinds for each in getattr(self, kind).excursions(kind, "loss")]
+
+
+def follow_excerpt(state: FirstRows, step: int, loss: float) -> None:
+    """Whether the first few rows alone show that nothing is learned: a loss that is one number, or
+    a record from the midst of a training that stands at chance.
+    """
+    if len(state.losses) < FIRST:
+        state.losses.append(loss)
+        if len(state.losses) < FIRST:
+            return
+        state.late, state.one_number = _late_levels(state, step), _is_one_number(state.losses)
+    if state.one_number:
+        _follow_one_number(state, step, loss)
+    state.late = tuple(level for level in state.late if abs(loss - level) < NEAR * level)
+    if state.late:
+        state.chance.over(step, 0.0, state.late[0], 0.0)
+    elif not state.levels:
+        state.chance.end("chance", "loss")
+
+
+def _follow_one_number(state: FirstRows, step: int, loss: float) -> None:
+    """Weights whose last layer begins with zeros have one loss too, until a warm-up moves them."""
+    if abs(loss - state.losses[0]) > ROUNDING * loss:
+        state.constant.end("constant", "loss")
+        state.one_number = False
+    elif step - state.first_step >= STEPS:
+        state.constant.over(step, 0.0, loss, 0.0)
+
+
+def _late_levels(state: FirstRows, step: int) -> tuple[float, ...]:
+    """The levels that all first rows lie near, of a record that does not begin at the beginning."""
+    begins_late = state.first_step >= LATE and state.first_step > 2 * (step - state.first_step)
+    if not begins_late or len(set(state.losses)) < FIRST / 2:
+        return ()
+    levels = (math.log(classes) for classes in CLASSES if classes >= LEAST_CLASSES)
+    return tuple(
+        level for level in levels if all(abs(x - level) < NEAR * level for x in state.losses)
+    )
+
+
+def _is_one_number(losses: list[float]) -> bool:
+    digits = max(len(repr(loss).strip("0.").replace(".", "").partition("e")[0]) for loss in losses)
+    return digits >= DIGITS and max(losses) - min(losses) <= ROUNDING * max(losses)
 
 
 def follow_chance(state: FirstRows, step: int, loss: float) -> None:

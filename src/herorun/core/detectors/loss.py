@@ -44,6 +44,9 @@ ROUNDED = 4.0  # times the smallest difference of two losses, below which one ma
 ODD = 4  # first rows that may be odd, and would hide everything for sixty more, where ...
 FELL = 8  # ... so many rows follow them ...
 FAR = 10.0  # ... that are so many times lower than the trend
+# -ln of the smallest normal float32, 2^-126: the loss where the probability of every right class
+# was rounded to zero and then clipped, as Caffe's softmax does; printed with six digits
+SATURATED, SATURATED_WITHIN = 126 * math.log(2.0), 5e-4
 
 _HIGH, _ALONE, _RISING = math.log(RATIO), math.log(ALONE), math.log(RISING)
 _ELEVATED, _DRIFT, _DIVERGED = math.log(ELEVATED), math.log(DRIFT), math.log(DIVERGED)
@@ -53,6 +56,7 @@ RULES = (
     RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, RAISED, DENSE, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
     DIVERGED, DIVERGED_NOISE, LEARNED,
     SIGNED, FROZEN, REPEATS, CHANGES, MOVES, ODD, FELL, FAR, ROUNDED,
+    SATURATED, SATURATED_WITHIN,
 )  # fmt: skip
 
 
@@ -77,16 +81,21 @@ def judge_loss(
         return
     if state.zeros:
         _no_zero(state)
+    if abs(loss - SATURATED) < SATURATED_WITHIN:
+        state.saturated.over(step, 0.0, loss, 0.0, declared)
+    elif state.saturated.streak is not None:
+        state.saturated.within("saturated", "loss", 0)
     if loss < 0.0 or state.signed:
         _signed(state, loss)
         return
     state.positive = loss
     y = math.log(loss)
     start = state.begun
-    if not start.over or start.levels:
+    if start.goes_on:
         first_rows.follow_start(start, step, y)
         if start.levels or start.rows == 1:
             first_rows.follow_chance(start, step, loss)
+        first_rows.follow_excerpt(start, step, loss)
     gap, state.last_step = step - state.last_step, step
     if not state.trend.rows:
         state.trend.begin(y)

@@ -19,6 +19,7 @@ LASTING = (
     "frozen",
     "shifted",
     "stepped",
+    "saturated",
 )
 
 
@@ -37,6 +38,7 @@ class LossState:
     frozen: ExcursionWatch = field(default_factory=ExcursionWatch)
     shifted: ExcursionWatch = field(default_factory=ExcursionWatch)
     stepped: ExcursionWatch = field(default_factory=ExcursionWatch)
+    saturated: ExcursionWatch = field(default_factory=ExcursionWatch)
     begun: FirstRows = field(default_factory=FirstRows)
     zeros: int = 0  # rows before this one that were zero
     longest_zeros: int = 0

@@ -53,7 +53,7 @@ TREND = (
     baseline.FLOOR,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 14  # of the state
+SHAPE = 15  # of the state
 ONE_BY_ONE = 16  # rows that follow the one at which a batch ended
 
 
@@ -208,6 +208,7 @@ def _end_attempt(state: MetricsState) -> None:
         getattr(shape, kind).end(kind, "loss")
     shape.begun.flat.end("flat", "loss")
     shape.begun.chance.end("chance", "loss")
+    shape.begun.constant.end("constant", "loss")
     for name, watch in state.non_finite.items():
         watch.end("not-finite", name)
     for name, norm in state.norms.items():
@@ -218,6 +219,7 @@ def _end_attempt(state: MetricsState) -> None:
         pace.warm = 0
     for name, watch in state.rates.items():
         watch.end("spent", name)
+    state.idle_rates = {}
     state.skips.often.end("skipped", nonfinite.SKIPS)
     state.skips = nonfinite.Skips(often=state.skips.often)
     state.wall.began = None
@@ -258,6 +260,7 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         *(e for name, each in sorted(state.growths.items()) for e in each.excursions(name)),
         *(e for name, watch in sorted(state.bands.items()) for e in watch.excursions("band", name)),
         *(e for n, watch in sorted(state.rates.items()) for e in watch.excursions("spent", n)),
+        *_idle_rates(state),
         *state.turns.excursions(),
     ]
     return Metrics(
@@ -286,6 +289,13 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         opening=tuple(state.lineage.opening),
         unjudged=tuple(unjudged_metrics(state, names)),
     )
+
+
+def _idle_rates(state: MetricsState) -> Iterator[Excursion]:
+    """Of several learning rates one that is zero is a group that is frozen."""
+    if not state.rates:
+        for name, watch in sorted(state.idle_rates.items()):
+            yield from watch.excursions("idle", name)
 
 
 def _paced(excursions: Iterable[Excursion], names: Names) -> Iterator[Excursion]:

@@ -76,6 +76,8 @@ class MetricsState:
     steps: Steps = field(default_factory=Steps)
     # learning rates that were above zero
     rates: dict[str, ExcursionWatch] = field(default_factory=dict)
+    # learning rates that have been zero since the first row
+    idle_rates: dict[str, ExcursionWatch] = field(default_factory=dict)
     turns: Turns = field(default_factory=Turns)
     seen: dict[str, ReportingRhythm] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
@@ -96,6 +98,8 @@ class MetricsState:
             loss.stepped,
             loss.begun.flat,
             loss.begun.chance,
+            loss.begun.constant,
+            loss.saturated,
             self.wall.slow,
             self.skips.often,
             self.turns.mixed,
@@ -107,7 +111,8 @@ class MetricsState:
             watches += [speed.slow, speed.leak]
         watches += [wander.away for wander in self.wanders.values()]
         watches += [growth.growing for growth in self.growths.values()]
-        return [*watches, *self.bands.values(), *self.non_finite.values(), *self.rates.values()]
+        tables = (self.bands, self.non_finite, self.rates, self.idle_rates)
+        return [*watches, *(watch for table in tables for watch in table.values())]
 
 
 def copied(value: T) -> T:

@@ -82,7 +82,7 @@ def _is_quiet(state: LossState) -> bool:
     """
     if state.same or state.zeros or state.signed or state.matched or state.anew:
         return False
-    if not state.begun.over or state.begun.levels or not state.settled:
+    if state.begun.goes_on or not state.settled:
         return False
     if state.trend.rows < YOUNG or len(state.recent) != WINDOW:
         return False
@@ -100,7 +100,7 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
     opening, descent, descended = state.opening[0], state.descent, state.descended
     forgotten, halved = second_beginning._FORGOTTEN, state.opening[-1]
     ys, mask, many = list(state.recent), windows._NEWEST, NEWEST - windows.OUTLIERS
-    leap = windows.LEAST_LEAP
+    leap, saturated, near = windows.LEAST_LEAP, loss.SATURATED, loss.SATURATED_WITHIN
     alike, high, elevated, drift = (
         second_beginning.ALIKE,
         loss._HIGH,
@@ -110,7 +110,7 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
     place = first - 1
     for place in range(first, len(steps)):
         value = losses[place]
-        if value <= 0.0 or value == newest:
+        if value <= 0.0 or value == newest or -near < value - saturated < near:
             break
         y = log(value)
         excess = y - level

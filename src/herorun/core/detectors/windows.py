@@ -31,6 +31,9 @@ STEPPED = 1.2  # times the median of the rows before, where that is ...
 STEP_MOVES = 8.0  # ... so many times the usual move between them
 SPARSE = 20  # steps between two rows, from which on they are far apart
 STAYS = 1.1  # times it, down to which a step goes on
+# rows of a curve until which the thirty before the newest ten are its first descent: a step is
+# then compared with the eight before them, which all the newest must exceed
+DESCENT = 2 * (NEWEST + BEFORE)
 REFERENCE = 8  # rows, within the factor of calm ones, that all newer ones lie above:
 AT_ONCE, TWICE = 3, 2.0  # so many rows by so many times the highest of them, ...
 SUSTAINED, HALF_MORE = 5, 1.5  # ... or so many by so many times
@@ -56,6 +59,7 @@ RULES = (
     STEP_MOVES,
     SPARSE,
     STAYS,
+    DESCENT,
     REFERENCE,
     AT_ONCE,
     TWICE,
@@ -97,8 +101,12 @@ def follow_level(state: LossState, step: int, y: float, declared: bool) -> None:
     state.above = (state.above << 1 | (y > rows[-NEWEST - 1])) & _NEWEST
     if len(rows) > NEWEST + BEFORE:
         del rows[0], steps[0]
-    if state.above.bit_count() >= NEWEST - OUTLIERS and len(rows) == NEWEST + BEFORE:
+    if state.above.bit_count() < NEWEST - OUTLIERS:
+        return
+    if len(rows) == NEWEST + BEFORE:
         _compare(state, declared)
+    if state.trend.rows <= DESCENT and len(state.recent) >= NEWEST + REFERENCE:
+        _compare_young(state, declared)
 
 
 def leaps(before: Sequence[float], y: float) -> int:
@@ -138,14 +146,32 @@ def _compare(state: LossState, declared: bool) -> None:
         watch = state.stepped
     else:
         return
-    for step, y in zip(state.recent_steps[BEFORE:], newest, strict=True):
+    _begin(state, watch, before, declared)
+
+
+def _begin(state: LossState, watch: ExcursionWatch, before: list[float], declared: bool) -> None:
+    """The newest rows, as the first ones of an excursion from the median of those before."""
+    usual = median(before)
+    for step, y in zip(state.recent_steps[-NEWEST:], state.recent[-NEWEST:], strict=True):
         watch.over(step, y - usual, math.exp(usual), 0.0, declared, NEWEST)
     state.recent, state.recent_steps, state.above = [], [], 0
 
 
+def _compare_young(state: LossState, declared: bool) -> None:
+    """A step among the first rows, from eight that differ by less than it. By chance ten rows lie
+    above eight others once in 43,758 times, and hardly ever so far.
+    """
+    newest = state.recent[-NEWEST:]
+    before = state.recent[-NEWEST - REFERENCE : -NEWEST]
+    is_calm = max(before) - min(before) < _STEPPED
+    is_above = min(newest) > max(before)
+    if is_calm and is_above and _is_step(state, before, median(newest) - median(before)):
+        _begin(state, state.stepped, before, declared)
+
+
 def _is_step(state: LossState, before: list[float], rise: float) -> bool:
     steps = state.recent_steps
-    if rise <= _STEPPED or steps[-1] - steps[BEFORE] <= SPARSE * (NEWEST - 1):
+    if rise <= _STEPPED or steps[-1] - steps[-NEWEST] <= SPARSE * (NEWEST - 1):
         return False
     return rise > STEP_MOVES * median(abs(y - x) for x, y in pairwise(before))
 

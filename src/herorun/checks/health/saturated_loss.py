@@ -1,0 +1,49 @@
+"""The loss is the largest that a clipped softmax gives.
+
+Why: the probability of the right class is rounded to zero for every example, so that the loss is
+-ln of the smallest float, 87.3365, and its gradient is zero or not finite; where the probability is
+not clipped, the same weights give NaN.
+Fix: roll back to a checkpoint before it, or begin again with a lower learning rate; check the labels
+and the scale of the inputs.
+Source: 126 ln 2, the largest loss in single precision, to four decimals (`core.detectors.loss`): no
+mean over real predictions comes so near to it. Public Caffe runs stand there for good once they
+reach it.
+"""
+
+from pydantic import PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.finding import Verdict, count
+from herorun.core.health.excursion import judged, state
+from herorun.core.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many rows in a row."""
+
+    rows: PositiveInt = 1
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.NUMERIC, vetoes_relaunch=True)
+def saturated_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    def lasts(excursion: Excursion) -> bool:
+        return excursion.rows >= limits.rows
+
+    return judged(
+        metrics,
+        history,
+        metrics.of("saturated"),
+        lasts,
+        "no saturated loss",
+        describe=_describe,
+    )
+
+
+def _describe(excursion: Excursion) -> str:
+    return (
+        f"{excursion.metric} is {excursion.expected:.6g}, the largest that a softmax in single "
+        f"precision gives, for {count(excursion.rows, 'row')} from step {excursion.first_step}, "
+        f"{state(excursion)}: every probability of a right class is zero"
+    )
