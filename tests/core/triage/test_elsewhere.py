@@ -7,6 +7,14 @@ import pytest
 from core.triage.judged import judged
 
 SAID = {
+    "an allocation that may fail": (
+        "benign",
+        (
+            "W bfc_allocator.cc:219] Allocator (GPU_0_bfc) ran out of memory trying to allocate "
+            "3.87GiB. The caller indicates that this is not a failure, but may mean that there "
+            "could be performance gains if more memory were available.\nstep 500: loss 2.1"
+        ),
+    ),
     "Ray names causes that it did not see, in newer words": (
         "unknown",
         (
