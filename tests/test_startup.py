@@ -12,6 +12,7 @@ import pytest
 
 from herorun import adapters
 from herorun.cli import run
+from herorun.commands import _families
 from herorun.commands._families import BOX
 from herorun.operations.launch.preflight import PreflightOutcome
 from stories import SLUG, Story
@@ -179,10 +180,22 @@ def test_a_preflight_makes_its_document_once(story: Story, monkeypatch: pytest.M
 def test_version_and_help_load_nothing_of_the_core(tmp_path: Path) -> None:
     assert ours(imported(COMMAND, tmp_path / "modules", "--version")) == {"herorun", "herorun.cli"}
     helped = ours(imported(COMMAND, tmp_path / "modules", "--help"))
-    assert {name for name in helped if not name.startswith("herorun.commands")} == {
+    assert helped == {
         "herorun",
         "herorun.cli",
+        "herorun.commands",
+        "herorun.commands._families",
     }
+
+
+@pytest.mark.parametrize("installed", ["with its text", "as bytecode alone"])
+def test_the_help_says_of_a_command_what_its_module_says(
+    monkeypatch: pytest.MonkeyPatch, installed: str
+) -> None:
+    if installed == "as bytecode alone":
+        monkeypatch.setattr(_families, "_text_of", lambda name: "")
+    lines = {name: _families.short_help(name, 80) for name in _families.visible()}
+    assert lines == {name: _families.load(name).short_help for name in _families.visible()}
 
 
 def test_every_commands_help_loads_nothing_of_the_core(tmp_path: Path) -> None:

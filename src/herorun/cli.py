@@ -34,7 +34,7 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from herorun.commands._families import write_families
 
-        write_families(self, ctx, formatter)
+        write_families(formatter)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
