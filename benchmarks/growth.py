@@ -75,7 +75,7 @@ def long(home: Path, length: int) -> Record:
 
 def packed(record: Record) -> Record:
     with patch.object(maintenance, "PACK", 1):
-        record.tidy()
+        record.pack_refs()
     return record
 
 

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
-from herorun.core.babysit.cadence import next_look, push_delay
+from herorun.core.babysit.cadence import next_tick_delay, push_delay
 
 PAGE = Path(__file__).parents[1] / "docs" / "scaling.md"
 
@@ -53,7 +53,7 @@ class Run:
     def pause(self, at: float) -> float:
         age = timedelta(seconds=at - self.began)
         firing = self.relaunched and age < ALERT
-        return next_look(CADENCE, age, self.relaunched, False, firing).total_seconds()
+        return next_tick_delay(CADENCE, age, self.relaunched, False, firing).total_seconds()
 
 
 @dataclass

@@ -29,7 +29,7 @@ from herorun.core.agent_calls import MOST_TEXT
 from herorun.core.agent_tools import CONFIRM, ORDERS, PREVIEW, READS, Tool
 from herorun.core.check import AtRelaunch, Check, Gate, Hold, name_of
 from herorun.core.contract import PLAN_TABLES, Contract, Duration
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.environment import MACHINE, NEVER, TRAINERS
 from herorun.core.exported_metrics import METRICS
 from herorun.core.seal.kinds import SealKind, holds
@@ -148,7 +148,7 @@ def anchor(check: Check) -> str:
 
 def hold_words(hold: Hold) -> str:
     """How long a finding stays open before it fires."""
-    said = [say_duration(hold.duration)] if hold.duration else []
+    said = [format_duration(hold.duration)] if hold.duration else []
     said += [f"{hold.ticks} ticks"] if hold.ticks > 1 else []
     said += [f"{hold.steps} steps"] if hold.steps else []
     return ", ".join(said) or "none"

@@ -195,11 +195,11 @@ def test_an_admission_that_cannot_be_read_for_a_moment_is_tried_again(world: Wor
     world.run()
     link = world.home / "link.json"
     link.symlink_to(link)
-    mend = (
+    fix = (
         f"import os, time; time.sleep(0.5); os.unlink({str(link)!r}); "
         f"os.symlink('admission.json', {str(link)!r})"
     )
-    with subprocess.Popen([sys.executable, "-c", mend]):
+    with subprocess.Popen([sys.executable, "-c", fix]):
         done = world.run(HERORUN_ADMISSION=str(link))
 
     assert done.returncode == 0, done.stderr

@@ -11,14 +11,14 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from herorun import adapters, discover
 from herorun.core.contract import Contract
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 
 
 class ContractSchema(GenerateJsonSchema):
     """Durations as people write them: a default must be valid where it stands."""
 
     def encode_default(self, dft: Any) -> Any:
-        return say_duration(dft) if isinstance(dft, timedelta) else super().encode_default(dft)
+        return format_duration(dft) if isinstance(dft, timedelta) else super().encode_default(dft)
 
 
 def contract_schema() -> dict[str, Any]:
@@ -66,4 +66,4 @@ def _thresholds() -> dict[str, Any]:
 
 
 def _show_default(value: Any) -> Any:
-    return say_duration(value) if isinstance(value, timedelta) else value
+    return format_duration(value) if isinstance(value, timedelta) else value

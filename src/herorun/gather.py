@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any, TypeAlias
 
 from herorun.core.check import name_of
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import in_words
 from herorun.core.evidence import Evidence, Gaps, Nothing, Unavailable
 from herorun.core.ports import Place
@@ -87,7 +87,7 @@ def gather(
             evidence[kind], waiting = value, waiting - 1
             order.done(kind)
     progress.progress("reading the world", 1, 1)
-    late = Unavailable(f"not read within {say_span(deadline)}")
+    late = Unavailable(f"not read within {format_span(deadline)}")
     evidence |= dict.fromkeys(graph.keys() - evidence.keys(), late)
     return evidence | {Gaps: _gaps(evidence, graph)}
 

@@ -55,7 +55,7 @@ def log(
     try:
         _append(target, (json.dumps(row, allow_nan=False) + "\n").encode())
     except OSError as error:
-        _say_once(
+        _log_once(
             f"{target} cannot be written: {error.strerror or error}; the training continues without "
             "it."
         )
@@ -73,10 +73,10 @@ def _target(path: str | os.PathLike[str] | None) -> str:
         str(admission.get("output_root") or ""), stated or str(admission.get("metrics") or "")
     )
     if "://" in stated:
-        _say_once(f"{stated} is no file here: give `herorun.log` a `path` on this machine.")
+        _log_once(f"{stated} is no file here: give `herorun.log` a `path` on this machine.")
         return ""
     if not os.path.isabs(stated) or stated.endswith("/"):
-        _say_once(
+        _log_once(
             'nothing is logged: no admission whose [tracker] kind is "jsonl" is in the '
             "environment, and no absolute `path` was given."
         )
@@ -108,7 +108,7 @@ def _numbers(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             try:
                 yield str(name), _plain_number(value)
             except (TypeError, ValueError, RuntimeError, OverflowError):
-                _say_once(f"{name!r} is no number ({type(value).__name__}): it is left out.")
+                _log_once(f"{name!r} is no number ({type(value).__name__}): it is left out.")
 
 
 def _plain_number(value: Any) -> int | float | str:
@@ -163,7 +163,7 @@ def _now() -> str:
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{int(part * 1000):03d}Z"
 
 
-def _say_once(message: str) -> None:
+def _log_once(message: str) -> None:
     if message not in _complaints:
         _complaints.add(message)
         print(f"herorun: log: {message}", file=sys.stderr, flush=True)

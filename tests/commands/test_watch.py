@@ -22,10 +22,10 @@ from rich.console import Console
 
 from commands.answers import ask
 from herorun.commands._run_table import (
-    say_checkpoint,
-    say_pace,
-    say_progress,
-    say_tick,
+    format_checkpoint,
+    format_pace,
+    format_progress,
+    format_tick,
     table_of,
 )
 from herorun.commands.watch import _exit_code_of
@@ -229,12 +229,12 @@ def test_the_words_of_a_row() -> None:
         checkpoint_age=754.0,
         next_tick=at + timedelta(seconds=42),
     )
-    assert say_progress(glance) == "██████       4600/9200 2h33m left"
-    assert say_pace(glance) == "48.2k tokens_per_second 96%"
-    assert say_checkpoint(glance) == "step 4500, 12m ago"
+    assert format_progress(glance) == "██████       4600/9200 2h33m left"
+    assert format_pace(glance) == "48.2k tokens_per_second 96%"
+    assert format_checkpoint(glance) == "step 4500, 12m ago"
     assert (
-        say_tick(glance, at) == "in 42s"
-        and say_tick(glance, at + timedelta(minutes=2)) == "1m18s late"
+        format_tick(glance, at) == "in 42s"
+        and format_tick(glance, at + timedelta(minutes=2)) == "1m18s late"
     )
 
 

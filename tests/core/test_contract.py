@@ -14,7 +14,7 @@ from herorun.core.contract import (
     parse_contract,
     plan_part,
 )
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.errors import WrongUse
 from wording import mentions
 
@@ -266,8 +266,10 @@ def test_durations_have_a_unit(text, seconds):
 def test_durations_are_said_as_they_are_written(text):
     told = least(checkpoints={"temporary_every": text}).checkpoints.temporary_every
 
-    assert say_duration(told) == text
-    again = least(checkpoints={"temporary_every": say_duration(told)}).checkpoints.temporary_every
+    assert format_duration(told) == text
+    again = least(
+        checkpoints={"temporary_every": format_duration(told)}
+    ).checkpoints.temporary_every
     assert again == told
 
 

@@ -11,7 +11,7 @@ from herorun.core.environment import (
     admissible,
     from_shell,
     is_machines,
-    is_told_by_others,
+    is_set_elsewhere,
     of_plan,
 )
 from wording import mentions
@@ -66,7 +66,7 @@ def test_a_record_gives_no_variable_that_a_shell_could_not():
 
 @pytest.mark.parametrize("name", ["PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH"])
 def test_what_a_program_needs_at_all_is_the_machines(name):
-    assert is_machines(name) and is_told_by_others(name) and not admissible(name)
+    assert is_machines(name) and is_set_elsewhere(name) and not admissible(name)
 
 
 @pytest.mark.parametrize(

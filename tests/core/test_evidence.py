@@ -106,7 +106,7 @@ def test_rows_of_a_launch_that_a_wrong_clock_dated_are_told_by_their_writer(
 ) -> None:
     leaps = Leaps().seen(NOON - 5 * MINUTE).seen(NOON + 55 * MINUTE)
     ahead = an_instance(intended=NOON + 56 * MINUTE, started=NOON + 57 * MINUTE)
-    history = a_history(instances=(ahead,), leaps=leaps).at_look(NOON)
+    history = a_history(instances=(ahead,), leaps=leaps).at_tick(NOON)
 
     assert history.current is not None and history.current.since == NOON - 5 * MINUTE
     rows = some_metrics(advanced_at=NOON - age * MINUTE, instance=writer)

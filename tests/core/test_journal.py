@@ -489,7 +489,7 @@ STOPPING = Intended(at=NOON, key="stop/tiny-1", attempt=1, what="stop tiny-1: a 
 def test_a_stop_that_was_tried_explains_the_end(events, stopped):
     memory = fold(events)
     assert memory.stopped == stopped
-    assert ("tiny-1" in memory.kept_down) is bool(stopped or ORDERED in events)
+    assert ("tiny-1" in memory.stopped_instances) is bool(stopped or ORDERED in events)
 
 
 def test_failures_are_counted():

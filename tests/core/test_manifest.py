@@ -6,7 +6,7 @@ import pytest
 
 from herorun.core.canonical_json import digest
 from herorun.core.seal.manifest import (
-    FileSeen,
+    FileRecord,
     Manifest,
     ManifestComparison,
     compare,
@@ -15,7 +15,7 @@ from herorun.core.seal.manifest import (
 from wording import mentions
 
 
-def manifest(*files: FileSeen) -> Manifest:
+def manifest(*files: FileRecord) -> Manifest:
     return Manifest("/data/step-4", files)
 
 
@@ -46,35 +46,38 @@ def manifest(*files: FileSeen) -> Manifest:
 def test_the_strongest_checksum_of_both_times_decides(
     then: str, now: str, expected: ManifestComparison
 ) -> None:
-    assert compare(manifest(FileSeen("w", 8, then)), manifest(FileSeen("w", 8, now))) == expected
+    assert (
+        compare(manifest(FileRecord("w", 8, then)), manifest(FileRecord("w", 8, now))) == expected
+    )
 
 
 def test_a_version_proves_the_content_and_another_one_with_the_same_checksum_is_a_rewrite() -> None:
-    old = FileSeen("w", 8, "md5:a", "version:1")
+    old = FileRecord("w", 8, "md5:a", "version:1")
     assert (
-        compare(manifest(old), manifest(FileSeen("w", 8, "", "version:1"))) == ManifestComparison()
+        compare(manifest(old), manifest(FileRecord("w", 8, "", "version:1")))
+        == ManifestComparison()
     )
     assert compare(
-        manifest(old), manifest(FileSeen("w", 8, "md5:a", "version:2"))
+        manifest(old), manifest(FileRecord("w", 8, "md5:a", "version:2"))
     ) == ManifestComparison(rewritten=("w",))
     assert compare(
-        manifest(old), manifest(FileSeen("w", 8, "", "version:2"))
+        manifest(old), manifest(FileRecord("w", 8, "", "version:2"))
     ) == ManifestComparison(unproven=("w",))
 
 
 def test_what_is_gone_new_or_of_another_size_changed() -> None:
-    before = manifest(FileSeen("a", 1, "md5:a"), FileSeen("b", 2, "md5:b"))
-    after = manifest(FileSeen("b", 3, "md5:b"), FileSeen("c", 1, "md5:c"))
+    before = manifest(FileRecord("a", 1, "md5:a"), FileRecord("b", 2, "md5:b"))
+    after = manifest(FileRecord("b", 3, "md5:b"), FileRecord("c", 1, "md5:c"))
     missing, extra, resized = compare(before, after).changed
     assert missing == "a is gone" and extra == "c is new"
     assert mentions(resized, "b ", "3 bytes", "2")
 
 
 def test_what_is_known_by_size_alone_is_said() -> None:
-    some = manifest(FileSeen("a", 1, "sha256:a"), FileSeen("b", 2))
+    some = manifest(FileRecord("a", 1, "sha256:a"), FileRecord("b", 2))
     assert mentions(some.proof, "checksums", "sha256", "1 of", "2 by")
     assert some.by_size_alone == ("b",)
-    assert mentions(manifest(FileSeen("b", 2)).proof, "sizes", "content")
+    assert mentions(manifest(FileRecord("b", 2)).proof, "sizes", "content")
 
 
 def test_the_manifest_of_a_seal_from_before_there_were_versions_keeps_its_digest() -> None:

@@ -12,7 +12,7 @@ from herorun.core.evidence import End, JobState, Judged
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
 from herorun.core.seal.caveats import caveats
-from herorun.core.seal.manifest import FileSeen, Manifest
+from herorun.core.seal.manifest import FileRecord, Manifest
 
 START = NOON - 60 * MINUTE
 LOOKS = tuple(
@@ -23,7 +23,7 @@ KNOWN = Memory(
     instances=(an_instance(),),
     ends={"tiny-1": End(instance="tiny-1", state=JobState.SUCCEEDED, at=NOON)},
 )
-WHOLE = Manifest("/data/tiny/step-200", (FileSeen("weights", 9, "sha256:aa"),))
+WHOLE = Manifest("/data/tiny/step-200", (FileRecord("weights", 9, "sha256:aa"),))
 STALL = Alert(
     check="stalled-steps",
     subject="tiny-1",
@@ -89,7 +89,7 @@ def test_of_a_run_of_which_all_is_known_there_is_none():
         (
             {
                 "manifest": Manifest(
-                    "/data/tiny/step-200", (*WHOLE.files, FileSeen("metadata.json", 2))
+                    "/data/tiny/step-200", (*WHOLE.files, FileRecord("metadata.json", 2))
                 )
             },
             "proven by size alone: 1 of 2 files of /data/tiny/step-200",

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from herorun.core.seal.manifest import FileSeen, Manifest
+from herorun.core.seal.manifest import FileRecord, Manifest
 from herorun.core.seal.parse import OtherForm, parse_statement, statement_in, statement_of
 from herorun.core.seal.render import seal_lines, split_tag, tag_message
 from herorun.core.seal.statement import SealFacts, statement
 from wording import mentions
 
 COMMIT = "a" * 40
-MANIFEST = Manifest("/data/step-4", (FileSeen("weights", 8),))
+MANIFEST = Manifest("/data/step-4", (FileRecord("weights", 8),))
 FACTS = {
     **{
         "run": "tiny",

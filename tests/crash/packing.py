@@ -34,7 +34,7 @@ def packed(work: Path, fault: Fault | None = None) -> None:
         for owner, name in STEPS if fault else ():
             label = f"{owner.__name__.rpartition('.')[2]}.{name}"
             patch.setattr(owner, name, fault.wrap(label, getattr(owner, name)))
-        under.tidy()
+        under.pack_refs()
 
 
 def cut_off(self: Repository, *args: str, stdin: bytes = b"", env: Any = None, **_: Any) -> Any:

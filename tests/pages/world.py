@@ -32,7 +32,7 @@ ENV = {
 
 
 @dataclass(frozen=True)
-class Said:
+class PostedComment:
     """How one command ended. The scratch folder reads `/home/you`, and its `data` reads `/data`."""
 
     typed: Typed
@@ -45,7 +45,7 @@ class Said:
 class World:
     home: Path
     here: Path
-    said: list[Said] = field(default_factory=list)
+    said: list[PostedComment] = field(default_factory=list)
 
     def real(self, text: str) -> str:
         """What a page writes as `/data/...` and `/home/you/...`, where it lies here."""
@@ -61,7 +61,7 @@ class World:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(self.real(text))
 
-    def type(self, typed: Typed) -> Said:
+    def type(self, typed: Typed) -> PostedComment:
         """As somebody would who follows the page from its beginning."""
         line = self.real(typed.line)
         if line.startswith("cd "):
@@ -76,7 +76,7 @@ class World:
                 ["sh", "-c", line], cwd=self.here, capture_output=True, text=True, timeout=60
             )
             code, out, err = done.returncode, done.stdout, done.stderr
-        self.said.append(Said(typed, code, self.shown(out), self.shown(err)))
+        self.said.append(PostedComment(typed, code, self.shown(out), self.shown(err)))
         return self.said[-1]
 
     def _herorun(self, words: list[str]) -> tuple[int, str, str]:

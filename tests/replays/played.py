@@ -12,7 +12,7 @@ from builders import healthy
 from herorun import adapters, discover
 from herorun.core.babysit.actions import Action
 from herorun.core.babysit.alert import AlertState
-from herorun.core.babysit.cadence import next_look
+from herorun.core.babysit.cadence import next_tick_delay
 from herorun.core.babysit.tick import Rules, Tick, tick
 from herorun.core.check import Gate
 from herorun.core.contract import Contract, contract_from
@@ -198,7 +198,7 @@ class Replay:
         memory, now = self.memory, self.clock.now
         current, news = memory.current, [a for a in memory.alerts.values() if _is_news(a, memory)]
         born = memory.launchings.get(current.name) if current else None
-        return next_look(
+        return next_tick_delay(
             self.contract.babysit.cadence,
             now - current.started if current else None,
             bool(born and born.relaunch_of),

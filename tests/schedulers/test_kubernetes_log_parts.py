@@ -12,7 +12,7 @@ from builders import NOON
 from herorun.core.ports import LogPart
 from herorun.schedulers._kubernetes_client import Kubectl
 from herorun.schedulers._kubernetes_instance_logs import InstanceLogs
-from herorun.schedulers._kubernetes_kept_log import keep_log, kept_lately, part_of_kept
+from herorun.schedulers._kubernetes_kept_log import is_recently_saved, keep_log, part_of_kept
 from herorun.schedulers._kubernetes_log_parts import LogMark, mark_of, part_of, stamped_lines
 from schedulers.test_kubernetes_requests import options
 from schedulers.test_kubernetes_state import a_pod
@@ -135,9 +135,9 @@ def test_whatever_is_answered_is_a_part_of_it(
 def test_a_log_whose_pod_is_gone_is_read_as_it_was_kept(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         part_of_kept(tmp_path, "tiny-1", 0, ALL, "")
-    assert not kept_lately(tmp_path, "tiny-1")
+    assert not is_recently_saved(tmp_path, "tiny-1")
     keep_log(tmp_path, "tiny-1", "one\ntwo\n")
-    assert kept_lately(tmp_path, "tiny-1")
+    assert is_recently_saved(tmp_path, "tiny-1")
     first = part_of_kept(tmp_path, "tiny-1", 0, 4, "")
     rest = part_of_kept(tmp_path, "tiny-1", first.offset, ALL, first.mark)
     assert first.data == b"one\n" and rest.data.startswith(b"two\n[the pod is gone")

@@ -11,11 +11,18 @@ from pathlib import Path
 import pytest
 
 from herorun.core.evidence import Job, JobState
-from herorun.schedulers._nel_confirmation import AGAIN, QUIET, Behind, Doubts, changed, settled
+from herorun.schedulers._nel_confirmation import (
+    AGAIN,
+    QUIET,
+    Behind,
+    UnconfirmedEnds,
+    changed,
+    settled,
+)
 from herorun.schedulers._nel_jobs import NelJobs
 from herorun.schedulers._nel_options import Options
 from herorun.schedulers._nel_parse import NelTask, Stages
-from herorun.schedulers._nel_state import JudgedTask, Nowhere, local_part, slurm_part
+from herorun.schedulers._nel_state import JudgedTask, NoSlurmJob, local_part, slurm_part
 from wording import mentions
 
 AT = datetime(2026, 11, 21, 23, 21, tzinfo=UTC)
@@ -86,7 +93,7 @@ def test_a_job_that_is_known_is_left_as_it_is() -> None:
 
 
 def test_slurms_own_answer_that_there_is_no_such_job_settles_its_executors() -> None:
-    answer = Nowhere("Slurm does not know job 71")
+    answer = NoSlurmJob("Slurm does not know job 71")
     found = settled(on_slurm("failed", answer), Behind(slurm=answer), AT, LATER)
     assert found.state is JobState.GONE and mentions(found.reason, "know", "71")
     silent = "the login node gave no whole answer"
@@ -105,11 +112,11 @@ def test_slurms_own_answer_that_there_is_no_such_job_settles_its_executors() -> 
 
 def test_the_first_look_is_kept_for_the_next_process_until_the_word_changes(tmp_path: Path) -> None:
     lost = part("error")
-    assert Doubts(tmp_path / "kept").since(lost, AT) == AT
-    assert Doubts(tmp_path / "kept").since(lost, LATER) == AT
-    assert Doubts(tmp_path / "kept").since(replace(lost, raw="not_found"), LATER) == LATER
-    Doubts(tmp_path / "kept").over(lost)
-    assert Doubts(tmp_path / "kept").since(lost, LATER) == LATER
+    assert UnconfirmedEnds(tmp_path / "kept").since(lost, AT) == AT
+    assert UnconfirmedEnds(tmp_path / "kept").since(lost, LATER) == AT
+    assert UnconfirmedEnds(tmp_path / "kept").since(replace(lost, raw="not_found"), LATER) == LATER
+    UnconfirmedEnds(tmp_path / "kept").over(lost)
+    assert UnconfirmedEnds(tmp_path / "kept").since(lost, LATER) == LATER
 
 
 @pytest.mark.parametrize(
@@ -117,13 +124,13 @@ def test_the_first_look_is_kept_for_the_next_process_until_the_word_changes(tmp_
 )
 def test_a_damaged_note_makes_this_look_the_first(tmp_path: Path, text: str) -> None:
     (tmp_path / "0a1b.0.doubt.json").write_text(text)
-    assert Doubts(tmp_path).since(part("error"), AT) == AT
-    assert Doubts(tmp_path).since(part("error"), LATER) == AT
+    assert UnconfirmedEnds(tmp_path).since(part("error"), AT) == AT
+    assert UnconfirmedEnds(tmp_path).since(part("error"), LATER) == AT
 
 
 def test_where_nothing_can_be_kept_no_look_is_the_second(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    kept = Doubts(tmp_path / "file" / "kept")
+    kept = UnconfirmedEnds(tmp_path / "file" / "kept")
     assert kept.since(part("error"), AT) == AT
     assert kept.since(part("error"), LATER) == LATER
 

@@ -29,7 +29,7 @@ from stories import eventually
 pytestmark = pytest.mark.back_end
 
 PATIENCE = 120.0
-LOOK_AGAIN = 5.0  # seconds: what only the accounting or nel's own files say
+LEASE_POLL_INTERVAL = 5.0  # seconds: what only the accounting or nel's own files say
 EVALUATION = """\
 defaults:
   - execution: slurm/default
@@ -81,7 +81,7 @@ class Login:
         before = self._states()
         while not true(job := self.now(instance)):
             assert time.monotonic() < end, job
-            patience = time.monotonic() + LOOK_AGAIN
+            patience = time.monotonic() + LEASE_POLL_INTERVAL
             while self._states() == before and time.monotonic() < patience:
                 time.sleep(0.2)
             before = self._states()

@@ -66,7 +66,7 @@ def scheduler(
         _nel_slurm, "transport_to", lambda told: SshTransport(_login(told), connect=2)
     )
     yield adapter(tmp_path, f"echo '{json.dumps(answer)}'", timeout="10s", **road)
-    login_node.mend()
+    login_node.fix()
 
 
 def _login(told: nel.Options) -> SshLogin:
@@ -90,7 +90,7 @@ def test_slurms_own_word_counts_through_the_login_node_and_a_cut_link_is_unknown
     login_node.cut()
     job = job_of(scheduler)
     assert job.state is JobState.UNKNOWN and login_node.name in job.reason
-    login_node.mend()
+    login_node.fix()
 
     cluster.ask("scancel", number)
     eventually(lambda: job_of(scheduler).state.ended, within=60)

@@ -294,7 +294,7 @@ def test_a_job_whose_name_holds_rows_of_jobs_is_one_job(cluster: Cluster, state:
 @pytest.fixture
 def node(login_node: Box) -> Iterator[Box]:
     yield login_node
-    login_node.mend()
+    login_node.fix()
 
 
 def behind(node: Box, cluster: Cluster, state: Path, **changes: object) -> slurm.Slurm:
@@ -338,7 +338,7 @@ def test_a_job_runs_behind_a_login_node(
     with pytest.raises(CouldNotLook, match=node.name) as blind:
         scheduler.live_jobs("tiny")
     assert blind.value.exit_code == 3
-    node.mend()
+    node.fix()
     scheduler._slurm.timeout = timeout
 
     (tmp_path / "go").touch()

@@ -183,7 +183,7 @@ def test_an_end_without_accounting_in_reach_is_unknown() -> None:
 
 
 def test_where_no_accounting_is_kept_squeue_is_believed() -> None:
-    found = job([squeue("FAILED", code=35072)], Accounting(none_kept=True))
+    found = job([squeue("FAILED", code=35072)], Accounting(is_disabled=True))
     assert (found.state, found.exit_code) == (JobState.FAILED, 137)
 
 
@@ -201,9 +201,9 @@ def test_a_job_that_nobody_knows_is_absent_unless_it_was_taken() -> None:
 def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_been_is_unsure() -> (  # noqa: E501  # its name is the sentence
     None
 ):
-    gone = job([], Accounting(none_kept=True), SubmissionRecord(True, "71"))
+    gone = job([], Accounting(is_disabled=True), SubmissionRecord(True, "71"))
     assert gone.state is JobState.GONE and mentions(gone.reason, "keeps", "accounting")
-    assert isinstance(told([], Accounting(none_kept=True), SubmissionRecord(True)), Unknown)
+    assert isinstance(told([], Accounting(is_disabled=True), SubmissionRecord(True)), Unknown)
 
 
 # --- words ----------------------------------------------------------------------------------------

@@ -16,12 +16,12 @@ from herorun.schedulers._slurm_options import OURS, Options, slurm_time
 from herorun.schedulers._slurm_parse import Tag
 from herorun.schedulers._slurm_submit import (
     RemotePaths,
-    handed_over,
     job_id,
     job_script,
     must_be_sound,
     sbatch_argv,
     show_request,
+    submit_stdin,
 )
 from ports.scheduler_suite import WEIRD
 from wording import mentions
@@ -166,7 +166,7 @@ def test_an_attempt_is_counted_by_slurms_restarts() -> None:
 
 
 def test_neither_argument_nor_file_holds_a_secret() -> None:
-    text = handed_over(
+    text = submit_stdin(
         ["env", "sbatch"], words(), job_script(JOB, WHERE), WHERE, ".", {"TOKEN": "s3 'cret"}
     ).decode()
     script = text.split("<<")[1]

@@ -69,7 +69,7 @@ def top(one_box: Box) -> Iterator[str]:
     """A folder on the box; what this file has left running in it is ended at once."""
     name = f"{one_box.home}/jobs of this file"
     yield name
-    one_box.mend()
+    one_box.fix()
     end_all(one_box, name)
 
 

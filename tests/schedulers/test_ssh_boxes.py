@@ -28,7 +28,7 @@ def scheduler(own_box: Box, tmp_path: Path) -> Iterator[ssh.SshScheduler]:
     yield adapter(
         own_box, f"{JOBS}/{tmp_path.name}", connect_timeout="2s", start_timeout="8s", settle="8s"
     )
-    own_box.mend()
+    own_box.fix()
 
 
 def job_of(script: str, number: int = 1) -> Submission:
@@ -67,7 +67,7 @@ def test_a_cut_link_leaves_everything_unsure_and_the_job_alone(
         with pytest.raises(CouldNotLook, match=f"{own_box.name} .*Try again"):
             look()
     assert time.monotonic() - began < 60
-    own_box.mend()
+    own_box.fix()
     assert ended(scheduler).state is JobState.SUCCEEDED
     assert scheduler.tail("tiny-1", 5) == "done\n"
 
@@ -80,7 +80,7 @@ def test_a_link_that_is_cut_while_it_submits_starts_the_job_once(
     with contextlib.suppress(CouldNotLook):  # or it was quicker than the cut
         started(scheduler, "echo ran >> ran; pwd")
     cutting.join()
-    own_box.mend()
+    own_box.fix()
     eventually(lambda: not isinstance(scheduler.find("tiny-1", long_ago()), Unknown), 30)
     assert started(scheduler, "echo ran >> ran; pwd").state is not JobState.PENDING
     assert ended(scheduler).state is JobState.SUCCEEDED
@@ -153,7 +153,7 @@ def test_a_box_that_was_off_is_unsure_and_once_it_is_on_again_its_job_has_lost_i
     ended(scheduler, "tiny-3")
     own_box.off()
     assert isinstance(scheduler.find("tiny-1", long_ago()), Unknown)
-    own_box.mend()
+    own_box.fix()
     own_box.on()
     job = found(scheduler)
     assert (job.state, job.raw, job.crashed) == (JobState.NODE_FAILED, "restarted", True)

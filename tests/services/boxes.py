@@ -136,14 +136,14 @@ class Box:
 
     def restart(self) -> None:
         self.off()
-        self.mend()
+        self.fix()
         self.on()
 
     def cut(self) -> None:
         """Drop every packet both ways; the link stays up."""
         self._rule("drop")
 
-    def mend(self) -> None:
+    def fix(self) -> None:
         if self._relay:
             self._relay.cut.clear()
             return

@@ -166,7 +166,7 @@ def one_box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[boxes.Box]:
 def box(one_box: boxes.Box) -> Iterator[boxes.Box]:
     """A box of this worker, its link whole before and after."""
     yield one_box
-    one_box.mend()
+    one_box.fix()
 
 
 @pytest.fixture(scope="module")

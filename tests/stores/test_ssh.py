@@ -44,7 +44,7 @@ class Bench:
 def bench(box: Box, tmp_path: Path) -> Iterator[Bench]:
     root = f"{box.home}/{tmp_path.name}/with space"
     yield Bench(box, root)
-    box.mend()
+    box.fix()
     box.ssh(f"rm -rf {shlex.quote(str(Path(root).parent))}")
 
 
@@ -122,7 +122,7 @@ def test_a_box_out_of_reach_is_no_missing_file_and_is_whole_again_once_mended(be
         with pytest.raises(ConnectionError, match=f"{bench.box.name} .*Try again"):
             look(f"{bench.root}/a")
     assert time.monotonic() - began < 45
-    bench.box.mend()
+    bench.box.fix()
     assert store.read(f"{bench.root}/a") == b"1"
 
 

@@ -174,7 +174,7 @@ def test_a_cut_link_is_said_in_time_and_forgotten_once_mended(box: Box) -> None:
     with pytest.raises(CouldNotLook, match=f"{box.name} .*Try again"):
         to(box, connect=2).run(["true"], 2)
     assert time.monotonic() - began < 30
-    box.mend()
+    box.fix()
     assert to(box).run(["true"], 30).code == 0
 
 

@@ -87,7 +87,7 @@ def root(box: Box, tmp_path: Path) -> Iterator[str]:
     folder = f"{box.home}/{tmp_path.name}"
     box.ssh(f"mkdir {shlex.quote(folder)}")
     yield folder
-    box.mend()
+    box.fix()
     box.ssh(f"rm -rf {shlex.quote(folder)}")
 
 
@@ -108,7 +108,7 @@ def test_a_cut_link_is_no_missing_file_and_no_row_is_lost_over_it(box: Box, root
     box.cut()
     with pytest.raises(ConnectionError, match=f"{box.name} .*Try again"):
         tracker.read(cursor)
-    box.mend()
+    box.fix()
     assert [row.step for row in tracker.read(cursor).rows] == [1]
 
 

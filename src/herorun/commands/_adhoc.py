@@ -157,7 +157,7 @@ def show_job_status(start: str, job_options: dict[str, str | None], as_json: boo
     """A look that writes nothing down and acts on nothing."""
     from herorun.core.errors import WrongUse
     from herorun.operations.babysit.outcome import tick_exit_code
-    from herorun.operations.babysit.tick import look_at
+    from herorun.operations.babysit.tick import poll
     from herorun.operations.jobs.run import open_job
 
     spec = _spec_from_options(Path(start), job_options)
@@ -165,7 +165,7 @@ def show_job_status(start: str, job_options: dict[str, str | None], as_json: boo
     if run.current is None:
         command = " ".join(["herorun babysit --job", spec.job, *spec.options])
         raise WrongUse(f"{spec.job} is not monitored from this machine: start with `{command}`.")
-    tick = look_at(run)
+    tick = poll(run)
     _print_tick(run, tick, as_json)
     return tick_exit_code(tick)
 
@@ -195,7 +195,7 @@ def _spec_from_options(
     start: Path, job_options: dict[str, str | None], new_job: bool = False
 ) -> "JobSpec":
     """What is named, over what is known of that job: an option that is absent changes nothing."""
-    from herorun.commands._prompts import asked_for
+    from herorun.commands._prompts import stored_request
     from herorun.core.adhoc_jobs.spec import JobSpec
     from herorun.job_kinds import must_be_id, must_be_whole, resolved, with_command, with_kind
     from herorun.operations.jobs.paths import placed
@@ -216,7 +216,7 @@ def _spec_from_options(
     facts = merged(spec_before, named_spec, stated, start) if spec_before else named_spec
     if "resubmit" not in stated and (spec_before is None or spec_before.names_no_command):
         facts = with_command(facts)
-    facts = asked_for(with_kind(resolved(facts, str(start))), start)
+    facts = stored_request(with_kind(resolved(facts, str(start))), start)
     must_be_whole(facts)
     return placed(facts, start)
 

@@ -19,7 +19,7 @@ def show(outcome: Any, as_json: bool) -> int:
     return int(outcome.code)
 
 
-class SaidFirst:
+class ShownBeforeResult:
     """What people must read before it is done: at once on standard error, and in the document afterwards."""
 
     def __init__(self, heading: str) -> None:

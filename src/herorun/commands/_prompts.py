@@ -12,7 +12,7 @@ from herorun.core.errors import WrongUse
 from herorun.job_kinds import job_kind, kinds, missing_options, must_be_id, resolved
 
 
-def asked_for(facts: JobSpec, start: Path) -> JobSpec:
+def stored_request(facts: JobSpec, start: Path) -> JobSpec:
     """Every option that is missing, the scheduler first, since it says what else is needed; then the command that
     submits the job again, which may stay empty.
 

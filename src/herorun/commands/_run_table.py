@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.run_summary import WIDTH, RunSummary
 from herorun.core.run_summary_text import (
     BAR,
-    say_checkpoint,
-    say_last_tick,
-    say_loss,
-    say_pace,
-    say_progress,
-    say_state,
-    say_tick,
+    format_checkpoint,
+    format_last_tick,
+    format_loss,
+    format_pace,
+    format_progress,
+    format_state,
+    format_tick,
 )
 from herorun.output import clean
 
@@ -82,25 +82,25 @@ def _cells(summary: RunSummary, at: datetime, size: Size) -> list[Any]:
 
     return [
         Text(clean(summary.slug)),
-        Text(say_state(summary), COLOURS.get(summary.run, "") if not summary.error else "red"),
-        Text(say_last_tick(summary, at, size.short)),
-        Text(say_progress(summary, size.bar)),
-        Text(say_loss(summary, size.curve)),
-        Text(say_pace(summary, size.short), "yellow" if _slow(summary) else ""),
-        Text(say_checkpoint(summary, size.short)),
-        Text(say_tick(summary, at)),
+        Text(format_state(summary), COLOURS.get(summary.run, "") if not summary.error else "red"),
+        Text(format_last_tick(summary, at, size.short)),
+        Text(format_progress(summary, size.bar)),
+        Text(format_loss(summary, size.curve)),
+        Text(format_pace(summary, size.short), "yellow" if _slow(summary) else ""),
+        Text(format_checkpoint(summary, size.short)),
+        Text(format_tick(summary, at)),
     ]
 
 
 def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:
     """One run by the names of the columns, for a look at it alone; what nobody saw is left out."""
-    remaining = f"{say_span(summary.left)} at this pace" if summary.left else ""
+    remaining = f"{format_span(summary.left)} at this pace" if summary.left else ""
     rows = (
         ("left", remaining),
-        ("loss", say_loss(summary)),
-        ("speed", say_pace(summary, usual=" of usual")),
-        ("checkpoint", say_checkpoint(summary)),
-        ("next tick", say_tick(summary, at)),
+        ("loss", format_loss(summary)),
+        ("speed", format_pace(summary, usual=" of usual")),
+        ("checkpoint", format_checkpoint(summary)),
+        ("next tick", format_tick(summary, at)),
     )
     return [(name, value) for name, value in rows if value not in ("", "-")]
 

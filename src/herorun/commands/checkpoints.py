@@ -36,7 +36,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.retention import say_age, say_size
+    from herorun.core.retention import format_age, format_size
     from herorun.operations.checkpoints.list import list_with_taints
     from herorun.runs import watched_run
 
@@ -51,7 +51,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
         why = "".join(
             f": {output.clean(message)}" for message in (entry.problem, entry.tainted) if message
         )
-        message = f"{kind}, {say_size(entry.bytes)}, {say_age(age)}"
+        message = f"{kind}, {format_size(entry.bytes)}, {format_age(age)}"
         head = f"{entry.step:>10}  {entry.state:<10}  "
         output.hang(out, head, f"{message}  {output.clean(entry.path)}{why}")
     if not listing.checkpoints:
@@ -85,7 +85,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
 
     from herorun import output
     from herorun.core.finding import count
-    from herorun.core.retention import say_size
+    from herorun.core.retention import format_size
     from herorun.operations.checkpoints.list import make_plan, write_plan
     from herorun.runs import watched_run
     from herorun.schemas.judged import CheckpointsPlan
@@ -102,14 +102,14 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
         output.hang(
             out,
             "keep    ",
-            f"{output.clean(checkpoint.path)}, {say_size(checkpoint.bytes)}: {why}",
+            f"{output.clean(checkpoint.path)}, {format_size(checkpoint.bytes)}: {why}",
         )
     for victim in prune_plan.victims:
-        message = f"{output.clean(victim.path)}, {say_size(victim.bytes)}"
+        message = f"{output.clean(victim.path)}, {format_size(victim.bytes)}"
         files = f"{count(victim.files, 'file')}: {output.clean(victim.why)}"
         output.hang(out, "delete  ", f"{message} in {files}")
     output.show_line(
-        f"{len(prune_plan.victims)} to delete, {say_size(prune_plan.bytes)}; {len(prune_plan.kept)} kept"
+        f"{len(prune_plan.victims)} to delete, {format_size(prune_plan.bytes)}; {len(prune_plan.kept)} kept"
     )
     output.show_line(f"digest {prune_plan.digest}")
     return 0
@@ -141,14 +141,14 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.retention import say_size
+    from herorun.core.retention import format_size
     from herorun.operations.checkpoints.list import read_plan
     from herorun.operations.checkpoints.prune import prune as delete
     from herorun.runs import watched_run
 
     prune_plan = read_plan(Path(file))
     for victim in prune_plan.victims:
-        click.echo(f"delete  {output.clean(victim.path)}, {say_size(victim.bytes)}", err=True)
+        click.echo(f"delete  {output.clean(victim.path)}, {format_size(victim.bytes)}", err=True)
     click.echo(
         "This cannot be undone. Type the first 12 digits of the digest: "
         f"{prune_plan.digest.removeprefix('sha256:')[:12]}",
@@ -161,7 +161,7 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
         for path, why in outcome.remaining:
             output.show_line(f"kept     {output.clean(path)}: {output.clean(why)}")
         output.show_line(
-            f"{len(outcome.deleted)} of {len(prune_plan.victims)} deleted, {say_size(outcome.bytes)} freed"
+            f"{len(outcome.deleted)} of {len(prune_plan.victims)} deleted, {format_size(outcome.bytes)} freed"
         )
     for warning in outcome.warnings:
         output.show_note(output.clean(warning))

@@ -41,7 +41,7 @@ def command(folder: str | None, scheduler: str, address: str, as_json: bool) -> 
 
     from herorun import output
     from herorun.core.errors import WrongUse
-    from herorun.demo import tell_story
+    from herorun.demo import run_walkthrough
     from herorun.schemas.boxes import Demo
 
     scratch = Path(folder).absolute() if folder else Path(tempfile.mkdtemp(prefix="herorun-demo-"))
@@ -49,7 +49,7 @@ def command(folder: str | None, scheduler: str, address: str, as_json: bool) -> 
     if any(scratch.iterdir()):
         raise WrongUse(f"{scratch} is not empty: name a new folder for the demo.")
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    demo_outcome = tell_story(scratch, as_json, colour, scheduler, address)
+    demo_outcome = run_walkthrough(scratch, as_json, colour, scheduler, address)
     if as_json:
         output.show_json(Demo.model_validate(demo_outcome))
     return 0

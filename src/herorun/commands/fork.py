@@ -54,11 +54,11 @@ def command(
     from dataclasses import replace
     from pathlib import Path
 
-    from herorun.commands._output import SaidFirst, show
+    from herorun.commands._output import ShownBeforeResult, show
     from herorun.operations.orders.fork import fork
     from herorun.runs import watched_run
 
-    said_first = SaidFirst(f"fork of {run}")
+    preamble = ShownBeforeResult(f"fork of {run}")
     outcome = fork(
         watched_run(run, Path(start))[0],
         Path(start),
@@ -69,6 +69,6 @@ def command(
         tracker_id=tracker_id,
         and_launch=and_launch,
         babysit=not no_babysit,
-        say_first=said_first,
+        show_first=preamble,
     )
-    return show(replace(outcome, facts=said_first.facts), as_json)
+    return show(replace(outcome, facts=preamble.facts), as_json)

@@ -53,7 +53,7 @@ def command(
     from herorun.core.babysit.stop_condition import seconds_of
     from herorun.core.errors import WrongUse
     from herorun.operations.jobs.monitor import give_job, take_job
-    from herorun.operations.orders.handoff import hand_over, take_over
+    from herorun.operations.orders.handoff import offer_handoff, take_over
     from herorun.runs import watched_run
 
     if bool(to) == take:
@@ -68,5 +68,5 @@ def command(
         raise WrongUse("Name a run, or a job without a contract by --job ID.")
     opened = watched_run(run, Path(start))[0]
     if to:
-        return show(hand_over(opened, to, reason), as_json)
+        return show(offer_handoff(opened, to, reason), as_json)
     return show(take_over(opened, reason, seconds_of(wait, "--wait")), as_json)

@@ -165,7 +165,7 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
     from herorun.core.errors import WrongUse
     from herorun.operations.babysit.batch import worst
     from herorun.operations.jobs.watch import check_jobs, lines_of, watch_jobs
-    from herorun.schemas.boxes import JobSeen, JobsWatch
+    from herorun.schemas.boxes import JobsWatch, WatchedJob
 
     here = _here(start, session)
     if as_json and not once:
@@ -175,7 +175,7 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
     states, fault = check_jobs(here)
     if as_json:
         jobs = [
-            JobSeen.of(job, scheduler_state=job.word, type=job.entry["type"], id=job.entry["id"])
+            WatchedJob.of(job, scheduler_state=job.word, type=job.entry["type"], id=job.entry["id"])
             for job in states
         ]
         output.show_json(JobsWatch(session=here.id, jobs=jobs, fault=fault))
@@ -237,7 +237,7 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
 
     from herorun import output
     from herorun.operations.jobs.discover import find_jobs
-    from herorun.schemas.boxes import JobFound, JobPlace, JobsFind
+    from herorun.schemas.boxes import DiscoveredJob, JobPlace, JobsFind
 
     places = find_jobs(_here(start, session), Path(start), host, user)
     if as_json:
@@ -245,7 +245,8 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
             JobPlace(
                 place=place.name,
                 jobs=[
-                    JobFound(job=job, description=description) for job, description in place.jobs
+                    DiscoveredJob(job=job, description=description)
+                    for job, description in place.jobs
                 ],
                 why=place.why,
             )

@@ -47,14 +47,14 @@ def command(
     from herorun.output.findings import explain_first, show_by_mode, show_next
     from herorun.runs import open_run
 
-    def say_request(request: str) -> None:
+    def show_request(request: str) -> None:
         output.show_note("submitting", request)
 
     opened = open_run(run, Path(start))
     reviewed = read_plan_file(Path(plan), opened.slug) if plan else None
     if adopt == "":
         raise WrongUse("--adopt needs the id of a job, as its scheduler names it.")
-    outcome = launch(opened, reviewed, babysit=not no_babysit, say=say_request, adopt=adopt or "")
+    outcome = launch(opened, reviewed, babysit=not no_babysit, say=show_request, adopt=adopt or "")
     for warning in outcome.warnings:
         output.show_note(warning)
     if as_json:

@@ -58,11 +58,11 @@ def _show(entries: "list[ListEntry]", at: "datetime") -> None:
 def _row(entry: "ListEntry", at: "datetime") -> tuple[str, str, str, str]:
     from datetime import datetime
 
-    from herorun.core.durations import say_span
+    from herorun.core.durations import format_span
     from herorun.output import clean
 
     last_tick = (
-        f"{say_span(at - datetime.fromisoformat(entry.last_seen))} ago"
+        f"{format_span(at - datetime.fromisoformat(entry.last_seen))} ago"
         if entry.last_seen
         else "never"
     )

@@ -57,12 +57,12 @@ def command(
     from dataclasses import replace
     from pathlib import Path
 
-    from herorun.commands._output import SaidFirst, show
+    from herorun.commands._output import ShownBeforeResult, show
     from herorun.core.babysit.stop_condition import seconds_of
     from herorun.operations.orders.rollback import rollback
     from herorun.runs import watched_run
 
-    said_first = SaidFirst(f"rollback of {run}")
+    preamble = ShownBeforeResult(f"rollback of {run}")
     seconds = seconds_of(wait, "--wait")
     opened = watched_run(run, Path(start))[0]
     outcome = rollback(
@@ -73,6 +73,6 @@ def command(
         wait=seconds,
         babysit=not no_babysit,
         dry=dry,
-        say=said_first,
+        say=preamble,
     )
-    return show(replace(outcome, facts=said_first.facts), as_json)
+    return show(replace(outcome, facts=preamble.facts), as_json)

@@ -55,6 +55,6 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
         output.show_json(WatchdogDocument(runs=answers))
         return worst(codes)
     for each in answers:
-        told_in = f" (told: {each.issue_comment})" if each.issue_comment else ""
-        output.show_line(f"{each.slug}: monitor {each.monitor}: {output.clean(each.why)}{told_in}")
+        suffix = f" (posted: {each.issue_comment})" if each.issue_comment else ""
+        output.show_line(f"{each.slug}: monitor {each.monitor}: {output.clean(each.why)}{suffix}")
     return worst(codes)

@@ -34,14 +34,14 @@ def bounded(batch: Rows, priority_names: Collection[str] = ()) -> Rows:
         names = dict.fromkeys(name for name in names if len(name) <= LONGEST_NAME)
     if len(names) > MOST_NAMES:
         first = [name for name in priority_names if name in names]
-        kept_names = frozenset([*first, *names][:MOST_NAMES])
-        dropped_name = next(name for name in names if name not in kept_names)
+        retained_names = frozenset([*first, *names][:MOST_NAMES])
+        dropped_name = next(name for name in names if name not in retained_names)
         problems.append(
             f"{count(len(names), 'metric')} are more than the {MOST_NAMES} that are read: others "
             f"were left out, such as {dropped_name[:80]!r}"
         )
         rows = tuple(
-            replace(row, values={n: v for n, v in row.values.items() if n in kept_names})
+            replace(row, values={n: v for n, v in row.values.items() if n in retained_names})
             for row in rows
         )
     return replace(batch, rows=rows, problems=tuple(problems))

@@ -8,7 +8,7 @@ from datetime import timedelta
 _UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
-def say_duration(value: timedelta) -> str:
+def format_duration(value: timedelta) -> str:
     """The shortest exact form, as a contract writes it.
 
     >>> [say_duration(timedelta(seconds=seconds)) for seconds in (900, 570, 172_800, 0.5)]
@@ -21,7 +21,7 @@ def say_duration(value: timedelta) -> str:
     return f"{seconds:g}s"
 
 
-def say_span(value: timedelta | float) -> str:
+def format_span(value: timedelta | float) -> str:
     """A measured length, in its two largest units; a float is seconds. Seconds are left out from
     ten minutes on.
 
@@ -30,7 +30,7 @@ def say_span(value: timedelta | float) -> str:
     """
     seconds = value.total_seconds() if isinstance(value, timedelta) else value
     if seconds < 0:
-        return f"-{say_span(-seconds)}"
+        return f"-{format_span(-seconds)}"
     if 0 < seconds < 10:
         return f"{seconds:.2g}s"
     rest = round(seconds)

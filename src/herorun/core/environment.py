@@ -118,7 +118,7 @@ def looks_secret(name: str, value: str) -> bool:
     return masked or (names_one(name) and fnmatchcase(name, "*_API_KEY"))
 
 
-def is_told_by_others(name: str, sets: Iterable[str] = ()) -> bool:
+def is_set_elsewhere(name: str, sets: Iterable[str] = ()) -> bool:
     """Whether machines, launchers or the scheduler set a variable, so that nobody plans its
     value.
     """

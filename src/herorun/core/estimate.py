@@ -1,7 +1,7 @@
 """What the run is expected to take, before it starts: compute, accelerator-hours, money, time."""
 
 from herorun.core.contract import HERO_FLOPS, Contract
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.evidence import Nothing, Offered, Unavailable
 from herorun.core.lazy_dataclass import dataclass
 
@@ -37,7 +37,7 @@ class Estimate:
             ("hero run", f"{'yes' if self.hero else 'no'}: {self.why}"),
             ("accelerator-hours", f"{self.accelerator_hours:g}" if self.accelerator_hours else ""),
             ("cost", f"{self.cost:,.2f}" if self.cost else ""),
-            ("wall time", say_span(3600 * self.wall_hours) if self.wall_hours else ""),
+            ("wall time", format_span(3600 * self.wall_hours) if self.wall_hours else ""),
             ("time limit", _limit(self)),
         ]
         return [(name, value) for name, value in rows if value]
@@ -46,8 +46,8 @@ class Estimate:
 def _limit(each: Estimate) -> str:
     if each.limit_hours is None:
         return ""
-    return f"{say_span(3600 * each.limit_hours)}" + (
-        f", {say_span(3600 * each.short_by)} too short" if each.short_by else ""
+    return f"{format_span(3600 * each.limit_hours)}" + (
+        f", {format_span(3600 * each.short_by)} too short" if each.short_by else ""
     )
 
 
@@ -63,7 +63,7 @@ def estimate(contract: Contract, offered: Offered | Nothing | Unavailable) -> Es
         flops=contract.model_flops,
         flops_source=_flops_source(contract),
         hero=contract.is_hero,
-        why=_say_size(contract),
+        why=_format_size(contract),
         accelerator_hours=hours,
         cost=hours * rate if hours and rate else None,
         wall_hours=hours / count if hours and count else None,
@@ -79,7 +79,7 @@ def _flops_source(contract: Contract) -> str:
     return "not known: the contract states neither flops nor params and tokens"
 
 
-def _say_size(contract: Contract) -> str:
+def _format_size(contract: Contract) -> str:
     if contract.hero is not None:
         return f"the contract says hero = {str(contract.hero).lower()}"
     if contract.model_flops is None:

@@ -64,7 +64,7 @@ def mistrust(candidate: Candidate, history: History) -> str:
         )
     back = given_up(candidate, history.given_up)
     if back is not None:
-        return say_given_up(back)
+        return describe_given_up(back)
     return tainted(candidate, history.taints)
 
 
@@ -79,7 +79,7 @@ def given_up(candidate: Candidate, rollbacks: Iterable[GivenUp]) -> GivenUp | No
     return next((back for back in rollbacks if back.covers(candidate)), None)
 
 
-def say_given_up(back: GivenUp) -> str:
+def describe_given_up(back: GivenUp) -> str:
     """Why a checkpoint is ruled out."""
     why = f": {back.reason}" if back.reason else ""
     return (

@@ -62,7 +62,7 @@ def strays(
         top = module.partition(".")[0]
         rooted = top in tops and _of_tree(module, there, roots)
         if top == OWN or not (
-            rooted or (not _is_installed(file) and _lies_alike(module, file, there))
+            rooted or (not _is_installed(file) and _has_same_location(module, file, there))
         ):
             continue
         total += 1
@@ -72,7 +72,7 @@ def strays(
     return remaining, total - len(wrong) + len(remaining)
 
 
-def _lies_alike(module: str, file: str, there: set[str]) -> bool:
+def _has_same_location(module: str, file: str, there: set[str]) -> bool:
     """Whether its path ends as one in the tree does: of a checkout, whatever folder of it modules
     are imported from.
     """

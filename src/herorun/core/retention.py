@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from herorun.core.canonical_json import digest
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import Blocked
 from herorun.core.evidence import Candidate
 from herorun.core.finding import count
@@ -251,7 +251,7 @@ def plan_from(document: Mapping[str, Any]) -> PrunePlan:
     )
 
 
-def say_size(count: int | None) -> str:
+def format_size(count: int | None) -> str:
     """Bytes for people.
 
     >>> say_size(1_234_567_890), say_size(512), say_size(None)
@@ -265,10 +265,10 @@ def say_size(count: int | None) -> str:
     return f"{count} B"
 
 
-def say_age(span: timedelta | None) -> str:
+def format_age(span: timedelta | None) -> str:
     """An age for people.
 
     >>> say_age(timedelta(days=3, hours=5)), say_age(timedelta(minutes=90)), say_age(None)
     ('3d5h', '1h30m', 'age unknown')
     """
-    return "age unknown" if span is None else say_span(span)
+    return "age unknown" if span is None else format_span(span)

@@ -2,13 +2,13 @@
 
 from datetime import datetime, timedelta
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.run_summary import WIDTH, RunSummary, shrunk
 
 BAR = 12  # cells
 
 
-def say_state(summary: RunSummary) -> str:
+def format_state(summary: RunSummary) -> str:
     if summary.error:
         return "cannot be read"
     if summary.stage != "launched":
@@ -18,29 +18,29 @@ def say_state(summary: RunSummary) -> str:
     )
 
 
-def say_last_tick(summary: RunSummary, at: datetime, short: bool = False) -> str:
+def format_last_tick(summary: RunSummary, at: datetime, short: bool = False) -> str:
     """How old everything but the state is: `4m10s ago`; short: `4m10s`."""
     if summary.seen_at is None:
         return "-"
-    return f"{say_span(at - summary.seen_at)}{'' if short else ' ago'}"
+    return f"{format_span(at - summary.seen_at)}{'' if short else ' ago'}"
 
 
-def say_progress(summary: RunSummary, cells: int = BAR) -> str:
+def format_progress(summary: RunSummary, cells: int = BAR) -> str:
     """`█████       4600/5155 3h05m left`: bar, steps and the time that is left at this pace."""
     if summary.step is None and summary.final_step is None:
         return "-"
     steps = f"{'?' if summary.step is None else summary.step}/{summary.final_step or '?'}"
     bar = "" if summary.done is None else f"{'█' * int(summary.done * cells):<{cells}} "
-    time_left = f" {say_span(summary.left)} left" if summary.left else ""
+    time_left = f" {format_span(summary.left)} left" if summary.left else ""
     return f"{bar}{steps}{time_left}"
 
 
-def say_loss(summary: RunSummary, cells: int = WIDTH) -> str:
+def format_loss(summary: RunSummary, cells: int = WIDTH) -> str:
     value = "" if summary.loss is None else f"{summary.loss:.4g}"
     return " ".join(part for part in (shrunk(summary.curve, cells), value) if part)
 
 
-def say_pace(summary: RunSummary, short: bool = False, usual: str = "") -> str:
+def format_pace(summary: RunSummary, short: bool = False, usual: str = "") -> str:
     """The speed now, and in percent of the usual one: `48.2k tokens_per_s 99%`; short: `48.2k 99%`.
     `usual` is appended to the percentage.
     """
@@ -52,21 +52,21 @@ def say_pace(summary: RunSummary, short: bool = False, usual: str = "") -> str:
     return f"{_format_float(pace.now)}{' ' if unit else ''}{unit}{ratio_text}"
 
 
-def say_checkpoint(summary: RunSummary, short: bool = False) -> str:
+def format_checkpoint(summary: RunSummary, short: bool = False) -> str:
     """`step 4500, 12m ago`; short: its age."""
     if summary.checkpoint_step is None:
         return "-"
     if summary.checkpoint_age is None:
         return f"step {summary.checkpoint_step}"
-    age = f"{say_span(summary.checkpoint_age)} ago"
+    age = f"{format_span(summary.checkpoint_age)} ago"
     return age if short else f"step {summary.checkpoint_step}, {age}"
 
 
-def say_tick(summary: RunSummary, at: datetime) -> str:
+def format_tick(summary: RunSummary, at: datetime) -> str:
     if summary.next_tick is None:
         return "-"
     due = summary.next_tick - at
-    return f"in {say_span(due)}" if due > timedelta(0) else f"{say_span(-due)} late"
+    return f"in {format_span(due)}" if due > timedelta(0) else f"{format_span(-due)} late"
 
 
 def _format_float(value: float) -> str:

@@ -7,7 +7,7 @@ from herorun.core.event import Replayed
 from herorun.core.finding import count
 from herorun.core.replay import Replay, ReplayResult
 from herorun.core.requirements import version_fits
-from herorun.core.version_gate import LOOK_BACK, Judge, news_key, question_key
+from herorun.core.version_gate import REPLAY_WINDOW, Judge, news_key, question_key
 
 MOST = 10  # differences that are told; the rest is counted
 
@@ -18,7 +18,7 @@ def compared(
     """What judging the last day again came to."""
     unknown = [each for each in again if each.result is ReplayResult.UNKNOWN]
     differ = [each for each in again if each.result is ReplayResult.DIFFERS]
-    why = _say_difference(judge, version, pin, again, unknown)
+    why = _describe_difference(judge, version, pin, again, unknown)
     changes = tuple(
         f"{each.at:%Y-%m-%d %H:%M} UTC {message}"
         for each in differ
@@ -31,7 +31,7 @@ def compared(
         version=version,
         before=judge.version,
         pin=pin,
-        since=at - LOOK_BACK,
+        since=at - REPLAY_WINDOW,
         ticks=len(again),
         differ=len(differ),
         unknown=len(unknown),
@@ -41,7 +41,7 @@ def compared(
     )
 
 
-def _say_difference(
+def _describe_difference(
     judge: Judge, version: str, pin: str, again: Sequence[Replay], unknown: Sequence[Replay]
 ) -> str:
     """Why a person is asked; empty where it would have acted alike at every tick."""

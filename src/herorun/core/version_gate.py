@@ -13,7 +13,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.policy import RelaunchAnswer
 from herorun.core.requirements import version_fits
 
-LOOK_BACK = timedelta(hours=24)
+REPLAY_WINDOW = timedelta(hours=24)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from herorun.core.babysit.action_key import Verb, write_key
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.demo.display import babysitter_runs, done, step, trainer
 from herorun.demo.sandbox import SLUG, Sandbox
 from herorun.demo.setup import (
@@ -22,7 +22,7 @@ from herorun.demo.setup import (
 KILL_AT = 330  # steps: between two checkpoints
 
 
-def tell_story(
+def run_walkthrough(
     folder: Path, quiet: bool, colour: bool, scheduler: str = "local", address: str = ""
 ) -> dict[str, object]:
     """Run the story in an empty folder, and say how it ended."""
@@ -127,7 +127,7 @@ def _ending(stage: Sandbox) -> dict[str, object]:
     memory = stage.run.record.memory()
     seconds = time.monotonic() - stage.began
     stage.say(
-        f"\nThe story took {say_span(seconds)}. Everything is in {stage.folder}: look around, "
+        f"\nThe story took {format_span(seconds)}. Everything is in {stage.folder}: look around, "
         "then delete it."
     )
     return {

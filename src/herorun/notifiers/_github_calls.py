@@ -219,7 +219,7 @@ def _missing(where: str, message: str, headers: Mapping[str, str]) -> str:
     )
 
 
-def _say_gone(where: str, message: str, headers: Mapping[str, str]) -> str:
+def _describe_gone(where: str, message: str, headers: Mapping[str, str]) -> str:
     return f"Issues are switched off in {where}, or this one was deleted (410 {message})."
 
 
@@ -235,7 +235,7 @@ _REFUSALS: Mapping[int, Callable[[str, str, Mapping[str, str]], str]] = {
     401: _unauthorised,
     403: _forbidden,
     404: _missing,
-    410: _say_gone,
+    410: _describe_gone,
     422: _invalid,
 }
 

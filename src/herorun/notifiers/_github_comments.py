@@ -10,7 +10,7 @@ MOST = 65_000  # characters; GitHub takes 65,536 and counts in its own way
 
 
 @dataclass(frozen=True)
-class Said:
+class PostedComment:
     """One of our comments, as it was read last."""
 
     id: int
@@ -19,8 +19,8 @@ class Said:
     comment: Any  # github.IssueComment
 
 
-def read_comment(comment: Any) -> Said:
-    return Said(int(comment.id), str(comment.html_url), str(comment.body), comment)
+def read_comment(comment: Any) -> PostedComment:
+    return PostedComment(int(comment.id), str(comment.html_url), str(comment.body), comment)
 
 
 def delete_comment(comment: Any) -> None:

@@ -71,7 +71,7 @@ class AppriseChannel:
                 raise OSError(why)
             with _muted():
                 answer = within(DEADLINE, lambda: self._send(post))
-            if why := _say_refusal(answer):
+            if why := _describe_refusal(answer):
                 raise OSError(f"{self.name} did not take it: {why}")
             _SAID.add(post_key)
         return self.name
@@ -145,7 +145,7 @@ def _fit_text(text: str, room: int) -> str:
     return f"{text[: room - len(CUT) - len(end)]}{CUT}{end}"
 
 
-def _say_refusal(answer: Any) -> str:
+def _describe_refusal(answer: Any) -> str:
     """Why a post was not taken, in words of ours; empty where it was. Apprise's result is false on
     failure.
     """

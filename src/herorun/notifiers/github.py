@@ -20,12 +20,18 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.markdown import one_line
 from herorun.core.ports import Comments, IssueTracker, Place, Post
 from herorun.notifiers._github_calls import Calls, GithubRefused, worded
-from herorun.notifiers._github_comments import Said, cut_text, delete_comment, read_comment, text_of
+from herorun.notifiers._github_comments import (
+    PostedComment,
+    cut_text,
+    delete_comment,
+    read_comment,
+    text_of,
+)
 from herorun.notifiers._github_login import Credentials, GithubSession, log_in
 from herorun.notifiers._github_options import Options as Options
 from herorun.notifiers._markdown import harmless, keys_in, line_of, marked, plain_key
 
-LOOKED_THROUGH = 300  # of our newest issues, for the one that carries the run's marker
+MAX_ISSUES_SEARCHED = 300  # of our newest issues, for the one that carries the run's marker
 OVERLAP = timedelta(minutes=2)  # of two readings, because clocks differ
 _NUMBER = lazy_regex(r"/([^/]+/[^/]+)/issues/([0-9]+)")
 
@@ -54,7 +60,7 @@ class GitHubIssue:
         self._options, self._repo = options, repo
         self._calls = Calls(repo, rest) if rest else Calls(repo)
         self._number = options.number or _number_in(options.recorded_issue or "", repo)
-        self._comments: dict[str, Said] = {}
+        self._comments: dict[str, PostedComment] = {}
         self._read_at: datetime | None = None
 
     @property
@@ -198,7 +204,7 @@ class GitHubIssue:
         login = self._session.login
         whose = {} if login.endswith("[bot]") else {"creator": login}
         pages = self._repository.get_issues(state="all", sort="created", direction="desc", **whose)
-        return [page for page in islice(pages, LOOKED_THROUGH) if page.pull_request is None]
+        return [page for page in islice(pages, MAX_ISSUES_SEARCHED) if page.pull_request is None]
 
     def _is_ours(self, page: Any, key: str) -> bool:
         return self._are_we(page.user) and plain_key(key) in keys_in(page.body or "")
@@ -261,7 +267,7 @@ class GitHubIssue:
 
     # --- what was said -------------------------------------------------------------------------
 
-    def _find(self, key: str) -> Said | None:
+    def _find(self, key: str) -> PostedComment | None:
         if self._number is None and self._page(key) is None:
             return None
         self._read()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import WrongUse
 from herorun.core.markdown import one_line
 from herorun.core.ports import Comments, IssueTracker, Place, Post
@@ -118,7 +118,7 @@ class LocalIssue:
             lock = hold(self._page.with_name(".issue.lock"), LOCK_WAIT, "another herorun")
         except WrongUse:
             raise TimeoutError(
-                f"{self._page} stayed locked by another process for {say_span(LOCK_WAIT)}"
+                f"{self._page} stayed locked by another process for {format_span(LOCK_WAIT)}"
             ) from None
         try:
             yield

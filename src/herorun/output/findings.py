@@ -138,7 +138,7 @@ def show_preflight(
     show_by_mode(out, answer, document["findings"])
     if any(mark_of(finding) not in ("ok", "n/a") for finding in document["findings"]):
         out.print()
-    show_verdict(out, document["verdict"], _say_verdict(answer))
+    show_verdict(out, document["verdict"], _describe_verdict(answer))
     show_next(out, _after_preflight(slug, document["verdict"], answer.report.blocking, plan))
 
 
@@ -221,7 +221,7 @@ def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -
     )
 
 
-def _say_verdict(answer: Any) -> str:
+def _describe_verdict(answer: Any) -> str:
     """How many findings there are of each kind, and what only the mode keeps from blocking."""
     tally = str(answer.report.tally)
     if not answer.policy:
@@ -250,10 +250,10 @@ def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
     if left_out:
         out.print(f"  and {left_out} more", style="dim")
     if document["discarded"]:
-        out.print(f"  {_say_discarded(document['discarded'])}")
+        out.print(f"  {_describe_discarded(document['discarded'])}")
 
 
-def _say_discarded(discarded: Mapping[str, Any]) -> str:
+def _describe_discarded(discarded: Mapping[str, Any]) -> str:
     if discarded["steps"] == 0:
         return "no step that was reached is discarded"
     steps = (

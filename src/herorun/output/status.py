@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from herorun.core.babysit.alert import AlertState
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.finding import count
 from herorun.output import clean, console, hang, shortened
 from herorun.system import progress
@@ -47,7 +47,7 @@ def show_tick(slug: str, tick: Any) -> None:
         out,
         "",
         f"{at}{slug}: {document['run']}, monitor {document['monitor']}, "
-        f"{say_steps(document['progress'])}",
+        f"{format_steps(document['progress'])}",
     )
     for missing in document["missing_evidence"]:
         _line(out, TICK, f"  missing  {_missing_evidence(missing)}")
@@ -79,7 +79,7 @@ def show_summary(run: Any, tick: Any, until: str) -> None:
     out = console()
     out.print(
         f"{run.slug}: monitored until {until}: {document['run']}, "
-        f"{say_steps(document['progress'])}",
+        f"{format_steps(document['progress'])}",
         style="bold",
     )
     current = memory.current.name if memory.current else "none"
@@ -106,7 +106,7 @@ def _status_lines(
     document: Mapping[str, Any], at: datetime, summary: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
     if document["stage"] == "launched":
-        yield f"  run        {document['run']}, {say_steps(document['progress'])}"
+        yield f"  run        {document['run']}, {format_steps(document['progress'])}"
     yield from _problems(document, at)
     if document["stage"] == "launched":
         yield from _monitoring(document)
@@ -132,7 +132,7 @@ def _monitoring(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"  babysitter {clean(document['babysitter'])}"
 
 
-def say_steps(progress: str) -> str:
+def format_steps(progress: str) -> str:
     """The progress of a document, which is `~unknown/200` where no step was read.
 
     >>> say_steps("~120/200"), say_steps("~unknown/200"), say_steps("~unknown/unknown")
@@ -171,7 +171,7 @@ def _cut_fraction(moment: str) -> str:
 
 def _ago(moment: str, at: datetime) -> str:
     """Of a moment that another machine's clock may date in the future."""
-    return f"{say_span(max(at - datetime.fromisoformat(moment), timedelta(0)))} ago"
+    return f"{format_span(max(at - datetime.fromisoformat(moment), timedelta(0)))} ago"
 
 
 def _other(job: Mapping[str, str]) -> str:
@@ -201,7 +201,7 @@ def _orders(document: Mapping[str, Any], at: datetime) -> list[str]:
     """What people ordered and still holds."""
     lines = []
     if pause := document["paused"]:
-        remaining = say_span(datetime.fromisoformat(pause["until"]) - at)
+        remaining = format_span(datetime.fromisoformat(pause["until"]) - at)
         lines.append(
             f"  paused     until {_cut_fraction(pause['until'])} (in {remaining}) by "
             f"{clean(pause['by'])}{_because(pause['reason'])}"

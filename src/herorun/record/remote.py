@@ -44,7 +44,7 @@ class Record(RecordWriter):
         chance.
         """
         pushed = Pushed("there is no remote") if self.remote is None else self._brought(self.remote)
-        self.tidy()
+        self.pack_refs()
         return pushed
 
     def _brought(self, remote: str) -> Pushed:

@@ -129,7 +129,7 @@ class RecordWriter(RecordReader):
     def _lock(self) -> Path:
         return self.repository.common / "herorun" / f"{self.slug}.record.lock"
 
-    def tidy(self) -> None:
+    def pack_refs(self) -> None:
         """Pack what was committed, now and then. It saves room and nothing else: where it fails,
         nothing is lost.
         """

@@ -157,7 +157,7 @@ class MonitoredRun(ABC):
         return None
 
     @property
-    def look_command(self) -> str:
+    def status_command(self) -> str:
         """What a person types to see how it stands."""
         return shlex.join(["herorun", "status", self.slug])
 

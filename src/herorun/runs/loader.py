@@ -14,7 +14,7 @@ from herorun.record.seals import bring_tag, is_seal_of
 from herorun.runs.admitted_contract import admitted_contract, drift_from, replace_contract
 from herorun.runs.launch_history import LARGEST_CONTRACT, launched_contract, newest
 from herorun.runs.notifiers import must_hold_pages
-from herorun.runs.proof import RecordProof, prove, say_unstated
+from herorun.runs.proof import RecordProof, describe_unstated, prove
 from herorun.runs.run import Run
 from herorun.system.files import read_regular
 from herorun.system.git import GitFailed, Repository, find_repository
@@ -173,7 +173,7 @@ def apply_proof(run: Run, rules: Contract | None, proof: RecordProof | None = No
     run.record.rejected_launches = proof.rejected_launches
     doubts = [*proof.doubts, *_doubtful_seals(run)]
     alone = tuple(
-        say_unstated(run.slug, launching, message) for launching, message in proof.unstated
+        describe_unstated(run.slug, launching, message) for launching, message in proof.unstated
     )
     run.unproven = LaunchProof(tuple(doubts), alone)
     run.to_prove, run.to_accept = (

@@ -121,10 +121,10 @@ def must_be_whole(record: Record, rules: Contract, launching: Launching) -> None
     if launch_id(launching) in _proven_launches(record.repository, record.slug):
         return
     if message := _Prover(record, rules).counted(launching):
-        raise Blocked(f"Nothing was started: {say_unstated(record.slug, launching, message)}.")
+        raise Blocked(f"Nothing was started: {describe_unstated(record.slug, launching, message)}.")
 
 
-def say_unstated(slug: str, launching: Launching, message: str) -> str:
+def describe_unstated(slug: str, launching: Launching, message: str) -> str:
     return (
         f"the record alone tells that {launching.instance} ran with {message}, and no published "
         "contract states it; "

@@ -32,7 +32,7 @@ from herorun.record import Record
 from herorun.runs.base import MonitoredRun
 from herorun.runs.launch_history import final_step, prior_launch, source_run
 from herorun.runs.templates import template
-from herorun.runs.trusting import all_items, say_untrusted
+from herorun.runs.trusting import all_items, describe_untrusted
 from herorun.system import host
 from herorun.system.files import lock_file, make_folders, write_whole
 from herorun.system.git import Repository
@@ -90,7 +90,7 @@ class Run(MonitoredRun):
         """Why no adapter of it may be used: its launch is not proven, or a person has to trust it
         first.
         """
-        return self.closed or say_untrusted(self.contract, self.repository, self._trust_items)
+        return self.closed or describe_untrusted(self.contract, self.repository, self._trust_items)
 
     @cached_property
     def _trust_items(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from herorun.system.git import Repository
 from herorun.system.trusted import ITEMS, VARIABLE, trusted, trusts_all
 
 
-def say_untrusted(
+def describe_untrusted(
     contract: Contract, repository: Repository, items: tuple[str, ...] | None = None
 ) -> str:
     """Why nothing of the contract is run; empty where a person trusted all that it names, or it

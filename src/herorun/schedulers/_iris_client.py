@@ -64,7 +64,7 @@ class CommandLine:
 
     def log(self, job: str, lines: int) -> str | None:
         """The end of it, with its children's; None where there is no such job."""
-        answer = self.ask(log_argv(job, lines, self._children_apart()))
+        answer = self.ask(log_argv(job, lines, self._needs_children_flag()))
         if answer.code and NO_JOB.search(message_of(answer)):
             return None
         if answer.code:
@@ -72,7 +72,7 @@ class CommandLine:
         text_lines = log_text(answer.out.decode("utf-8", "replace"), job).split("\n")
         return "\n".join(text_lines[-lines - 1 :]) if lines > 0 else ""
 
-    def _children_apart(self) -> bool:
+    def _needs_children_flag(self) -> bool:
         """Whether this iris tells the children's lines only where they are asked for: early ones of
         generation A.
         """

@@ -3,14 +3,14 @@
 Source: the babysitting loop for Iris that herorun was asked to cover.
 """
 
-from herorun.core.adhoc_jobs.resubmit_command import submitter_words
+from herorun.core.adhoc_jobs.resubmit_command import submitter_argv
 
 _ACCELERATORS = ("tpu", "gpu")
 
 
 def iris_notices(command: str) -> list[str]:
     """A sentence each."""
-    flags = _collect_flags(submitter_words(command))
+    flags = _collect_flags(submitter_argv(command))
     return [*_extras(flags), *_reservation(flags), *_note_fixed_name(flags)]
 
 

@@ -8,8 +8,8 @@ from herorun.core.ports import LogPart
 from herorun.schedulers._kubernetes_client import Kubectl
 from herorun.schedulers._kubernetes_kept_log import (
     MANY,
+    is_recently_saved,
     keep_log,
-    kept_lately,
     last_lines,
     part_of_kept,
 )
@@ -47,7 +47,7 @@ class InstanceLogs:
             part = PodLogs(self._kube).read_on(pods, offset, limit, mark)
         except LogGone:
             return part_of_kept(self._folder, instance, offset, limit, mark)
-        if part.data and part.offset >= part.size and not kept_lately(self._folder, instance):
+        if part.data and part.offset >= part.size and not is_recently_saved(self._folder, instance):
             keep_log(self._folder, instance, PodLogs(self._kube).tail(pods, TAIL))
         return part
 

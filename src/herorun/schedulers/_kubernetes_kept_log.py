@@ -48,7 +48,7 @@ def part_of_kept(folder: Path, instance: str, offset: int, limit: int, mark: str
     return LogPart(part, end, len(data), _MARK, restarted=begin != offset)
 
 
-def kept_lately(folder: Path, instance: str) -> bool:
+def is_recently_saved(folder: Path, instance: str) -> bool:
     try:
         return time.time() - _path(folder, instance).stat().st_mtime < _LATELY
     except FileNotFoundError:

@@ -65,7 +65,7 @@ def judge_kubernetes(
         words = f"{job.raw}, and pod {live[0].name} is still {live[0].phase}: it may still write"
         return _alive(replace(job, reason=words), live, lost_nodes)
     if not live:
-        return _nobody(job, record, pods)
+        return _job_without_pods(job, record, pods)
     return _alive(job, live, lost_nodes)
 
 
@@ -99,7 +99,7 @@ def _last(over: Condition, pods: Sequence[PodRecord]) -> datetime | None:
 # --- while it lives ------------------------------------------------------------------------------
 
 
-def _nobody(job: Job, record: JobRecord, pods: Sequence[PodRecord]) -> Job:
+def _job_without_pods(job: Job, record: JobRecord, pods: Sequence[PodRecord]) -> Job:
     if pods and not record.suspended:
         words = f"pod {pods[0].name} is {pods[0].phase}, and the Job is not concluded yet"
         return replace(job, reason=words)

@@ -16,7 +16,7 @@ from herorun.core.evidence import JobState
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._nel_parse import Stages, plain
-from herorun.schedulers._nel_state import JudgedTask, Nowhere
+from herorun.schedulers._nel_state import JudgedTask, NoSlurmJob
 from herorun.system.files import make_folders, write_whole
 
 AGAIN = timedelta(seconds=120)  # between the two looks: as long as the monitors wait after a start
@@ -46,7 +46,9 @@ def settled(part: JudgedTask, behind: Behind, since: datetime, at: datetime) -> 
     if part.state is not JobState.UNKNOWN or word not in ENDS or at - since < AGAIN:
         return part
     if part.entry.executor == "slurm":
-        return _mark_gone(part, behind.slurm, since) if isinstance(behind.slurm, Nowhere) else part
+        return (
+            _mark_gone(part, behind.slurm, since) if isinstance(behind.slurm, NoSlurmJob) else part
+        )
     code = behind.stages.exit_code
     if code is not None and word != "failed":
         state = JobState.FAILED if code else JobState.SUCCEEDED
@@ -86,7 +88,7 @@ def _unless_gone(error: OSError) -> None:
         raise error
 
 
-class Doubts:
+class UnconfirmedEnds:
     """Since when nel says what it says of the jobs that it lost, one small file each, for the next
     process too.
     """

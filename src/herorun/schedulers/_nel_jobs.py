@@ -12,7 +12,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.schedulers._error_line import message_of
 from herorun.schedulers._instance import last_lines
 from herorun.schedulers._nel_client import NelLauncher
-from herorun.schedulers._nel_confirmation import Behind, Doubts, changed, settled
+from herorun.schedulers._nel_confirmation import Behind, UnconfirmedEnds, changed, settled
 from herorun.schedulers._nel_options import Options
 from herorun.schedulers._nel_parse import NelTask, entries, errors_in, stages, statuses
 from herorun.schedulers._nel_results import LONGEST, RESULTS, scores
@@ -35,7 +35,7 @@ class NelJobs:
         self._nel, self._slurm, self._doubts = (
             NelLauncher(options),
             SlurmJobs(options),
-            Doubts(state_folder),
+            UnconfirmedEnds(state_folder),
         )
 
     def _entries(self) -> tuple[NelTask, ...]:
@@ -45,7 +45,7 @@ class NelJobs:
             return ()  # nel makes it with its first job
 
     def _parts(self, jobs: Sequence[NelTask]) -> dict[str, JudgedTask]:
-        output, slurm = self._state_words(jobs)
+        output, slurm = self._task_states(jobs)
         invocation_words = {
             job.id: output.get(job.invocation, "not_found") for job in jobs
         }  # said of all its tasks at once
@@ -54,7 +54,7 @@ class NelJobs:
             for job in jobs
         }
 
-    def _state_words(self, jobs: Sequence[NelTask]) -> Asked:
+    def _task_states(self, jobs: Sequence[NelTask]) -> Asked:
         """nel's word of each, and Slurm's."""
         if not jobs:
             return {}, {}

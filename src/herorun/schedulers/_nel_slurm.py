@@ -8,7 +8,7 @@ from herorun.core.evidence import Job
 from herorun.core.ports import Found, Unknown
 from herorun.schedulers._nel_options import Options
 from herorun.schedulers._nel_parse import NelTask, last_ids
-from herorun.schedulers._nel_state import Nowhere
+from herorun.schedulers._nel_state import NoSlurmJob
 from herorun.schedulers._road import Transport, transport_to
 from herorun.schedulers._slurm_client import Programs, new_parted
 from herorun.schedulers._slurm_parse import SlurmRow, sacct_argv, sacct_rows
@@ -69,7 +69,7 @@ class SlurmJobs:
         slurm = self._programs(jobs[0])
         with_id = [job for job in jobs if job.slurm_id]
         results: dict[str, Job | str] = {
-            job.id: Nowhere("nel has written down no Slurm job") for job in jobs
+            job.id: NoSlurmJob("nel has written down no Slurm job") for job in jobs
         }
         if not with_id:
             return results
@@ -164,5 +164,7 @@ def _find_slurm_job(
     if isinstance(answer, Found):
         return answer.job
     return (
-        answer.why if isinstance(answer, Unknown) else Nowhere(f"Slurm does not know job {number}")
+        answer.why
+        if isinstance(answer, Unknown)
+        else NoSlurmJob(f"Slurm does not know job {number}")
     )

@@ -15,7 +15,7 @@ from herorun.schedulers._nel_parse import NelTask, Stages, nel_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 
 
-class Nowhere(str):
+class NoSlurmJob(str):
     """What Slurm has answered: there is no such job. Other words than these say that nothing is
     known of it.
     """

@@ -14,7 +14,7 @@ from dataclasses import field
 from typing import Any
 from urllib.parse import urlsplit
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
@@ -70,7 +70,7 @@ class Dashboard:
             ) from None
         except TimeoutError:
             raise CouldNotLook(
-                f"{self.address} gave no answer within {say_span(within)}."
+                f"{self.address} gave no answer within {format_span(within)}."
             ) from None
         except (http.client.HTTPException, ValueError) as error:
             raise CouldNotLook(

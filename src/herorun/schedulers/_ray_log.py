@@ -27,12 +27,12 @@ def read_log(snapshot: RaySnapshot, record: RayJob, lines: int) -> str:
         return (
             own_lines(_fetch_log_end(snapshot, record, lines), record, lines)
             if record.node
-            else _say_missing_log(record, lines)
+            else _describe_missing_log(record, lines)
         )
     except CouldNotLook:
         if not ended or not record.message:
             raise
-        return _say_missing_log(record, lines)
+        return _describe_missing_log(record, lines)
 
 
 def _fetch_log_end(snapshot: RaySnapshot, record: RayJob, lines: int) -> bytes:
@@ -55,7 +55,7 @@ def own_lines(data: bytes, record: RayJob, lines: int) -> str:
     return _last(own, lines).decode("utf-8", "replace")
 
 
-def _say_missing_log(record: RayJob, lines: int) -> str:
+def _describe_missing_log(record: RayJob, lines: int) -> str:
     """Of an end that no log is left of, or that came before any."""
     return _last(record.message.encode(), lines).decode("utf-8", "replace")
 

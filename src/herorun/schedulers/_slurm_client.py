@@ -85,7 +85,7 @@ class Programs:
         try:
             answer = self.ask(sacct_argv(parted, since, names, ids))
             if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
-                return Accounting(none_kept=True)
+                return Accounting(is_disabled=True)
             return Accounting(sacct_rows(self.whole("sacct", answer), parted))
         except CouldNotLook as error:
             return Accounting(silent=str(error).rstrip("."))

@@ -190,7 +190,7 @@ class SlurmReader:
 
     def _accounting(self, names: Iterable[str], since: datetime) -> Accounting:
         accounting = self._slurm.accounting_of_names(names, since)
-        if accounting.none_kept:
+        if accounting.is_disabled:
             self.cluster_wide = False  # only this clone remembers what it has submitted
         return accounting
 

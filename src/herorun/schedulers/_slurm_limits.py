@@ -39,12 +39,12 @@ def offered(text: str, options: Options) -> Offered:
 
 
 def _partition(text: str, name: str | None) -> dict[str, str]:
-    all_told = [
+    limit_rows = [
         dict(_FIELD.findall(line))
         for line in text.splitlines()
         if line.startswith("PartitionName=")
     ]
-    for fields in all_told:
+    for fields in limit_rows:
         if fields["PartitionName"] == name or (name is None and fields.get("Default") == "YES"):
             return fields
     return {}

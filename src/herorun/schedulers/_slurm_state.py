@@ -31,7 +31,7 @@ class Accounting:
 
     rows: Sequence[SlurmRow] = ()
     silent: str = ""  # why it told nothing
-    none_kept: bool = False  # the cluster keeps no accounting
+    is_disabled: bool = False  # the cluster keeps no accounting
 
 
 def ours(
@@ -109,7 +109,7 @@ def live_jobs(rows: Sequence[SlurmRow]) -> tuple[Job, ...]:
 def _not_found(instance: str, accounting: Accounting, record: SubmissionRecord) -> Search:
     if accounting.silent:
         return Unknown(accounting.silent)
-    if accounting.none_kept and record.is_ours:
+    if accounting.is_disabled and record.is_ours:
         why = (
             f"Slurm keeps no accounting here, and its controller does not know {instance} any more"
         )
@@ -139,7 +139,7 @@ def _build_slurm_job(
         return job
     if not queue_rows:
         return _from_accounting(job, row, record)
-    if accounting.none_kept:
+    if accounting.is_disabled:
         return _add_slurm_end(job, row, None, record)
     if accounting.silent:
         return replace(

@@ -126,7 +126,7 @@ def show_request(argv: Sequence[str], script: str, secrets: Sequence[str], where
     return f"# on {where}\n{by_name}{shlex.join(argv)} <<'SCRIPT'\n{script}SCRIPT\n"
 
 
-def handed_over(
+def submit_stdin(
     program: Sequence[str],
     argv: Sequence[str],
     script: str,

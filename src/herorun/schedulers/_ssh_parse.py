@@ -63,14 +63,14 @@ def _parse_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def job_seen(name: str, facts: Mapping[str, Any], boot: str, where: str) -> Job | None:
+def parse_job(name: str, facts: Mapping[str, Any], boot: str, where: str) -> Job | None:
     """The job; None if there is none. A damaged record is a `CouldNotLook`."""
     if not facts["there"]:
         starting = facts["submitting"] or facts["locked"]
         return Job(name, name, JobState.PENDING, "starting") if starting else None
     snapshot = _snapshot(name, facts, where)
     job = judge_instance(name, snapshot)
-    request = asked_for(name, facts, where)
+    request = stored_request(name, facts, where)
     if (
         snapshot.end
         or snapshot.alive
@@ -83,7 +83,7 @@ def job_seen(name: str, facts: Mapping[str, Any], boot: str, where: str) -> Job 
     return replace(job, state=JobState.NODE_FAILED, raw="restarted", reason=reason)
 
 
-def asked_for(name: str, facts: Mapping[str, Any], where: str) -> StoredRequest | None:
+def stored_request(name: str, facts: Mapping[str, Any], where: str) -> StoredRequest | None:
     return _record(name, facts, "request.json", StoredRequest, where)
 
 

@@ -103,7 +103,7 @@ def run(order: dict[str, Any]) -> None:
     job = _start_job(order)
     os.dup2(1, 2)  # the submitter waits for this: its end of our standard error closes
     if job:
-        _stand_by(job, order, wake, adopted, kills)
+        _supervise_job(job, order, wake, adopted, kills)
 
 
 def _log_line(text: str) -> None:
@@ -181,7 +181,7 @@ def _write_start(folder: str) -> None:
     write(folder, "started.json", {"pid": pid, "birth": start_time(pid), "at": now()})
 
 
-def _stand_by(
+def _supervise_job(
     job: subprocess.Popen[bytes], order: dict[str, Any], wake: int, adopted: bool, kills: int | None
 ) -> None:
     """Wait for the end, pass on a request to stop, and write the record once nothing of the job is
@@ -190,7 +190,7 @@ def _stand_by(
     folder, grace = order["folder"], order["grace"]
     stopped_by, deadline = None, float("inf")
     while job.poll() is None:
-        if stopped_by is None and (stopped_by := _asked_by(folder)) is not None:
+        if stopped_by is None and (stopped_by := _stop_requester(folder)) is not None:
             _log_line(f"asked to stop by {stopped_by}: SIGTERM, and SIGKILL in {grace:g}s")
             signal_group(job.pid, signal.SIGTERM)
             deadline = time.monotonic() + grace
@@ -232,7 +232,7 @@ def _end_the_rest(group: int, order: dict[str, Any], quiet: float) -> None:
             f"the main process has ended; the rest of its processes has {grace:g}s, then SIGTERM "
             "and SIGKILL"
         )
-    terminate_all(left, quiet, grace, lambda: _asked_by(folder) is not None, stuck)
+    terminate_all(left, quiet, grace, lambda: _stop_requester(folder) is not None, stuck)
 
 
 def _exit(code: int) -> dict[str, Any]:
@@ -243,7 +243,7 @@ def _exit(code: int) -> dict[str, Any]:
     return {"signal": f"signal {-code}"}  # the real-time ones have no names
 
 
-def _asked_by(folder: str) -> str | None:
+def _stop_requester(folder: str) -> str | None:
     """Who asked for the end; None where nobody did."""
     try:
         with open(f"{folder}/stop.json", encoding="utf-8") as file:

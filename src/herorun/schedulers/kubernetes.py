@@ -146,7 +146,7 @@ class Kubernetes:
                 return Unknown(f"the Job {instance} is gone, and its pods may still write: {names}")
             if jobs := snapshot.jobs_of(instance):
                 return Unknown(f"{self._kube.where} has {jobs[0].name}, and its JobSet is not seen")
-            return self._nowhere(
+            return self._unlisted_job(
                 instance, intended_at, snapshot.at, self._submission_record(instance)
             )
         except (CouldNotLook, OSError) as error:
@@ -169,7 +169,7 @@ class Kubernetes:
             words = kueue_reason(workload) if workload else "Kueue has no Workload of it yet"
         return replace(job, reason="; ".join(part for part in (job.reason, words) if part))
 
-    def _nowhere(
+    def _unlisted_job(
         self, instance: str, intended_at: datetime, asked_at: datetime, submitted: SubmissionRecord
     ) -> Search:
         """After a deletion only a 404 is left, which is what one says of a name never used."""

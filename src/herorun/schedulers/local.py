@@ -20,7 +20,7 @@ from pydantic import ConfigDict, Field
 
 from herorun.core.canonical_json import canonical
 from herorun.core.contract import Duration, RenamedKeys
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
@@ -175,7 +175,7 @@ class Local:
 
     def _late(self, folder: Folder) -> CouldNotLook:
         return CouldNotLook(
-            f"{folder.name} has not started within {say_duration(self._options.start_timeout)}; it "
-            "may yet. "
+            f"{folder.name} has not started within "
+            f"{format_duration(self._options.start_timeout)}; it may yet. "
             f"Look into {folder.path}, then submit it again: it cannot start twice."
         )

@@ -143,7 +143,7 @@ class Nel(NelJobs):
         at, tasks = now(), self._entries()
         jobs = of_runs(tasks, intents)
         return NelSnapshot(
-            at, tasks, frozenset(job.invocation for job in jobs), *self._state_words(jobs)
+            at, tasks, frozenset(job.invocation for job in jobs), *self._task_states(jobs)
         )
 
     def with_snapshot(self, snapshot: NelSnapshot) -> "Nel":
@@ -186,10 +186,10 @@ class Nel(NelJobs):
     def _entries(self) -> tuple[NelTask, ...]:
         return self._snapshot.entries if self._snapshot else super()._entries()
 
-    def _state_words(self, jobs: Sequence[NelTask]) -> Asked:
+    def _task_states(self, jobs: Sequence[NelTask]) -> Asked:
         view = self._snapshot
         return (
-            (view.words, view.slurm) if view and view.covers(jobs) else super()._state_words(jobs)
+            (view.words, view.slurm) if view and view.covers(jobs) else super()._task_states(jobs)
         )
 
     # --- acting ----------------------------------------------------------------------------------

@@ -32,13 +32,13 @@ from herorun.schedulers._slurm_state import Accounting, judge_slurm, ours
 from herorun.schedulers._slurm_state_names import slurm_state_of
 from herorun.schedulers._slurm_submit import (
     RemotePaths,
-    handed_over,
     job_id,
     job_script,
     must_be_sound,
     request_digest,
     sbatch_argv,
     show_request,
+    submit_stdin,
 )
 from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._validate import must_be_instance, secret_values
@@ -194,7 +194,7 @@ class Slurm(SlurmReader):
     ) -> str:
         argv = sbatch_argv(submission, self._options, where, self._tag(submission))
         program = programs(self._options.slurm_bin, self._options.slurm_conf, argv[0])
-        stdin = handed_over(
+        stdin = submit_stdin(
             program, argv, job_script(submission, where), where, submission.cwd, secrets
         )
         try:

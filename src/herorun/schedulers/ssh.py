@@ -20,7 +20,7 @@ from copy import copy
 from datetime import datetime
 from typing import Any
 
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
@@ -29,7 +29,7 @@ from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.schedulers import _ssh_request as build
 from herorun.schedulers._logs import part_there
 from herorun.schedulers._ssh_options import Options as Options
-from herorun.schedulers._ssh_parse import answer_of, asked_for, job_seen
+from herorun.schedulers._ssh_parse import answer_of, parse_job, stored_request
 from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
 from herorun.system.remote_python import readable, remote_to
@@ -112,7 +112,7 @@ class SshScheduler:
         if job is None or job.state is JobState.PENDING:
             raise CouldNotLook(
                 f"{name} has not started on {self._where} within "
-                f"{say_duration(self._options.start_timeout)}; "
+                f"{format_duration(self._options.start_timeout)}; "
                 f"it may yet. Look into {self._folder}/{name}, then submit it again: it cannot "
                 "start twice."
             )
@@ -157,7 +157,7 @@ class SshScheduler:
 
     def _must_be_ours(self, submission: Submission, facts: Mapping[str, Any]) -> None:
         """Two repositories may call a run the same: the one's job is not the other's."""
-        request = asked_for(submission.instance, facts, self._where)
+        request = stored_request(submission.instance, facts, self._where)
         if request and (request.argv, request.env, request.cwd) != (
             submission.argv,
             dict(submission.env),
@@ -259,7 +259,7 @@ class SshScheduler:
 
     def _job(self, name: str, answer: Mapping[str, Any]) -> Job | None:
         with readable(self._where):
-            return job_seen(name, answer["jobs"][name], answer["boot"], self._where)
+            return parse_job(name, answer["jobs"][name], answer["boot"], self._where)
 
     # --- stopping ---------------------------------------------------------------------------------
 

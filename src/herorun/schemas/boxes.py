@@ -133,7 +133,7 @@ class JobsRemove(Document):
     """The entries that were removed; their jobs continue."""
 
 
-class JobSeen(Shape):
+class WatchedJob(Shape):
     """One job of the registry, as it was seen now."""
 
     type: str
@@ -152,11 +152,11 @@ class JobSeen(Shape):
 
 class JobsWatch(Document):
     session: str
-    jobs: Sequence[JobSeen]
+    jobs: Sequence[WatchedJob]
     fault: str
 
 
-class JobFound(Shape):
+class DiscoveredJob(Shape):
     job: str
     description: str
     """What the place lists about the job."""
@@ -166,7 +166,7 @@ class JobPlace(Shape):
     """One place where jobs are searched for."""
 
     place: str
-    jobs: Sequence[JobFound]
+    jobs: Sequence[DiscoveredJob]
     why: str
     """Why it could not be read; empty if it was."""
 

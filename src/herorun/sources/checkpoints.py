@@ -54,7 +54,7 @@ def read_checkpoints(
         listing = [
             c for c in _list_root(store, layout, root, temporary) if c.path not in history.foreign
         ]
-        root_candidates = _looked_into(
+        root_candidates = _inspect_checkpoints(
             store, layout, contract, listing, lambda c: refusal(c, contract, history), last
         )
         candidates += [
@@ -79,7 +79,7 @@ def read_start_siblings(contract: Contract, store: Store, layout: Layout) -> Sta
     if start_path is None:
         return StartSiblings()
     listing = _list_root(store, layout, start_path.rstrip("/").rpartition("/")[0] or "/", False)
-    candidates = _looked_into(store, layout, contract, listing, lambda c: "", None)
+    candidates = _inspect_checkpoints(store, layout, contract, listing, lambda c: "", None)
     return StartSiblings(_in_order(candidates))
 
 
@@ -99,7 +99,7 @@ def read_left_checkpoints(
         listing = [
             c for c in _list_root(store, layout, root, False) if c.path not in history.foreign
         ]
-        candidates += _looked_into(
+        candidates += _inspect_checkpoints(
             store, layout, contract, listing, lambda c: refusal(c, contract, history), None
         )
     return LeftCheckpoints(_in_order(candidates))
@@ -163,7 +163,7 @@ def _list_root(store: Store, layout: Layout, root: str, temporary: bool) -> tupl
         return ()  # looked, and there is no such folder yet
 
 
-def _looked_into(
+def _inspect_checkpoints(
     store: Store,
     layout: Layout,
     contract: Contract,

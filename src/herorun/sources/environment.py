@@ -6,7 +6,7 @@ from pathlib import Path
 from herorun.core.admission import is_salted
 from herorun.core.code.environment_reads import environment_reads
 from herorun.core.contract import Contract
-from herorun.core.environment import from_shell, is_told_by_others
+from herorun.core.environment import from_shell, is_set_elsewhere
 from herorun.core.evidence import (
     CodeFlags,
     Environment,
@@ -57,7 +57,7 @@ def read_code_flags(
     for path in sorted(closure.files):
         reads = environment_reads(path, _read_file_or_empty(Path(repository.top, path)))
         for name, line in reads.names:
-            if not is_told_by_others(name, sets):
+            if not is_set_elsewhere(name, sets):
                 flags.setdefault(name, Flag(name, path, line))
         computed += [f"{path}:{line}" for line in reads.computed]
     here = {name: os.environ[name] for name in sorted(flags) if name in os.environ}

@@ -37,7 +37,7 @@ def read_import_closure(
 ) -> ImportClosure:
     """Everything that the command's words lead to in the work tree."""
     cwd = in_repository(contract.command.cwd, "")
-    closure = _Found(os.path.realpath(repository.top), cwd, contract, tree)
+    closure = _Closure(os.path.realpath(repository.top), cwd, contract, tree)
     for path in contract.config.files:
         closure.add(in_repository(cwd, path))
     for argv in (contract.command.argv, contract.command.resume_argv):
@@ -53,7 +53,7 @@ def read_import_closure(
 
 
 @dataclass
-class _Found:
+class _Closure:
     """What was found so far, and which files of it are still to be read."""
 
     top: str

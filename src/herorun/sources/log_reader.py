@@ -20,7 +20,7 @@ from herorun.core.decode import decode
 from herorun.core.evidence import History, Job, Nothing, Unavailable
 from herorun.core.ports import LogPart, Place, Scheduler
 from herorun.core.redaction.scrub import scrub, scrub_tree
-from herorun.core.triage.incremental import OwnLog, follow, pass_over
+from herorun.core.triage.incremental import OwnLog, follow, skip_to
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.untrusted_json import read_json
 from herorun.sources._signatures import catalogue_of
@@ -88,7 +88,7 @@ def _caught_up(scheduler: Scheduler, catalogue: Catalogue, log: OwnLog) -> OwnLo
             log = OwnLog(log.instance)
         begin = part.offset - len(part.data)
         if begin > log.offset:
-            log = pass_over(log, begin)
+            log = skip_to(log, begin)
         log = replace(
             follow(catalogue, log, part.data),
             offset=part.offset,

@@ -113,9 +113,9 @@ def read_metrics(
     state = _cached(Path(place.state) / CACHE, version)
     rose = state.advanced_at
     try:
-        state, arrived = _since(tracker, state, names, history.at_look(at.at))
+        state, arrived = _since(tracker, state, names, history.at_tick(at.at))
     except FileNotFoundError:
-        return Nothing(_say_lost_history(place, source))
+        return Nothing(_describe_lost_history(place, source))
     if arrived.restarted and rose and state.advanced_at:
         # rows that a cut took away were seen all the same: the run did not stall for their time
         state.advanced_at = max(state.advanced_at, rose)
@@ -133,7 +133,7 @@ def read_metrics(
     return metrics or Nothing("no rows yet")
 
 
-def _say_lost_history(place: Place, source: str) -> str:
+def _describe_lost_history(place: Place, source: str) -> str:
     """What was fetched of a history that is gone is not the tracker's word any more, and stays
     readable.
     """
@@ -167,7 +167,7 @@ def keep_metrics(place: Place, evidence: object) -> str:
     return ""
 
 
-def rows_of_look(place: Place, contract: Contract) -> tuple[Sequence[Row], str]:
+def read_rows(place: Place, contract: Contract) -> tuple[Sequence[Row], str]:
     """The rows that the last look read from the tracker's first one on, and the cursor behind them;
     none and an empty one where it began later, or at another source.
     """
@@ -187,13 +187,13 @@ def _keep_rows(columns: Writer, read: MetricsRead) -> None:
     """
     arrived = read.arrived
     if arrived.restarted:
-        columns.begin_anew()
+        columns.start_over()
     if columns.cursor == arrived.before:
         columns.append(arrived.rows, arrived.after, read.names, now())
         return
     batch = _mask_secret_names(read.tracker.read(columns.cursor), read.names)
     if batch.restarted:
-        columns.begin_anew()
+        columns.start_over()
     columns.append(batch.rows, batch.cursor, read.names, now())
 
 

@@ -34,7 +34,7 @@ def read_work_tree(repository: Repository, contract: Contract) -> WorkTree:
     if commit is None:
         raise WrongUse(f"{repository.top} has no commit yet: commit the training code first.")
     facts, settings = place.result(), settings_future.result()
-    if _modes_lie(settings, repository.top):
+    if _ignores_modes(settings, repository.top):
         status = read_status(repository, "core.fileMode=false")
     roots = roots_of(contract.command, str(repository.top))
     alike, inside = likeness(status), insides(status, roots)
@@ -59,7 +59,7 @@ def read_work_tree(repository: Repository, contract: Contract) -> WorkTree:
     )
 
 
-def _modes_lie(settings: tuple[str, ...], top: Path) -> bool:
+def _ignores_modes(settings: tuple[str, ...], top: Path) -> bool:
     """We ask for modes although `core.fileMode=false` says not to; where the disk knows none, the
     answer is void.
     """

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from threading import Lock
 from typing import Any, TypeVar
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
@@ -106,10 +106,11 @@ class Requests:
             tries = count(attempts.count, "try", "tries")
             return OSError(
                 scrub(
-                    f"{where}: {attempts.problem}, after {tries} within {say_span(self._deadline)}"
+                    f"{where}: {attempts.problem}, after {tries} within "
+                    f"{format_span(self._deadline)}"
                 )
             )
-        return TimeoutError(scrub(f"{where}: no answer within {say_span(self._deadline)}"))
+        return TimeoutError(scrub(f"{where}: no answer within {format_span(self._deadline)}"))
 
     def _failed(self, where: str, error: Exception, attempts: Attempts) -> OSError:
         message = " ".join(self._words(error).split())

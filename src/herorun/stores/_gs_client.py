@@ -32,11 +32,11 @@ def opened(token: str | None, endpoint: str | None) -> Any:
         skip_instance_cache=True,
         session_kwargs={"trace_configs": [_traced()]},
     )
-    _say_expired(system.credentials)
+    _raise_on_expiry(system.credentials)
     return system
 
 
-def _say_expired(credentials: Any) -> None:
+def _raise_on_expiry(credentials: Any) -> None:
     """Credentials that cannot be renewed are said at once: gcsfs tries them again in silence until
     our deadline.
     """

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.ports import LifecycleRule
 from herorun.stores._lifecycle import expiry
 
@@ -38,7 +38,7 @@ def _live(condition: Mapping[str, Any]) -> bool:
 def _locks(bucket: Mapping[str, Any]) -> Iterator[LifecycleRule]:
     seconds = int(bucket.get("retentionPolicy", {}).get("retentionPeriod", 0))
     if seconds:
-        span = say_duration(timedelta(seconds=seconds))
+        span = format_duration(timedelta(seconds=seconds))
         yield LifecycleRule(
             f"the bucket's retention policy forbids to replace or delete an object for {span}"
         )
@@ -50,7 +50,7 @@ def _locks(bucket: Mapping[str, Any]) -> Iterator[LifecycleRule]:
     soft = int(bucket.get("softDeletePolicy", {}).get("retentionDurationSeconds", 0))
     if soft:
         yield LifecycleRule(
-            f"what is deleted is kept, and paid for, {say_duration(timedelta(seconds=soft))} "
+            f"what is deleted is kept, and paid for, {format_duration(timedelta(seconds=soft))} "
             "longer (soft delete)"
         )
     if bucket.get("versioning", {}).get("enabled"):

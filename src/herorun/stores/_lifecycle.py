@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.ports import LifecycleRule
 
 
@@ -26,6 +26,6 @@ def expiry(
     where = f" under {', '.join(prefixes)}" if prefixes else ""
     message = (
         f"the bucket deletes objects{where}{f' {only}' if only else ''} "
-        f"{say_duration(timedelta(days=days))} after they were written"
+        f"{format_duration(timedelta(days=days))} after they were written"
     )
     return (LifecycleRule(message, timedelta(days=days) if whole and not only else None),)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.ports import LifecycleRule
 from herorun.stores._fsspec import MalformedAnswer
 from herorun.stores._lifecycle import covers, expiry
@@ -66,7 +66,7 @@ def _lock(answer: Mapping[str, Any]) -> Iterator[LifecycleRule]:
     )
     days = default_retention.get("Days", 0) or 365 * default_retention.get("Years", 0)
     if days:
-        span = say_duration(timedelta(days=days))
+        span = format_duration(timedelta(days=days))
         yield LifecycleRule(
             f"the bucket's object lock forbids to delete what was written for {span}"
         )

@@ -40,9 +40,9 @@ def cores(before: tuple[float, dict[str, float]]) -> float | None:
 
 def allowed() -> float:
     """Those that the scheduler may give us, or the cgroup's quota where that is less."""
-    quotas: list[Any] = [_quota(_read_words("/sys/fs/cgroup/cpu.max"))]
+    quotas: list[Any] = [_quota(_read_fields("/sys/fs/cgroup/cpu.max"))]
     old = "/sys/fs/cgroup/cpu/cpu.cfs_"
-    quotas.append(_quota([*_read_words(f"{old}quota_us"), *_read_words(f"{old}period_us")]))
+    quotas.append(_quota([*_read_fields(f"{old}quota_us"), *_read_fields(f"{old}period_us")]))
     most: float = min([float(len(os.sched_getaffinity(0))), *(quota for quota in quotas if quota)])
     return most
 
@@ -53,7 +53,7 @@ def _quota(words: list[str]) -> float | None:
     return int(words[0]) / int(words[1])
 
 
-def _read_words(path: str) -> list[str]:
+def _read_fields(path: str) -> list[str]:
     try:
         with open(path, encoding="ascii") as file:
             return file.read().split()

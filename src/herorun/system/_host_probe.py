@@ -28,7 +28,7 @@ RESULT = 1 << 16  # bytes of a result file
 SAMPLES = 5  # of the GPUs
 ASKING = 5.0  # seconds for one program
 # Programs that hold a pattern in their command line while they look at the job, or once started it.
-LOOKERS = frozenset(
+READER_PROGRAMS = frozenset(
     ("tmux", "screen", "ssh", "sshd", "scp", "rsync", "grep", "egrep", "pgrep", "pkill", "rg", "ps", "tail", "head",  # noqa: E501  # one entry of a table, or one recorded value
      "less", "more", "cat", "watch", "vi", "vim", "nvim", "nano", "timeout")
 )  # fmt: skip
@@ -217,7 +217,11 @@ def _matching(pattern: str) -> list[list[Any]]:
     processes, own = [], _ancestors(os.getpid())
     for name in sorted(filter(str.isdecimal, os.listdir("/proc")), key=int):
         words = _argv(name)
-        if not words or int(name) in own or os.path.basename(words[0]).rstrip(":") in LOOKERS:
+        if (
+            not words
+            or int(name) in own
+            or os.path.basename(words[0]).rstrip(":") in READER_PROGRAMS
+        ):
             continue
         if re.search(pattern, " ".join(_without_scripts(words))) and not _is_herorun(words):
             processes.append([int(name), " ".join(words)[:200]])

@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, TypeAlias
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
 from herorun.system import progress
@@ -76,7 +76,7 @@ def run(
         except (TimeoutError, subprocess.TimeoutExpired):
             message = (
                 f"`{argv[0]} {argv[1] if len(argv) > 1 else ''}` gave no answer within "
-                f"{say_span(timeout)}."
+                f"{format_span(timeout)}."
             )
             raise CouldNotLook(message) from None
         finally:
@@ -163,7 +163,7 @@ def run_lines(argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
             yield from _read_output_lines(program, complaints, idle, argv[0])
             code = program.wait(idle)
         except subprocess.TimeoutExpired:
-            raise CouldNotLook(f"`{argv[0]}` said nothing for {say_span(idle)}.") from None
+            raise CouldNotLook(f"`{argv[0]}` said nothing for {format_span(idle)}.") from None
         finally:
             program.kill()
             program.wait()
@@ -187,7 +187,7 @@ def _read_output_lines(
     size = 0
     while True:
         if not select.select([program.stdout], [], [], idle)[0]:
-            raise CouldNotLook(f"`{name}` said nothing for {say_span(idle)}.")
+            raise CouldNotLook(f"`{name}` said nothing for {format_span(idle)}.")
         data = os.read(program.stdout.fileno(), _BLOCK)
         if not data:
             return

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.remote.target import RemoteTarget
@@ -196,7 +196,7 @@ class RemotePython:
         if answer.get("late"):
             raise CouldNotLook(
                 f"{self.transport.where} could be reached, but gave no answer within "
-                f"{say_span(ask.timeout)}: a disk there may hang."
+                f"{format_span(ask.timeout)}: a disk there may hang."
             )
         number, why, path = (answer.get(name) for name in ("errno", "why", "path"))
         if isinstance(number, int) and isinstance(path, str | None):

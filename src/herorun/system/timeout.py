@@ -5,7 +5,7 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import Any, TypeVar
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     try:
         well, answer = answers.get(timeout=seconds)
     except Empty:
-        raise CouldNotLook(f"There was no answer within {say_span(seconds)}.") from None
+        raise CouldNotLook(f"There was no answer within {format_span(seconds)}.") from None
     if not well:
         raise answer
     result: T = answer

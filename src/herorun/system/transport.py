@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Sequence
 from threading import BoundedSemaphore
 from typing import Protocol
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.remote.target import NAME, SshLogin
@@ -100,7 +100,7 @@ class SshTransport:
         if answer.code in (*TIMEOUT_EXIT_CODES, KILLED):
             raise CouldNotLook(
                 f"{self.where} could be reached, but `{argv[0]}` gave no answer there within "
-                f"{say_span(timeout)}: try again."
+                f"{format_span(timeout)}: try again."
             )
         return answer
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.redaction.scrub import scrub
 
 Answer: TypeAlias = Mapping[str, Any]
@@ -56,7 +56,9 @@ class MlflowClient:
                 body = response.raw.read(MOST + 1, decode_content=True)
                 return self._answer(name, response.status_code, body)
         except (requests.Timeout, ReadTimeoutError):
-            raise OSError(f"{self.uri} gave no answer within {say_span(self._seconds)}") from None
+            raise OSError(
+                f"{self.uri} gave no answer within {format_span(self._seconds)}"
+            ) from None
         except (requests.RequestException, HTTPError) as error:
             raise OSError(
                 f"{self.uri} could not be reached ({type(error).__name__}): is the MLflow server "

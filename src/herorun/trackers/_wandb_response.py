@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from herorun.core.decode import decode
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.ports import Row, Rows
 from herorun.core.redaction.scrub import scrub
@@ -50,7 +50,7 @@ def error_of(answer: Mapping[str, Any], path: str, seconds: int) -> str:
     if answer.get("kind") == "UsageError" and "key" in fault:
         return "W&B has no API key here: set WANDB_API_KEY, or run `wandb login`"
     if "did not respond in time" in fault:  # the client calls this a failure to authenticate
-        return f"W&B gave no answer within {say_span(seconds)}"
+        return f"W&B gave no answer within {format_span(seconds)}"
     template = next(
         (text for code, text in _STATUS.items() if status == code or f"HTTP {code}" in fault), None
     )

@@ -73,8 +73,8 @@ def test_what_fails_says_what_to_do() -> None:
     verbs = ("choose", "use", "say", "look", "see", "retry", "ask", "check", "make sure")
     for *case, weight in CASES:
         if weight is not Weight.PASS:
-            _, mend = sentence(*case).replace(";", ":").split(":", 1)
-            assert any(verb in mend for verb in verbs), (case, mend)
+            _, fix = sentence(*case).replace(";", ":").split(":", 1)
+            assert any(verb in fix for verb in verbs), (case, fix)
 
 
 @pytest.mark.parametrize(

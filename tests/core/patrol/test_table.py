@@ -11,7 +11,7 @@ from herorun.core.patrol.observation import (
     Alive,
     Before,
     Blind,
-    ChainSeen,
+    ChainState,
     CommandOutput,
     Copy,
     Count,
@@ -122,7 +122,7 @@ def test_exit_code_0_without_the_declared_marker_is_not_done() -> None:
 
 def test_while_its_chain_works_an_ended_job_is_not_down() -> None:
     look = a_look(
-        alive=Alive.NO, succeeded=True, markers={"/c/eval.DONE": None}, chain=ChainSeen(True)
+        alive=Alive.NO, succeeded=True, markers={"/c/eval.DONE": None}, chain=ChainState(True)
     )
     assert decide(look, WAYS).state is PatrolState.RUNNING
 
@@ -230,10 +230,10 @@ def test_a_failure_in_its_own_log_is_told_while_it_lives() -> None:
 
 def test_a_failed_chain_is_told_with_how_it_goes_on() -> None:
     assert (
-        advice(a_look(chain=ChainSeen(False, "eval ended with 3")), "chain-failed").command
+        advice(a_look(chain=ChainState(False, "eval ended with 3")), "chain-failed").command
         == "CHAIN"
     )
-    assert rows(a_look(chain=ChainSeen(True, "eval ended with 3"))) == []
+    assert rows(a_look(chain=ChainState(True, "eval ended with 3"))) == []
 
 
 def test_the_line_is_said_even_when_nothing_changed() -> None:
@@ -272,7 +272,7 @@ def test_a_machine_that_nobody_could_ask_is_said_and_not_left_out() -> None:
 
 def test_a_dead_job_and_its_waiting_chain_are_two_facts() -> None:
     look = a_look(
-        alive=Alive.NO, why="there is no such tmux session", chain=ChainSeen(True, "", "wait")
+        alive=Alive.NO, why="there is no such tmux session", chain=ChainState(True, "", "wait")
     )
     assert decide(look, WAYS).code == 1
     line = patrol_line(look, decide(look, WAYS))
@@ -286,11 +286,11 @@ def test_after_the_training_only_what_is_left_of_the_chain_is_proposed() -> None
         alive=Alive.NO,
         log=done,
         markers={"/c/eval.DONE": None},
-        chain=ChainSeen(False, "eval ended with 1", "eval"),
+        chain=ChainState(False, "eval ended with 1", "eval"),
     )
     assert (decide(look, WAYS).state, rows(look)) == (PatrolState.DOWN, ["chain-failed"])
     assert advice(look, "chain-failed").command == "CHAIN"
-    gone = replace(look, chain=ChainSeen(False))
+    gone = replace(look, chain=ChainState(False))
     assert [(each.row, each.command) for each in decide(gone, WAYS).advice] == [("chain", "CHAIN")]
 
 

@@ -11,7 +11,7 @@ from builders import MINUTE, NOON, a_job
 from core.babysit.test_policy import CHECKS, act, alert, kinds
 from herorun.core.babysit.actions import DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.babysit.alert import AlertState
-from herorun.core.babysit.cadence import next_look
+from herorun.core.babysit.cadence import next_tick_delay
 from herorun.core.babysit.stop_condition import Until, parse_moment, parse_until
 from herorun.core.contract import Recovery
 from herorun.core.errors import WrongUse
@@ -509,7 +509,7 @@ def test_it_looks_sooner_when_it_matters_and_never_later_than_the_contract_says(
         "firing": False,
     }
 
-    assert next_look(**{**given, **told}) == timedelta(seconds=seconds)
+    assert next_tick_delay(**{**given, **told}) == timedelta(seconds=seconds)
 
 
 def test_until_is_a_step_or_a_time():

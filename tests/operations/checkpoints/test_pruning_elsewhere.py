@@ -38,7 +38,7 @@ class World:
     write: Callable[[Mapping[str, str]], object]  # files by their paths in `top`
     remove: Callable[[str], object]
     cut: Callable[[], object]  # the temporary root cannot be read
-    mend: Callable[[], object]
+    fix: Callable[[], object]
 
     @property
     def there(self) -> list[str]:
@@ -108,9 +108,9 @@ def on_ssh(home: Path, box: Box) -> Iterator[World]:
         write=write,
         remove=lambda name: box.ssh(f"rm {top}/{name}"),
         cut=box.cut,
-        mend=box.mend,
+        fix=box.fix,
     )
-    box.mend()
+    box.fix()
     box.ssh(f"rm -rf {top}", check=False)
 
 
@@ -132,7 +132,7 @@ def on_store(story: Story, scheme: str, server: Service) -> World:
         write=lambda files: server.tell("fill", bucket=bucket, files=dict(files)),
         remove=lambda name: story.run.store.delete(f"{top}/{name}"),
         cut=lambda: server.fault(url="tiny-temporary", status=403),
-        mend=server.heal,
+        fix=server.heal,
     )
 
 
@@ -184,7 +184,7 @@ def test_exactly_what_was_printed_is_deleted_and_only_while_all_can_be_read(
     code, said = prune(world, capsys, digest)
     assert code == 3 and mentions(said, "could not") and ".." not in said, said
     assert world.story.herorun("checkpoints", "plan", SLUG) == 3
-    world.mend()
+    world.fix()
     assert world.there == sorted(files)
 
     for step in (2, 4):

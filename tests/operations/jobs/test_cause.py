@@ -8,7 +8,7 @@ import pytest
 
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.operations.babysit.outcome import tick_exit_code
-from herorun.operations.babysit.tick import look_at, run_tick
+from herorun.operations.babysit.tick import poll, run_tick
 from herorun.operations.jobs.folders import jobs_home
 from herorun.operations.jobs.run import open_job
 from jobs_alone import GOES, Alone, babysit, state
@@ -79,4 +79,4 @@ def test_the_tick_of_a_run_is_that_of_a_job_without_a_contract(alone: Alone) -> 
     assert outcome.cause is not None and outcome.cause.failure == "hbm-exhaustion"
     assert any(each.action.key.endswith("/cause") for each in outcome.performed)
     assert outcome.over and tick_exit_code(outcome) == 1
-    assert look_at(run).cause == outcome.cause and not run_tick(run).performed
+    assert poll(run).cause == outcome.cause and not run_tick(run).performed

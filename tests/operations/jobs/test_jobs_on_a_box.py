@@ -46,7 +46,7 @@ def pid(box: Box, tmp_path: Path) -> Iterator[str]:
     start = f"cd {folder}; nohup sh -c {shlex.quote(TRAIN)} train.py > train.log 2>&1 & echo $!"
     number = box.ssh(start).stdout.strip()
     yield number
-    box.mend()
+    box.fix()
     box.ssh(f"kill -9 {number} 2>/dev/null; rm -rf {folder}", check=False)
 
 
@@ -76,7 +76,7 @@ def test_a_number_and_a_host_are_enough(here: Path, box: Box, pid: str, capsys: 
     cut = babysit(here, capsys, "--job", pid, "--host", box.name, "--once")
     assert cut.code == 3 and "unknown" in cut.out and "gone" not in cut.out
     assert time.monotonic() - began < 60
-    box.mend()
+    box.fix()
 
     box.ssh(f"touch $(readlink /proc/{pid}/cwd)/go")
     eventually(lambda: bool(box.ssh(f"kill -0 {pid}", check=False).returncode))

@@ -29,7 +29,7 @@ def data(box: Box, home: Path) -> Iterator[str]:
     folder = f"{box.home}/{home.name}"
     box.ssh(f"mkdir -p {folder}/orders")
     yield folder
-    box.mend()
+    box.fix()
     names = f"sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p' {folder}/jobs/*/started.json 2>/dev/null"
     box.ssh(
         f"for pid in $({names}); do kill -9 -$pid 2>/dev/null; done; rm -rf {folder}", check=False
@@ -107,7 +107,7 @@ def test_a_run_on_a_box_outlives_a_cut_link_and_is_relaunched_after_a_crash(
     assert (code, tick["run"]) == (3, "unknown")
     assert tick["monitor"] != "fresh"
     assert {action["action"] for action in tick["actions"]} <= {"tell", "escalate"}
-    box.mend()
+    box.fix()
     assert starts(box, data) == ["tiny-1 scratch"]
 
     code, tick = seen(told, capsys)

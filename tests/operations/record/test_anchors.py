@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 
 from herorun.operations.record import anchors
-from herorun.operations.record.anchors import look_outside
+from herorun.operations.record.anchors import compare_anchors
 from herorun.operations.record.post import record_link
 from herorun.operations.record.verify import Verified, verify_run
 from stories import SLUG, Story, git, in_memory, note
@@ -78,7 +78,7 @@ def take_page(source: Story, target: Story) -> None:
 def test_a_healthy_run_is_anchored_by_its_own_comment(launched: Story) -> None:
     told = verified(launched)
     assert (told.verdict, told.faults, BARE in told.notes) == ("clear", (), False)
-    assert mentions(look_outside(SLUG, launched.work).names.values(), "comment", "issue")
+    assert mentions(compare_anchors(SLUG, launched.work).names.values(), "comment", "issue")
 
 
 def test_a_comment_names_what_is_pushed(launched: Story) -> None:

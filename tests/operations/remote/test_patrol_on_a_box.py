@@ -35,7 +35,7 @@ def data(box: Box, home: Path) -> Iterator[str]:
     folder = f"{box.home}/{home.name}"
     box.ssh(f"mkdir -p {folder}/orders")
     yield folder
-    box.mend()
+    box.fix()
     names = f"sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p' {folder}/jobs/*/started.json 2>/dev/null"
     box.ssh(f"for pid in $({names}); do kill -9 -$pid 2>/dev/null; done", check=False)
     box.ssh(f"tmux -L {home.name} kill-server 2>/dev/null; rm -rf {folder}", check=False)
@@ -119,7 +119,7 @@ def test_a_cut_link_ends_the_tick_in_time_as_unknown_and_the_next_one_is_whole(
         "1",
     )
     assert ask(told, capsys, *sentinel).code == 3
-    box.mend()
+    box.fix()
     assert ask(told, capsys, *sentinel).code == 0
 
     again = look(told, capsys)

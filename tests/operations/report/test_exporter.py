@@ -116,7 +116,7 @@ def test_it_is_served_and_no_scrape_asks_anybody(
         urls.append(url)
         ready.set()
 
-    monkeypatch.setattr("herorun.adapters.connect", _nobody)
+    monkeypatch.setattr("herorun.adapters.connect", _job_without_pods)
     threading.Thread(
         target=exporting.serve, args=(exporter, "127.0.0.1", 0, tell), daemon=True
     ).start()
@@ -135,7 +135,7 @@ def status_of(url: str, **headers: str) -> int:
     return refused.value.code
 
 
-def _nobody(*asked: object, **_: object) -> None:
+def _job_without_pods(*asked: object, **_: object) -> None:
     raise AssertionError(f"a scrape connected to {asked}")
 
 

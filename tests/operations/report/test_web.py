@@ -24,7 +24,7 @@ import pytest
 from builders import NOON
 from herorun.core.errors import WrongUse
 from herorun.core.run_summary import OpenAlert, RunSummary
-from herorun.core.run_summary_text import say_state
+from herorun.core.run_summary_text import format_state
 from herorun.operations.report.fleet import fleet_page, write_fleet
 from herorun.operations.report.web import NOW_EVERY, RUN_EVERY, FleetPages, serve_pages
 from herorun.system import page_server as page_server_module
@@ -74,7 +74,7 @@ def test_the_worst_run_is_first_and_nothing_unseen_is_green() -> None:
     badges = re.findall(r'<h2>.*?badge (\w+)">([^<]*)<', text)
     assert badges == [
         ("bad", "down"),
-        ("bad", say_state(BLIND)),
+        ("bad", format_state(BLIND)),
         ("unknown", "healthy, monitor stale"),
         ("good", "healthy"),
     ]

@@ -153,7 +153,7 @@ def test_a_box_out_of_reach_is_neither_sealed_nor_called_unfinished(
     told, unseen = seal_json(story, capsys, 3)
     assert (told["verdict"], told["tag"]) == ("unknown", None) and unseen >= LIVES
     assert {f["outcome"] for f in told["findings"] if f["check"] in LIVES} == {"unknown"}
-    box.mend()
+    box.fix()
     assert story.seal() == 0
 
 

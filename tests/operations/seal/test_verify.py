@@ -189,13 +189,13 @@ def test_a_large_checkpoint_is_read_while_the_babysitter_may_act(
 ) -> None:
     monkeypatch.setattr(content, "AT_ONCE", 0)
     locked: list[bool] = []
-    ahead = content.digest_ahead
+    ahead = content.digest_now
 
     def polled_at(run: Run, path: str) -> None:
         locked.append(is_locked(run.lock("act")))
         ahead(run, path)
 
-    monkeypatch.setattr(seal, "digest_ahead", polled_at)
+    monkeypatch.setattr(seal, "digest_now", polled_at)
     story.finished()
     assert story.seal() == 0
     assert locked == [False]

@@ -299,7 +299,7 @@ def test_a_jobs_name_cannot_say_whose_it_is() -> None:
 
 
 def test_a_process_that_is_gone_says_what_the_box_knows_of_it() -> None:
-    known = ssh._Known(born="b 7", boot="b", kills=1)
+    known = ssh._ProcessRecord(born="b 7", boot="b", kills=1)
     now = {"boot": "b", "born": "", "kills": 1}
     assert mentions(ssh._why_gone(known, now), "log")
     assert "started again" in ssh._why_gone(known, {**now, "boot": "c"})

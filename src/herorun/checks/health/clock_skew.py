@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.clock_skew import SKEW
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.evidence import (
     Checkpoints,
     History,
@@ -57,7 +57,7 @@ def clock_skew(
     clocks = (("the scheduler's clock", scheduler), ("the store's clock", store))
     leading = [(name, _lead(times, now.at)) for name, times in clocks]
     wrong = [
-        failed(f"{name} is {say_span(by)} ahead of ours", subject=name)
+        failed(f"{name} is {format_span(by)} ahead of ours", subject=name)
         for name, by in leading
         if by > limits.skew
     ]
@@ -68,7 +68,7 @@ def clock_skew(
         ("the tracker's clock", _rows_before_launch(metrics, history)),
     )
     wrong += [
-        failed(f"{name} is at least {say_span(by)} behind ours", subject=name)
+        failed(f"{name} is at least {format_span(by)} behind ours", subject=name)
         for name, by in effects
         if limits.skew < by <= limits.most
     ]
@@ -108,10 +108,10 @@ def _rows_before_launch(metrics: Metrics | Nothing | Unavailable, history: Histo
     and were dated before the look before."""
     if not isinstance(metrics, Metrics):
         return timedelta()
-    since_a_look = timedelta(seconds=metrics.behind)
+    since_observation = timedelta(seconds=metrics.behind)
     if len(history.instances) != 1:
-        return since_a_look
-    return max(since_a_look, _behind(metrics.advanced_at, _earliest_launch(history)))
+        return since_observation
+    return max(since_observation, _behind(metrics.advanced_at, _earliest_launch(history)))
 
 
 def _beat_before_tick(lease: LeaseSeen | Nothing | Unavailable, history: History) -> timedelta:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.evidence import History, Job, Now
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.health.preconditions import not_running
@@ -38,7 +38,7 @@ def crash_loop(job: Job, history: History, now: Now, limits: Limits) -> Verdict:
     if start_count >= limits.starts:
         message = (
             f"{job.instance} was started {count(round(start_count), 'time')} within "
-            f"{say_span(limits.within)}, and is at attempt {newest}"
+            f"{format_span(limits.within)}, and is at attempt {newest}"
         )
         return failed(message, subject=job.instance)
     return passed(f"{job.instance} is at attempt {newest}", subject=job.instance)

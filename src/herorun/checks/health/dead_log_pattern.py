@@ -50,13 +50,13 @@ def dead_log_pattern(
         for name, due, silent in log.overdue
     ]
     if tracker.progress_lines and isinstance(metrics, Nothing):
-        why = _say_progress(job, log, checkpoints, history, limits)
+        why = _format_progress(job, log, checkpoints, history, limits)
         message = f"no line of the tracker's log is {tracker.progress_lines} progress, and {why}"
         dead += [failed(message, subject=contract.tracker.kind)] if why else []
     return dead or [passed(f"the log patterns of {job.instance} match, for those that are due")]
 
 
-def _say_progress(
+def _format_progress(
     job: Job, log: JobLog, checkpoints: Checkpoints | Nothing, history: History, limits: Limits
 ) -> str:
     start = job_start(job, history)

@@ -11,7 +11,7 @@ the job still runs.
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.evidence import (
     Cadence,
     FinalStep,
@@ -64,7 +64,7 @@ def failing_log(
         return passed(
             f"{job.instance} made a step recently; {in_words(worst)}", subject=job.instance
         )
-    idle = say_span(now.at - since)
+    idle = format_span(now.at - since)
     advice = f". {worst.advice}" if worst.advice else ""
     return failed(
         f"{job.instance} runs and made no step for {idle}; {in_words(worst)}{advice}",

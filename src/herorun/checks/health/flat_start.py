@@ -26,7 +26,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, not_applicable
-from herorun.core.health.excursion import judged, say_flat
+from herorun.core.health.excursion import format_flat, judged
 from herorun.core.health.opening import Vocabulary, is_untrained, vocabulary, weights_of
 from herorun.core.lazy_dataclass import dataclass
 
@@ -79,7 +79,7 @@ def flat_start(
         metrics.of("flat", "chance", "constant"),
         lasts,
         "no flat start",
-        describe=say_flat,
+        describe=format_flat,
     )
 
 

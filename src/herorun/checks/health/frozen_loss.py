@@ -13,7 +13,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged, say_flat
+from herorun.core.health.excursion import format_flat, judged
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -31,12 +31,12 @@ def frozen_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verd
         return excursion.rows >= least and not excursion.declared
 
     still = metrics.of("frozen", "flat")
-    return judged(metrics, history, still, lasts, "no loss that repeats", describe=_say_frozen)
+    return judged(metrics, history, still, lasts, "no loss that repeats", describe=_describe_frozen)
 
 
-def _say_frozen(frozen: Excursion) -> str:
+def _describe_frozen(frozen: Excursion) -> str:
     if frozen.kind == "flat":
-        return say_flat(frozen)
+        return format_flat(frozen)
     until = "" if frozen.open else f", up to step {frozen.last_step}"
     return (
         f"the loss is {frozen.expected:.6g} in every row since before step "

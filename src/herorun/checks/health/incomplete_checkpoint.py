@@ -11,7 +11,7 @@ from datetime import timedelta
 from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.evidence import Candidate, Checkpoints, Nothing, Now, SaveTime
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
@@ -41,7 +41,7 @@ def _judge_candidate(candidate: Candidate, now: Now, most: timedelta) -> Verdict
         message = f"{candidate.path} is not complete, and its store does not tell since when"
         return not_applicable(message, candidate.problem, subject=candidate.path)
     idle = now.at - candidate.modified
-    message = f"{candidate.path} last changed {say_span(idle)} ago: {candidate.problem}"
+    message = f"{candidate.path} last changed {format_span(idle)} ago: {candidate.problem}"
     return (
         failed(message, subject=candidate.path)
         if idle > most

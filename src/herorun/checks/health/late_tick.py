@@ -12,7 +12,7 @@ from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
-from herorun.core.durations import say_duration, say_span
+from herorun.core.durations import format_duration, format_span
 from herorun.core.evidence import Cadence, History, Job, JobState, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
@@ -45,8 +45,8 @@ def late_tick(
     ago = now.at - last
     if ago > max(limits.least, limits.cadences * cadence.every):
         message = (
-            f"no tick for {say_span(ago)}, since {last:%Y-%m-%d %H:%M} UTC; the cadence is "
-            f"{say_duration(cadence.every)}"
+            f"no tick for {format_span(ago)}, since {last:%Y-%m-%d %H:%M} UTC; the cadence is "
+            f"{format_duration(cadence.every)}"
         )
         return failed(message)
     return passed(f"the last tick was at {last:%Y-%m-%d %H:%M} UTC")

@@ -13,7 +13,7 @@ from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
-from herorun.core.durations import say_duration, say_span
+from herorun.core.durations import format_duration, format_span
 from herorun.core.evidence import Checkpoints, History, Job, JobState, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.health.checkpoint_lag import job_start, save_interval
@@ -49,11 +49,11 @@ def nothing_saved(
     if _saved(checkpoints, start, metrics):
         return passed(f"{job.instance} has saved since it began", subject=job.instance)
     age = metrics.advanced_at - start
-    due = _say_due(contract, checkpoints, metrics, age, limits)
+    due = _describe_due(contract, checkpoints, metrics, age, limits)
     if not due:
         return passed(f"{job.instance} is too young to have saved", subject=job.instance)
     return failed(
-        f"{job.instance} has trained for {say_span(age)} and has saved nothing: {due}",
+        f"{job.instance} has trained for {format_span(age)} and has saved nothing: {due}",
         subject=job.instance,
     )
 
@@ -64,13 +64,13 @@ def _saved(checkpoints: Checkpoints, start: datetime, metrics: Metrics) -> bool:
     return any(c.modified >= start if c.modified else c.step >= metrics.first_step for c in there)
 
 
-def _say_due(
+def _describe_due(
     contract: Contract, checkpoints: Checkpoints, metrics: Metrics, age: timedelta, limits: Limits
 ) -> str:
     every = contract.checkpoints.temporary_every
     if every is not None:
         late = age - limits.startup > limits.intervals * every
-        return f"temporary_every is {say_duration(every)}" if late else ""
+        return f"temporary_every is {format_duration(every)}" if late else ""
     interval = save_interval(contract, checkpoints)
     steps = metrics.step - max(metrics.first_step - 1, 0)
     if interval is None or steps <= limits.intervals * interval[0]:

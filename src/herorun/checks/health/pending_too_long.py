@@ -12,7 +12,7 @@ after 2 hours, and daily.
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.durations import say_duration, say_span
+from herorun.core.durations import format_duration, format_span
 from herorun.core.evidence import (
     History,
     Job,
@@ -83,8 +83,8 @@ def pending_too_long(
     waits = now.at - since
     if waits <= (limits.never if why is Waiting.NEVER else limits.first):
         return [passed(f"{job.instance} waits since {since:%H:%M} UTC", subject=job.instance)]
-    words = UNCONFIRMED if running else _say_waiting(why, job)
-    message = f"{job.instance} has been pending for {say_span(waits)}: {words}"
+    words = UNCONFIRMED if running else _describe_waiting(why, job)
+    message = f"{job.instance} has been pending for {format_span(waits)}: {words}"
     return [failed(message, subject=subject) for subject in _subjects(job.instance, waits, limits)]
 
 
@@ -109,7 +109,7 @@ def _confirmed(
     )
 
 
-def _say_waiting(why: Waiting, job: Job) -> str:
+def _describe_waiting(why: Waiting, job: Job) -> str:
     reason = f" ({job.reason})" if job.reason and why is not Waiting.UNSTATED else ""
     return f"{why}{reason}; {ADVICE[why]}"
 
@@ -117,4 +117,4 @@ def _say_waiting(why: Waiting, job: Job) -> str:
 def _subjects(instance: str, waits: timedelta, limits: Limits) -> list[str]:
     later = [limits.again] if waits > limits.again else []
     later += [limits.repeat * day for day in range(1, waits // limits.repeat + 1)]
-    return [instance, *(f"{instance} after {say_duration(limit)}" for limit in later)]
+    return [instance, *(f"{instance} after {format_duration(limit)}" for limit in later)]

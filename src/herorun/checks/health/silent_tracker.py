@@ -10,7 +10,7 @@ Source: as `stalled-steps`; a log that changed within 5 minutes shows progress.
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.evidence import (
     Cadence,
     Checkpoints,
@@ -64,5 +64,5 @@ def silent_tracker(
             "the rows have stopped, and nothing else shows progress", subject=job.instance
         )
     what = "no row" if wrote else "no row at all"
-    idle = say_span(now.at - since)
+    idle = format_span(now.at - since)
     return failed(f"{job.instance}: {what} for {idle}, but {sign}", subject=job.instance)

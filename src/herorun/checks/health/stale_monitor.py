@@ -13,7 +13,7 @@ from datetime import timedelta
 from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.evidence import Cadence, Heartbeat, LeaseSeen, Nothing, Now
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
@@ -34,7 +34,7 @@ def stale_monitor(
     verdicts = []
     if isinstance(lease, LeaseSeen) and not lease.mine:
         idle = now.at - lease.unchanged_since
-        message = f"the lease of {lease.owner} has not moved for {say_span(idle)}{lease.doubt}"
+        message = f"the lease of {lease.owner} has not moved for {format_span(idle)}{lease.doubt}"
         verdicts.append(
             failed(message, subject=lease.owner)
             if idle > most
@@ -42,7 +42,7 @@ def stale_monitor(
         )
     if heart.held and not heart.own and heart.at:
         idle = now.at - heart.at
-        message = f"the babysitter on this machine last wrote {say_span(idle)} ago"
+        message = f"the babysitter on this machine last wrote {format_span(idle)} ago"
         verdicts.append(
             failed(message, subject="this machine")
             if idle > most

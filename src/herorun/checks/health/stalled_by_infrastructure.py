@@ -12,7 +12,7 @@ from datetime import timedelta
 from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.evidence import Cadence, History, Job, JobLog, Metrics, Nothing, Now
 from herorun.core.finding import Verdict, failed, passed
 from herorun.core.health.liveness import rows_since
@@ -56,6 +56,6 @@ def stalled_by_infrastructure(
     if idle <= most:
         return passed(f"{job.instance} moved within {most}", lines[-1], subject=job.instance)
     message = (
-        f"{job.instance} has not moved for {say_span(idle)}, {signal_in(lines[-1])}: {lines[-1]}"
+        f"{job.instance} has not moved for {format_span(idle)}, {signal_in(lines[-1])}: {lines[-1]}"
     )
     return failed(message, subject=job.instance)

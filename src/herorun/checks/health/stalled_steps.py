@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.clock_skew import SKEW
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.evidence import (
     Cadence,
     Checkpoints,
@@ -76,13 +76,13 @@ def stalled_steps(
 def _judge_age(job: Job, what: str, since: datetime, now: datetime, most: timedelta) -> Verdict:
     idle = now - since
     message = (
-        f"{job.instance}: {what}, {say_span(max(idle, timedelta()))} ago; the limit is "
-        f"{say_span(most)}"
+        f"{job.instance}: {what}, {format_span(max(idle, timedelta()))} ago; the limit is "
+        f"{format_span(most)}"
     )
     if idle > most:
         return failed(message, subject=job.instance)
     skew = (
-        [f"the newest row is {say_span(-idle)} in the future: the clocks differ"]
+        [f"the newest row is {format_span(-idle)} in the future: the clocks differ"]
         if -idle > SKEW
         else []
     )

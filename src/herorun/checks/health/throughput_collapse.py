@@ -15,7 +15,7 @@ from pydantic import PositiveFloat, PositiveInt
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Cadence, Excursion, History, Metrics, Nothing
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged, say_slowdown, subject
+from herorun.core.health.excursion import format_slowdown, judged, subject
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -64,7 +64,7 @@ def throughput_collapse(
         slow,
         lasts,
         "no lasting collapse",
-        describe=say_slowdown,
+        describe=format_slowdown,
         check="throughput-collapse",
     )
     far = {subject(excursion) for excursion in slow if excursion.peak >= limits.unit}

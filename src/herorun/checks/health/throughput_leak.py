@@ -12,7 +12,7 @@ from pydantic import PositiveFloat, PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, not_applicable, passed
-from herorun.core.health.excursion import placed, say_slowdown
+from herorun.core.health.excursion import format_slowdown, placed
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -32,12 +32,12 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     long = [e for e in metrics.of("leak") if e.rows >= limits.rows and not e.declared]
-    verdicts = [placed(leak, say_slowdown(leak)) for leak in long]
+    verdicts = [placed(leak, format_slowdown(leak)) for leak in long]
     verdicts += [_deep(leak) for leak in long if leak.peak >= limits.deep]
-    if not verdicts and (why := metrics.not_judged_by("throughput-leak")):
+    if not verdicts and (why := metrics.why_not_judged("throughput-leak")):
         return [not_applicable(f"not judged yet: {why}")]
     return verdicts or [passed(f"no slow leak up to step {metrics.step}")]
 
 
 def _deep(leak: Excursion) -> Verdict:
-    return placed(leak, f"{say_slowdown(leak)}, which is more than a leak", ", deep")
+    return placed(leak, f"{format_slowdown(leak)}, which is more than a leak", ", deep")

@@ -13,7 +13,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged, say_zeros
+from herorun.core.health.excursion import format_zeros, judged
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -35,6 +35,6 @@ def vanished_gradient(metrics: Metrics, history: History, limits: Limits) -> lis
         metrics.of("vanished"),
         lasts,
         "no gradient norm of zero",
-        describe=say_zeros,
+        describe=format_zeros,
         check="vanished-gradient",
     )

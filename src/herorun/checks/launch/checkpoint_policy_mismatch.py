@@ -11,7 +11,7 @@ from datetime import timedelta
 from herorun.core.check import Gate, Response, check
 from herorun.core.config.checkpoint_keys import KEEP, OFF, PERMANENT, TEMPORARY, Saving, savings
 from herorun.core.contract import Contract
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.plan import Plan
 
@@ -52,16 +52,16 @@ def _compared(name: str, promise: int | timedelta, saving: Saving) -> Verdict:
     subject = f"checkpoints.{name}"
     if saving.value == promise:
         return passed(
-            f"{name} is {_say_policy(name, promise)} in {saving.key} too", subject=subject
+            f"{name} is {_describe_policy(name, promise)} in {saving.key} too", subject=subject
         )
     theirs = (
         NONE[name]
         if saving.value is None
-        else f"is configured to {_say_policy(name, saving.value)}"
+        else f"is configured to {_describe_policy(name, saving.value)}"
     )
-    message = f"[checkpoints] {name} is {_say_policy(name, promise)}, and the trainer {theirs} ({saving.key})"
+    message = f"[checkpoints] {name} is {_describe_policy(name, promise)}, and the trainer {theirs} ({saving.key})"
     return failed(message, subject=subject)
 
 
-def _say_policy(name: str, value: int | timedelta) -> str:
-    return say_duration(value) if isinstance(value, timedelta) else f"{value} {UNITS[name]}"
+def _describe_policy(name: str, value: int | timedelta) -> str:
+    return format_duration(value) if isinstance(value, timedelta) else f"{value} {UNITS[name]}"

@@ -60,12 +60,14 @@ def _moved(
     message = (
         f"the {role} of {before.name} is {old}, and this launch would write to {new or 'none'} "
         f"and start {begins}; "
-        f"{_say_left_behind(old, old_checkpoints)}"
+        f"{_describe_left_behind(old, old_checkpoints)}"
     )
     return failed(message, *(c.path for c in _in(old, old_checkpoints)[:20]), subject=new or role)
 
 
-def _say_left_behind(root: str, old_checkpoints: LeftCheckpoints | Nothing | Unavailable) -> str:
+def _describe_left_behind(
+    root: str, old_checkpoints: LeftCheckpoints | Nothing | Unavailable
+) -> str:
     """What is left behind in the old root."""
     if isinstance(old_checkpoints, Unavailable):
         return f"what lies in {root} could not be read: {old_checkpoints.why}"

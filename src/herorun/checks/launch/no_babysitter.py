@@ -7,7 +7,7 @@ Fix: remove `[babysit] declined`; or start `herorun babysit RUN` on the machine 
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.evidence import Launcher, Watch
 from herorun.core.finding import Verdict, failed, passed
 
@@ -25,7 +25,7 @@ def no_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> Verdi
         return _elsewhere(babysit.owner, watch)
     if watch.here:
         return passed("a babysitter of this machine watches already")
-    return passed(f"launch starts one here, every {say_duration(babysit.cadence)}")
+    return passed(f"launch starts one here, every {format_duration(babysit.cadence)}")
 
 
 def _elsewhere(owner: str, watch: Watch) -> Verdict:

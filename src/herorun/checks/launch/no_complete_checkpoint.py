@@ -26,7 +26,8 @@ def no_complete_checkpoint(contract: Contract, history: History, own: Checkpoint
     if newest:
         return passed(f"{newest.path} is complete", subject=newest.path)
     wrong = [
-        f"{c.path}: {_say_why_incomplete(c, contract, history)}" for c in reversed(own.candidates)
+        f"{c.path}: {_describe_why_incomplete(c, contract, history)}"
+        for c in reversed(own.candidates)
     ]
     message = (
         f"none of {count(len(wrong), 'checkpoint')} can be resumed from; the newest is {wrong[0]}"
@@ -42,5 +43,5 @@ def _mistrusted(own: Checkpoints, contract: Contract, history: History) -> bool:
     return any(mistrust(candidate, history) for candidate in good)
 
 
-def _say_why_incomplete(candidate: Candidate, contract: Contract, history: History) -> str:
+def _describe_why_incomplete(candidate: Candidate, contract: Contract, history: History) -> str:
     return refusal(candidate, contract, history) or candidate.problem or "it was not inspected"

@@ -8,7 +8,7 @@ Fix: ask for a longer limit in `[scheduler]`, or plan for a relaunch and correct
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.estimate import estimate
 from herorun.core.evidence import Offered
 from herorun.core.finding import Verdict, failed, not_applicable, passed
@@ -25,7 +25,7 @@ def short_time_limit(contract: Contract, offered: Offered) -> Verdict:
         return not_applicable("the scheduler reports no time limit")
     budgeted = f"{forecast.accelerator_hours:g} accelerator-hours on {contract.hardware.count}"
     message = (
-        f"{budgeted} take {say_span(3600 * forecast.wall_hours)}, and the time limit is "
-        f"{say_span(3600 * forecast.limit_hours)}"
+        f"{budgeted} take {format_span(3600 * forecast.wall_hours)}, and the time limit is "
+        f"{format_span(3600 * forecast.limit_hours)}"
     )
     return failed(message, subject="time limit") if forecast.short_by else passed(message)

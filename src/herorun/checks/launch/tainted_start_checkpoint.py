@@ -19,7 +19,14 @@ from herorun.core.evidence import (
     candidates_of,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
-from herorun.core.lineage import decided_on, given_up, is_under, mistrust, say_given_up, tainted
+from herorun.core.lineage import (
+    decided_on,
+    describe_given_up,
+    given_up,
+    is_under,
+    mistrust,
+    tainted,
+)
 from herorun.core.plan import Plan
 
 
@@ -62,6 +69,6 @@ def _elsewhere(candidate: Candidate, source: SourceRun | Nothing | Unavailable) 
         return f"it is older than the launch of {source.slug}: no recorded instance wrote it"
     back = given_up(candidate, source.given_up)
     if back is not None:
-        return f"{source.slug} wrote it, and {say_given_up(back)}"
+        return f"{source.slug} wrote it, and {describe_given_up(back)}"
     problem = tainted(candidate, source.taints)
     return f"{source.slug} wrote it, and {problem}" if problem else ""

@@ -30,15 +30,17 @@ def unconfirmed_inference(contract: Contract, plan: Plan) -> list[Verdict]:
     if guessed:
         return [
             failed(
-                f"{name} is not stated: {_say_inference(plan, name)}", inferred[name], subject=name
+                f"{name} is not stated: {_describe_inference(plan, name)}",
+                inferred[name],
+                subject=name,
             )
             for name in guessed
         ]
     if not inferred:
         return [passed("nothing in the plan is inferred")]
-    labels = [f"{name}: {_say_inference(plan, name)}" for name in inferred]
+    labels = [f"{name}: {_describe_inference(plan, name)}" for name in inferred]
     return [passed(f"inferred, and needs no confirmation: {', '.join(inferred)}", *labels)]
 
 
-def _say_inference(plan: Plan, name: str) -> str:
+def _describe_inference(plan: Plan, name: str) -> str:
     return f"inferred from {getattr(plan, name).source}"

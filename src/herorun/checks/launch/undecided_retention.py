@@ -9,7 +9,7 @@ minutes, the previous 10 kept.
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 
 WANTED = ("permanent_every", "temporary_every", "keep")
@@ -31,7 +31,7 @@ def undecided_retention(contract: Contract) -> Verdict:
         return not_applicable(
             "an ordinary run: by default rolling temporary checkpoints and the final one"
         )
-    every = say_duration(policy.temporary_every) if policy.temporary_every else ""
+    every = format_duration(policy.temporary_every) if policy.temporary_every else ""
     return passed(
         f"permanent every {count(policy.permanent_every or 0, 'step')}, temporary every {every}, "
         f"keep {policy.keep}"

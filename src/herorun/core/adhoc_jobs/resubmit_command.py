@@ -23,7 +23,7 @@ def words_of(command: str) -> list[str]:
     return argv
 
 
-def submitter_words(command: str) -> list[str]:
+def submitter_argv(command: str) -> list[str]:
     """Those before `--`: what follows is the job's own command."""
     argv = words_of(command)
     return argv[: argv.index("--")] if "--" in argv else argv
@@ -35,7 +35,7 @@ def submitter_flags(command: str) -> set[str]:
     >>> sorted(submitter_flags("sbatch --job_name=x --wait -- train --lr=1"))
     ['--job-name', '--wait', 'sbatch']
     """
-    return {word.partition("=")[0].replace("_", "-") for word in submitter_words(command)}
+    return {word.partition("=")[0].replace("_", "-") for word in submitter_argv(command)}
 
 
 def must_have_no_wait(command: str) -> None:

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 
@@ -68,7 +68,7 @@ def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
             "their peak, and raise memory"
         )
     return (
-        f"{_share(count, tasks, noun)} {ended}{_peak(alike)}{_say_earliest_end(alike)}"
+        f"{_share(count, tasks, noun)} {ended}{_peak(alike)}{_describe_earliest_end(alike)}"
         if len(tasks) > 1
         else ""
     )
@@ -101,6 +101,6 @@ def _peak(tasks: Sequence[TaskEnd]) -> str:
     return f", with a peak of {max(peaks):,.0f} MB" if peaks else ""
 
 
-def _say_earliest_end(tasks: Sequence[TaskEnd]) -> str:
+def _describe_earliest_end(tasks: Sequence[TaskEnd]) -> str:
     spans = [task.seconds for task in tasks if task.seconds is not None]
-    return f", after {say_span(min(spans))} at the earliest" if spans else ""
+    return f", after {format_span(min(spans))} at the earliest" if spans else ""

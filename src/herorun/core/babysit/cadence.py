@@ -14,7 +14,7 @@ PUSH_GAP = timedelta(seconds=12)
 PUSH_SHARE = 5  # and never more than this part of the cadence
 
 
-def next_look(
+def next_tick_delay(
     cadence: timedelta,
     age: timedelta | None,
     relaunched: bool,

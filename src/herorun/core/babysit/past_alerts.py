@@ -64,11 +64,11 @@ def _is_old(
     if checks[finding.check].topic not in _OF_STRETCHES:
         return False
     return alert.message == finding.verdict.message or (
-        alert.instance == instance and _lies_within(finding.verdict.steps, alert.steps)
+        alert.instance == instance and _is_within(finding.verdict.steps, alert.steps)
     )
 
 
-def _lies_within(steps: tuple[int, int] | None, whole: tuple[int, int] | None) -> bool:
+def _is_within(steps: tuple[int, int] | None, whole: tuple[int, int] | None) -> bool:
     return bool(steps and whole and whole[0] <= steps[0] and steps[1] <= whole[1])
 
 

@@ -16,13 +16,13 @@ from herorun.core.notify.escalation_policy import (
     _again,
     _second_person,
     alert_name,
+    alert_title,
     escalations,
     reasons,
-    say_alert_name,
     sticky,
     trouble_began,
 )
-from herorun.core.recovery.bad_node import say_replacement
+from herorun.core.recovery.bad_node import describe_replacement
 from herorun.core.recovery.classify import BAD_ACCELERATOR
 from herorun.core.recovery.decision import (
     MOST_TRIES,
@@ -73,10 +73,10 @@ def _tell_alert(alert: Alert, check: Check) -> list[Action]:
     if check.severity is Severity.INFO or alert.state is AlertState.PENDING:
         return []
     if alert.state is AlertState.RESOLVED:
-        title = f"{say_alert_name(alert)} is over"
+        title = f"{alert_title(alert)} is over"
         key = write_key(Verb.TELL, alert.key, "resolved")
         return [Tell(key, title, alert.message, sticky(alert))]
-    return [Tell(sticky(alert), f"{say_alert_name(alert)} ({check.severity})", alert.message)]
+    return [Tell(sticky(alert), f"{alert_title(alert)} ({check.severity})", alert.message)]
 
 
 def ended_alert_notices(
@@ -89,7 +89,7 @@ def ended_alert_notices(
     tells = [
         Tell(
             write_key(Verb.TELL, alert.key, "ended"),
-            f"{say_alert_name(alert)} ended unresolved",
+            f"{alert_title(alert)} ended unresolved",
             f"{alert.message}. {alert.instance or 'Its instance'} ended, and nothing showed that "
             "the condition is gone",
             sticky(alert),
@@ -161,7 +161,7 @@ def _bad_node(policy: RecoveryPolicy, case: Case) -> list[Action]:
     ):
         return []
     title = f"{ending.instance} ran on a bad accelerator"
-    steps = say_replacement(ending.worker, policy.zone)
+    steps = describe_replacement(ending.worker, policy.zone)
     why = f"{ending.why}. Nothing is deleted; a person may: {steps}"
     return [Tell(write_key(Verb.TELL, ending.instance, "bad-node"), title, why)]
 

@@ -115,10 +115,10 @@ def tick(
     if _has_ended(evidence):
         alerts, over = ended_unresolved(alerts, findings, checks)
         ended = (*ended, *over)
-    over_late = resolved_late((*ledger.ended, *ended), findings)
-    ended = tuple(alert for alert in ended if alert.id not in over_late)
+    late_resolved = resolved_late((*ledger.ended, *ended), findings)
+    ended = tuple(alert for alert in ended if alert.id not in late_resolved)
     numeric = numeric_stretches(evidence, findings, checks)
-    after = {**over_late, **advance(alerts, findings, checks, moment, muted, numeric)}
+    after = {**late_resolved, **advance(alerts, findings, checks, moment, muted, numeric)}
     case = case_of(evidence, ledger, now)
     wake = waiting_until(after.values(), checks, ledger, case, now)
     settled = all_answered(after.values(), checks, ledger)

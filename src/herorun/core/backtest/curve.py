@@ -123,7 +123,7 @@ class CurveBacktest:
         failing = self._failing(news) if _over(news) else open_now
         known_keys = self._firing.keys() | self._muted
         ended = bool(known_keys) and bool(_over(metrics) - self._closed)
-        came = len(chunk) > 1 and self._may_have_come_and_gone(state, after)
+        came = len(chunk) > 1 and self._may_have_resolved(state, after)
         if failing.keys() == open_now.keys() == known_keys and not ended and not came:
             self._closed |= _over(metrics)
             return after
@@ -136,7 +136,7 @@ class CurveBacktest:
         return self._walk(between, chunk[middle:], offset + middle)
 
     @staticmethod
-    def _may_have_come_and_gone(before: MetricsState, after: MetricsState) -> bool:
+    def _may_have_resolved(before: MetricsState, after: MetricsState) -> bool:
         """Whether an alert may have lasted for less than a chunk without leaving an excursion:
         rows were missing, or there were more excursions than are remembered.
         """

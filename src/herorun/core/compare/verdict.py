@@ -65,7 +65,7 @@ def compare(
     pairings = tuple(
         pair(metric, a.curve(metric), b.curve(metric), first, last) for metric in metric_names
     )
-    short = _say_uncovered(a, b, first, last)
+    short = _describe_uncovered(a, b, first, last)
     by_name = {each.metric: each for each in pairings}
     gate_comparisons = tuple(_judge_comparison(gate, by_name[gate.metric], short) for gate in gates)
     return RunComparison(
@@ -79,7 +79,7 @@ def compare(
     )
 
 
-def _say_uncovered(a: Side, b: Side, first: int, last: int) -> str:
+def _describe_uncovered(a: Side, b: Side, first: int, last: int) -> str:
     """What of the window a curve does not cover; up to one row's distance at either end is no
     hole.
     """

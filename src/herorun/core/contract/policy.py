@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field, field_validator
 
 from herorun.core.compare.gate import parse_gate
-from herorun.core.contract.values import Name, Said, Table
+from herorun.core.contract.values import Name, PostedComment, Table
 from herorun.core.finding import Waiver as SignedWaiver
 
 
@@ -75,8 +75,10 @@ class WaiverTable(Table):
     subject: str | None = Field(
         None, description="The finding's exact subject; by default every subject."
     )
-    reason: Said = Field(description="Why it is accepted.")
-    approved_by: Said = Field(description="Who accepts it: the DRI, or one of [policy] approvers.")
+    reason: PostedComment = Field(description="Why it is accepted.")
+    approved_by: PostedComment = Field(
+        description="Who accepts it: the DRI, or one of [policy] approvers."
+    )
     expires: datetime = Field(description="Until when it holds.")
     covers_unknown: bool = Field(
         False, description="Whether it also covers a finding that could not be checked."

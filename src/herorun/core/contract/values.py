@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.git_ref_names import remote_name
 from herorun.core.lazy_regex import lazy_regex
 
@@ -57,7 +57,7 @@ Duration = Annotated[
     timedelta,
     Field(gt=timedelta()),
     BeforeValidator(parse_duration),
-    PlainSerializer(say_duration, return_type=str),
+    PlainSerializer(format_duration, return_type=str),
     WithJsonSchema({"type": "string", "pattern": f"^{_DURATION.pattern}$", "examples": ["15m"]}),
 ]
 Name = Annotated[str, Field(min_length=1)]
@@ -69,7 +69,7 @@ def _check_text(value: str) -> str:
     return value
 
 
-Said = Annotated[str, Field(min_length=1), AfterValidator(_check_text)]
+PostedComment = Annotated[str, Field(min_length=1), AfterValidator(_check_text)]
 
 
 def _slow_enough(value: timedelta) -> timedelta:

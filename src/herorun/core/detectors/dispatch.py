@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 from herorun.core.bounded import MOST_NAMES
 from herorun.core.detectors import band, gaps, grad_norm, loss, nonfinite, resume, throughput
 from herorun.core.detectors.excursion import ExcursionWatch
-from herorun.core.detectors.growth import Growth, begin_again, judge_growth
+from herorun.core.detectors.growth import Growth, judge_growth, restart
 from herorun.core.detectors.names import ColumnRole, Names
 from herorun.core.detectors.second_beginning import OPENING
 from herorun.core.detectors.state import MetricsState, ReportingRhythm
@@ -135,7 +135,7 @@ def _precursor(state: MetricsState, name: str, value: float, rises: bool, at: Ro
     if _room_for(state, state.growths, name):
         followed = state_for(state.growths, name, Growth)
         if state.rate_rises:
-            begin_again(followed)
+            restart(followed)
             return
         judge_growth(followed, name, at.step, value, rises, at.declared)
 

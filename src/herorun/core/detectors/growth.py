@@ -46,7 +46,7 @@ class Growth:
         return self.growing.excursions("growth", metric)
 
 
-def begin_again(state: Growth) -> None:
+def restart(state: Growth) -> None:
     """Forget the blocks: what rose so far has a reason."""
     state.scales, state.before = {}, None
 

@@ -142,9 +142,9 @@ def _take(
     relaunched = newest is not None and _is_relaunched(state, row, names, newest)
     if at is not None and (state.advanced_at is None or at > state.advanced_at):
         state.advanced_at = at
-    loss_told = names.loss_of(row.values)
-    if loss_told is not None:
-        interleaved_writers.arrive(state.turns, step, loss_told)
+    logged_loss = names.loss_of(row.values)
+    if logged_loss is not None:
+        interleaved_writers.arrive(state.turns, step, logged_loss)
     ready, begins = reorder.take(state, row, names, relaunched and bool(state.instance))
     for waited in ready:
         judge_row(state, waited, names)

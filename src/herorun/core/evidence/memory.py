@@ -148,7 +148,7 @@ class History:
             current.misdated or current.since
         )
 
-    def at_look(self, at: datetime) -> "History":
+    def at_tick(self, at: datetime) -> "History":
         """The same for a look at this moment, before the record has it."""
         return replace(self, instances=with_misdated(self.instances, self.leaps, at))
 

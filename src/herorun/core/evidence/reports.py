@@ -150,7 +150,7 @@ class Metrics:
     opening: tuple[float, ...] = ()  # the losses of the run's first rows
     unjudged: tuple[UnjudgedMetric, ...] = ()
 
-    def not_judged_by(self, check: str) -> str:
+    def why_not_judged(self, check: str) -> str:
         """Why a check that finds nothing has not judged yet; empty where it has."""
         return next((each.message for each in self.unjudged if check in each.checks), "")
 

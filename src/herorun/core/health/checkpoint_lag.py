@@ -9,7 +9,7 @@ from statistics import median
 from pydantic import PositiveFloat
 
 from herorun.core.contract import Contract
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.evidence import Candidate, Checkpoints, History, Job, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.health.preconditions import not_running
@@ -145,7 +145,7 @@ def _by_time(
     which = f"checkpoint {newest.step}" if newest else "no checkpoint"
     message = (
         f"{which} is the newest at {metrics.advanced_at:%H:%M} UTC; one is due every "
-        f"{say_duration(every)}"
+        f"{format_duration(every)}"
     )
     return Lag(max(late, timedelta()) / every, message)
 

@@ -25,8 +25,10 @@ def judged(
     """
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
-    verdicts = [placed(each, (describe or say_ratio)(each)) for each in excursions if lasts(each)]
-    if not verdicts and (why := metrics.not_judged_by(check)):
+    verdicts = [
+        placed(each, (describe or format_ratio)(each)) for each in excursions if lasts(each)
+    ]
+    if not verdicts and (why := metrics.why_not_judged(check)):
         return [not_applicable(f"not judged yet: {why}")]
     return verdicts or [passed(f"{calm} up to step {metrics.step}")]
 
@@ -44,7 +46,7 @@ def subject(excursion: Excursion) -> str:
     return f"{excursion.metric} from step {excursion.first_step}"
 
 
-def say_ratio(excursion: Excursion) -> str:
+def format_ratio(excursion: Excursion) -> str:
     return (
         f"{excursion.metric} up to {excursion.peak:.3g} times the expected "
         f"{excursion.expected:.4g} "
@@ -52,7 +54,7 @@ def say_ratio(excursion: Excursion) -> str:
     )
 
 
-def say_slowdown(excursion: Excursion) -> str:
+def format_slowdown(excursion: Excursion) -> str:
     """A slower pace in the metric's own unit and direction, by what it holds: a rate falls, a step
     time rises.
     """
@@ -66,7 +68,7 @@ def say_slowdown(excursion: Excursion) -> str:
     )
 
 
-def say_zeros(excursion: Excursion) -> str:
+def format_zeros(excursion: Excursion) -> str:
     """Of a metric that is exactly zero, where it was not."""
     return (
         f"{excursion.metric} is exactly 0 for {duration(excursion)}; it was about "
@@ -74,7 +76,7 @@ def say_zeros(excursion: Excursion) -> str:
     )
 
 
-def say_flat(flat: Excursion) -> str:
+def format_flat(flat: Excursion) -> str:
     """Of a loss that stands still from its first rows on."""
     if flat.kind == "chance":
         until = "" if flat.open else f" up to step {flat.last_step}"

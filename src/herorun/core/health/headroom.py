@@ -44,7 +44,7 @@ def shortage(disks: Disks, path: str, at: datetime, least: Headroom) -> str:
     """What there is too little of, in words; empty where there is enough."""
     disk = disks.now[path]
     if disk.free < max(least.bytes, FULL):
-        return say_room(replace(disk, inodes=None))
+        return format_room(replace(disk, inodes=None))
     if disk.inodes is not None and disk.inodes < least.inodes:
         return f"room for {disk.inodes} more files"
     days = headroom(
@@ -69,7 +69,7 @@ def is_full(disk: Disk) -> bool:
     return disk.free < min(FULL, disk.total // 2) or disk.inodes == 0 or disk.free == 0
 
 
-def say_room(disk: Disk) -> str:
+def format_room(disk: Disk) -> str:
     """
     >>> say_room(Disk(3 << 20, 1 << 40)), say_room(Disk(1 << 30, 1 << 40, 0))
     ('3 MiB of 1024.0 GiB are free', 'room for 0 more files')

@@ -105,11 +105,11 @@ def condition(
     if health is RunHealth.HEALTHY:
         health = BY_PROOF[training.proof]
     return _worst(
-        health, (_made_of_it(check) for check in firing if check.severity is not Severity.INFO)
+        health, (_health_of_check(check) for check in firing if check.severity is not Severity.INFO)
     )
 
 
-def _made_of_it(check: Check) -> RunHealth:
+def _health_of_check(check: Check) -> RunHealth:
     return BY_CHECK.get(check.name, BY_TOPIC[check.topic])
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from herorun.core.clock_skew import SKEW
-from herorun.core.durations import say_duration, say_span
+from herorun.core.durations import format_duration, format_span
 from herorun.core.evidence import (
     Cadence,
     Checkpoints,
@@ -155,7 +155,7 @@ def _judge_newest_row(
     age = now - rows.advanced_at
     if -age > SKEW:
         return (
-            AwaitedEvidence("row", f"the newest row is dated {say_span(-age)} in the future"),
+            AwaitedEvidence("row", f"the newest row is dated {format_span(-age)} in the future"),
         ), True
     if rows.undated:
         return (_undated(rows, patience),), False
@@ -175,11 +175,11 @@ def _stale(
     metrics: Metrics, evidence: Evidence, age: timedelta, limit: timedelta, patience: RowPatience
 ) -> AwaitedEvidence:
     final, cadence = evidence.get(FinalStep), evidence.get(Cadence)
-    last = f"the last row, of step {metrics.step}, is {say_span(age)} old"
+    last = f"the last row, of step {metrics.step}, is {format_span(age)} old"
     if isinstance(final, FinalStep) and final.value is not None and metrics.step >= final.value:
         message = f"{last} and the final step is reached: the job's end is awaited"
         return AwaitedEvidence("row", message, metrics.advanced_at + patience.closing)
-    due = f"{last}; at the run's own pace the next is due within {say_span(limit)}"
+    due = f"{last}; at the run's own pace the next is due within {format_span(limit)}"
     until = None
     if isinstance(cadence, Cadence):
         step = final if isinstance(final, FinalStep) else Nothing()
@@ -205,5 +205,7 @@ def _first_row(
             AwaitedEvidence("row", f"{job.instance} has no row of its own, although {sign}"),
         ), True
     until = since + patience.startup if since else None
-    message = f"the first row of {job.instance} (start-up budget {say_duration(patience.startup)})"
+    message = (
+        f"the first row of {job.instance} (start-up budget {format_duration(patience.startup)})"
+    )
     return (AwaitedEvidence("row", message, until),), False

@@ -20,7 +20,7 @@ from herorun.core.evidence import (
 from herorun.core.journal.fields import JournalFields
 from herorun.core.journal.launchings import matches_intent, plan_value, start_step
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.notify.paging import NotTold, undelivered
+from herorun.core.notify.paging import UndeliveredAlert, undelivered
 from herorun.core.recovery.classify import Cause
 from herorun.core.recovery.diagnosis import LOST_TEMPORARY
 from herorun.core.recovery.policy import Ledger, Span
@@ -127,7 +127,7 @@ class Memory(JournalFields):
             answers=self.answers,
             acked=frozenset(self.acked),
             pause=self.pause,
-            stopped=self.kept_down,
+            stopped=self.stopped_instances,
             start_step=self._start_step(),
             spans=self._spans(),
             past=self.past,
@@ -152,13 +152,13 @@ class Memory(JournalFields):
         """The instances that herorun itself stopped, or tried to, and for whom. An order about one
         that had ended already stopped nothing, and does not explain its end.
         """
-        by = self.kept_down
+        by = self.stopped_instances
         keys = (*self.done, *self.intended, *self.failed)
         stops = (parse_key(key).topic for key in keys if verb_of(key) == Verb.STOP)
         return {name: by[name] for name in stops if name in by}
 
     @property
-    def kept_down(self) -> dict[str, str]:
+    def stopped_instances(self) -> dict[str, str]:
         """The instances that nothing relaunches by itself, and who ordered their stop."""
         keys = (*self.done, *self.intended)
         stops = {parse_key(key).topic: "the contract" for key in keys if verb_of(key) == Verb.STOP}
@@ -266,7 +266,7 @@ class Memory(JournalFields):
         return LaunchedEdits(patches, tuple(unnamed))
 
     @property
-    def undelivered(self) -> tuple[NotTold, ...]:
+    def undelivered(self) -> tuple[UndeliveredAlert, ...]:
         """What must be told and reached nobody yet."""
         return undelivered(self.pages, self.queued, self.failed)
 

@@ -7,12 +7,12 @@ from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.babysit.actions import Action, Escalate, Tell
 from herorun.core.babysit.alert import Alert
 from herorun.core.check import Check, Response, Severity, Topic
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation import Option
 from herorun.core.recovery.classify import Ending
 from herorun.core.recovery.decision import (
-    Doubt,
+    RelaunchObjection,
     doubt,
     wait_until,
 )
@@ -51,7 +51,7 @@ def escalations(
     return [
         _ask_about_alert(
             write_key(Verb.ESCALATE, alert.key),
-            say_alert_name(alert),
+            alert_title(alert),
             f"{alert.message}{trains_on(alert, checks[alert.check], policy, case)}",
             alert,
             checks[alert.check],
@@ -69,7 +69,7 @@ def _ask_about_alert(
     alert: Alert,
     check: Check,
     case: Case,
-    objection: Doubt | None = None,
+    objection: RelaunchObjection | None = None,
     edits: str = "",
 ) -> Escalate:
     """About an alert: take note of it, or change the job. A job that was not seen to end may still
@@ -143,7 +143,7 @@ def _again(
         if times >= 1 and check.topic not in muted:
             objection = doubt(alerts, checks, policy, ledger, case.ending, now)
             key = write_key(Verb.AGAIN, alert.key, times)
-            title = f"{say_alert_name(alert)} still fires after {say_span(times * every)}"
+            title = f"{alert_title(alert)} still fires after {format_span(times * every)}"
             why = f"{with_cause(alert, check, objection)}{trains_on(alert, check, policy, case)}"
             edited = sticky(alert)
             critical = check.severity is Severity.CRITICAL
@@ -188,7 +188,7 @@ def _second_person(
             actions.append(
                 _ask_about_alert(
                     key=write_key(Verb.AGAIN, alert.key, UNANSWERED),
-                    title=f"nobody acknowledged {say_alert_name(alert)} for {say_span(after)}",
+                    title=f"nobody acknowledged {alert_title(alert)} for {format_span(after)}",
                     why=message,
                     alert=alert,
                     check=check,
@@ -227,7 +227,7 @@ def is_denied(check: Check, ledger: Ledger) -> bool:
     return check.response is Response.RELAUNCH and answer is not None and not answer.yes
 
 
-def with_cause(alert: Alert, check: Check, objection: Doubt | None) -> str:
+def with_cause(alert: Alert, check: Check, objection: RelaunchObjection | None) -> str:
     if check.response is not Response.RELAUNCH or objection is None:
         return alert.message
     return f"{alert.message}. {objection.why}"
@@ -239,7 +239,7 @@ def trouble_began(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> int |
     return min((alert.steps[0] for alert in numeric if alert.steps), default=None)
 
 
-def say_alert_name(alert: Alert) -> str:
+def alert_title(alert: Alert) -> str:
     return f"{alert.check} [{alert.subject}]" if alert.subject else alert.check
 
 

@@ -202,7 +202,7 @@ class Pages:
         since = min(one.since for one in self.folded.values())
         count = sum(one.count for one in self.folded.values())
         key = write_key(Verb.FOLDED, f"{since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
-        return Page(key, f"{count} more since {say_moment(since)}", "", Urgency.AGAIN, now)
+        return Page(key, f"{count} more since {format_moment(since)}", "", Urgency.AGAIN, now)
 
     def words(self, page: Page, sending: str) -> str:
         """What is sent: the post's words, what was folded since the last page, and whether it may
@@ -212,7 +212,7 @@ class Pages:
             page.body.partition("\n\n") if page.body.startswith("**") else ("", "", page.body)
         )
         more = [
-            f"{one.count} more of {group} since {say_moment(one.since)}."
+            f"{one.count} more of {group} since {format_moment(one.since)}."
             for group, one in sorted(self.folded.items())
         ]
         doubt = "This may be a repeat: herorun was interrupted while it sent it."
@@ -220,12 +220,12 @@ class Pages:
         return "\n\n".join(part for part in parts if part) or page.title
 
 
-def say_moment(at: datetime) -> str:
+def format_moment(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 @dataclass(frozen=True)
-class NotTold:
+class UndeliveredAlert:
     """A page or an escalation that reached nobody yet."""
 
     title: str
@@ -235,7 +235,7 @@ class NotTold:
 
 def undelivered(
     pages: Pages, queued: Mapping[str, Intended], tries_by_key: Mapping[str, Tries]
-) -> tuple[NotTold, ...]:
+) -> tuple[UndeliveredAlert, ...]:
     """What must be told and was tried in vain: by every channel, or in the issue where there is no
     channel.
     """
@@ -244,12 +244,12 @@ def undelivered(
         (tries[key].last for key in tries if parse_key(key).detail in pages.waiting), default=None
     )
     failures = [
-        NotTold(page.title, page.at, _whys(tries, page.key))
+        UndeliveredAlert(page.title, page.at, _whys(tries, page.key))
         for page in pages.in_order
         if last is not None and page.at <= last and not page.urgency.can_wait
     ]
     posts = [
-        NotTold(one.what, one.at, tries_by_key[key].why if key in tries_by_key else "")
+        UndeliveredAlert(one.what, one.at, tries_by_key[key].why if key in tries_by_key else "")
         for key, one in queued.items()
         if verb_of(key) == Verb.ESCALATE and parse_key(key).check != SILENT
         if key not in pages.told and key not in pages.waiting

@@ -93,7 +93,7 @@ class DiskRoom:
 
 
 @dataclass(frozen=True)
-class ChainSeen:
+class ChainState:
     """The chain on the box."""
 
     runs: bool
@@ -126,7 +126,7 @@ class HostObservation:
     cpus: int | None = None
     cores_used: float | None = None  # processors that this user's processes used meanwhile
     cores_allowed: float | None = None  # the processors that those processes may use
-    chain: ChainSeen | Blind | None = None  # None: there is none
+    chain: ChainState | Blind | None = None  # None: there is none
     # the first launch of the run: a marker from before it is not of this run
     launched_at: datetime | None = None
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.patrol.advice import Advice, Ways
 from herorun.core.patrol.format import size
 from herorun.core.patrol.observation import (
@@ -51,13 +51,13 @@ def _advise_on_log(observation: HostObservation) -> Iterator[Advice]:
         )
         yield Advice(
             "buffered",
-            f"The log has not changed for {say_span(log.age)}, but {message}.",
+            f"The log has not changed for {format_span(log.age)}, but {message}.",
             critical=False,
         )
     else:
         yield Advice(
             "silent",
-            f"Neither the log nor the output has changed for {say_span(log.age)}: check whether "
+            f"Neither the log nor the output has changed for {format_span(log.age)}: check whether "
             "the job hangs.",
         )
 

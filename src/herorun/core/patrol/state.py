@@ -5,7 +5,7 @@ Pure.
 from herorun.core.clock_skew import SKEW
 from herorun.core.patrol.advice import PatrolState
 from herorun.core.patrol.decisions import ChainFact, JobFact, Remedy, decision_of
-from herorun.core.patrol.observation import Alive, Blind, ChainSeen, HostObservation, Own
+from herorun.core.patrol.observation import Alive, Blind, ChainState, HostObservation, Own
 from herorun.core.remote.job_chain import WAIT
 
 
@@ -54,7 +54,7 @@ def trained_of(observation: HostObservation) -> bool | None:
     or by the scheduler where no words were declared. None: the words could not be looked for.
     """
     chain = observation.chain
-    if isinstance(chain, ChainSeen) and _is_stage(chain.stage):
+    if isinstance(chain, ChainState) and _is_stage(chain.stage):
         return True
     log = observation.log
     if isinstance(log, Own) and log.done is not None:

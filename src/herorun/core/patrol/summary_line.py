@@ -4,14 +4,14 @@ Pure.
 
 from collections.abc import Iterator
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.patrol.advice import PatrolAdvice
 from herorun.core.patrol.decisions import ChainFact, JobFact
 from herorun.core.patrol.format import size
 from herorun.core.patrol.observation import (
     Before,
     Blind,
-    ChainSeen,
+    ChainState,
     Count,
     DiskRoom,
     HostObservation,
@@ -32,7 +32,7 @@ def patrol_line(
         *_summary_parts(observation, before),
     ]
     if before is not None and not observation.unreachable:  # a blind look knows of no change
-        parts.append(_say_changed(observation, advice, before))
+        parts.append(_describe_changed(observation, advice, before))
     return f"{observation.at:%Y-%m-%dT%H:%M:%SZ} {observation.name}: {'; '.join(parts)}"
 
 
@@ -44,7 +44,7 @@ def _facts_apart(observation: HostObservation, advice: PatrolAdvice) -> Iterator
     job = job_fact(observation)
     if job.value != advice.state.value and job is not JobFact.ALIVE:
         yield f"job {job}"
-    stage = observation.chain.stage if isinstance(observation.chain, ChainSeen) else ""
+    stage = observation.chain.stage if isinstance(observation.chain, ChainState) else ""
     yield f"chain {chain}{f' ({stage})' if chain is ChainFact.RUNNING else ''}"
 
 
@@ -77,19 +77,19 @@ def _summarise_log(observation: HostObservation, before: Before | None) -> Itera
         yield f"log unknown: {log.why}"
     if not isinstance(log, Own):
         return
-    age = f" ({say_span(log.age)} ago)" if log.age is not None else ""
+    age = f" ({format_span(log.age)} ago)" if log.age is not None else ""
     gained = _gained(log.step, before, observation)
     if log.line:
         yield f"{log.line[:120]}{gained}{age}"
     elif log.age is not None:
-        yield f"log written {say_span(log.age)} ago"
+        yield f"log written {format_span(log.age)} ago"
 
 
 def _gained(step: int | None, before: Before | None, observation: HostObservation) -> str:
     if step is None or before is None or before.step is None:
         return ""
     seconds = (observation.at - before.at).total_seconds()
-    return f" [{step - before.step:+d} steps in {say_span(seconds)}]"
+    return f" [{step - before.step:+d} steps in {format_span(seconds)}]"
 
 
 def _machine(observation: HostObservation) -> Iterator[str]:
@@ -113,7 +113,7 @@ def _machine(observation: HostObservation) -> Iterator[str]:
         yield "disk unknown"
 
 
-def _say_changed(observation: HostObservation, advice: PatrolAdvice, before: Before) -> str:
+def _describe_changed(observation: HostObservation, advice: PatrolAdvice, before: Before) -> str:
     if facts_of(observation, advice) == before.facts:
         return f"nothing changed since {before.at:%H:%MZ}"
     return f"changed since {before.at:%H:%MZ}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.health.run_health import RunHealth
@@ -79,7 +79,7 @@ def judge_condition(
     if still >= STALL and isinstance(observation.log, Own):  # what waits in a queue has no log yet
         return (
             WaitOutcome.OVER,
-            f"neither log nor output has changed for {say_span(still)}: check whether it hangs",
+            f"neither log nor output has changed for {format_span(still)}: check whether it hangs",
         )
     return WaitOutcome.WAIT, f"{condition} has not come"
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 
@@ -66,6 +66,6 @@ class Retention:
             else "the final one only"
         )
         every = timedelta(seconds=self.temporary_every or 0)
-        temporary = f"every {say_duration(every)}" if every else "rolling"
+        temporary = f"every {format_duration(every)}" if every else "rolling"
         keep = f"keep {self.keep}" if self.keep else "keep the newest"
         return f"permanent {permanent}, temporary {temporary}, {keep}"

@@ -67,7 +67,7 @@ def _addresses(machine: object) -> set[str]:
     }
 
 
-def say_replacement(worker: str, zone: str) -> str:
+def describe_replacement(worker: str, zone: str) -> str:
     """What a person types, with what is not known left to them."""
     where = zone or "ZONE"
     return (

@@ -12,7 +12,7 @@ from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.babysit.alert import Alert
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation import QUESTION_WAYS, EscalationReason, Option
@@ -31,7 +31,7 @@ FINAL = frozenset({"veto", "numeric", "code-bug", "fixed-once", "never", ROOT_GO
 
 
 @dataclass(frozen=True)
-class Doubt:
+class RelaunchObjection:
     """Why a person must decide instead. Each kind is asked once an instance."""
 
     kind: str
@@ -71,7 +71,7 @@ def doubt(
     ledger: Ledger,
     ending: Ending | None,
     now: datetime,
-) -> Doubt | None:
+) -> RelaunchObjection | None:
     """None if nothing stands against a relaunch, or a person has said yes to all that does."""
     doubts = [
         *_vetoes(alerts, checks, ledger),
@@ -85,7 +85,7 @@ def doubt(
     return open_ones[0] if open_ones else None
 
 
-def _answered(objection: Doubt, ledger: Ledger) -> bool:
+def _answered(objection: RelaunchObjection, ledger: Ledger) -> bool:
     """A yes holds for the instance; after another failed attempt it must be said again."""
     answer, tries = ledger.answer, ledger.failed.get(write_key(Verb.RELAUNCH, ledger.instance))
     if answer is None or not answer.yes:
@@ -93,7 +93,9 @@ def _answered(objection: Doubt, ledger: Ledger) -> bool:
     return objection.kind != "tries" or tries is None or answer.at > tries.last
 
 
-def _vetoes(alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger) -> list[Doubt]:
+def _vetoes(
+    alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger
+) -> list[RelaunchObjection]:
     """What taints the instance holds it back for good, seen at its end or long before; and so does
     any veto that a person was asked about, also when its alert is over.
 
@@ -113,39 +115,43 @@ def _vetoes(alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger
     names = [f"{name} from step {step}" if (step := since.get(name)) else name for name in vetoes]
     why = f"Held back by {', '.join(names) or 'what was seen before'}."
     numbers = any(checks[name].about_numbers for name in vetoes if name in checks)
-    return [Doubt("veto", why, reason=reason, numbers=numbers)]
+    return [RelaunchObjection("veto", why, reason=reason, numbers=numbers)]
 
 
-def _by_contract(policy: RecoveryPolicy) -> list[Doubt]:
+def _by_contract(policy: RecoveryPolicy) -> list[RelaunchObjection]:
     if not policy.resumable:
         why = (
             'The contract says [tracker] resume = "never": it continues only under a new id and '
             "output root."
         )
-        return [Doubt("never", why, reason=EscalationReason.LINEAGE)]
+        return [RelaunchObjection("never", why, reason=EscalationReason.LINEAGE)]
     if policy.recovery is Recovery.RELAUNCH:
         return []
     observed = policy.recovery is Recovery.OBSERVE
     then = "the babysitter relaunches nothing" if observed else "a person says whether"
-    return [Doubt("recovery", f"With recovery = {policy.recovery}, {then}.", observed)]
+    return [RelaunchObjection("recovery", f"With recovery = {policy.recovery}, {then}.", observed)]
 
 
-def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[Doubt]:
+def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[RelaunchObjection]:
     if ending.cause is Cause.NUMERIC:
         return [
-            Doubt("numeric", "Numeric trouble is never relaunched as if it were the hardware's.")
+            RelaunchObjection(
+                "numeric", "Numeric trouble is never relaunched as if it were the hardware's."
+            )
         ]
     doubts = []
     if ending.cause is Cause.CODE_BUG:
         doubts.append(_bug(ending, policy, ledger))
     elif ending.cause is Cause.LOST_OUTPUT:
-        doubts.append(Doubt(ending.seen, ending.advice))
+        doubts.append(RelaunchObjection(ending.seen, ending.advice))
     elif ending.needs_person:
         advice = f" {ending.advice}" if ending.advice else ""
-        doubts.append(Doubt("person", f"A relaunch alone does not cure {ending.seen}.{advice}"))
+        doubts.append(
+            RelaunchObjection("person", f"A relaunch alone does not cure {ending.seen}.{advice}")
+        )
     if repeated(ending, ledger.endings):
         doubts.append(
-            Doubt(
+            RelaunchObjection(
                 "repeated",
                 "The same failure came twice without a new complete checkpoint in between.",
             )
@@ -153,27 +159,29 @@ def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[D
     if stuck(ledger.endings, ending) >= MOST_WITHOUT_CHECKPOINT:
         ends = stuck(ledger.endings, ending)
         doubts.append(
-            Doubt("no-progress", f"{ends} ends in a row brought no new complete checkpoint.")
+            RelaunchObjection(
+                "no-progress", f"{ends} ends in a row brought no new complete checkpoint."
+            )
         )
     return doubts
 
 
-def _bug(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> Doubt:
+def _bug(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> RelaunchObjection:
     """Code is reported with its place and never edited; a person fixes it, once."""
     at = f" at {ending.place}" if ending.place else ""
     before = [
         e for e in ledger.endings if e.instance != ending.instance and e.cause is Cause.CODE_BUG
     ]
     if sum(e.fingerprint == ending.fingerprint for e in before) >= policy.code_bug:
-        return Doubt(
+        return RelaunchObjection(
             "fixed-once",
             f"The same error{at} came again after a fix attempt: it is not tried again.",
         )
     if ending.advice and not ending.seen.startswith(Cause.CODE_BUG):
-        return Doubt(
+        return RelaunchObjection(
             "code-bug", f"A relaunch alone does not cure {ending.seen}{at}. {ending.advice}"
         )
-    return Doubt(
+    return RelaunchObjection(
         "code-bug",
         f"A bug in the code{at}: fix it, commit, and launch again. Nothing edits your code.",
     )
@@ -201,7 +209,7 @@ def attempts(endings: Sequence[Ending], ending: Ending | None) -> int:
 
 def _spent(
     policy: RecoveryPolicy, ledger: Ledger, ending: Ending | None, now: datetime
-) -> list[Doubt]:
+) -> list[RelaunchObjection]:
     doubts = []
     if ending is not None and not ending.cause.free and ending.cause is not Cause.CODE_BUG:
         most = policy.budget(ending.cause) or 0
@@ -210,7 +218,7 @@ def _spent(
         )
         if relaunches >= most:
             doubts.append(
-                Doubt(
+                RelaunchObjection(
                     "budget",
                     f"The budget of {count(most, 'relaunch', 'relaunches')} after {ending.cause} "
                     "is spent.",
@@ -221,7 +229,7 @@ def _spent(
     if len(recent) >= policy.relaunches and not (ending and ending.cause.free):
         doubts.insert(
             0,
-            Doubt(
+            RelaunchObjection(
                 "budget",
                 f"The budget of {count(policy.relaunches, 'relaunch', 'relaunches')} is spent.",
                 reason=SPEND,
@@ -230,23 +238,23 @@ def _spent(
     return [*doubts[:1], *_hours(policy, ledger, now)]
 
 
-def _hours(policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> list[Doubt]:
+def _hours(policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> list[RelaunchObjection]:
     most = policy.accelerator_hours
     if most is None:
         return []
     if policy.accelerators is None:
         why = "[budget] accelerator_hours cannot be counted: [hardware] count is not given."
-        return [Doubt("hours", why, reason=SPEND)]
+        return [RelaunchObjection("hours", why, reason=SPEND)]
     hours = hours_used(ledger.spans, policy.accelerators, now)
     why = f"{hours:.1f} of {most:g} accelerator-hours are used."
-    return [Doubt("hours", why, reason=SPEND)] if hours >= most else []
+    return [RelaunchObjection("hours", why, reason=SPEND)] if hours >= most else []
 
 
-def _tried(ledger: Ledger) -> list[Doubt]:
+def _tried(ledger: Ledger) -> list[RelaunchObjection]:
     tries = ledger.failed.get(write_key(Verb.RELAUNCH, ledger.instance))
     if tries and tries.count >= MOST_TRIES:
         return [
-            Doubt(
+            RelaunchObjection(
                 "tries",
                 f"{count(tries.count, 'attempt')} failed; the last one: {tries.why}",
                 reason=EscalationReason.CLUSTER,
@@ -294,5 +302,5 @@ def why_recoverable(ending: Ending, policy: RecoveryPolicy, ledger: Ledger, now:
     )
     return (
         f"recoverable: {ending.cause}, relaunch {relaunches + 1} of {most} in "
-        f"{say_duration(policy.window)}"
+        f"{format_duration(policy.window)}"
     )

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from herorun.core.evidence import Job, JobState, Triage
-from herorun.core.health.headroom import is_full, say_room
+from herorun.core.health.headroom import format_room, is_full
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.recovery.lost_root import LostRoot, lost_root
@@ -157,7 +157,7 @@ def _disk(scene: Scene) -> tuple[str, str, bool] | None:
     if scene.root is None or scene.disks is None:
         return None
     disk = scene.disks.now.get(scene.root.path)
-    return (scene.root.path, say_room(disk), is_full(disk)) if disk else None
+    return (scene.root.path, format_room(disk), is_full(disk)) if disk else None
 
 
 # --- the scheduler and the log --------------------------------------------------------------------
@@ -166,7 +166,7 @@ def _disk(scene: Scene) -> tuple[str, str, bool] | None:
 def _by_log(job: Job, scene: Scene) -> Diagnosis:
     triage = scene.triage
     cause = _cause(job, triage, dict(scene.history.stopped))
-    why = f"{job.ending}{_say_diagnosis(job, triage)}{_store_and_disk_text(triage, scene)}"
+    why = f"{job.ending}{_describe_diagnosis(job, triage)}{_store_and_disk_text(triage, scene)}"
     symptom = triage.failure_class if triage else job.raw or job.state.value
     place = _place(triage) or (triage.file if triage else "")
     return Diagnosis(
@@ -203,7 +203,7 @@ def _cancelled(job: Job, log_cause: Cause | None) -> Cause:
     )
 
 
-def _say_diagnosis(job: Job, triage: Triage | None) -> str:
+def _describe_diagnosis(job: Job, triage: Triage | None) -> str:
     """The log's word; where the scheduler knows better, it is said which of the two counts."""
     certain, log_cause = (
         _STATES.get(job.state),

@@ -46,7 +46,7 @@ class RecoveryPolicy:
         >>> RecoveryPolicy(accelerators=256, rate=2.5).hourly_cost
         'Each hour costs 256 accelerator-hours, 640.00 at [budget] rate'
         """
-        return say_hourly_cost(self.accelerators, self.rate)
+        return format_hourly_cost(self.accelerators, self.rate)
 
     def budget(self, cause: Cause) -> int | None:
         """Relaunches within the window after such an end; None where they are free."""
@@ -56,7 +56,7 @@ class RecoveryPolicy:
         return own.get(cause, 0)
 
 
-def say_hourly_cost(accelerators: int | None, rate: float | None) -> str:
+def format_hourly_cost(accelerators: int | None, rate: float | None) -> str:
     """What an hour of a job costs, as far as the contract says."""
     if accelerators is None:
         return "What an hour costs is not known: [hardware] count is not stated"

@@ -7,7 +7,7 @@ import shlex
 from datetime import timedelta
 from hashlib import sha256
 
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
 
@@ -100,7 +100,7 @@ def units(request: TimerRequest) -> dict[str, str]:
         "top": _of_systemd(request.top),
         "argv": " ".join(f'"{_of_systemd(word)}"' for word in argv_of(request)),
         "limit": round(request.limit),
-        "every": say_duration(request.every),
+        "every": format_duration(request.every),
         "seconds": _cadence_seconds(request.every),
     }
     name = f"{_HOME}/herorun-{request.command}-{request.slug}"
@@ -145,8 +145,8 @@ def when(request: TimerRequest) -> str:
             f"{minute} {'*' if hours == 1 else f'*/{hours}' if hours < 24 else offset % 24} * * *"
         )
     raise WrongUse(
-        f"--every {say_duration(request.every)} is no time that cron knows: take a divisor of an "
-        "hour or a day, or systemd."
+        f"--every {format_duration(request.every)} is no time that cron knows: take a divisor of "
+        "an hour or a day, or systemd."
     )
 
 
@@ -169,6 +169,6 @@ def _cadence_seconds(every: timedelta) -> int:
     seconds = every.total_seconds()
     if seconds < LEAST or seconds != int(seconds):
         raise WrongUse(
-            f"--every {say_duration(every)} is no whole number of seconds from a minute on."
+            f"--every {format_duration(every)} is no whole number of seconds from a minute on."
         )
     return int(seconds)

@@ -11,7 +11,7 @@ from enum import StrEnum
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.check import Check
 from herorun.core.contract import Contract
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
@@ -60,7 +60,7 @@ def watchdog(
         if last_seen
         else f"no tick since {current.name} was launched"
     )
-    message = f"{what} at {since:%Y-%m-%d %H:%M} UTC; one is due every {say_duration(cadence)}"
+    message = f"{what} at {since:%Y-%m-%d %H:%M} UTC; one is due every {format_duration(cadence)}"
     key = write_key(Verb.WATCHDOG, current.name, f"{since:%Y%m%dT%H%M%S.%f}")
     return MonitorSilence(
         slug, WatchState.STALE if now >= due else WatchState.FRESH, message, last_seen, due, key

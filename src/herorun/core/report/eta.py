@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.goodput.states import SECOND
 from herorun.core.goodput.timeline import SLOW, Beat
 from herorun.core.lazy_dataclass import dataclass
@@ -62,7 +62,7 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
     silent = at - rises[-1][0]
     usual = median(after[0] - before[0] for before, after in pairwise(rises))
     if silent > max(SLOW * usual, PATIENCE.total_seconds() * SECOND):
-        return Eta(None, None, f"none: no step for {say_span(silent / SECOND)}")
+        return Eta(None, None, f"none: no step for {format_span(silent / SECOND)}")
     paces = _paces(rises, at)
     if not paces:
         return Eta(None, None, "unknown: no pace is known yet")
@@ -74,11 +74,11 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
         earliest,
         latest,
         f"{remaining:,} {'step is' if remaining == 1 else 'steps are'} left; "
-        f"{_say_paces(len(paces))}",
+        f"{_format_paces(len(paces))}",
     )
 
 
-def _say_paces(paces: int) -> str:
+def _format_paces(paces: int) -> str:
     return (
         "at the one pace so far"
         if paces == 1

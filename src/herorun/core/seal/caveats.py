@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from herorun.core.babysit.alert import Alert, as_ended
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.event import Decided, Event
 from herorun.core.evidence import Judged
 from herorun.core.finding import Waiver, count
@@ -45,7 +45,7 @@ def caveats(
 
 
 def _alerts(memory: Memory, assessment: Judged) -> list[str]:
-    ended = [_say_ended_alert(alert, memory) for alert in memory.ended.values()]
+    ended = [_describe_ended_alert(alert, memory) for alert in memory.ended.values()]
     ended_keys = memory.ended.keys()
     still = [
         f"open alert {which}: {message}"
@@ -56,7 +56,7 @@ def _alerts(memory: Memory, assessment: Judged) -> list[str]:
     return [*ended, *still, *gaps]
 
 
-def _say_ended_alert(alert: Alert, memory: Memory) -> str:
+def _describe_ended_alert(alert: Alert, memory: Memory) -> str:
     name = f"{alert.check} [{alert.subject}]" if alert.subject else alert.check
     order = memory.acked.get(alert.key)
     reason = f": {order.reason}" if order and order.reason else ""
@@ -84,7 +84,7 @@ def _gaps(memory: Memory, events: Iterable[Event], most: timedelta, at: datetime
 
 
 def _gap(instance: str, since: datetime, until: datetime) -> str:
-    length = say_span(until - since)
+    length = format_span(until - since)
     return (
         f"gap in monitoring: nobody saw {instance} from {since:%Y-%m-%d %H:%M} to "
         f"{until:%Y-%m-%d %H:%M} UTC ({length})"

@@ -22,7 +22,7 @@ KINDS = (
 
 
 @dataclass(frozen=True)
-class FileSeen:
+class FileRecord:
     """One file of a checkpoint."""
 
     name: str  # relative to the checkpoint; empty where that is one file
@@ -55,7 +55,7 @@ class Manifest:
     """All files of one checkpoint, sorted by name."""
 
     path: str
-    files: tuple[FileSeen, ...]
+    files: tuple[FileRecord, ...]
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Manifest:
 def manifest_from(document: Mapping[str, Any]) -> Manifest:
     """From its plain form; a ValueError, KeyError or TypeError where it is none."""
     files = (
-        FileSeen(
+        FileRecord(
             str(f["name"]), int(f["size"]), str(f.get("checksum", "")), str(f.get("version", ""))
         )
         for f in document["files"]
@@ -134,8 +134,8 @@ def compare(before: Manifest, after: Manifest) -> ManifestComparison:
     both = [(then[name], there[name]) for name in sorted(then.keys() & there.keys())]
     missing = [f"{name or before.path} is gone" for name in sorted(then.keys() - there.keys())]
     new = [f"{name or before.path} is new" for name in sorted(there.keys() - then.keys())]
-    different = [text for pair in both if (text := _say_change(*pair))]
-    same = [pair for pair in both if not _say_change(*pair)]
+    different = [text for pair in both if (text := _describe_change(*pair))]
+    same = [pair for pair in both if not _describe_change(*pair)]
     unproven = [old.name or before.path for old, now in same if not _proves(old, now)]
     rewritten = [
         old.name or before.path for old, now in same if _proves(old, now) and _rewritten(old, now)
@@ -143,7 +143,7 @@ def compare(before: Manifest, after: Manifest) -> ManifestComparison:
     return ManifestComparison((*missing, *new, *different), tuple(unproven), tuple(rewritten))
 
 
-def _say_change(then: FileSeen, there: FileSeen) -> str:
+def _describe_change(then: FileRecord, there: FileRecord) -> str:
     name = then.name or "it"
     if then.size != there.size:
         return f"{name} has {count(there.size, 'byte')} and had {then.size}"
@@ -156,14 +156,14 @@ def _say_change(then: FileSeen, there: FileSeen) -> str:
     )
 
 
-def _proves(then: FileSeen, there: FileSeen) -> bool:
+def _proves(then: FileRecord, there: FileRecord) -> bool:
     """Whether the content is known to be the same, where no checksum differs."""
     return bool(_common_kind(then, there)) or bool(then.version and then.version == there.version)
 
 
-def _rewritten(then: FileSeen, there: FileSeen) -> bool:
+def _rewritten(then: FileRecord, there: FileRecord) -> bool:
     return bool(then.version and there.version and then.version != there.version)
 
 
-def _common_kind(then: FileSeen, there: FileSeen) -> str:
+def _common_kind(then: FileRecord, there: FileRecord) -> str:
     return next((kind for kind in then.checksums if kind in there.checksums), "")

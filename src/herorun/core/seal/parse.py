@@ -82,7 +82,7 @@ class _Subject(_Shape):
     digest: dict[str, str]
 
 
-class _Whole(_Shape):
+class _StatementShape(_Shape):
     subject: list[_Subject]
 
 
@@ -114,7 +114,7 @@ def parse_statement(text: str | bytes) -> dict[str, Any]:
     _must_be_known(document)
     try:
         _Facts.model_validate(facts_of(document))
-        _Whole.model_validate(document)
+        _StatementShape.model_validate(document)
         seal_lines(document, "")
         SealKind(facts_of(document)["kind"])
         commit_of(document)

@@ -23,7 +23,7 @@ def seal_lines(statement: Mapping[str, Any], tag: str) -> dict[str, str]:
     links = f" ({', '.join(facts['tracker_links'])})" if facts["tracker_links"] else ""
     lines = {
         "Status": f"{_status(facts)} as {tag} at commit {facts['commit']}",
-        "Evidence": say_evidence(facts),
+        "Evidence": describe_evidence(facts),
         "Decision": (
             f"seal; {count(len(facts['instances']), 'instance')}, plan {facts['plan_digest']}"
         ),
@@ -72,7 +72,7 @@ def _metrics(facts: Mapping[str, Any]) -> list[str]:
     return [f"{k} {v:g}" for k, v in facts["final_metrics"].items() if isinstance(v, int | float)]
 
 
-def say_evidence(facts: Mapping[str, Any]) -> str:
+def describe_evidence(facts: Mapping[str, Any]) -> str:
     """`final checkpoint /data/tiny/step-200; step 200 of 200; loss 2.5`."""
     temporary = " (temporary)" if facts["final_checkpoint_temporary"] else ""
     word = "checkpoint" if facts["kind"] == SealKind.MILESTONE else "final checkpoint"

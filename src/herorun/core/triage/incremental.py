@@ -143,7 +143,7 @@ def _loading(recent: tuple[Match, ...], matches: Sequence[Match]) -> tuple[Match
     return recent
 
 
-def pass_over(log: OwnLog, offset: int) -> OwnLog:
+def skip_to(log: OwnLog, offset: int) -> OwnLog:
     """Go on further down, within a line perhaps; what was said before stays known."""
     skipped = offset - log.offset
     state = skip(log.scan, skipped)

@@ -30,7 +30,7 @@ _WORDS = (
     "epoch",
     *(f"{digit} [" for digit in range(10)),
 )  # each match holds one
-_LOOKED_AT = 4_096  # bytes of a line
+_MAX_LINE_BYTES = 4_096  # bytes of a line
 _COLOUR = lazy_regex(rb"\x1b\[[0-9;]{0,40}m")  # its last letter hides where a word begins
 
 
@@ -50,7 +50,7 @@ class ProgressWatch:
 
     def after(self, line: bytes) -> "ProgressWatch":
         """An epoch begins where its number rises by one; a summary names others at random."""
-        line = _COLOUR.sub(b"", line[:_LOOKED_AT])
+        line = _COLOUR.sub(b"", line[:_MAX_LINE_BYTES])
         epoch = max((int(each) for each in _EPOCH.findall(line)), default=self.epoch)
         begins = self.epoch >= 0 and epoch == self.epoch + 1
         watch = replace(self, epoch=epoch, epochs=self.epochs + begins)
@@ -68,7 +68,7 @@ NOT_YET = ProgressWatch()
 
 def step_of(line: bytes) -> int | None:
     """The step that a line of a log tells; None where it tells none."""
-    plain = _COLOUR.sub(b"", line[:_LOOKED_AT])
+    plain = _COLOUR.sub(b"", line[:_MAX_LINE_BYTES])
     return max((int(one or other) for one, other in _STEP.findall(plain)), default=None)
 
 
@@ -93,7 +93,7 @@ def can_survive(match: Match) -> bool:
     )
 
 
-def went_on(number: int) -> Match:
+def progress_match(number: int) -> Match:
     return Match(
         signature="progress",
         failure=FailureClass.NOT_A_FAILURE,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.line_parser import LineParser, match_line
 from herorun.core.triage.match import Match, torn
-from herorun.core.triage.progress import NOT_YET, ProgressWatch, step_lines, went_on
+from herorun.core.triage.progress import NOT_YET, ProgressWatch, progress_match, step_lines
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.tracebacks import Open
 
@@ -139,7 +139,7 @@ def _watched(now: LineParser, line: bytes, number: int) -> None:
     now.watch = now.watch.after(line)
     if now.watch.is_enough:
         now.watch = NOT_YET
-        now.matches.append(went_on(number))
+        now.matches.append(progress_match(number))
 
 
 def _pieces(now: LineParser, line: bytes, number: int, inside: bool) -> None:

@@ -52,7 +52,7 @@ def _advance_attempt(log: AttemptLog, match: Match) -> AttemptLog:
                 log if confirmation and confirmation.confirms else replace(log, confirmation=match)
             )
         case LineRole.PROGRESS:
-            return _went_on(log) if match.signature == "progress" else _retry_succeeded(log)
+            return _mark_progressed(log) if match.signature == "progress" else _retry_succeeded(log)
         case LineRole.LOADING:
             return replace(log, loading=match)
         case LineRole.BENIGN:
@@ -90,7 +90,7 @@ def _retry_succeeded(log: AttemptLog) -> AttemptLog:
     return replace(log, root=None, survived=root, lately=lately, retried=0)
 
 
-def _went_on(log: AttemptLog) -> AttemptLog:
+def _mark_progressed(log: AttemptLog) -> AttemptLog:
     """What did not stop the training is not why it stopped."""
     log = replace(log, lately=())
     if log.root and can_survive(log.root):

@@ -43,11 +43,11 @@ def _picture(chart: ChartDrawing) -> str:
     if main is None or main.lane:
         return ""
     spans = chart.series[0].not_finite
-    title = f"{chart.title}, {_say_nonfinite(spans)}" if spans else chart.title
+    title = f"{chart.title}, {_describe_nonfinite(spans)}" if spans else chart.title
     return picture(readable(title), readable(chart.unit), main.steps, main.values)
 
 
-def _say_nonfinite(stretches: Sequence[NonFiniteSpan]) -> str:
+def _describe_nonfinite(stretches: Sequence[NonFiniteSpan]) -> str:
     """`494 not finite at steps 121 to 614`."""
     first, last = stretches[0].first, max(each.last for each in stretches)
     where = f"step {first}" if first == last else f"steps {first} to {last}"

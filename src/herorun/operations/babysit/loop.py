@@ -71,14 +71,14 @@ def watch(
         opened=opened,
     )
     try:
-        _rest_first(own, run)
+        _wait_first_interval(own, run)
         del run  # it would be held for weeks
         return _loop(own)
     finally:
         os.close(keep)
 
 
-def _rest_first(own: "BabysitLoop[W]", run: W) -> None:
+def _wait_first_interval(own: "BabysitLoop[W]", run: W) -> None:
     """The look that a loop before this one meant to take is waited for, unless a person has called
     meanwhile.
     """

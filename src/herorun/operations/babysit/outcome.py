@@ -100,7 +100,7 @@ class TickOutcome:
         tick = self.tick
         slug = self.run.name_to_type
         alerts = shown_alerts(tick, self.run.record.memory()) if tick else []
-        decision = self.run.look_command if tick and tick.stays_down and not self.paused else ""
+        decision = self.run.status_command if tick and tick.stays_down and not self.paused else ""
         return TickEntry(
             run=tick.run if tick else "finished",
             monitor=tick.monitor if tick else "fresh",

@@ -40,7 +40,7 @@ from herorun.operations.babysit.replace_node import delete_node
 from herorun.operations.launch.propose import Proposer, as_markdown
 from herorun.operations.launch.relaunch import relaunch
 from herorun.operations.record.lease import take_in_time
-from herorun.operations.record.post import deliver, intent_to_say
+from herorun.operations.record.post import deliver, post_intent
 from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
 
@@ -104,7 +104,7 @@ def _intend_action(
     match action:
         case Tell(key, title, why, edits, own_comment, about):
             lines = {"Status": title, "Evidence": why, "Decision": "notify", "Next": "continue"}
-            intent = intent_to_say(
+            intent = post_intent(
                 run=run,
                 key=key,
                 title=title,
@@ -130,7 +130,7 @@ def _intend_action(
                 "Next": "a person decides",
             }
             message = f"{worded(why)}\n\n{question}"
-            return intent_to_say(
+            return post_intent(
                 run=run,
                 key=key,
                 title=f"Escalation: {title}",

@@ -32,10 +32,12 @@ from herorun.system.files import LockHeld
 from herorun.system.git import find_repository
 
 AT_ONCE = 32  # ticks; a thousand at the same moment would only wait for one another
-LAST_WORDS = 10.0  # seconds that the loops get to end between two ticks
+SHUTDOWN_TIMEOUT = 10.0  # seconds that the loops get to end between two ticks
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds before a loop is begun again
-LOOK_AROUND = 10.0  # seconds between two looks for runs that are to be taken up, and for silences
-ALARM_AGAIN = 60.0  # seconds until an alarm that did not get through is tried again
+REFRESH_INTERVAL = (
+    10.0  # seconds between two looks for runs that are to be taken up, and for silences
+)
+ALARM_RETRY_INTERVAL = 60.0  # seconds until an alarm that did not get through is tried again
 
 Report: TypeAlias = Callable[[Run, TickOutcome], None]
 Tell: TypeAlias = Callable[[str, str], None]
@@ -79,7 +81,7 @@ class Fleet:
         self._room = threading.BoundedSemaphore(AT_ONCE)
         self._over = threading.Event()
         self._together = Together()
-        self._looked_at = time.monotonic()
+        self._refreshed_at = time.monotonic()
 
     @property
     def codes(self) -> list[int]:
@@ -107,14 +109,18 @@ class Fleet:
         """Now and then: take up what is to be watched and is not, and tell of what nobody looks
         at.
         """
-        if time.monotonic() - self._looked_at < LOOK_AROUND:
+        if time.monotonic() - self._refreshed_at < REFRESH_INTERVAL:
             return
-        self._looked_at = time.monotonic()
+        self._refreshed_at = time.monotonic()
         with contextlib.suppress(HerorunError, OSError):  # the next look is due
             self._take_up()
         for task in self._tasks.values():
             now = time.monotonic()
-            if task.lives and now - task.ticked > task.silence and now - task.alarmed > ALARM_AGAIN:
+            if (
+                task.lives
+                and now - task.ticked > task.silence
+                and now - task.alarmed > ALARM_RETRY_INTERVAL
+            ):
                 task.alarmed = now
                 threading.Thread(target=self._alarm, args=(task,), daemon=True).start()
 
@@ -124,7 +130,7 @@ class Fleet:
         """
         self._over.set()
         self._together.end()
-        until = time.monotonic() + LAST_WORDS
+        until = time.monotonic() + SHUTDOWN_TIMEOUT
         for task in self._tasks.values():
             if task.thread is not None:
                 task.thread.join(max(0.0, until - time.monotonic()))

@@ -9,7 +9,7 @@ from herorun import __version__, discover
 from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.babysit.actions import Action
 from herorun.core.babysit.alert import AlertState
-from herorun.core.babysit.cadence import next_look
+from herorun.core.babysit.cadence import next_tick_delay
 from herorun.core.babysit.tick import MonitorHealth, Tick
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate
@@ -174,7 +174,7 @@ def observed(
     )
 
 
-def look_at(run: MonitoredRun) -> TickOutcome:
+def poll(run: MonitoredRun) -> TickOutcome:
     """As a tick would see it, without one: nothing is written down, said or done."""
     this_tick, evidence = evaluate(run)
     return TickOutcome(
@@ -196,7 +196,7 @@ def pause_after(run: MonitoredRun, this_tick: Tick, memory: Memory) -> timedelta
         if severities.get(a.check) == "critical" and a.key not in memory.acked
     ]
     start = memory.launchings.get(current.name) if current else None
-    return next_look(
+    return next_tick_delay(
         run.contract.babysit.cadence,
         at - current.started if current else None,
         bool(start and start.relaunch_of),

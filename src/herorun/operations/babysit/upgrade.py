@@ -10,7 +10,7 @@ from herorun.core.finding import count
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import QUESTION_WAYS, EscalationReason
 from herorun.core.version_change import compared
-from herorun.core.version_gate import LOOK_BACK, held_back, must_replay
+from herorun.core.version_gate import REPLAY_WINDOW, held_back, must_replay
 from herorun.operations.babysit.perform import Performed, perform
 from herorun.operations.babysit.replay import replays
 from herorun.runs import MonitoredRun
@@ -22,7 +22,7 @@ def settle_judge(run: MonitoredRun, rules: Rules) -> tuple[tuple[Performed, ...]
     judge, pin = run.record.memory().judge, run.contract.herorun or ""
     if must_replay(judge, __version__, pin):
         at = now()
-        since = at - LOOK_BACK
+        since = at - REPLAY_WINDOW
         run.record.append(compared(judge, __version__, pin, at, list(replays(run, rules, since))))
     memory = run.record.memory()
     return _ask_about_upgrade(run, memory), held_back(memory.judge, __version__)

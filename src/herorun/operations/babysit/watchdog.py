@@ -12,7 +12,7 @@ from herorun.core.notify.paging import Urgency
 from herorun.core.ports import Post
 from herorun.core.remote.watchdog import MonitorSilence, WatchState, watchdog
 from herorun.operations.record.page import send_pages
-from herorun.operations.record.post import deliver, intent_to_say
+from herorun.operations.record.post import deliver, post_intent
 from herorun.runs import Run, watched_run
 from herorun.schemas.boxes import WatchedRun
 from herorun.system.clock import now
@@ -42,7 +42,7 @@ def _post_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
     if memory.initialised is None:
         raise CouldNotLook(f"{run.slug} has no published record, so its issue is unknown.")
     title = _title(run)
-    body = f"**{title}**\n\n{_say_silence(run, memory, silence)}"
+    body = f"**{title}**\n\n{_describe_silence(run, memory, silence)}"
     return run.issue.find(silence.key) or run.issue.post(Post(silence.key, title, body))
 
 
@@ -50,7 +50,7 @@ def _title(run: Run) -> str:
     return f"Monitor stale: nobody is seen to watch {run.slug}"
 
 
-def _say_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
+def _describe_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
     return (
         f"{worded(silence.why)}. What the run itself does is another question, which nobody "
         "answers meanwhile: at the last look it was "
@@ -78,8 +78,8 @@ def raise_alarm(name: str, start: Path) -> str:
             "Decision": "notify",
             "Next": "a person checks the babysitter",
         }
-        intent = intent_to_say(
-            run, silence.key, _title(run), _say_silence(run, memory, silence), lines, now()
+        intent = post_intent(
+            run, silence.key, _title(run), _describe_silence(run, memory, silence), lines, now()
         )
         run.record.append(replace(intent, page=Urgency.MUST))
     try:

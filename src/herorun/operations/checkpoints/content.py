@@ -12,7 +12,7 @@ AT_ONCE = 1 << 30  # bytes that are read while the run is locked: about a second
 
 
 class NotDigested(CouldNotLook):
-    """There is more to read than the babysitter can be kept waiting for: `digest_ahead`, then seal
+    """There is more to read than the babysitter can be kept waiting for: `digest_now`, then seal
     again.
     """
 
@@ -37,7 +37,7 @@ def sealed_content(run: Run, path: str) -> Manifest:
     return read_contents(run.store, listing, log)
 
 
-def digest_ahead(run: Run, path: str) -> None:
+def digest_now(run: Run, path: str) -> None:
     """Digest the checkpoint, file by file. A kill costs the files that were being read."""
     try:
         read_contents(run.store, read_manifest(run.store, path), DigestLog(run.state, path))

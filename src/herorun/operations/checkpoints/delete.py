@@ -53,7 +53,7 @@ def _all(delete: Callable[[str], None], paths: Sequence[str]) -> None:
                 lambda path: _delete_one(delete, path), paths[start : start + AT_ONCE]
             )
             if errors := [error for error in answers if error is not None]:
-                raise errors[0] if len(errors) == 1 else OSError(_say_errors(errors))
+                raise errors[0] if len(errors) == 1 else OSError(_describe_errors(errors))
 
 
 def _delete_one(delete: Callable[[str], None], path: str) -> Exception | None:
@@ -67,7 +67,7 @@ def _delete_one(delete: Callable[[str], None], path: str) -> Exception | None:
     return None
 
 
-def _say_errors(errors: Sequence[Exception]) -> str:
+def _describe_errors(errors: Sequence[Exception]) -> str:
     more = f"; and {len(errors) - NAMED} more" if len(errors) > NAMED else ""
     return "; ".join(in_words(error).rstrip(".") for error in errors[:NAMED]) + more
 

@@ -5,7 +5,7 @@ their content.
 from dataclasses import replace
 
 from herorun.core.ports import FileDigest, FileEntry, Store
-from herorun.core.seal.manifest import FileSeen, Manifest
+from herorun.core.seal.manifest import FileRecord, Manifest
 from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.system import progress
 
@@ -74,11 +74,11 @@ def _digests(store: Store, listing: Manifest, log: DigestLog | None) -> dict[str
     return digests
 
 
-def walk(store: Store, path: str) -> tuple[tuple[FileSeen, ...], tuple[str, ...]]:
+def walk(store: Store, path: str) -> tuple[tuple[FileRecord, ...], tuple[str, ...]]:
     """All files under a folder, and all its folders, relative to it; the deepest folders come
     last.
     """
-    files: list[FileSeen] = []
+    files: list[FileRecord] = []
     folders = [""]
     for inside in folders:  # which grows meanwhile
         for entry in store.entries(f"{path}/{inside}".rstrip("/")):
@@ -91,5 +91,5 @@ def walk(store: Store, path: str) -> tuple[tuple[FileSeen, ...], tuple[str, ...]
     return tuple(sorted(files, key=lambda file: file.name)), tuple(folders[1:])
 
 
-def _file_seen(name: str, entry: FileEntry) -> FileSeen:
-    return FileSeen(name, entry.size or 0, entry.checksum, entry.version)
+def _file_seen(name: str, entry: FileEntry) -> FileRecord:
+    return FileRecord(name, entry.size or 0, entry.checksum, entry.version)

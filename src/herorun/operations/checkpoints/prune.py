@@ -15,7 +15,7 @@ from herorun.core.finding import count
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
-from herorun.core.retention import PrunePlan, Victim, say_size
+from herorun.core.retention import PrunePlan, Victim, format_size
 from herorun.operations.checkpoints.delete import delete_checkpoint
 from herorun.operations.checkpoints.list import listed, make_plan, sized
 from herorun.operations.checkpoints.references import all_references
@@ -139,12 +139,12 @@ def _delete_victim(run: Run, plan: PrunePlan, victim: Victim, is_begun: bool) ->
     """
     key, memory = _key(plan, victim), run.record.memory()
     try:
-        _look_around(run, plan, victim)
+        _check_victim(run, plan, victim)
         _must_be_as_planned(run, victim, is_begun)
     except (HerorunError, OSError) as error:
         return scrub(in_words(error))
     if key not in memory.intended:
-        what = f"delete {victim.path}: {say_size(victim.bytes)}, {victim.why}"
+        what = f"delete {victim.path}: {format_size(victim.bytes)}, {victim.why}"
         run.record.append(Intended(at=now(), key=key, attempt=memory.attempt(key), what=what))
     attempt = run.record.memory().intended[key].attempt
     try:
@@ -158,7 +158,7 @@ def _delete_victim(run: Run, plan: PrunePlan, victim: Victim, is_begun: bool) ->
     lines = {
         "Status": f"checkpoint of step {victim.step} deleted",
         "Evidence": (
-            f"{victim.path}, {say_size(victim.bytes)} in {count(victim.files, 'file')}, "
+            f"{victim.path}, {format_size(victim.bytes)} in {count(victim.files, 'file')}, "
             f"manifest {victim.manifest}"
         ),
         "Decision": (
@@ -180,7 +180,7 @@ def _must_be_pushed(run: Run) -> None:
         raise CouldNotLook(f"the intent could not be pushed: {pushed.why}")
 
 
-def _look_around(run: Run, plan: PrunePlan, victim: Victim) -> None:
+def _check_victim(run: Run, plan: PrunePlan, victim: Victim) -> None:
     """Nobody names it now, and another complete checkpoint stays."""
     there = listed(run)
     entry = there.get(victim.path)

@@ -234,13 +234,13 @@ def _patterns(run: Run) -> Iterator[DoctorPart]:
 
 
 def _babysitter(run: Run) -> Iterator[DoctorPart]:
-    from herorun.operations.report.babysitter_state import say_babysitter
+    from herorun.operations.report.babysitter_state import describe_babysitter
 
     memory = run.record.memory()
     over = bool(memory.sealed) or (
         memory.last_decided is not None and memory.last_decided.run == "finished"
     )
-    message = say_babysitter(run, over)
+    message = describe_babysitter(run, over)
     if over:
         yield DoctorPart("babysitter", run.slug, Fit.WORKS, message)
     elif last_heartbeat(run) is None:

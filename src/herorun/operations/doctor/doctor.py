@@ -9,7 +9,7 @@ from threading import Thread
 from time import monotonic
 
 from herorun.core.doctor_report import DoctorPart, Fit, Probe
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.doctor import backends, machine
@@ -76,7 +76,7 @@ def _ask(probes: Sequence[tuple[str, str, Probe]]) -> list[DoctorPart]:
         except Empty:
             continue
     progress.progress("looking around", 1, 1)
-    late = f"there was no answer within {say_span(DEADLINE)}"
+    late = f"there was no answer within {format_span(DEADLINE)}"
     return [
         part
         for number, (group, name) in enumerate(order)

@@ -15,7 +15,7 @@ from herorun.core.redaction.scrub import MASK
 from herorun.job_kinds import job_kind
 from herorun.operations.babysit.loop import unattended, watch
 from herorun.operations.babysit.outcome import TickOutcome
-from herorun.operations.jobs.folders import set_aside
+from herorun.operations.jobs.folders import move_aside
 from herorun.operations.jobs.job_contract import CADENCE
 from herorun.operations.jobs.monitor import claim, must_be_ours
 from herorun.operations.jobs.run import JobRun, open_job
@@ -37,7 +37,7 @@ def ready(
     """
     if facts.resubmit:
         job_kind(facts.kind).must_return(facts.resubmit)
-    before = set_aside(facts) if new_job else None
+    before = move_aside(facts) if new_job else None
     run = open_job(facts, every)
     new = run.current is None
     if new and isinstance(run.find_job(), Absent):

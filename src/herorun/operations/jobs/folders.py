@@ -27,7 +27,7 @@ def folder_of(facts: JobSpec) -> Path:
     return folder or jobs_home() / facts.slug
 
 
-def set_aside(facts: JobSpec) -> Path | None:
+def move_aside(facts: JobSpec) -> Path | None:
     """Move what was watched under this id away, whole: the id is another job's now. None where
     nothing was.
 

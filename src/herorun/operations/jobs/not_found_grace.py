@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from herorun.core.canonical_json import canonical
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.finding import count
 from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
@@ -35,7 +35,7 @@ def not_found(folder: Path) -> tuple[bool, str]:
         write_whole(path, (canonical({"looks": looks, "since": since}) + "\n").encode())
     if looks >= LOOKS and at - since >= WITHIN:
         return True, (
-            f"its source answered {count(looks, 'time')} in {say_span(at - since)} and does not "
+            f"its source answered {count(looks, 'time')} in {format_span(at - since)} and does not "
             "know it, so its result is unknown and it is no longer watched: check its id and host, "
             "and `herorun jobs add` it again if it exists"
         )

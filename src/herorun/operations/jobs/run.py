@@ -152,7 +152,7 @@ class JobRun(MonitoredRun):
         return resubmit(self, instance, why)
 
     @property
-    def look_command(self) -> str:
+    def status_command(self) -> str:
         job = self.current.job if self.current else self.facts.job
         here = ["herorun", *(["-C", self.facts.cwd] if self.facts.cwd else [])]
         return shlex.join([*here, "status", "--job", job])

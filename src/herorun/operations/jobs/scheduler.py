@@ -212,8 +212,8 @@ class JobLogTracker:
         # a job that begins again at an earlier step trains those steps once more
         again = previous is not None and follows and progress.step < previous.step
         changed_at = self._scheduler.log_changed_at(self._instance)
-        since_look = previous is not None and follows and at - previous.read_at <= self._gap
-        undated = not since_look and (changed_at is None or not ends_with_step(text))
+        is_continuous = previous is not None and follows and at - previous.read_at <= self._gap
+        undated = not is_continuous and (changed_at is None or not ends_with_step(text))
         return Rows((Row(progress.step, {}, changed_at or at),), after, at, again, undated=undated)
 
 

@@ -28,12 +28,12 @@ def find_adoptee(run: Run, job: str) -> Adoptee:
     with TemporaryDirectory(
         prefix="herorun-"
     ) as folder:  # a job that is refused leaves no memory of its number
-        return _looked_at(
+        return _refreshed_at(
             run, job, jobs_by_id(run.contract.scheduler, replace(run.place, state=folder))
         )
 
 
-def _looked_at(run: Run, job: str, jobs: Any) -> Adoptee:
+def _refreshed_at(run: Run, job: str, jobs: Any) -> Adoptee:
     kind = run.contract.scheduler.kind
     answer = jobs.find_job(job)
     if isinstance(answer, Unknown):

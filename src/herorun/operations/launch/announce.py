@@ -15,7 +15,7 @@ from herorun.core.record.render import command_line
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.record.page import send_page
-from herorun.operations.record.post import deliver, intent_to_say, record_link, say
+from herorun.operations.record.post import deliver, post_intent, record_link, say
 from herorun.runs import Run
 from herorun.system.clock import now
 
@@ -100,7 +100,7 @@ def launch_comment(run: Run, order: LaunchOrder, launching: Launching) -> str:
     return f"**Hero {change_of(launching)} requested: {launching.instance}**\n\n{lines}"
 
 
-def tell_of_retention(run: Run, launching: Launching) -> None:
+def announce_retention(run: Run, launching: Launching) -> None:
     """A checkpoint policy that is another than the last instance's is news of its own; it never
     holds up a launch.
     """
@@ -145,7 +145,7 @@ def give_up(run: Run, launching: Launching, why: str) -> None:
         f"{quoted(why)}"
     )
     title = f"Not {verb}: {launching.instance}"
-    intended = intent_to_say(run, key, title, message, {}, now(), edits=post_key, own_comment=False)
+    intended = post_intent(run, key, title, message, {}, now(), edits=post_key, own_comment=False)
     run.record.append(intended)
     with contextlib.suppress(HerorunError, OSError):
         deliver(run, intended)

@@ -18,9 +18,9 @@ def dirty_tree_line(findings: list[Finding], plan: Plan) -> str:
 
 def _what_runs(patch: Patch | None, in_place: bool) -> str:
     if in_place:
-        return f"{_say_patch_identity(patch)}; the checkout is run as it is"
-    return _say_patch_identity(patch) or "; the commit is run, without the edits"
+        return f"{_describe_patch_identity(patch)}; the checkout is run as it is"
+    return _describe_patch_identity(patch) or "; the commit is run, without the edits"
 
 
-def _say_patch_identity(patch: Patch | None) -> str:
+def _describe_patch_identity(patch: Patch | None) -> str:
     return f", patch identity {patch}" if patch else ""

@@ -4,7 +4,7 @@ from typing import Any
 
 from herorun.core.adoption import not_proved
 from herorun.core.check import Mode
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Adopted, Launched
 from herorun.core.evidence import Adoptee, Checkpoints, LiveJobs, Nothing, PriorLaunch
@@ -21,7 +21,7 @@ from herorun.operations.launch.plan_file import moved_since, must_be
 from herorun.operations.launch.preflight import PreflightOutcome, preflight
 from herorun.operations.launch.start_babysitter import start_babysitter
 from herorun.operations.launch.start_instance import settle_launching, start_instance
-from herorun.operations.launch.submit import ALONE, Say, unsaid
+from herorun.operations.launch.submit import ALONE, ShowRequest, ignore_request
 from herorun.operations.launch.write_probe import probe_roots
 from herorun.operations.record.lease import hand_lease
 from herorun.runs import Run, apply_proof, log_of
@@ -87,7 +87,7 @@ def launch(
     reviewed: dict[str, Any] | None = None,
     *,
     babysit: bool = True,
-    say: Say = unsaid,
+    say: ShowRequest = ignore_request,
     adopt: str = "",
 ) -> LaunchOutcome:
     """Preflight, record, submit once, start the babysitter. See the module's and
@@ -192,7 +192,7 @@ def _fresh(
     run: Run,
     reviewed: dict[str, Any] | None,
     babysit: bool,
-    say: Say,
+    say: ShowRequest,
     adoptee: Adoptee | None = None,
 ) -> tuple[Launched | None, PreflightOutcome]:
     answer = preflight(run, adoptee)
@@ -272,7 +272,7 @@ def _how(run: Run, babysit: bool) -> str:
     section = run.contract.babysit
     if section.declined:
         return f"declined: {section.declined}"
-    every = say_duration(section.cadence)
+    every = format_duration(section.cadence)
     if watched_elsewhere(run):
         return (
             f"{section.owner}, every {every}: none is started here, start `herorun babysit "

@@ -7,7 +7,7 @@ from herorun.core.event import Adopted
 from herorun.core.evidence import GivenUp
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan
-from herorun.operations.launch.submit import Say, unsaid
+from herorun.operations.launch.submit import ShowRequest, ignore_request
 
 
 @dataclass(frozen=True)
@@ -25,5 +25,5 @@ class LaunchOrder:
     given_up: GivenUp | None = None  # of a rollback
     facts: Mapping[str, str] = field(default_factory=dict)  # what a person was told of the choice
     adopts: Adopted | None = None  # nothing is submitted: the job runs already
-    say: Say = unsaid  # gets the exact request before it is sent
+    say: ShowRequest = ignore_request  # gets the exact request before it is sent
     by_itself: bool = False  # the babysitter decided it, so that a pause holds it back

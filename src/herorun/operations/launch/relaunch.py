@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from herorun import discover
 from herorun.core.check import Response
 from herorun.core.code.edits import blocking_changes, ignored
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import Checkpoints, Evidence, GivenUp, History, ImportClosure, WorkTree
 from herorun.core.journal import Memory
@@ -38,7 +38,7 @@ def relaunch(run: MonitoredRun, instance: str, why: str, by_itself: bool = False
     waiting = memory.unsettled
     if waiting is None and memory.current and memory.current.name != instance:
         return memory.current.name  # it was relaunched already
-    babysitter = f"{run.launcher.owner}, every {say_duration(run.contract.babysit.cadence)}"
+    babysitter = f"{run.launcher.owner}, every {format_duration(run.contract.babysit.cadence)}"
     settled = settle_launching(run, babysitter)
     if settled is not None:
         return settled.instance
@@ -79,8 +79,8 @@ def start_again(run: Run, plan: Plan, again: Again) -> str:
     report = gate_of(run, plan, ruled_out, {History: memory.history})
     if report.verdict != "clear":
         kind = Blocked if report.verdict == "blocked" else CouldNotLook
-        mend = f"`herorun explain {report.blocking[0].check}` says how to fix it"
-        raise kind(f"The launch gate is {report.verdict}: {report.summary} ({mend})")
+        fix = f"`herorun explain {report.blocking[0].check}` says how to fix it"
+        raise kind(f"The launch gate is {report.verdict}: {report.summary} ({fix})")
     from herorun.operations.launch.start_instance import start_instance
 
     order = LaunchOrder(

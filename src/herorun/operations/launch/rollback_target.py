@@ -20,12 +20,12 @@ from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lineage import (
     acceptable,
+    describe_given_up,
     discarded,
     given_up,
     is_rejected,
     mistrust,
     reasons_once,
-    say_given_up,
 )
 from herorun.core.plan import Plan
 from herorun.core.ports import tracker_traits
@@ -132,7 +132,7 @@ def _absent(run: Run, checkpoints: Checkpoints, memory: Memory, step: int) -> st
     ruled_out = next((c for c in checkpoints.given_up if c.step == step), None)
     back = given_up(ruled_out, memory.history.given_up) if ruled_out else None
     if ruled_out and back:
-        return f"{ruled_out.path}: {say_given_up(back)}"
+        return f"{ruled_out.path}: {describe_given_up(back)}"
     foreign = [path for path in memory.history.foreign if path in _paths(run, step)]
     if foreign:
         return f"{foreign[0]} is older than the first launch: no instance of this run wrote it"

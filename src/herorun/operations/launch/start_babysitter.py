@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook
 from herorun.operations.record.heartbeat import last_heartbeat
 from herorun.operations.record.registry import handed_on
@@ -54,7 +54,7 @@ def start_babysitter(run: Run) -> str:
             )
         time.sleep(0.05)
     raise CouldNotLook(
-        f"The job runs, but its babysitter gave no heartbeat within {say_span(HEARTBEAT_WAIT)}: "
+        f"The job runs, but its babysitter gave no heartbeat within {format_span(HEARTBEAT_WAIT)}: "
         f"see {_babysit_log_path(run)}."
     )
 

@@ -22,7 +22,7 @@ from herorun.core.record.render import instance_lines
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.launch.admission import salted_secrets
 from herorun.operations.launch.admitted_plan import admitted_plan
-from herorun.operations.launch.announce import announce, give_up, tell_of_retention
+from herorun.operations.launch.announce import announce, announce_retention, give_up
 from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.launch.snapshot import keep_snapshot, stored_diff
 from herorun.operations.launch.submit import ALONE, company, submit
@@ -43,11 +43,11 @@ def start_instance(run: Run, order: LaunchOrder) -> Launched:
         if not order.relaunch_of:  # a relaunch runs what was kept before
             keep_snapshot(run, order.plan, launching)
         announce(run, order, launching)
-        tell_of_retention(run, launching)
+        announce_retention(run, launching)
     except (HerorunError, OSError) as error:
         _not_submitted(run, launching, error)
         raise
-    job = _taken_over(run, launching) if launching.adopts else _submitted(run, order, launching)
+    job = _adopt_job(run, launching) if launching.adopts else _submitted(run, order, launching)
     return _confirm(run, order, launching, job)
 
 
@@ -61,7 +61,7 @@ def _submitted(run: Run, order: LaunchOrder, launching: Launching) -> Job:
         return _found_after(run, launching, error)
 
 
-def _taken_over(run: Run, launching: Launching) -> Job:
+def _adopt_job(run: Run, launching: Launching) -> Job:
     """The job that is adopted, seen once more: where nobody can see it, the intent waits."""
     answer = _search(run, launching, time.sleep)
     if isinstance(answer, Found) and not answer.job.state.ended:
@@ -169,11 +169,11 @@ def _new_intent(run: Run, order: LaunchOrder) -> Launching:
         raise CouldNotLook("Nothing was submitted: a pause was ordered meanwhile.")
     # before it is in the record: nobody has to prove it to us
     note_own(run.repository, run.slug, launching)
-    run.record.append(*events, files=_kept_files(run, order.plan))
+    run.record.append(*events, files=_attached_files(run, order.plan))
     return launching
 
 
-def _kept_files(run: Run, plan: Plan) -> dict[str, bytes]:
+def _attached_files(run: Run, plan: Plan) -> dict[str, bytes]:
     """What another machine needs to judge this launch: the admitted contract, the resolved config,
     the edits.
     """

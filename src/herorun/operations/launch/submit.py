@@ -17,15 +17,15 @@ from herorun.system import progress
 from herorun.system.files import write_whole
 from herorun.system.git.export import export
 
-Say: TypeAlias = Callable[[str], None]
+ShowRequest: TypeAlias = Callable[[str], None]
 ALONE = "this one alone"
 
 
-def unsaid(_: str) -> None:
+def ignore_request(_: str) -> None:
     """To nobody: a babysitter's relaunch is told in the issue."""
 
 
-def submit(run: Run, plan: Plan, instance: str, say: Say = unsaid) -> Job:
+def submit(run: Run, plan: Plan, instance: str, say: ShowRequest = ignore_request) -> Job:
     """Send the exact request, which was kept beside the run's evidence and said before."""
     # its own: nobody has edited a copy that was not there before
     folder = run.state / "code" / instance

@@ -50,7 +50,7 @@ class ChartDrawing:
         return main.values[-1] if main else None
 
     @property
-    def newest_words(self) -> str:
+    def newest_text(self) -> str:
         """Empty where there is none."""
         return (
             ""

@@ -19,7 +19,7 @@ from herorun.core.ports import Row, Tracker
 from herorun.core.ports.columnar import ColumnarRows, parts_of
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import MonitoredRun, Run
-from herorun.sources.metrics import COLUMNS, names_of, rows_of_look
+from herorun.sources.metrics import COLUMNS, names_of, read_rows
 from herorun.system import progress
 from herorun.system.metrics_cache import Fetched, Piece, Point, columns_of_points, fetched
 
@@ -124,7 +124,7 @@ def curves_of(run: Run) -> tuple[Curves, str]:
     """
     curves = stored_curves(run)
     if curves is None or curves.fetched_at is None:
-        read_already = rows_of_look(run.place, run.contract)
+        read_already = read_rows(run.place, run.contract)
         return read_all(run.tracker, run.slug, *read_already), "as the tracker has them now"
     message, since, rows = (
         f"as fetched until {curves.fetched_at:%Y-%m-%d %H:%M} UTC",

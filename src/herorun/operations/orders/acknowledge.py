@@ -13,13 +13,13 @@ from herorun.core.event import Word
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option
 from herorun.core.notify.escalation_policy import trouble_began
-from herorun.core.recovery.decision import FINAL, Doubt
+from herorun.core.recovery.decision import FINAL, RelaunchObjection
 from herorun.operations.orders.order import (
     OrderOutcome,
     memory_for_orders,
-    nobody_watches,
     order,
     push_warning,
+    unwatched_warnings,
 )
 from herorun.runs import MonitoredRun, Run
 
@@ -62,7 +62,9 @@ def open_questions(memory: Memory) -> tuple[str, ...]:
     if current is None:
         return ()
     questions = [key for key in memory.done if _kind_of(key, current.name)]
-    return () if current.name in memory.answers and not _asked_anew(memory) else tuple(questions)
+    return (
+        () if current.name in memory.answers and not _has_new_request(memory) else tuple(questions)
+    )
 
 
 def _kind_of(key: str, instance: str) -> str:
@@ -83,10 +85,10 @@ def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Opti
     kinds = [parse_key(key).last for key in questions]
     observed = run.contract.babysit.recovery is Recovery.OBSERVE
     kind = next((kind for kind in kinds if kind in FINAL), kinds[0])
-    return Doubt(kind, "", observed, numbers=numbers and kind == "veto").ways
+    return RelaunchObjection(kind, "", observed, numbers=numbers and kind == "veto").ways
 
 
-def _asked_anew(memory: Memory) -> bool:
+def _has_new_request(memory: Memory) -> bool:
     """A yes that led to another failed attempt is open again."""
     assert memory.current is not None
     answer = memory.answers[memory.current.name]
@@ -120,7 +122,7 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
     if not yes:
         return OrderOutcome(run, f"denied: {current.name} is not relaunched", warnings=warnings)
     message = f"approved: {current.name} is relaunched at the next tick, through the launch gate"
-    return OrderOutcome(run, message, warnings=(*warnings, *nobody_watches(run)))
+    return OrderOutcome(run, message, warnings=(*warnings, *unwatched_warnings(run)))
 
 
 def _continuation_command(run: Run, memory: Memory) -> str:
@@ -155,7 +157,7 @@ def _answer_for_judge(run: Run, memory: Memory, yes: bool, reason: str) -> Order
     return OrderOutcome(
         run,
         message + (more if rest else ""),
-        warnings=(*warnings, *(nobody_watches(run) if yes else ())),
+        warnings=(*warnings, *(unwatched_warnings(run) if yes else ())),
     )
 
 

@@ -21,7 +21,7 @@ from herorun.gather import gather
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.launch import LaunchOutcome, launch
 from herorun.operations.launch.rollback_target import target_of
-from herorun.operations.launch.submit import Say, unsaid
+from herorun.operations.launch.submit import ShowRequest, ignore_request
 from herorun.operations.orders.fork_records import record_both_sides
 from herorun.operations.orders.order import OrderOutcome
 from herorun.operations.record.init import begin
@@ -41,7 +41,7 @@ def fork(
     tracker_id: str | None = None,
     and_launch: bool = False,
     babysit: bool = True,
-    say_first: Say = unsaid,
+    show_first: ShowRequest = ignore_request,
 ) -> OrderOutcome:
     """Write the contract; or, where it is committed, begin the new run and tell both. The same
     words do both in turn.
@@ -64,7 +64,7 @@ def fork(
         )
     new = _checked(old, open_run(slug, start), step)
     facts = fork_facts(old, new)
-    say_first("\n".join(f"  {fact}: {value}" for fact, value in facts.items()))
+    show_first("\n".join(f"  {fact}: {value}" for fact, value in facts.items()))
     beginning = begin(new)
     warnings = (
         [f"the record of {slug} is not pushed: {beginning.warning}"] if beginning.warning else []
@@ -78,16 +78,16 @@ def fork(
             0,
             tuple(warnings),
         )
-    outcome = launch(new, babysit=babysit, say=say_first)
+    outcome = launch(new, babysit=babysit, say=show_first)
     return OrderOutcome(
         new,
-        f"{message}; {_say_launched(outcome)}",
+        f"{message}; {_describe_launched(outcome)}",
         outcome.exit_code,
         (*warnings, *outcome.warnings),
     )
 
 
-def _say_launched(outcome: LaunchOutcome) -> str:
+def _describe_launched(outcome: LaunchOutcome) -> str:
     if outcome.launched is None:
         why = outcome.preflight.report.summary
         return f"nothing was submitted, the launch gate is {outcome.preflight.verdict}: {why}"
@@ -199,8 +199,8 @@ def fork_facts(old: Run, new: Run) -> dict[str, str]:
     start = new.contract.start
     facts = {
         "Reason": start.reason or "",
-        "Old identity": f"{_say_identity(old)}, commit {commit}",
-        "New identity": f"{_say_identity(new)}, commit {head}",
+        "Old identity": f"{_describe_identity(old)}, commit {commit}",
+        "New identity": f"{_describe_identity(new)}, commit {head}",
         "Source checkpoint": f"{start.from_} ({start.kind})",
         "Left behind": _left_behind(old, _start_of(new)),
         "Tracker shows": _showing(old, new),
@@ -208,7 +208,7 @@ def fork_facts(old: Run, new: Run) -> dict[str, str]:
     return {name: scrub(value) for name, value in facts.items()}
 
 
-def _say_identity(run: Run) -> str:
+def _describe_identity(run: Run) -> str:
     tracker = run.contract.tracker
     place = "/".join(
         part for part in (tracker.entity, tracker.project, tracker.id or run.slug) if part

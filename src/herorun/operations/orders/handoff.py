@@ -28,10 +28,10 @@ from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import locked
 
-LOOK_AGAIN = 5.0  # seconds between two looks at a lease that may be stale
+LEASE_POLL_INTERVAL = 5.0  # seconds between two looks at a lease that may be stale
 
 
-def hand_over(run: Run, to: str, reason: str = "") -> OrderOutcome:
+def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
     """Give the run to another owner. Only who holds its lease can."""
     if "@" not in to or to.strip() != to or " " in to:
         raise WrongUse(f"{to!r} is no owner: name it as user@machine.")
@@ -75,7 +75,7 @@ def take_over(
         )
         if lease is None and begun_before is None:
             take_lease(run)
-            _say_it_is_ours(run, reason)
+            _record_takeover(run, reason)
             return OrderOutcome(run, f"{owner} holds the lease already", warnings=push_warning(run))
         intended = begun_before or _intend(run, lease, reason)
         if lease is not None:
@@ -92,7 +92,7 @@ def take_over(
     )
 
 
-def _say_it_is_ours(run: Run, reason: str) -> None:
+def _record_takeover(run: Run, reason: str) -> None:
     """Where the record says otherwise of a lease that was ours all the time."""
     owner, handed = run.launcher.owner, run.record.memory().handed
     if handed is not None and handed.to != owner:
@@ -157,7 +157,7 @@ def _stale(run: Run, wait: float, rest: Callable[[float], None]) -> LeaseSeen | 
                 f"{due:%H:%M:%S} UTC. Try again "
                 f"then, or let `--wait` do it."
             )
-        rest(min(LOOK_AGAIN, max(0.1, (due - at).total_seconds())))
+        rest(min(LEASE_POLL_INTERVAL, max(0.1, (due - at).total_seconds())))
 
 
 def _gather_handoff(run: Run) -> tuple[datetime, object]:

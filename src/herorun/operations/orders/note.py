@@ -31,7 +31,7 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
     if run.record.memory().initialised is None:
         raise Blocked(f"{run.slug} has no record yet: `herorun init {run.slug}`.")
     note = Noted(now(), run.launcher.user or run.launcher.owner, title, lines, caveat)
-    line = _said_before(run, note) or _find_line(run, note)
+    line = _find_queued_note(run, note) or _find_line(run, note)
     warning = ""
     if to_issue:
         body = "\n".join(f"- {name}: {quoted(value)}" for name, value in lines.items())
@@ -43,7 +43,9 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
     pushed = _pushed(run)
     queued = not pushed and run.record.remote is not None
     if not pushed:
-        message = _say_queued(run, pushed) if queued else f"the record is not pushed: {pushed.why}"
+        message = (
+            _describe_queued(run, pushed) if queued else f"the record is not pushed: {pushed.why}"
+        )
         warning = f"{warning + '; ' if warning else ''}{message}"
     return Note(
         slug=run.slug,
@@ -68,7 +70,7 @@ def _pushed(run: Run) -> Pushed:
         pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def _say_queued(run: Run, pushed: Pushed) -> str:
+def _describe_queued(run: Run, pushed: Pushed) -> str:
     if is_locked(run.lock("babysitter")):
         delivers = "the babysitter that runs in this clone delivers it after its next tick"
     else:
@@ -80,7 +82,7 @@ def _say_queued(run: Run, pushed: Pushed) -> str:
     )
 
 
-def _said_before(run: Run, note: Noted) -> JournalLine | None:
+def _find_queued_note(run: Run, note: Noted) -> JournalLine | None:
     for line in run.record.newest_first():
         if note.at - line.event.at >= AGAIN:
             return None

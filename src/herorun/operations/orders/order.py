@@ -72,7 +72,7 @@ def push_warning(run: MonitoredRun) -> tuple[str, ...]:
     return () if pushed else (f"the record is not pushed: {pushed.why}",)
 
 
-def nobody_watches(run: Run) -> tuple[str, ...]:
+def unwatched_warnings(run: Run) -> tuple[str, ...]:
     """Where no loop runs here, the next tick is somebody's to start."""
     if is_locked(run.lock("babysitter")) or run.contract.babysit.declined:
         return ()

@@ -5,7 +5,7 @@ relaunch picks one.
 """
 
 from herorun.core.babysit.action_key import Verb, verb_of
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended, Word
 from herorun.core.notify.escalation import Option
@@ -14,7 +14,7 @@ from herorun.operations.health.taints import record_taints, with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.launch.relaunch import Again, must_be_resumable, start_again
 from herorun.operations.launch.rollback_target import Back, choose
-from herorun.operations.launch.submit import Say, unsaid
+from herorun.operations.launch.submit import ShowRequest, ignore_request
 from herorun.operations.orders.order import OrderOutcome, memory_for_orders, order, person
 from herorun.operations.orders.stop_and_relaunch import (
     find_job,
@@ -38,7 +38,7 @@ def rollback(
     wait: float = 120.0,
     babysit: bool = True,
     dry: bool = False,
-    say: Say = unsaid,
+    say: ShowRequest = ignore_request,
 ) -> OrderOutcome:
     """Print what the choice costs, then order, record and start, each once. `dry` ends after the
     printing.
@@ -84,7 +84,14 @@ def _about(name: str, step: int) -> tuple[str, ...]:
 
 
 def _go_back(
-    run: Run, name: str, step: int, reason: str, stop_first: bool, wait: float, dry: bool, say: Say
+    run: Run,
+    name: str,
+    step: int,
+    reason: str,
+    stop_first: bool,
+    wait: float,
+    dry: bool,
+    say: ShowRequest,
 ) -> str:
     """The target is looked at first: nothing is stopped for a checkpoint that cannot be gone on
     from.
@@ -129,7 +136,7 @@ def _order(run: Run, name: str, step: int, reason: str) -> None:
 
 def _start_once(run: Run, intended: Intended, back: Back, reason: str) -> str:
     why = f"rollback after {back.instance} to step {back.target.step}, ordered by {person(run)}"
-    watched = f"{run.launcher.owner}, every {say_duration(run.contract.babysit.cadence)}"
+    watched = f"{run.launcher.owner}, every {format_duration(run.contract.babysit.cadence)}"
     why = f"{why}{f': {reason}' if reason else ''}"
     again = Again(back.instance, why, watched, back.given_up(reason), back.facts)
     try:

@@ -3,7 +3,7 @@
 import time
 
 from herorun.core.babysit.action_key import STARTS, Verb, verb_of, write_key
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import Blocked, CouldNotLook, sentence
 from herorun.core.event import Intended, Word
 from herorun.core.evidence import Job, JobState
@@ -73,7 +73,7 @@ def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Ord
     ended = _until_ended(run, name, wait)
     if ended and not ended.state.ended:
         raise CouldNotLook(
-            f"{name} was asked to stop and is still {ended.state} after {say_span(wait)}: "
+            f"{name} was asked to stop and is still {ended.state} after {format_span(wait)}: "
             "nothing was started. Try again."
         )
     message = f"{name} was stopped" + (f": {ended.ending}" if ended else "")
@@ -98,7 +98,7 @@ def _keep_down(run: MonitoredRun, name: str, job: Job | None, reason: str) -> st
     waits = bool(open_questions(memory)) or (answer is not None and not answer.yes)
     if waits or (job is not None and job.state is JobState.SUCCEEDED):
         return ""
-    if name not in memory.kept_down:
+    if name not in memory.stopped_instances:
         order(run, Word.STOP, [name], reason)
     return "; it is not relaunched"
 

@@ -41,7 +41,7 @@ class Outside:
             self.names.setdefault(commit, what)
 
 
-def look_outside(name: str, start: Path) -> Outside:
+def compare_anchors(name: str, start: Path) -> Outside:
     """Ask the issue, the output root and the jobs' logs by the admitted contract, and this
     machine's admissions.
     """

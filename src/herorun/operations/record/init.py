@@ -54,7 +54,9 @@ def begin(run: Run) -> InitOutcome:
         adopted = (
             run.contract.issue.number is not None or run.issue.find(issue_key(run)) is not None
         )
-        issue = run.issue.open(_issue(run, _say_final_step(run, final)), run.contract.issue.labels)
+        issue = run.issue.open(
+            _issue(run, _describe_final_step(run, final)), run.contract.issue.labels
+        )
         lines = contract_lines(run, issue, final)
         run.record.append(
             Initialised(now(), run.slug, lines, issue, run.contract.logbook.path or "")
@@ -152,7 +154,7 @@ def _issue(run: Run, final_step: str) -> Post:
         "output_root": quoted(contract.output.root),
         "final_step": quoted(final_step),
         "tracker_name": tracker_name(contract.tracker.kind),
-        "tracker": one_line("; ".join((_say_tracker(run), *adapters.tracker_links(contract)))),
+        "tracker": one_line("; ".join((_describe_tracker(run), *adapters.tracker_links(contract)))),
         "stop_when": quoted(contract.stop_when),
         "logbook": file_link(record.logbook_path, record.branch, remote, page),
     }
@@ -183,15 +185,15 @@ def contract_lines(run: Run, issue: str, final: Sourced[int | None]) -> dict[str
         "Goal": contract.goal,
         "Stop/escalation criteria": contract.stop_when,
         "Issue": issue,
-        tracker_name(contract.tracker.kind): _say_tracker(run),
+        tracker_name(contract.tracker.kind): _describe_tracker(run),
         "Output root": contract.output.root,
-        "Final step": _say_final_step(run, final),
+        "Final step": _describe_final_step(run, final),
         "Contract": run.file.path,
     }
     return {name: one_line(value) for name, value in lines.items()}
 
 
-def _say_final_step(run: Run, final: Sourced[int | None]) -> str:
+def _describe_final_step(run: Run, final: Sourced[int | None]) -> str:
     """The number and its key; the key alone where nobody could resolve it here."""
     if final.value is not None:
         return str(final)
@@ -227,7 +229,7 @@ def _plain_name(name: str) -> str:
     return "Tracker" if name == "W&B" else name
 
 
-def _say_tracker(run: Run) -> str:
+def _describe_tracker(run: Run) -> str:
     tracker = run.contract.tracker
     where = "/".join(part for part in (tracker.entity, tracker.project) if part)
     place = f"{where}/" if where else ""

@@ -7,7 +7,7 @@ to the next channel.
 
 from herorun.core.babysit.action_key import Verb, verb_of
 from herorun.core.babysit.policy import back_off, backs_off
-from herorun.core.durations import say_duration
+from herorun.core.durations import format_duration
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.journal import Memory
@@ -21,11 +21,11 @@ from herorun.core.notify.paging import (
     PageBudget,
     Urgency,
     by,
-    say_moment,
+    format_moment,
     sending_key,
 )
 from herorun.core.ports import Channel, Post
-from herorun.core.recovery.policy import say_hourly_cost
+from herorun.core.recovery.policy import format_hourly_cost
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import MonitoredRun
 from herorun.system.clock import now
@@ -133,7 +133,7 @@ def _waits(run: MonitoredRun, channel: Channel, page: Page) -> str:
     cadence = run.contract.babysit.cadence
     if not backs_off(tries, cadence, now()):
         return ""
-    return f"{tries.why}; it is tried again after {say_duration(back_off(tries.count, cadence))}"
+    return f"{tries.why}; it is tried again after {format_duration(back_off(tries.count, cadence))}"
 
 
 def _by(run: MonitoredRun, channel: Channel, pages: list[Page]) -> str:
@@ -178,9 +178,9 @@ def _message(run: MonitoredRun, pages: list[Page], messages: list[str]) -> str:
     beginning = run.record.memory().initialised
     parts = [
         text,
-        f"Since {say_moment(min(page.since for page in pages))}.",
+        f"Since {format_moment(min(page.since for page in pages))}.",
         _cost(run, text),
-        f"Look: `{run.look_command}`",
+        f"Look: `{run.status_command}`",
         f"Issue: {beginning.issue}" if beginning and beginning.issue else "",
     ]
     return "\n\n".join(part for part in parts if part)
@@ -189,5 +189,5 @@ def _message(run: MonitoredRun, pages: list[Page], messages: list[str]) -> str:
 def _cost(run: MonitoredRun, text: str) -> str:
     """What a running hour costs, unless the words say it."""
     contract = run.contract
-    cost = say_hourly_cost(contract.hardware.count, contract.budget.rate)
+    cost = format_hourly_cost(contract.hardware.count, contract.budget.rate)
     return "" if cost in text else f"While the job runs: {cost[0].lower()}{cost[1:]}."

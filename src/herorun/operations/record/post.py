@@ -25,11 +25,11 @@ def say(run: MonitoredRun, key: str, title: str, why: str, lines: Mapping[str, s
     if key in memory.done:
         return
     if key not in memory.intended:
-        run.record.append(intent_to_say(run, key, title, why, lines, now()))
+        run.record.append(post_intent(run, key, title, why, lines, now()))
     deliver(run, run.record.memory().intended[key])
 
 
-def intent_to_say(
+def post_intent(
     run: MonitoredRun,
     key: str,
     title: str,

@@ -78,7 +78,7 @@ def _push(remote: str, group: Sequence[tuple[int, Record]]) -> dict[int, Pushed]
     _note(repository, moves)
     for number, record in group:
         if number in results:
-            record.tidy()
+            record.pack_refs()
     return results
 
 

@@ -13,7 +13,7 @@ from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.record.verify import judge_history
 from herorun.core.redaction.scrub import scrub
-from herorun.operations.record.anchors import Outside, look_outside
+from herorun.operations.record.anchors import Outside, compare_anchors
 from herorun.operations.record.history import read_history, unproven_there
 from herorun.operations.record.verify_anchors import check_anchors
 from herorun.record import Record
@@ -75,7 +75,7 @@ def _without_contract(name: str, start: Path) -> Record:
 def verify_run(name: str, start: Path) -> Verified:
     """The record of RUN, held also against what its issue and its output root name."""
     record = open_record(name, start)
-    outcome = verify_record(record, look_outside(name, start))
+    outcome = verify_record(record, compare_anchors(name, start))
     faults, doubts, notes = _unproven(name, start, record)
     return replace(
         outcome,
@@ -152,7 +152,7 @@ def _verified(record: Record, private: str, outside: Outside | None) -> Verified
     if there:
         lines, faults, notes = _compared(record, tip, there)
     elif not unasked:
-        faults, notes = _nowhere_else(record)
+        faults, notes = _check_other_refs(record)
     missing_start = _cut_off(record.repository, lines)
     anchor_faults, unfound, has_anchor = check_anchors(
         record, lines, outside, whole=bool(there) and not missing_start
@@ -214,7 +214,7 @@ def _compared(record: Record, tip: str, there: str) -> tuple[list[str], list[str
     )
 
 
-def _nowhere_else(record: Record) -> tuple[list[str], list[str]]:
+def _check_other_refs(record: Record) -> tuple[list[str], list[str]]:
     """Faults and notes where no remote has the record."""
     if record.remote is None:
         return [], [f"{NOT_ANCHORED}: there is no remote"]

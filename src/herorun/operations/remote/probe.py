@@ -16,7 +16,7 @@ from threading import Thread
 from typing import Any
 
 from herorun import signatures
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import WrongUse, in_words
 from herorun.core.patrol.log import own_log
 from herorun.core.patrol.observation import Alive, Blind, Copy, HostObservation, Own
@@ -49,18 +49,18 @@ LINES = 400  # of the scheduler's log
 BOX = ("alive", "files", "copied", "machine", "matched_lines")  # what the box itself is asked
 
 
-def probe_host(run: Run, wished: str = "") -> HostObservation:
+def probe_host(run: Run, condition_text: str = "") -> HostObservation:
     """All that the contract names, and the marker that somebody waits for."""
     reach, current = run.place.reach or HERE, run.record.memory().current
     name = current.name if current else run.slug
-    questions = _questions(run, reach, name if current else "", wished)
+    questions = _questions(run, reach, name if current else "", condition_text)
     answers = _together(questions, reach.connect + reach.timeout + SPARE)
     with readable(remote_to(reach).transport.where):
-        return _parse_probe(run, reach, name, answers, wished)
+        return _parse_probe(run, reach, name, answers, condition_text)
 
 
 def _parse_probe(
-    run: Run, reach: RemoteTarget, name: str, answers: Mapping[str, Any], wished: str
+    run: Run, reach: RemoteTarget, name: str, answers: Mapping[str, Any], condition_text: str
 ) -> HostObservation:
     box: dict[str, Any] = {part: answers[part] for part in BOX if part in answers}
     alive, why, succeeded = alive_by(answers.get("job"), answers.get("alive"))
@@ -77,7 +77,9 @@ def _parse_probe(
         log=_read_log_by_end(run, answers),
         has_success_pattern=bool(run.contract.patrol.success_pattern),
         markers={path: moment_of(entry_of(files, "markers", path)) for path in markers(run)},
-        awaited_marker=moment_of(entry_of(files, "markers", wished)) if wished else None,
+        awaited_marker=moment_of(entry_of(files, "markers", condition_text))
+        if condition_text
+        else None,
         results={
             path: result_of(entry_of(files, "results", path))
             for path in run.contract.patrol.results
@@ -97,7 +99,7 @@ def _parse_probe(
 
 
 def _questions(
-    run: Run, reach: RemoteTarget, instance: str, wished: str
+    run: Run, reach: RemoteTarget, instance: str, condition_text: str
 ) -> dict[str, Callable[[], Any]]:
     """Asked all at once, those to the box share one connection; each is late alone."""
     keys, traits, remote = run.contract.patrol, scheduler_traits(run.scheduler), remote_to(reach)
@@ -110,7 +112,7 @@ def _questions(
         intended = run.record.memory().current
         assert intended is not None
         questions["job"] = lambda: run.scheduler.find(instance, intended.since)
-    elif not (keys.session or keys.process or keys.slurm_job or wished):
+    elif not (keys.session or keys.process or keys.slurm_job or condition_text):
         raise WrongUse(
             f"{run.slug} was not launched by herorun, and its contract names no [patrol] session, "
             "process or slurm: there is nothing to look at."
@@ -129,7 +131,7 @@ def _questions(
         chain = run.contract.chain
         where = chain.folder or "" if chain.stage else ""
         paths = {
-            "markers": [*markers(run), *([wished] if wished else [])],
+            "markers": [*markers(run), *([condition_text] if condition_text else [])],
             "results": list(keys.results),
         }
         ask("files", **paths, disks=list(_disks(run)), roots=list(_local_roots(run)), chain=where)
@@ -170,7 +172,7 @@ def _together(questions: Mapping[str, Callable[[], Any]], seconds: float) -> dic
     until = time.monotonic() + seconds
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
-    late = Blind(f"there was no answer within {say_span(seconds)}")
+    late = Blind(f"there was no answer within {format_span(seconds)}")
     return {part: answers.get(part, late) for part in questions}
 
 

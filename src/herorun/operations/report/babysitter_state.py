@@ -3,14 +3,14 @@
 from datetime import timedelta
 
 from herorun.core.canonical_json import timestamp
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.operations.record.heartbeat import is_lost, last_heartbeat
 from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import is_locked
 
 
-def say_babysitter(run: Run, over: bool = False) -> str:
+def describe_babysitter(run: Run, over: bool = False) -> str:
     """Whether somebody watches: apart from how the run itself is. One that has nothing left to
     watch has gone.
     """
@@ -25,8 +25,12 @@ def say_babysitter(run: Run, over: bool = False) -> str:
             f"stopped (run finished; last heartbeat {timestamp(last_beat.replace(microsecond=0))})"
         )
     if is_babysitter_lost(run):
-        return f"gone, last heartbeat {say_span(age)} ago: resume with `herorun babysit {run.slug}`"
-    return f"{'monitor stale: ' if monitor_is_stale(run) else ''}last heartbeat {say_span(age)} ago"
+        return (
+            f"gone, last heartbeat {format_span(age)} ago: resume with `herorun babysit {run.slug}`"
+        )
+    return (
+        f"{'monitor stale: ' if monitor_is_stale(run) else ''}last heartbeat {format_span(age)} ago"
+    )
 
 
 def monitor_is_stale(run: Run) -> bool:

@@ -16,13 +16,13 @@ from herorun.core.finding import count
 from herorun.core.report.text import readable
 from herorun.core.run_summary import OpenAlert, RunSummary, worst_first
 from herorun.core.run_summary_text import (
-    say_checkpoint,
-    say_last_tick,
-    say_loss,
-    say_pace,
-    say_progress,
-    say_state,
-    say_tick,
+    format_checkpoint,
+    format_last_tick,
+    format_loss,
+    format_pace,
+    format_progress,
+    format_state,
+    format_tick,
 )
 from herorun.operations.babysit.batch import worst
 from herorun.operations.report.html import html_environment, page_of, page_policy
@@ -70,7 +70,7 @@ def _title(run_summaries: Sequence[RunSummary]) -> str:
     states = Counter(
         f"monitor {summary.monitor}"
         if summary.stage == "launched" and summary.monitor != "fresh" and not summary.error
-        else say_state(summary)
+        else format_state(summary)
         for summary in run_summaries
     )
     message = ", ".join(f"{many} {state}" for state, many in states.items())
@@ -79,17 +79,17 @@ def _title(run_summaries: Sequence[RunSummary]) -> str:
 
 def _run_card(summary: RunSummary, at: datetime, page: str) -> dict[str, Any]:
     facts = (
-        ("Progress", say_progress(summary, 0).strip()),
-        ("Loss", say_loss(summary)),
-        ("Speed", say_pace(summary)),
-        ("Checkpoint", say_checkpoint(summary)),
-        ("Seen", say_last_tick(summary, at)),
-        ("Next tick", say_tick(summary, at)),
+        ("Progress", format_progress(summary, 0).strip()),
+        ("Loss", format_loss(summary)),
+        ("Speed", format_pace(summary)),
+        ("Checkpoint", format_checkpoint(summary)),
+        ("Seen", format_last_tick(summary, at)),
+        ("Next tick", format_tick(summary, at)),
     )
     return {
         "slug": readable(summary.slug),
         "page": page,
-        "state": readable(say_state(summary)),
+        "state": readable(format_state(summary)),
         "level": _level_of(summary),
         "error": readable(summary.error),
         "share": summary.done,

@@ -1,6 +1,6 @@
 """Where a run's wall time and accelerator-hours went, for people and programs."""
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.finding import count
 from herorun.core.goodput.latencies import Delay
@@ -70,7 +70,7 @@ def _goodput_lines(totals: GoodputTotals) -> list[str]:
         return ["nothing was launched yet"]
     lines = [
         (
-            f"{say_span(totals.wall_seconds)} of wall time, {totals.since:%Y-%m-%d %H:%M} to "
+            f"{format_span(totals.wall_seconds)} of wall time, {totals.since:%Y-%m-%d %H:%M} to "
             f"{totals.until:%Y-%m-%d %H:%M} UTC"
         ),
         f"{count(totals.instances, 'instance')}, {count(totals.max_step, 'step')}",
@@ -81,7 +81,9 @@ def _goodput_lines(totals: GoodputTotals) -> list[str]:
             hours = (totals.accelerator_hours or {}).get(state)
             cost = f"  {hours:,.1f} accelerator-hours" if hours else ""
             share = totals.states[state] / totals.wall_seconds if totals.wall_seconds else 0
-            lines.append(f"  {state:<11} {say_span(totals.states[state]):>10}  {share:6.1%}{cost}")
+            lines.append(
+                f"  {state:<11} {format_span(totals.states[state]):>10}  {share:6.1%}{cost}"
+            )
     lost_words = f"{count(totals.lost_steps, 'step')} lost to restarts"
     lines.append(
         lost_words
@@ -92,7 +94,7 @@ def _goodput_lines(totals: GoodputTotals) -> list[str]:
         )
     )
     ends = ", ".join(f"{count} {cause}" for cause, count in totals.interruptions.items())
-    mean = f"; {say_span(totals.mtbf)} between failures" if totals.mtbf else ""
+    mean = f"; {format_span(totals.mtbf)} between failures" if totals.mtbf else ""
     lines.append(f"interruptions: {ends or 'none'}{mean}")
     if totals.total_accelerator_hours.min is not None:
         money = f", {_span(totals.cost)} of money" if totals.cost.min is not None else ""
@@ -127,7 +129,7 @@ def _delay(delay: Delay) -> str:
     parts = []
     if delay.count and delay.median is not None and delay.max is not None:
         parts.append(
-            f"median {say_span(delay.median)}, maximum {say_span(delay.max)}, "
+            f"median {format_span(delay.median)}, maximum {format_span(delay.max)}, "
             f"{delay.count} measured"
         )
     if delay.unknown:

@@ -160,7 +160,7 @@ def _chart(chart: ChartDrawing) -> dict[str, Any]:
         min((row.first for _, row in rows), default=0),
         max((row.last for _, row in rows), default=0),
     )
-    newest = f", the newest value is {chart.newest_words}" if chart.newest_words else ""
+    newest = f", the newest value is {chart.newest_text}" if chart.newest_text else ""
     message = f"{chart.title} from step {first:,} to {last:,}{newest}{_caption_nonfinite(chart)}."
     drawing: dict[str, Any] = readable_tree(
         {

@@ -66,7 +66,7 @@ def _up_again(run: Run, proposer: "Proposer") -> str:
     memory = proposer.memory
     name = memory.current.name if memory.current else ""
     answer = memory.answers.get(name)
-    settled = name in memory.kept_down or (
+    settled = name in memory.stopped_instances or (
         answer is not None and not answer.yes
     )  # a person's word: it stays down
     watched = is_locked(run.lock("babysitter")) and run.contract.babysit.recovery == "relaunch"

@@ -261,12 +261,12 @@ def _curve(run: Run) -> tuple[float | None, str, Pace | None]:
         if curves is None or not curves.attempts:
             return None, "", None
         names = names_of(run.contract)
-        return _drawn(_Kept(curves), names.loss, names.speed)
+        return _drawn(_ChartCache(curves), names.loss, names.speed)
     except (CouldNotLook, OSError):
         return None, "", None
 
 
-class _Kept:
+class _ChartCache:
     """Equal as long as nothing was added: what was drawn of it is drawn once."""
 
     def __init__(self, curves: Fetched) -> None:
@@ -274,7 +274,7 @@ class _Kept:
         self.key = (str(curves.folder), curves.rows, curves.fetched_at)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Kept) and self.key == other.key
+        return isinstance(other, _ChartCache) and self.key == other.key
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -282,7 +282,7 @@ class _Kept:
 
 @lru_cache(2048)
 def _drawn(
-    cache: _Kept, losses: tuple[str, ...], speeds: tuple[str, ...]
+    cache: _ChartCache, losses: tuple[str, ...], speeds: tuple[str, ...]
 ) -> tuple[float | None, str, Pace | None]:
     curves = cache.curves
     attempt = curves.attempts[-1]

@@ -117,7 +117,7 @@ def chart_entry(chart: ChartDrawing) -> ChartEntry:
     return ChartEntry.of(
         chart,
         metrics=[one.metric for one in chart.series],
-        newest=chart.newest_words if newest is not None and isnan(newest) else newest,
+        newest=chart.newest_text if newest is not None and isnan(newest) else newest,
         points=sum(len(strand.steps) for one in chart.series for strand in one.strands),
         not_finite=sum(each.rows for one in chart.series for each in one.not_finite),
     )

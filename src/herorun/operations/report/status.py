@@ -26,7 +26,7 @@ from herorun.operations.babysit.tick_json import (
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.orders.acknowledge import open_questions
-from herorun.operations.report.babysitter_state import monitor_is_stale, say_babysitter
+from herorun.operations.report.babysitter_state import describe_babysitter, monitor_is_stale
 from herorun.operations.report.next_command import next_command
 from herorun.operations.report.overview import stage_of, summarise
 from herorun.operations.seal.facts import at_the_end, progress_at_seal
@@ -86,7 +86,7 @@ def status_of_run(
         "log": log_of(run, memory.instances[-1].name) if memory.instances and not shut else "",
         "seal_tag": memory.sealed.tag if memory.sealed else None,
         "record": run.record.tip,
-        "babysitter": say_babysitter(run, over=bool(memory.sealed)),
+        "babysitter": describe_babysitter(run, over=bool(memory.sealed)),
         **_record_state(
             run, drift, [*([f"{DRIFT}{drift}{STANDS}"] if drift else []), *_rejected_parts(run)]
         ),
@@ -94,12 +94,12 @@ def status_of_run(
         **_people(memory),
     }
     if shut or not memory.instances or memory.sealed:
-        return _at_rest(run, memory, facts)
+        return _inactive_status(run, memory, facts)
     result, evidence = evaluate(run, memory=memory, polls=polls)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     over = result.run == RunHealth.FINISHED or (result.run == RunHealth.DOWN and result.settled)
     if over:
-        facts["babysitter"] = say_babysitter(run, over=True)
+        facts["babysitter"] = describe_babysitter(run, over=True)
     alerts = [*shown_alerts(result, memory), *_silence(run, memory, evidence, checks)]
     monitor = STALE if not over and monitor_is_stale(run) else result.monitor.value
     summary = summarise(
@@ -161,7 +161,7 @@ def _silence(
     ]
 
 
-def _at_rest(
+def _inactive_status(
     run: Run, memory: Memory, facts: dict[str, Any]
 ) -> tuple[Status, Evidence, RunSummary]:
     """Before the launch, after the seal, and where nothing that the contract names may be used."""

@@ -19,7 +19,7 @@ def gather_health(run: Run) -> Evidence:
     memory = run.record.memory()
     keys = {alert.key for alert in memory.alerts.values()}
     ended = tuple(
-        (alert.key, _say_ended(alert, run.slug))
+        (alert.key, _describe_ended(alert, run.slug))
         for alert in _list_ended_alerts(run, result, memory, checks)
     )
     alerts = (*_alerts(result, checks, keys), *ended)
@@ -46,7 +46,7 @@ def _list_ended_alerts(
     ]
 
 
-def _say_ended(alert: Alert, slug: str) -> str:
+def _describe_ended(alert: Alert, slug: str) -> str:
     return (
         f"{alert.message}; {AlertState.ENDED}: acknowledge it (`herorun ack {slug} "
         f"'{_alert_name(alert)}'`)"

@@ -27,7 +27,7 @@ from herorun.core.seal.manifest import Manifest
 from herorun.core.seal.render import as_list, seal_lines, tag_message
 from herorun.core.seal.statement import facts_of
 from herorun.gate import GateReport, run_seal_gate
-from herorun.operations.checkpoints.content import NotDigested, digest_ahead
+from herorun.operations.checkpoints.content import NotDigested, digest_now
 from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.operations.record.post import say
 from herorun.operations.seal.health import gather_health
@@ -79,7 +79,7 @@ def seal(run: Run, sealing: Sealing = FINAL) -> SealOutcome:
     try:
         outcome = _sealed_alone(run, sealing)
     except NotDigested as large:  # the gate is clear; while it is read, the babysitter may act
-        digest_ahead(run, large.path)
+        digest_now(run, large.path)
         outcome = _sealed_alone(run, sealing)
     if outcome.tag and sealing.kind.ends:
         outcome = replace(outcome, warnings=(*outcome.warnings, *wind_down(run)))

@@ -60,7 +60,7 @@ def make_statement(
         "launch_commit": current.commit,
         "edits": dict(edits),
         **_of_launch(run, memory, current, plan),
-        **found_at_end(report.evidence, checkpoint),
+        **final_state_facts(report.evidence, checkpoint),
         "manifest": manifest.facts if manifest else None,
         "waivers": [plain(f.waiver) for f in report.findings if f.waiver],
         "open_alerts": _open_alerts(report.evidence, sealing),
@@ -157,7 +157,7 @@ def receipts(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def found_at_end(evidence: Evidence, checkpoint: Candidate | None) -> dict[str, Any]:
+def final_state_facts(evidence: Evidence, checkpoint: Candidate | None) -> dict[str, Any]:
     """The checkpoint and the step that were found, null where there are none; `final_step` is what
     was planned.
     """

@@ -6,7 +6,7 @@ import re
 import time
 from pathlib import Path
 
-from herorun.core.durations import say_span
+from herorun.core.durations import format_span
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.record.lease import PATH, may_take, read_lease
@@ -45,7 +45,7 @@ def _stop_babysitter(run: Run, wait: float) -> list[str]:
         if time.monotonic() >= until:
             return [
                 (
-                    f"the babysitter of this machine has not ended within {say_span(wait)}: it "
+                    f"the babysitter of this machine has not ended within {format_span(wait)}: it "
                     "does so after its present turn"
                 )
             ]

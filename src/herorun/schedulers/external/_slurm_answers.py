@@ -29,7 +29,7 @@ def origin_in(text: str, uid: str) -> Origin:
     if len(owners) > 1:
         raise CouldNotLook("its name shows another owner, and it is unknown which one is right")
     user, number = owners[0] if owners else ("", "")
-    command, folder = _said_once("Command", text), _said_once("WorkDir", text)
+    command, folder = _single_value("Command", text), _single_value("WorkDir", text)
     return Origin(
         user,
         number == uid if number else None,
@@ -38,7 +38,7 @@ def origin_in(text: str, uid: str) -> Origin:
     )
 
 
-def _said_once(key: str, text: str) -> str:
+def _single_value(key: str, text: str) -> str:
     values = re.findall(rf"^ +{key}=(.*)$", text, re.MULTILINE)
     return str(values[0]) if len(values) == 1 else ""
 

@@ -96,7 +96,7 @@ class SlurmById:
             return Unknown(accounting.silent) if accounting.silent else _not_found(job, accounting)
         record = SubmissionRecord(is_ours=True, id=number)
         answer = judge_slurm(
-            job, queue, rows, Accounting(rows, accounting.silent, accounting.none_kept), record
+            job, queue, rows, Accounting(rows, accounting.silent, accounting.is_disabled), record
         )
         return Found(_with_id(answer, job)) if isinstance(answer, Found) else answer
 
@@ -210,7 +210,7 @@ def _rows_of_job(rows: Sequence[SlurmRow], number: str, part: str) -> list[Slurm
 
 
 def _not_found(job: str, accounting: Accounting) -> Search:
-    if accounting.none_kept:
+    if accounting.is_disabled:
         return Unknown(
             f"Slurm keeps no accounting there, and its controller does not know {job} any more"
         )

@@ -50,7 +50,7 @@ class Options(SshLogin):
 
 
 @dataclass(frozen=True)
-class _Known:
+class _ProcessRecord:
     """What the first look saw of it, while the box still told."""
 
     born: str
@@ -152,16 +152,16 @@ class SshById:
     def _ask(self, question: str, **arguments: Any) -> Any:
         return self._remote.ask(PROCESSES, question, self._reach.timeout, **arguments)
 
-    def _known(self, job: str) -> _Known | None:
+    def _known(self, job: str) -> _ProcessRecord | None:
         try:
-            return _Known(**read_json(self._record_file(job).read_bytes()))
+            return _ProcessRecord(**read_json(self._record_file(job).read_bytes()))
         except FileNotFoundError:
             return None
         except (ValueError, TypeError):
             raise CouldNotLook(f"{self._record_file(job)} is damaged: move it away.") from None
 
     def _keep(self, job: str, facts: dict[str, Any]) -> None:
-        document = {each.name: facts[each.name] for each in fields(_Known)}
+        document = {each.name: facts[each.name] for each in fields(_ProcessRecord)}
         write_whole(self._record_file(job), (json.dumps(document) + "\n").encode())
 
     def _record_file(self, job: str) -> Path:
@@ -176,7 +176,7 @@ def _login(options: Options) -> dict[str, Any]:
     return {name: getattr(options, name) for name in SshLogin.model_fields}
 
 
-def _why_gone(first: _Known, facts: dict[str, Any]) -> str:
+def _why_gone(first: _ProcessRecord, facts: dict[str, Any]) -> str:
     kills = facts["kills"]
     parts = ["the process is gone"]
     if facts["boot"] != first.boot:

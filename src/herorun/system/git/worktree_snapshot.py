@@ -172,7 +172,7 @@ def _own_index(repository: Repository) -> Iterator[dict[str, str]]:
         listing = repository.git("ls-files", "-v", "-z", env=index).text.split("\0")
         marked = [(record[0], record[2:]) for record in listing if record]
         # What a sparse checkout left out is not on disk, and stays as HEAD has it.
-        kept_out = [
+        skipped_paths = [
             path for mark, path in marked if mark in "Ss" and os.path.lexists(repository.top / path)
         ]
         _unmark(
@@ -181,7 +181,7 @@ def _own_index(repository: Repository) -> Iterator[dict[str, str]]:
             "--no-assume-unchanged",
             [path for mark, path in marked if mark.islower()],
         )
-        _unmark(repository, index, "--no-skip-worktree", kept_out)
+        _unmark(repository, index, "--no-skip-worktree", skipped_paths)
         yield index
 
 

@@ -134,7 +134,7 @@ class Fetched:
         One file's worth is held at a time. Of an attempt's step that was told twice, the last value
         counts.
         """
-        query = _Wanted(metric, first, last, attempt)
+        query = _SeriesQuery(metric, first, last, attempt)
         for number, part in enumerate(self._parts):
             if query.is_in(part.index):
                 later = [
@@ -167,7 +167,7 @@ class Fetched:
         for piece in self.pieces(metric, first, last, attempt):
             yield from piece
 
-    def _calm(self, part: _Part, query: "_Wanted") -> Piece | None:
+    def _calm(self, part: _Part, query: "_SeriesQuery") -> Piece | None:
         """The short way, for a block of one attempt whose steps rise, as nearly all are; None where
         it is another.
         """
@@ -181,7 +181,9 @@ class Fetched:
         seconds = array("d", map(_seconds_of_microseconds, times[first:last]))
         return Piece(attempts[first:last], steps[first:last], seconds, values[first:last])
 
-    def _points(self, part: _Part, query: "_Wanted") -> dict[tuple[int, int], tuple[int, float]]:
+    def _points(
+        self, part: _Part, query: "_SeriesQuery"
+    ) -> dict[tuple[int, int], tuple[int, float]]:
         steps, times, attempts, values = self._columns(part, query)
         return {
             (attempt, step): (at, value)
@@ -190,7 +192,7 @@ class Fetched:
         }
 
     def _columns(
-        self, part: _Part, query: "_Wanted"
+        self, part: _Part, query: "_SeriesQuery"
     ) -> "tuple[array[Any], array[Any], array[Any], array[Any]]":
         """Steps, times and attempts of the rows that have the metric, and its values."""
         try:
@@ -236,7 +238,7 @@ class Fetched:
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _SeriesQuery:
     metric: str
     first: int | None
     last: int | None

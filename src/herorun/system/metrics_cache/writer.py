@@ -54,7 +54,7 @@ class Writer:
         self._number = 0
         self._facts = self._find_end()
         if self._facts and self._facts["source"] != source:
-            self.begin_anew()
+            self.start_over()
 
     @property
     def cursor(self) -> str:
@@ -66,7 +66,7 @@ class Writer:
         """When the last row was fetched."""
         return datetime.fromisoformat(self._facts["at"]) if self._facts else None
 
-    def begin_anew(self) -> None:
+    def start_over(self) -> None:
         """The rows that come are of another source, or of the same one that began again. The older
         ones stay.
         """
