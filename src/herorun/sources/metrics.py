@@ -150,17 +150,17 @@ def keep_metrics(place: Place, evidence: object) -> str:
     """What was read for `evidence` need not be read again. Why it could not be kept, which only
     costs time.
     """
-    read = _reads.get(place.state)
-    if read is None or read.metrics is None or read.metrics is not evidence:
+    last_read = _reads.get(place.state)
+    if last_read is None or last_read.metrics is None or last_read.metrics is not evidence:
         return ""
     try:
         cache = Path(place.state) / CACHE
         write_whole(
             cache,
-            (canonical({"version": read.version, "state": read.state}) + "\n").encode(),
+            (canonical({"version": last_read.version, "state": last_read.state}) + "\n").encode(),
             spare=True,
         )
-        _keep_rows(Writer(Path(place.state) / COLUMNS, read.source), read)
+        _keep_rows(Writer(Path(place.state) / COLUMNS, last_read.source), last_read)
         del _reads[place.state]
     except (OSError, ValueError, HerorunError) as error:
         return f"metrics: they are not kept: {scrub(in_words(error))}"
@@ -171,30 +171,30 @@ def read_rows(place: Place, contract: Contract) -> tuple[Sequence[Row], str]:
     """The rows that the last look read from the tracker's first one on, and the cursor behind them;
     none and an empty one where it began later, or at another source.
     """
-    read = _reads.get(place.state)
-    if read is None or read.arrived.before or read.source != _source_of(contract):
+    last_read = _reads.get(place.state)
+    if last_read is None or last_read.arrived.before or last_read.source != _source_of(contract):
         return (), ""
-    return read.arrived.rows, read.arrived.after
+    return last_read.arrived.rows, last_read.arrived.after
 
 
 def _source_of(contract: Contract) -> str:
     return digest(contract.tracker.model_dump(mode="json"))
 
 
-def _keep_rows(columns: Writer, read: MetricsRead) -> None:
+def _keep_rows(columns: Writer, last_read: MetricsRead) -> None:
     """The rows of the look where they follow those that are kept; else one read from where these
     end.
     """
-    arrived = read.arrived
+    arrived = last_read.arrived
     if arrived.restarted:
         columns.start_over()
     if columns.cursor == arrived.before:
-        columns.append(arrived.rows, arrived.after, read.names, now())
+        columns.append(arrived.rows, arrived.after, last_read.names, now())
         return
-    batch = _mask_secret_names(read.tracker.read(columns.cursor), read.names)
+    batch = _mask_secret_names(last_read.tracker.read(columns.cursor), last_read.names)
     if batch.restarted:
         columns.start_over()
-    columns.append(batch.rows, batch.cursor, read.names, now())
+    columns.append(batch.rows, batch.cursor, last_read.names, now())
 
 
 def _since(

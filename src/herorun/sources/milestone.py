@@ -14,13 +14,13 @@ def read_milestone_checkpoint(
     newest_first = sorted(
         _meant(sealing, checkpoints), key=lambda c: (-c.step, c.temporary, c.path)
     )
-    inspected = []
+    results = []
     for candidate in newest_first:
         result = candidate if candidate.examined else layout.examined(store, candidate)
         if result and result.complete and not result.temporary:
             return MilestoneCheckpoint(result)
-        inspected += [result] if result else []
-    return MilestoneCheckpoint(inspected[0] if inspected and sealing.step is not None else None)
+        results += [result] if result else []
+    return MilestoneCheckpoint(results[0] if results and sealing.step is not None else None)
 
 
 def _meant(sealing: Sealing, checkpoints: Checkpoints) -> list[Candidate]:

@@ -37,11 +37,11 @@ def unwrap(text: str) -> tuple[str, str] | None:
         document = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    message = _message(document) if isinstance(document, dict) else None
+    message = _logged_message(document) if isinstance(document, dict) else None
     return None if message is None else (message, _writer(document))
 
 
-def _message(document: Mapping[str, Any]) -> str | None:
+def _logged_message(document: Mapping[str, Any]) -> str | None:
     if ENVELOPE.isdisjoint(document):
         if not SAMPLE.isdisjoint(document):
             return ""

@@ -36,7 +36,7 @@ def send_patrol(run: Run, tick: PatrolTick) -> list[str]:
     whys = []
     for channel in channels_for(run, Urgency.NEWS):
         try:
-            channel.post(_message(run, tick, facts))
+            channel.post(_patrol_post(run, tick, facts))
         except (HerorunError, OSError) as error:
             whys.append(f"{channel.name}: {scrub(in_words(error))}")
             continue
@@ -45,7 +45,7 @@ def send_patrol(run: Run, tick: PatrolTick) -> list[str]:
     return whys
 
 
-def _message(run: Run, tick: PatrolTick, facts: str) -> Post:
+def _patrol_post(run: Run, tick: PatrolTick, facts: str) -> Post:
     advice = [f"{each.message}\n{each.command}".strip() for each in tick.assessment.advice]
     key = write_key(Verb.PATROL, run.slug, facts[7:19], f"{now():%Y-%m-%dT%H:%M}")
     title = f"{run.slug} is {tick.assessment.state}"
