@@ -21,6 +21,7 @@ from herorun.core.ports import (
     Store,
     Tracker,
     missing_members,
+    renamed_members,
 )
 from herorun.core.remote.target import RemoteTarget
 from herorun.discover import entry_points_of, module_names
@@ -139,12 +140,20 @@ def connect(
         if name in declared and value is not None
     }
     adapter: object = module.connect(_validated(port, kind, module, {**own, **options}), place)
+    _must_fit(port, kind, adapter)
+    return adapter
+
+
+def _must_fit(port: str, kind: str, adapter: object) -> None:
+    """A member by an older name would be missed, or ignored in silence where it is optional."""
+    subject = f"The adapter {kind!r} of {ADAPTERS[port]}"
+    if outdated := renamed_members(port, adapter):
+        raise WrongUse(f"{subject} has members by older names: {', '.join(outdated)}. Update it.")
     if lacking := missing_members(PORTS[port], adapter):
         raise WrongUse(
-            f"The adapter {kind!r} of {ADAPTERS[port]} lacks {', '.join(lacking)}, which "
-            f"core.ports.{PORTS[port].__name__} asks for."
+            f"{subject} lacks {', '.join(lacking)}, which core.ports.{PORTS[port].__name__} asks "
+            "for."
         )
-    return adapter
 
 
 def trust_items(table: str, port: str, kind: str, options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from herorun.core.ports.jobs import (
     Warns,
     submission_of,
 )
-from herorun.core.ports.members import members, missing_members
+from herorun.core.ports.members import members, missing_members, renamed_members
 from herorun.core.ports.metrics import (
     Alerts,
     ClientEnvironment,
@@ -93,6 +93,7 @@ __all__ = [
     "Warns",
     "members",
     "missing_members",
+    "renamed_members",
     "scheduler_traits",
     "submission_of",
     "tracker_traits",

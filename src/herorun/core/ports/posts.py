@@ -74,9 +74,7 @@ class IssueTracker(Notifier, Protocol):
         """Create the run's issue, or return the one that is there; the reference is a link."""
 
     def edit(self, post: Post) -> str:
-        """Say it in the place of what was said under the key before; say it anew where nothing
-        was.
-        """
+        """Replace what was posted under the key before; post it where nothing was."""
 
 
 @dataclass(frozen=True)
