@@ -231,12 +231,12 @@ def issue_address(contract: Contract) -> str:
 def notified_by(contract: Contract) -> NotifiedBy:
     """By each notifier, unless its module says `REACHES_NOBODY = True` beside its `connect`."""
     notify = contract.notify
-    kinds = [kind for kind in notify.kinds if _reaches_somebody(kind)]
+    kinds = [kind for kind in notify.kinds if _reaches_people(kind)]
     names = dict.fromkeys((*notify.page, *notify.targets, *kinds))
-    return NotifiedBy(tuple(names), _reaches_somebody(contract.issue.kind))
+    return NotifiedBy(tuple(names), _reaches_people(contract.issue.kind))
 
 
-def _reaches_somebody(kind: str) -> bool:
+def _reaches_people(kind: str) -> bool:
     return not getattr(adapter_module("notifiers", kind), "REACHES_NOBODY", False)
 
 

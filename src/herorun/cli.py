@@ -14,7 +14,7 @@ import click
 from herorun import __version__
 
 COMPLETE = "_HERORUN_COMPLETE"  # what the shell asks by, as `herorun completion` prints it
-AGAIN = 0.05  # seconds until an interruption that was lost comes again
+SIGNAL_RETRY_DELAY = 0.05  # seconds until an interruption that was lost comes again
 SHORT = 200_000  # objects that a command makes, and keeps, before it looks for garbage
 
 
@@ -109,7 +109,7 @@ def _interrupted_again(unraisable: "sys.UnraisableHookArgs") -> None:
     import threading
 
     main_thread = threading.main_thread().ident
-    again = threading.Timer(AGAIN, signal.pthread_kill, (main_thread, signal.SIGTERM))
+    again = threading.Timer(SIGNAL_RETRY_DELAY, signal.pthread_kill, (main_thread, signal.SIGTERM))
     again.daemon = True
     again.start()
 

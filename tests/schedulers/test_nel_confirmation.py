@@ -12,7 +12,6 @@ import pytest
 
 from herorun.core.evidence import Job, JobState
 from herorun.schedulers._nel_confirmation import (
-    AGAIN,
     QUIET,
     Behind,
     UnconfirmedEnds,
@@ -26,7 +25,7 @@ from herorun.schedulers._nel_state import JudgedTask, NoSlurmJob, local_part, sl
 from wording import mentions
 
 AT = datetime(2026, 11, 21, 23, 21, tzinfo=UTC)
-LATER = AT + AGAIN
+LATER = AT + CONFIRM_AFTER
 EMPTY = Behind()  # no folder, no stage file
 
 
@@ -162,6 +161,6 @@ def test_a_folder_that_cannot_be_read_is_no_absent_one_and_settles_nothing(tmp_p
     with pytest.raises(NotADirectoryError):
         changed(tmp_path / "out")
     jobs = NelJobs(Options(), tmp_path / "kept")
-    jobs._doubts.since(part("error"), datetime.now(UTC) - AGAIN)
+    jobs._doubts.since(part("error"), datetime.now(UTC) - CONFIRM_AFTER)
     found = jobs._settled(part("error"), lambda: Behind(written_at=changed(tmp_path / "out")))
     assert found.state is JobState.UNKNOWN and os.strerror(errno.ENOTDIR) in found.reason

@@ -102,7 +102,7 @@ def _critical_topics(summary: "RunSummary") -> set[str]:
 
 def _is_unseen(summary: "RunSummary") -> bool:
     """Nobody could read it, or see whether it trains."""
-    unsure = (
+    is_unconfirmed = (
         summary.run in ("starting", "unknown")
         or summary.monitor != "fresh"
         or bool(summary.awaited)
@@ -110,7 +110,7 @@ def _is_unseen(summary: "RunSummary") -> bool:
     return (
         bool(summary.error)
         or bool(_critical_topics(summary))
-        or (summary.stage == "launched" and unsure)
+        or (summary.stage == "launched" and is_unconfirmed)
     )
 
 

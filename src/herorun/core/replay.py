@@ -66,7 +66,7 @@ def past_ticks(lines: Sequence[JournalLine], since: datetime | None = None) -> I
         observation = line.event
         if not isinstance(observation, Observed) or (since is not None and observation.at < since):
             continue
-        line_count = _lines_known(lines, index, observation)
+        line_count = _count_known_lines(lines, index, observation)
         if line_count is not None and line_count >= folded:
             memory, folded = (
                 fold((each.event for each in lines[folded:line_count]), memory),
@@ -86,7 +86,9 @@ def past_ticks(lines: Sequence[JournalLine], since: datetime | None = None) -> I
         )
 
 
-def _lines_known(lines: Sequence[JournalLine], index: int, observation: Observed) -> int | None:
+def _count_known_lines(
+    lines: Sequence[JournalLine], index: int, observation: Observed
+) -> int | None:
     """How many lines the tick knew; None where another machine's were put among them since."""
     if not observation.after:
         return index
@@ -149,7 +151,7 @@ def _differences(
     actions = allowed(outcome.actions, _block_of(evidence))
     now = decided(outcome, evidence, memory, actions)
     before = _readable(plain(then), {each.key: _normalise_post(each) for each in intended})
-    after = _readable(scrub_tree(plain(now)), _would_say(actions, memory))
+    after = _readable(scrub_tree(plain(now)), _replayed_messages(actions, memory))
     if canonical(before) == canonical(after):
         return ()
     return differences(before, after) or ("its form differs",)
@@ -173,7 +175,7 @@ def _normalise_post(intended: Intended) -> list[Any]:
     return [intended.attempt, *entry]
 
 
-def _would_say(actions: Sequence[Action], memory: Memory) -> dict[str, list[Any]]:
+def _replayed_messages(actions: Sequence[Action], memory: Memory) -> dict[str, list[Any]]:
     return {
         action.key: [memory.attempt(action.key), *(scrub(message) for message in reason_of(action))]
         for action in to_intend(actions, memory)

@@ -6,4 +6,4 @@ from herorun.demo.sandbox import Sandbox
 from herorun.demo.setup import block_the_gate, set_the_stage
 from herorun.demo.walkthrough import run_walkthrough
 
-__all__ = ["Sandbox", "block_the_gate", "set_the_stage", "tell_story"]
+__all__ = ["Sandbox", "block_the_gate", "run_walkthrough", "set_the_stage"]

@@ -227,7 +227,7 @@ class _Prover:
                 f"there is no remote {self.code.remote} that could have its commit {commit[:9]}"
             )
         self._must_be_published(commit)
-        self._must_be_made_again(launching, commit)
+        self._must_rebuild(launching, commit)
 
     def _must_be_published(self, commit: str) -> None:
         remote, tips = self.code.remote, self._named_tips()
@@ -268,7 +268,7 @@ class _Prover:
             }
         return self._tips
 
-    def _must_be_made_again(self, launching: Launching, commit: str) -> None:
+    def _must_rebuild(self, launching: Launching, commit: str) -> None:
         contract = self._contract(launching, commit)
         items = set(config_item(contract))
         patch = plan_value(launching.plan, "patch")

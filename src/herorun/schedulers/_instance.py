@@ -135,7 +135,7 @@ class Folder:
         stuck, end = self._read("stuck.json", Stuck), self._read("exit.json", InstanceExit)
         alive = locked or watched or bool(started and started.lives)
         rest = set() if watched or end or not started or started.lives else self.rest()
-        stuck_reason = stuck.reason if stuck and watched else _left_over(rest)
+        stuck_reason = stuck.reason if stuck and watched else _describe_remaining(rest)
         return InstanceSnapshot(
             alive=alive or bool(rest),
             watched=watched,
@@ -228,7 +228,7 @@ def _out_of_memory(end: InstanceExit) -> str:
     return f"the kernel killed {count} of its memory cgroup for lack of memory"
 
 
-def _left_over(rest: set[Process]) -> str:
+def _describe_remaining(rest: set[Process]) -> str:
     pids = ", ".join(str(process.pid) for process in sorted(rest))
     return (
         f"its supervisor and main process are gone, but what they started still runs: {pids}"

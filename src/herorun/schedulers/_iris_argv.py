@@ -71,11 +71,11 @@ def stop_argv(generation: Generation, job: str) -> list[str]:
     return ["job", "cancel" if generation is Generation.C else "stop", job]
 
 
-def log_argv(job: str, lines: int, children_apart: bool = False) -> list[str]:
+def log_argv(job: str, lines: int, include_children: bool = False) -> list[str]:
     """The last lines: by itself generation A gives the first ones.
 
     They are bounded by their number and not by their age: what a job said last before it fell
     silent is what is looked for in one that hangs.
     """
-    children = ["--include-children"] if children_apart else []
+    children = ["--include-children"] if include_children else []
     return ["job", "logs", "--tail", "--max-lines", str(max(1, lines)), *children, job]

@@ -13,7 +13,7 @@ from herorun.system.files import write_whole
 
 _ALL = 1 << 30  # lines
 _MARK = "kept"
-_LATELY = 30.0  # seconds: a log that is followed is not kept anew at each look
+_RESAVE_INTERVAL = 30.0  # seconds: a log that is followed is not kept anew at each look
 MANY = 1000  # lines: a look at fewer keeps nothing, since an earlier one may have read more
 
 
@@ -50,7 +50,7 @@ def part_of_kept(folder: Path, instance: str, offset: int, limit: int, mark: str
 
 def is_recently_saved(folder: Path, instance: str) -> bool:
     try:
-        return time.time() - _path(folder, instance).stat().st_mtime < _LATELY
+        return time.time() - _path(folder, instance).stat().st_mtime < _RESAVE_INTERVAL
     except FileNotFoundError:
         return False
 

@@ -14,7 +14,7 @@ READING = RemoteProgram((own_file(_remote_agent), own_file(_regular_file), own_f
 
 def part_here(path: str, offset: int, limit: int, mark: str) -> LogPart:
     data, facts = _log_part.read_part(path, offset, limit, mark)
-    return _as_told(data, facts)
+    return _log_part_of(data, facts)
 
 
 def part_there(
@@ -24,10 +24,10 @@ def part_there(
     arguments = {"path": path, "offset": offset, "limit": limit, "mark": mark}
     answer = remote.ask(READING, "part", within, **arguments)
     with readable(remote.transport.where):
-        return _as_told(_remote_agent.unpacked(answer["data"]), answer)
+        return _log_part_of(_remote_agent.unpacked(answer["data"]), answer)
 
 
-def _as_told(data: bytes, facts: Mapping[str, Any]) -> LogPart:
+def _log_part_of(data: bytes, facts: Mapping[str, Any]) -> LogPart:
     changed_at = datetime.fromtimestamp(facts["changed"], UTC)
     return LogPart(
         data, facts["offset"], facts["size"], facts["mark"], facts["restarted"], changed_at

@@ -19,7 +19,9 @@ from herorun.schedulers._nel_parse import Stages, plain
 from herorun.schedulers._nel_state import JudgedTask, NoSlurmJob
 from herorun.system.files import make_folders, write_whole
 
-AGAIN = timedelta(seconds=120)  # between the two looks: as long as the monitors wait after a start
+CONFIRM_AFTER = timedelta(
+    seconds=120
+)  # between the two looks: as long as the monitors wait after a start
 QUIET = timedelta(
     hours=1
 )  # without a change in its folder, after which a local job is not taken to be at work
@@ -43,7 +45,7 @@ def settled(part: JudgedTask, behind: Behind, since: datetime, at: datetime) -> 
     Pure.
     """
     word = plain(part.raw)
-    if part.state is not JobState.UNKNOWN or word not in ENDS or at - since < AGAIN:
+    if part.state is not JobState.UNKNOWN or word not in ENDS or at - since < CONFIRM_AFTER:
         return part
     if part.entry.executor == "slurm":
         return (
@@ -55,13 +57,13 @@ def settled(part: JudgedTask, behind: Behind, since: datetime, at: datetime) -> 
         why = f"{part.reason}; it wrote down exit code {code} itself"
         return replace(part, state=state, reason=why, exit_code=code, ended=behind.stages.ended)
     if behind.over:
-        return _mark_gone(part, "it wrote down that it ended, and not how", since)
+        return _mark_missing(part, "it wrote down that it ended, and not how", since)
     if behind.written_at is None or at - behind.written_at >= QUIET:
-        return _mark_gone(part, "none of its files changes", since)
+        return _mark_missing(part, "none of its files changes", since)
     return part
 
 
-def _mark_gone(part: JudgedTask, why: str, since: datetime) -> JudgedTask:
+def _mark_missing(part: JudgedTask, why: str, since: datetime) -> JudgedTask:
     reason = (
         f"nel says {part.raw!r} of {part.entry.id} since {since:%Y-%m-%d %H:%M} UTC, and {why}: "
         "how it ended is unknown"
@@ -76,14 +78,14 @@ def changed(folder: Path) -> datetime | None:
     taken for silence.
     """
     times: list[float] = []
-    for top, _, files in os.walk(folder, onerror=_unless_gone):
+    for top, _, files in os.walk(folder, onerror=_ignore_missing):
         for name in (".", *files):
             with suppress(FileNotFoundError):  # it went away this moment, as a busy job's do
                 times.append(os.stat(os.path.join(top, name)).st_mtime)
     return datetime.fromtimestamp(max(times), UTC) if times else None
 
 
-def _unless_gone(error: OSError) -> None:
+def _ignore_missing(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
         raise error
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-LOOK = 0.1  # seconds between two looks at what is left
+POLL_INTERVAL = 0.1  # seconds between two looks at what is left
 LAST_WAIT = 5.0  # seconds that killed processes get to disappear
 _PR_SET_CHILD_SUBREAPER = 36
 _DEAD = (b"Z", b"X")  # process states: dead, but not reaped
@@ -106,7 +106,7 @@ def terminate_all(
         if over >= grace + LAST_WAIT and not is_reported:
             stuck(rest)
             is_reported = True
-        time.sleep(LOOK)
+        time.sleep(POLL_INTERVAL)
 
 
 def signal_group(group: int, number: int) -> bool:

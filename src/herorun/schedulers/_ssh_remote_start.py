@@ -40,7 +40,7 @@ from herorun.schedulers._ssh_probe import (
 
 BLOCK = 1 << 20  # bytes of an archive that are read at once
 ROOM, FILES = 1 << 20, 64  # bytes and names that a disk must have left for a job's records
-LOOK = 0.01  # seconds between two looks for the start
+POLL_INTERVAL = 0.01  # seconds between two looks for the start
 _NOT_PASSED_ON = "LC_ALL"  # the language of our own commands is not the job's
 _FOR_TMUX = re.compile("HOME|PATH|USER|LOGNAME|SHELL|LANG|TMUX_TMPDIR")  # travels to the box
 
@@ -241,7 +241,7 @@ def _installed(folder: str, programs: list[list[str]]) -> str:
 def _await_taken(private: str, folder: str, until: float) -> None:
     """The private file is read and taken away first of all; it must not outlive this call."""
     while os.path.exists(private) and not is_there(folder) and time.monotonic() < until:
-        time.sleep(LOOK)
+        time.sleep(POLL_INTERVAL)
 
 
 def _await(folder: str, until: float) -> None:
@@ -249,7 +249,7 @@ def _await(folder: str, until: float) -> None:
     while time.monotonic() < until:
         if os.path.exists(f"{folder}/started.json") or os.path.exists(f"{folder}/exit.json"):
             return
-        time.sleep(LOOK)
+        time.sleep(POLL_INTERVAL)
 
 
 def start(private: str) -> None:

@@ -110,7 +110,7 @@ class Iris(IrisReader):
             keeping.record_attempt(self._folder, instance)
             self._run(instance, argv, code, admission)
             keeping.record_id(self._folder, instance, self._id(instance))
-            return self._as_found(instance)
+            return self._current_job(instance)
 
     def stop(self, instance: str, by: str) -> None:
         """The job and its children."""
@@ -199,7 +199,7 @@ class Iris(IrisReader):
                 f"Iris took {instance} as {took}, not as {self._id(instance)}: end it by hand."
             )
 
-    def _as_found(self, instance: str) -> Job:
+    def _current_job(self, instance: str) -> Job:
         job = self._submitted_job(instance)
         if job is None:
             raise CouldNotLook(f"Iris took {instance}, and does not know it any more.")

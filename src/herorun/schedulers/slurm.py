@@ -102,13 +102,13 @@ class Slurm(SlurmReader):
             return reader(path)
         except FileNotFoundError:
             elsewhere = (
-                "" if self._submission_record(instance).is_ours else self._log_as_told(instance)
+                "" if self._submission_record(instance).is_ours else self._log_from_slurm(instance)
             )
             if elsewhere in ("", path):
                 raise
             return reader(elsewhere)
 
-    def _log_as_told(self, instance: str) -> str:
+    def _log_from_slurm(self, instance: str) -> str:
         """Where another clone has let the job write, while the controller remembers it."""
         rows = ours(self._queue([instance]), instance, self._run, SubmissionRecord(), None)
         if not rows:
@@ -221,9 +221,9 @@ class Slurm(SlurmReader):
         answer = judge_slurm(
             instance, it, (), Accounting(silent="accounting was not asked yet"), record
         )
-        return answer.job if isinstance(answer, Found) else self._as_found(instance, number)
+        return answer.job if isinstance(answer, Found) else self._current_job(instance, number)
 
-    def _as_found(self, instance: str, number: str) -> Job:
+    def _current_job(self, instance: str, number: str) -> Job:
         job = self._submitted_job(instance)
         if job is None:
             raise CouldNotLook(

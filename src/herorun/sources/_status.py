@@ -101,11 +101,11 @@ def read_status(repository: Repository, *settings: str) -> TreeStatus:
     with ThreadPoolExecutor(1) as pool:
         listing = pool.submit(repository.git, "ls-files", "-v", "-s", "-z", env=QUIET)
         status = repository.git(*_STATUS, env=QUIET, settings=(*STRICT, *settings))
-        _must_have_seen_all(status)
+        _must_be_complete(status)
         return parse_status(repository, status.text, b"\0" + listing.result().out)
 
 
-def _must_have_seen_all(status: ProcessResult) -> None:
+def _must_be_complete(status: ProcessResult) -> None:
     """git only warns of a folder that it may not open, and goes on as if it were empty."""
     for line in status.err.decode("utf-8", "backslashreplace").splitlines():
         if "could not open directory" in line:

@@ -34,7 +34,7 @@ _CONTAINER = lazy_regex(r"[a-z0-9$][a-z0-9-]{1,62}")
 # how a data lake marks a folder, which is an object of its own there
 FOLDER = "hdi_isfolder"
 WRITE = "herorun_write"
-UNTOLD_RULES = (
+HIDDEN_RULES = (
     "Azure tells the rules that delete by age to its management API alone: see Lifecycle "
     "management of the storage account"
 )
@@ -208,7 +208,7 @@ async def read_rules(fs: Any, at: At) -> tuple[LifecycleRule, ...]:
         properties = await container_client(fs, at).get_container_properties()
     if not properties.etag:
         raise MalformedAnswer("an answer that is none of Azure's")
-    return (*_locks(properties), LifecycleRule(UNTOLD_RULES, untold=True))
+    return (*_locks(properties), LifecycleRule(HIDDEN_RULES, untold=True))
 
 
 def _locks(properties: Any) -> Iterator[LifecycleRule]:

@@ -23,7 +23,7 @@ from herorun.system import _host_cpu
 from herorun.system._regular_file import open_regular
 
 TAIL = 1 << 17  # bytes of a log's end that are sent
-FAR_BACK = 1 << 26  # bytes of it in which the words of success are looked for
+LOG_TAIL_BYTES = 1 << 26  # bytes of it in which the words of success are looked for
 RESULT = 1 << 16  # bytes of a result file
 SAMPLES = 5  # of the GPUs
 ASKING = 5.0  # seconds for one program
@@ -65,7 +65,7 @@ def matched_lines(log: str, words: str) -> dict[str, Any]:
         stat = os.fstat(file.fileno())
         file.seek(max(0, stat.st_size - TAIL))
         tail = file.read(TAIL)
-        file.seek(max(0, stat.st_size - FAR_BACK))
+        file.seek(max(0, stat.st_size - LOG_TAIL_BYTES))
         has_words = _stands(file, words) if words else None
     tail_text = base64.b64encode(tail).decode("ascii")
     return {
@@ -232,7 +232,7 @@ def _without_scripts(words: list[str]) -> list[str]:
     """A shell's script that looks for the job names it, and is not the job; one that runs it has it
     as a process of its own.
     """
-    reader_names = rf"\b(?:{'|'.join(sorted(LOOKERS))})\b"
+    reader_names = rf"\b(?:{'|'.join(sorted(READER_PROGRAMS))})\b"
     return [word for word in words if not (" " in word.strip() and re.search(reader_names, word))]
 
 

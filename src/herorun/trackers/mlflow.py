@@ -143,7 +143,7 @@ class Mlflow:
             for other in runs
             if other.state is not TrackerState.DELETED and other.id != run.id
         ]
-        beat = self._last_heard(run)
+        beat = self._last_heartbeat(run)
         return self._in_state(
             run.state,
             display_name=run.name,
@@ -157,7 +157,7 @@ class Mlflow:
     def _in_state(self, state: TrackerState, **facts: Any) -> TrackerIdentity:
         return TrackerIdentity(state, id=self._options.id, service="MLflow", **facts)
 
-    def _last_heard(self, run: MlflowRun) -> datetime | None:
+    def _last_heartbeat(self, run: MlflowRun) -> datetime | None:
         """When the job last logged. The run itself tells of its highest steps alone: while a resume
         trains steps again, only the history knows.
         """

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from herorun.core.redaction.scrub import scrub
-from herorun.core.report.mermaid import LOOK, picture
+from herorun.core.report.mermaid import STYLE, picture
 
 
 def lines(text: str) -> list[list[float]]:
@@ -20,7 +20,7 @@ def lines(text: str) -> list[list[float]]:
 def test_a_smooth_curve_is_one_line_in_a_fence() -> None:
     assert picture("Loss", "train/loss", [1, 2, 3], [3.0, 2.5, 2.0]).splitlines() == [
         "```mermaid",
-        LOOK,
+        STYLE,
         "xychart-beta",
         '    title "Loss"',
         '    x-axis "step" 1 --> 3',
@@ -49,7 +49,7 @@ def test_where_no_row_is_the_line_goes_straight_on() -> None:
 @given(st.lists(st.floats(), min_size=2, max_size=60))
 def test_any_numbers_come_without_exponents(values: list[float]) -> None:
     text = picture("t", "u", range(len(values)), values)
-    assert not re.search(r"\d[eE][+-]?\d", text.replace(LOOK, "").replace("(1e", "("))
+    assert not re.search(r"\d[eE][+-]?\d", text.replace(STYLE, "").replace("(1e", "("))
     assert "nan" not in text and "inf" not in text.replace("finite", "")
     assert len(text) < 4000
 
@@ -65,7 +65,7 @@ def test_less_than_two_points_are_no_drawing(values: list[float]) -> None:
 
 def test_a_name_cannot_end_the_drawing() -> None:
     text = picture('a"\n```\n<script>', 'x"]\nline [1]', [1, 2], [1.0, 2.0])
-    assert text.count("```") == 2 and text.replace(LOOK, "").count('"') == 6 and "<" not in text
+    assert text.count("```") == 2 and text.replace(STYLE, "").count('"') == 6 and "<" not in text
     assert len(lines(text)) == 1 and len(text.splitlines()) == 8
 
 

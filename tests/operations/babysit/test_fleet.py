@@ -119,7 +119,7 @@ def test_one_that_waits_for_its_push_delays_no_other(
 ) -> None:
     """There is place for one tick."""
     monkeypatch.setattr("time.sleep", lambda _: None)
-    monkeypatch.setattr(supervise, "AT_ONCE", 1)
+    monkeypatch.setattr(supervise, "MAX_CONCURRENT_TICKS", 1)
     ticked, real, waited = threading.Event(), push.Together.push, list[bool]()
 
     def waits(self: push.Together, record: Record, *given: Any) -> Pushed:

@@ -325,7 +325,7 @@ def test_what_nel_calls_an_error_and_has_left_nothing_is_taken_out_after_the_sec
     assert (first.code, held(alone)[0]["last_status"]) == (3, "ERROR")
     soon = jobs(alone, capsys, "watch", "--once")
     assert (soon.code, soon.out, len(held(alone))) == (3, "", 1)
-    monkeypatch.setattr(_nel_confirmation, "AGAIN", timedelta(0))
+    monkeypatch.setattr(_nel_confirmation, "CONFIRM_AFTER", timedelta(0))
     second = jobs(alone, capsys, "watch", "--once")
     assert (second.code, held(alone)) == (3, [])
     assert mentions(second.out, "nel 15be12f8: ERROR", "'error'", "15be12f8.0")
@@ -406,7 +406,7 @@ def test_a_job_that_is_found_again_is_asked_for_anew(
             not_found_grace, "now", lambda at=begun + timedelta(minutes=minutes): at
         )
         assert not_found_grace.not_found(folder)[0] is over
-    not_found_grace.found_again(folder)
+    not_found_grace.reset_not_found(folder)
     assert not not_found_grace.not_found(folder)[0]
 
 

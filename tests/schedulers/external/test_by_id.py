@@ -301,8 +301,8 @@ def test_a_jobs_name_cannot_say_whose_it_is() -> None:
 def test_a_process_that_is_gone_says_what_the_box_knows_of_it() -> None:
     known = ssh._ProcessRecord(born="b 7", boot="b", kills=1)
     now = {"boot": "b", "born": "", "kills": 1}
-    assert mentions(ssh._why_gone(known, now), "log")
-    assert "started again" in ssh._why_gone(known, {**now, "boot": "c"})
-    assert mentions(ssh._why_gone(known, {**now, "born": "b 9"}), "another")
-    assert mentions(ssh._why_gone(known, {**now, "kills": 3}), "2 there", "lack")
-    assert "memory" not in ssh._why_gone(known, {**now, "kills": None})
+    assert mentions(ssh._describe_end(known, now), "log")
+    assert "started again" in ssh._describe_end(known, {**now, "boot": "c"})
+    assert mentions(ssh._describe_end(known, {**now, "born": "b 9"}), "another")
+    assert mentions(ssh._describe_end(known, {**now, "kills": 3}), "2 there", "lack")
+    assert "memory" not in ssh._describe_end(known, {**now, "kills": None})

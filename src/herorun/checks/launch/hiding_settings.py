@@ -13,7 +13,9 @@ from herorun.core.finding import Verdict, failed, few, passed
 @check(Gate.LAUNCH, Response.WARN)
 def hiding_settings(tree: WorkTree) -> list[Verdict]:
     """One answer for each setting that hides something now; the rest are named in one."""
-    hiding = {setting: paths for setting in tree.settings if (paths := _kept_back(setting, tree))}
+    hiding = {
+        setting: paths for setting in tree.settings if (paths := _hidden_paths(setting, tree))
+    }
     harmless = [setting for setting in tree.settings if setting not in hiding]
     answers = [
         failed(
@@ -28,7 +30,7 @@ def hiding_settings(tree: WorkTree) -> list[Verdict]:
     return answers or [passed("no git setting hides changes")]
 
 
-def _kept_back(setting: str, tree: WorkTree) -> tuple[str, ...]:
+def _hidden_paths(setting: str, tree: WorkTree) -> tuple[str, ...]:
     """What there is of the kind that the setting hides."""
     match setting.partition("=")[0]:
         case "status.showUntrackedFiles":

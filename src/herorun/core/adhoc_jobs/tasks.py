@@ -34,10 +34,12 @@ def ended_for_memory(tasks: Sequence[TaskEnd]) -> bool:
     failures = [task for task in tasks if task.failed]
     killed = [task for task in failures if task.exit_code == OOM_CODE]
     near = [task for task in killed if task.near_limit]
-    return bool(near) or (bool(failures) and len(killed) == len(failures) and _tells_peak(killed))
+    return bool(near) or (
+        bool(failures) and len(killed) == len(failures) and _has_peak_memory(killed)
+    )
 
 
-def _tells_peak(tasks: Sequence[TaskEnd]) -> bool:
+def _has_peak_memory(tasks: Sequence[TaskEnd]) -> bool:
     """A kill without a limit to hold its peak against is for memory only if the state says so."""
     return any("MEMORY" in task.state.upper() or "OOM" in task.state.upper() for task in tasks)
 

@@ -26,8 +26,8 @@ from herorun.core.recovery.bad_node import describe_replacement
 from herorun.core.recovery.classify import BAD_ACCELERATOR
 from herorun.core.recovery.decision import (
     MOST_TRIES,
-    doubt,
     not_relaunched,
+    relaunch_objection,
     wait_until,
     why_recoverable,
 )
@@ -51,7 +51,7 @@ def decide(
     sorted_alerts = [alerts[key] for key in sorted(alerts)]
     case = case or Case()
     actions = [
-        *(tell for alert in sorted_alerts for tell in _tell_alert(alert, checks[alert.check])),
+        *(tell for alert in sorted_alerts for tell in _alert_actions(alert, checks[alert.check])),
         *escalations(sorted_alerts, checks, policy, case),
         *_again(
             alerts=sorted_alerts,
@@ -69,7 +69,7 @@ def decide(
     return [action for action in actions if _is_due(action, policy, ledger, now)]
 
 
-def _tell_alert(alert: Alert, check: Check) -> list[Action]:
+def _alert_actions(alert: Alert, check: Check) -> list[Action]:
     if check.severity is Severity.INFO or alert.state is AlertState.PENDING:
         return []
     if alert.state is AlertState.RESOLVED:
@@ -126,7 +126,7 @@ def _intervention(
     if ledger.answer and not ledger.answer.yes:
         return []
     why = reasons(calls)
-    if objection := doubt(alerts, checks, policy, ledger, case.ending, now):
+    if objection := relaunch_objection(alerts, checks, policy, ledger, case.ending, now):
         key = not_relaunched(ledger.instance, objection.kind)
         title, message = f"{ledger.instance} is not relaunched", f"{why}. {objection.why}"
         first = trouble_began(alerts, checks) if objection.numbers else None

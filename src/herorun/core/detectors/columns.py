@@ -62,7 +62,7 @@ def take_batch(
     """How many rows from `first` on arrived as a batch; none where the next one must be judged by
     itself.
     """
-    if len(rows) - first < LEAST or not _may_begin(state, names, boundaries):
+    if len(rows) - first < LEAST or not _may_open_window(state, names, boundaries):
         return 0
     offset = 1 - names.first_step
     if not interleaved_writers.is_single(state.turns, rows[first].step + offset):
@@ -84,7 +84,7 @@ def take_batch(
     return count
 
 
-def _may_begin(state: MetricsState, names: Names, boundaries: Sequence[Boundary]) -> bool:
+def _may_open_window(state: MetricsState, names: Names, boundaries: Sequence[Boundary]) -> bool:
     """Whether the rows before leave nothing open that spans columns."""
     if not state.begun or len(state.waiting) != WAITING or state.steps.jump or names.phases:
         return False
@@ -239,8 +239,8 @@ def _judge_rates(
 ) -> None:
     watch = state.rates.get(name)
     compared = state.lineage.comparison
-    is_awaited = compared is not None and compared.rate_after is None
-    if is_awaited or watch is None or watch.streak is not None or min(values) <= 0.0:
+    is_pending = compared is not None and compared.rate_after is None
+    if is_pending or watch is None or watch.streak is not None or min(values) <= 0.0:
         _judge_each(state, name, values, places, names)
         return
     resume.remember_values(state.lineage.rates, places.steps, values)

@@ -76,13 +76,13 @@ def launched_by(
     while newest > at_least and (
         when is None
         or boundaries[newest].since > when
-        or (step is not None and _begins_later(boundaries, newest, step, when))
+        or (step is not None and _starts_later(boundaries, newest, step, when))
     ):
         newest -= 1
     return max(newest, at_least)
 
 
-def _begins_later(boundaries: Sequence[Boundary], place: int, step: int, when: datetime) -> bool:
+def _starts_later(boundaries: Sequence[Boundary], place: int, step: int, when: datetime) -> bool:
     boundary = boundaries[place]
     if boundary.start is None or step > boundary.start:
         return False
@@ -119,12 +119,15 @@ def writer_of(
     written it.
     """
     range_ = range(newest, at_least, -1)
-    sure = next(
+    certain_index = next(
         (n for n in range_ if boundaries[n].wrote(row, polled_at)), max(at_least, min(newest, 0))
     )
     if at_least < 0:
-        return sure
-    return next((n for n in range(newest, sure, -1) if boundaries[n].can_reach(step)), sure)
+        return certain_index
+    return next(
+        (n for n in range(newest, certain_index, -1) if boundaries[n].can_reach(step)),
+        certain_index,
+    )
 
 
 def passes_start(boundary: Boundary, step: int, high_water: int) -> bool:

@@ -167,8 +167,8 @@ def _hand_over(state: MetricsState, row: Row, step: int, newest: Boundary, oldes
     if state.instance and newest.instance != state.instance:
         _end_instance(state, newest.start)
     doubtful = oldest and row.at is None and not newest.can_reach(step)
-    sure = newest.wrote(state.rows, state.polled_at)
-    state.instance = oldest if doubtful and not sure else newest.instance
+    is_certain = newest.wrote(state.rows, state.polled_at)
+    state.instance = oldest if doubtful and not is_certain else newest.instance
     state.start = newest.attempt if state.instance == newest.instance else 1
 
 

@@ -54,7 +54,7 @@ def _loaded(
     where = f"resumed{_at(resumed)}, by line {resumed.line} of its log"
     if _is_planned(start, resumed):
         return ResumeRows(right=f"{where}, as the plan says: {start}")
-    if not _can_tell(start, resumed) or _its_own(resumed, saved, current):
+    if not _is_comparable(start, resumed) or _its_own(resumed, saved, current):
         return None
     return ResumeRows(wrong=f"{where}: {resumed.excerpt}; the plan says {start}")
 
@@ -74,7 +74,7 @@ def _contradicts(start: PlannedStart, loading: Loading) -> bool:
             return True
 
 
-def _can_tell(start: PlannedStart, resumed: Loading) -> bool:
+def _is_comparable(start: PlannedStart, resumed: Loading) -> bool:
     """Weights of another run are counted from 0, so the step that they were saved at says
     nothing.
     """

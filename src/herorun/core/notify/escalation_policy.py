@@ -13,7 +13,6 @@ from herorun.core.notify.escalation import Option
 from herorun.core.recovery.classify import Ending
 from herorun.core.recovery.decision import (
     RelaunchObjection,
-    doubt,
     wait_until,
 )
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
@@ -141,7 +140,7 @@ def _again(
             continue
         times = (now - alert.since) // every
         if times >= 1 and check.topic not in muted:
-            objection = doubt(alerts, checks, policy, ledger, case.ending, now)
+            objection = relaunch_objection(alerts, checks, policy, ledger, case.ending, now)
             key = write_key(Verb.AGAIN, alert.key, times)
             title = f"{alert_title(alert)} still fires after {format_span(times * every)}"
             why = f"{with_cause(alert, check, objection)}{trains_on(alert, check, policy, case)}"
@@ -179,7 +178,7 @@ def _second_person(
         check = checks[alert.check]
         if check.severity is not Severity.CRITICAL or not alert.firing:
             continue
-        reason = doubt(alerts, checks, policy, ledger, case.ending, now)
+        reason = relaunch_objection(alerts, checks, policy, ledger, case.ending, now)
         recovered = check.response is Response.RELAUNCH and reason is None
         if recovered or alert.key in ledger.acked or is_denied(check, ledger):
             continue

@@ -42,7 +42,7 @@ def news(
     announced_keys = ledger.done | ledger.unfinished
     if health is RunHealth.FINISHED:
         tells = [
-            _tell_event(
+            _event_action(
                 current,
                 "finished",
                 f"{current.name} finished",
@@ -51,13 +51,13 @@ def news(
         ]
     else:
         reached = (
-            _tell_event(current, *each) for each in _reached(evidence, history, policy, ledger)
+            _event_action(current, *each) for each in _reached(evidence, history, policy, ledger)
         )
         tells = [tell for tell in reached if not _ever(tell, announced_keys)]
         if days := (now - current.started) // DAY:
             message = digest(health, evidence, alerts, current)
             tells.append(
-                _tell_event(
+                _event_action(
                     current, f"day-{days}", f"{current.name} after {count(days, 'day')}", message
                 )
             )
@@ -73,7 +73,7 @@ def is_digest(key: str) -> bool:
     return verb_of(key) == Verb.TELL and parse_key(key).last.startswith("day-")
 
 
-def _tell_event(instance: Instance, what: str, title: str, why: str) -> Tell:
+def _event_action(instance: Instance, what: str, title: str, why: str) -> Tell:
     return Tell(write_key(Verb.TELL, instance.name, what), title, why)
 
 

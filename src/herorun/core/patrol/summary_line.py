@@ -28,7 +28,7 @@ def patrol_line(
     why = observation.why if not observation.unreachable else ""
     parts = [
         f"{advice.state.value}{f' ({why})' if why else ''}",
-        *_facts_apart(observation, advice),
+        *_detail_facts(observation, advice),
         *_summary_parts(observation, before),
     ]
     if before is not None and not observation.unreachable:  # a blind look knows of no change
@@ -36,7 +36,7 @@ def patrol_line(
     return f"{observation.at:%Y-%m-%dT%H:%M:%SZ} {observation.name}: {'; '.join(parts)}"
 
 
-def _facts_apart(observation: HostObservation, advice: PatrolAdvice) -> Iterator[str]:
+def _detail_facts(observation: HostObservation, advice: PatrolAdvice) -> Iterator[str]:
     """The job and its chain, each by itself, where there is a chain."""
     chain = chain_fact(observation)
     if chain is ChainFact.NONE or observation.unreachable:

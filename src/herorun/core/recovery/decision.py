@@ -64,7 +64,7 @@ def not_relaunched(instance: str, kind: str) -> str:
     return write_key(Verb.ESCALATE, "relaunch", instance, kind)
 
 
-def doubt(
+def relaunch_objection(
     alerts: Sequence[Alert],
     checks: Mapping[str, Check],
     policy: RecoveryPolicy,
@@ -73,15 +73,15 @@ def doubt(
     now: datetime,
 ) -> RelaunchObjection | None:
     """None if nothing stands against a relaunch, or a person has said yes to all that does."""
-    doubts = [
+    objections = [
         *_vetoes(alerts, checks, ledger),
         *_by_contract(policy),
         *(_by_ending(ending, policy, ledger) if ending else []),
         *_spent(policy, ledger, ending, now),
         *_tried(ledger),
     ]
-    final = [each for each in doubts if each.final]
-    open_ones = final or [each for each in doubts if not _answered(each, ledger)]
+    final = [each for each in objections if each.final]
+    open_ones = final or [each for each in objections if not _answered(each, ledger)]
     return open_ones[0] if open_ones else None
 
 
@@ -139,9 +139,9 @@ def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[R
                 "numeric", "Numeric trouble is never relaunched as if it were the hardware's."
             )
         ]
-    doubts = []
+    objections = []
     if ending.cause is Cause.CODE_BUG:
-        doubts.append(_bug(ending, policy, ledger))
+        objections.append(_bug(ending, policy, ledger))
     elif ending.cause is Cause.LOST_OUTPUT:
         doubts.append(RelaunchObjection(ending.seen, ending.advice))
     elif ending.needs_person:
@@ -163,7 +163,7 @@ def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[R
                 "no-progress", f"{ends} ends in a row brought no new complete checkpoint."
             )
         )
-    return doubts
+    return objections
 
 
 def _bug(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> RelaunchObjection:
@@ -227,7 +227,7 @@ def _spent(
             )
     recent = [at for at in ledger.relaunched if now - at <= policy.window]
     if len(recent) >= policy.relaunches and not (ending and ending.cause.free):
-        doubts.insert(
+        objections.insert(
             0,
             RelaunchObjection(
                 "budget",
@@ -235,7 +235,7 @@ def _spent(
                 reason=SPEND,
             ),
         )
-    return [*doubts[:1], *_hours(policy, ledger, now)]
+    return [*objections[:1], *_hours(policy, ledger, now)]
 
 
 def _hours(policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> list[RelaunchObjection]:

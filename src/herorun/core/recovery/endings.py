@@ -58,10 +58,10 @@ def end_to_record(evidence: Evidence, history: History, at: datetime) -> End | N
     fingerprint = triage.fingerprint if isinstance(triage, Triage) else ""
     new_end = end_of(job, metrics, saved, history, at, fingerprint)
     before = next((end for end in history.ends if end.instance == job.instance), None)
-    return new_end if before is None or _tells_more(new_end, before) else None
+    return new_end if before is None or _is_more_specific(new_end, before) else None
 
 
-def _tells_more(end: End, before: End) -> bool:
+def _is_more_specific(end: End, before: End) -> bool:
     """Also another state: a scheduler may first say `gone` and later how it ended."""
     return (
         end.state is not before.state

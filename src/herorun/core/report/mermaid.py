@@ -12,7 +12,7 @@ from herorun.core.lazy_regex import lazy_regex
 
 MOST = 48  # points of a line: as many as one can tell apart at the width of a comment
 # The first of Mermaid's own colours cannot be seen on white. These two can, on white and on black.
-LOOK = (
+STYLE = (
     '%%{init: {"xyChart": {"width": 720, "height": 320}, '
     '"themeVariables": {"xyChart": {"plotColorPalette": "#2f81f7, #8b949e"}}}}%%'
 )
@@ -45,7 +45,7 @@ def picture(
     by = _mermaid_label(f"{unit} (1e{scale})" if scale else unit)
     lines = [
         "```mermaid",
-        LOOK,
+        STYLE,
         "xychart-beta",
         f'    title "{label}"',
         f'    x-axis "step" {points[0][0]} --> {points[-1][0]}',

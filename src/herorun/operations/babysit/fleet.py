@@ -12,7 +12,7 @@ from herorun.core.babysit.stop_condition import Until
 from herorun.operations.babysit.batch import BatchResult, each
 from herorun.operations.babysit.loop import tick_once, unattended
 from herorun.operations.babysit.outcome import TickOutcome
-from herorun.operations.babysit.supervise import Fleet, Report, Tell
+from herorun.operations.babysit.supervise import AlarmCallback, Fleet, Report
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.push import push_together
 from herorun.record import Pushed, Record
@@ -24,7 +24,7 @@ def watch_all(
     names: Sequence[str],
     start: Path,
     report: Report,
-    tell: Tell,
+    tell: AlarmCallback,
     until: Until,
     every: bool = False,
 ) -> list[int]:
@@ -36,7 +36,7 @@ def watch_all(
     left.
     """
     fleet = Fleet(start, report, tell, until, SharedPolls().expect(names, start), every)
-    with unattended(), _asked_to_end():
+    with unattended(), _handle_end_request():
         try:
             for name in names:
                 fleet.begin(name)
@@ -87,7 +87,7 @@ def _with(
 
 
 @contextlib.contextmanager
-def _asked_to_end() -> Iterator[None]:
+def _handle_end_request() -> Iterator[None]:
     """SIGTERM reaches us as an interruption."""
 
     def interrupted(number: int, frame: FrameType | None) -> None:

@@ -248,13 +248,14 @@ def stopped(intended: Intended, instance: str, why: str) -> Done:
     return Done(now(), intended.key, intended.attempt, f"{instance} stopped", lines)
 
 
-def settle(run: MonitoredRun, sure: bool = True) -> list[str]:
+def settle(run: MonitoredRun, is_certain: bool = True) -> list[str]:
     """Find out what became of each action without an outcome; what stays in doubt comes back in
     words.
 
     A post is looked for in the issue and said if it is not there. A relaunch or rollback is done if
     its instance was launched; else it, and a stop, is marked as interrupted, so that it is decided
-    on again with today's evidence. Unless it is `sure` what was submitted, they stay unfinished.
+    on again with today's evidence. Without `is_certain`, which says that what was
+    submitted is known, they stay unfinished.
     """
     doubts = []
     memory = run.record.memory()
@@ -264,7 +265,7 @@ def settle(run: MonitoredRun, sure: bool = True) -> list[str]:
         try:
             if intended.body:
                 deliver(run, intended)
-            elif sure and verb_of(key) in INTERVENTIONS | STARTS:
+            elif is_certain and verb_of(key) in INTERVENTIONS | STARTS:
                 run.record.append(_settled(run, intended))
         except (HerorunError, OSError) as error:
             doubts.append(scrub(f"{key}: {in_words(error)}"))

@@ -12,7 +12,7 @@ from herorun.runs import MonitoredRun
 from herorun.system import process
 from herorun.system.clock import now
 
-LOOK, DELETE = 60.0, 600.0  # seconds
+LIST_TIMEOUT, DELETE_TIMEOUT = 60.0, 600.0  # seconds
 
 
 def delete_node(run: MonitoredRun, intended: Intended, action: DeleteNode) -> None:
@@ -25,7 +25,7 @@ def delete_node(run: MonitoredRun, intended: Intended, action: DeleteNode) -> No
         before = _machine(action, ended)
         if before is not None:
             run.record.push()
-            _call(delete_command(before, action.zone), DELETE)
+            _call(delete_command(before, action.zone), DELETE_TIMEOUT)
         after = _machine(action, ended)
     except (HerorunError, OSError) as error:
         run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
@@ -48,7 +48,7 @@ def delete_node(run: MonitoredRun, intended: Intended, action: DeleteNode) -> No
 
 def _machine(action: DeleteNode, ended: datetime) -> str | None:
     try:
-        return machine_at(_call(list_command(action.zone), LOOK), action.worker, ended)
+        return machine_at(_call(list_command(action.zone), LIST_TIMEOUT), action.worker, ended)
     except ValueError as error:
         raise CouldNotLook(f"The machine of {action.worker} is unknown: {error}.") from None
 

@@ -40,7 +40,7 @@ REFRESH_INTERVAL = (
 ALARM_RETRY_INTERVAL = 60.0  # seconds until an alarm that did not get through is tried again
 
 Report: TypeAlias = Callable[[Run, TickOutcome], None]
-Tell: TypeAlias = Callable[[str, str], None]
+AlarmCallback: TypeAlias = Callable[[str, str], None]
 
 
 @dataclass
@@ -72,13 +72,19 @@ class Fleet:
     """
 
     def __init__(
-        self, start: Path, report: Report, tell: Tell, until: Until, polls: SharedPolls, every: bool
+        self,
+        start: Path,
+        report: Report,
+        tell: AlarmCallback,
+        until: Until,
+        polls: SharedPolls,
+        every: bool,
     ) -> None:
         self._start, self._until, self._polls, self._every = start, until, polls, every
         self._speak, self._tell = report, tell
         self._tasks: dict[str, _Task] = {}  # by slug
         self._one_at_a_time = threading.Lock()
-        self._room = threading.BoundedSemaphore(AT_ONCE)
+        self._room = threading.BoundedSemaphore(MAX_CONCURRENT_TICKS)
         self._over = threading.Event()
         self._together = Together()
         self._refreshed_at = time.monotonic()

@@ -82,15 +82,15 @@ def _acting_tick(
         must_be_launched(run, memory)
         must_be_ours(run, memory)
         lease, is_lost = renew_lease(run)
-        unsure = _settle(run)
+        unsettled_reasons = _settle(run)
         doubts = [
             *([f"contract-drift: {drift}; the admitted contract stands"] if drift else []),
-            *unsure,
+            *unsettled_reasons,
         ]
         questions, observes = settle_judge(run, rules_of(run))
         observes = run.withheld or observes
         folded = run.record.known()
-        this_tick, evidence = evaluate(run, not unsure, folded.memory, polls)
+        this_tick, evidence = evaluate(run, not unsettled_reasons, folded.memory, polls)
         doubts += _unread_lines(evidence)
         interventions_due = interventions(this_tick.actions) if lease or observes else ()
         block = ActionBlock(lease, is_lost, observes, interventions_due)
@@ -231,7 +231,7 @@ def _settle(run: MonitoredRun) -> list[str]:
             settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
     except (HerorunError, OSError) as error:
         doubts.append(scrub(in_words(error)))
-    return [*doubts, *settle(run, sure=not doubts)]
+    return [*doubts, *settle(run, is_certain=not doubts)]
 
 
 def _journal(

@@ -38,14 +38,14 @@ def _ask_about_upgrade(run: MonitoredRun, memory: Memory) -> tuple[Performed, ..
         or _known(memory, replay.key)
     ):
         return ()
-    return (perform(run, _tell_upgrade(run, replay)),)
+    return (perform(run, _upgrade_action(run, replay)),)
 
 
 def _known(memory: Memory, key: str) -> bool:
     return key in memory.done or key in memory.intended or key in memory.queued
 
 
-def _tell_upgrade(run: MonitoredRun, replay: Replayed) -> Tell | Escalate:
+def _upgrade_action(run: MonitoredRun, replay: Replayed) -> Tell | Escalate:
     otherwise = "; ".join(replay.changed)
     if not replay.why:
         title = f"herorun {replay.version} judges otherwise and acts alike"

@@ -39,13 +39,13 @@ def must_be_launched(run: MonitoredRun, memory: Memory) -> None:
 
 def evaluate(
     run: MonitoredRun,
-    sure: bool = False,
+    is_certain: bool = False,
     memory: Memory | None = None,
     polls: SharedPolls | None = None,
 ) -> tuple[Tick, Evidence]:
     """Gather and tick, without acting: what `status` shows and `babysit` acts on.
 
-    Where the scheduler is `sure` that an interrupted relaunch was never submitted, it is nothing
+    With `is_certain`, an interrupted relaunch was certainly never submitted: it is nothing
     unfinished: it is decided on again, and goes on under its own name.
     """
     memory = memory or run.record.memory()
@@ -54,7 +54,7 @@ def evaluate(
     inputs[Scheduler] = (polls or SharedPolls()).of(run, memory)
     at = now()
     inputs[Now] = Now(at)
-    if sure and memory.unsettled is not None and memory.unsettled.relaunch_of:
+    if is_certain and memory.unsettled is not None and memory.unsettled.relaunch_of:
         inputs[Unfinished] = replace(memory, unsettled=None).unfinished
     needs = [need for check in rules.checks for need in check.needs]
     evidence = gather(

@@ -29,10 +29,10 @@ def job_news(
     current, job = memory.current, evidence.get(Job)
     if current is None:
         return []
-    ended = _tell_end(scheduler, job, cause) if isinstance(job, Job) and job.state.ended else ()
+    ended = _end_actions(scheduler, job, cause) if isinstance(job, Job) and job.state.ended else ()
     tells = [
-        *_tell_tracker_runs(scheduler, memory, current.name),
-        *_tell_events(scheduler, current.name, current.job),
+        *_tracker_run_actions(scheduler, memory, current.name),
+        *_event_actions(scheduler, current.name, current.job),
         *ended,
     ]
     return [tell for tell in tells if tell.key not in memory.done]
@@ -73,7 +73,7 @@ def cause_of(scheduler: Followed, evidence: Evidence) -> JobCause | None:
     )
 
 
-def _tell_tracker_runs(scheduler: Followed, memory: Memory, instance: str) -> list[Tell]:
+def _tracker_run_actions(scheduler: Followed, memory: Memory, instance: str) -> list[Tell]:
     """Once a tracker run, whichever instance names it first: what the engine tells of a live job is
     not told again.
     """
@@ -101,7 +101,7 @@ def reported_runs(memory: Memory) -> list[tuple[str, str]]:
     ]
 
 
-def _tell_events(scheduler: Followed, instance: str, job: str) -> list[Tell]:
+def _event_actions(scheduler: Followed, instance: str, job: str) -> list[Tell]:
     return [
         Tell(_event_key(instance, event), event, f"{job}: {event}")
         for event in scheduler.events(instance)
@@ -112,7 +112,7 @@ def _event_key(instance: str, event: str) -> str:
     return write_key(Verb.TELL, instance, f"event-{digest(event)[7:19]}")
 
 
-def _tell_end(scheduler: Followed, job: Job, cause: JobCause | None) -> list[Tell]:
+def _end_actions(scheduler: Followed, job: Job, cause: JobCause | None) -> list[Tell]:
     """The postmortem by its tasks, or what came of it; what its scheduler cannot say now is said by
     nobody later.
     """

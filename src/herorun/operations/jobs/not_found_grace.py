@@ -14,7 +14,7 @@ from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
 from herorun.system.files import write_whole
 
-LOOKS = 5  # at the least: a machine that slept meanwhile has looked at nothing
+MIN_POLLS = 5  # at the least: a machine that slept meanwhile has looked at nothing
 WITHIN = timedelta(
     hours=1
 )  # longer than a scheduler's books lag behind, or its controller takes to come back
@@ -33,7 +33,7 @@ def not_found(folder: Path) -> tuple[bool, str]:
     looks += 1
     with suppress(OSError):
         write_whole(path, (canonical({"looks": looks, "since": since}) + "\n").encode())
-    if looks >= LOOKS and at - since >= WITHIN:
+    if looks >= MIN_POLLS and at - since >= WITHIN:
         return True, (
             f"its source answered {count(looks, 'time')} in {format_span(at - since)} and does not "
             "know it, so its result is unknown and it is no longer watched: check its id and host, "
@@ -45,6 +45,6 @@ def not_found(folder: Path) -> tuple[bool, str]:
     )
 
 
-def found_again(folder: Path) -> None:
+def reset_not_found(folder: Path) -> None:
     with suppress(OSError):
         (folder / _FILE).unlink(missing_ok=True)

@@ -23,7 +23,7 @@ from herorun.core.triage.classes import QUIET
 from herorun.core.triage.incremental import OwnLog, follow, judged
 from herorun.core.untrusted_json import read_json
 from herorun.job_kinds import job_kind
-from herorun.operations.jobs.not_found_grace import found_again, not_found
+from herorun.operations.jobs.not_found_grace import not_found, reset_not_found
 from herorun.operations.jobs.scheduler import LINES, adapter_for
 from herorun.system.files import make_folders, write_whole
 from herorun.system.process_registry import state_home
@@ -91,7 +91,7 @@ def poll_entry(entry: Entry) -> JobStatus:
         return _status_of_missing(entry, before)
     if not isinstance(answer, Found):
         return JobStatus(entry, JobState.UNKNOWN, before, scrub(answer.why))
-    found_again(memory_path(entry))
+    reset_not_found(memory_path(entry))
     job = answer.job
     result = result_of(jobs, job) if job.state.ended else ""
     events = _new_events(entry, jobs, job)

@@ -27,7 +27,7 @@ def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
     key = write_key(Verb.POST, launching.key)
     memory = run.record.memory()
     if key in memory.done:
-        _tell_dri(run, order, key)
+        _notify_dri(run, order, key)
         return
     if key not in memory.intended:
         title = f"Hero {change_of(launching)} requested: {launching.instance}"
@@ -47,7 +47,7 @@ def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
             raise HerorunError(
                 f"Nothing was submitted: the launch could not be announced: {in_words(error)}"
             ) from None
-    _tell_dri(run, order, key)
+    _notify_dri(run, order, key)
 
 
 def _dri_must_know(run: Run, order: LaunchOrder) -> bool:
@@ -57,7 +57,7 @@ def _dri_must_know(run: Run, order: LaunchOrder) -> bool:
     return bool(run.channels.all) and (bool(order.relaunch_of) or not run.launched_by_dri)
 
 
-def _tell_dri(run: Run, order: LaunchOrder, key: str) -> None:
+def _notify_dri(run: Run, order: LaunchOrder, key: str) -> None:
     """Before a first launch by somebody else; the page of a relaunch goes out with the tick's
     others.
     """

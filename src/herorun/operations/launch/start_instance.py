@@ -58,7 +58,7 @@ def _submitted(run: Run, order: LaunchOrder, launching: Launching) -> Job:
         _not_submitted(run, launching, error)
         raise
     except (HerorunError, OSError) as error:
-        return _found_after(run, launching, error)
+        return _find_after_error(run, launching, error)
 
 
 def _adopt_job(run: Run, launching: Launching) -> Job:
@@ -81,7 +81,7 @@ def _not_submitted(run: Run, launching: Launching, error: Exception) -> None:
     run.record.push()
 
 
-def _found_after(run: Run, launching: Launching, error: Exception) -> Job:
+def _find_after_error(run: Run, launching: Launching, error: Exception) -> Job:
     """A submission that failed may have gone through all the same: only the scheduler's own answer
     counts.
     """

@@ -101,7 +101,7 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
     through the gate.
     """
     memory = memory_for_orders(run)
-    if _judge_is_asked_about(memory, yes):
+    if _is_version_question(memory, yes):
         return _answer_for_judge(run, memory, yes, reason)
     current = memory.current
     questions = open_questions(memory)
@@ -133,7 +133,7 @@ def _continuation_command(run: Run, memory: Memory) -> str:
     return Proposer(run, with_taints_now(run, memory)).proposals((Option.RELAUNCH,))[0].command
 
 
-def _judge_is_asked_about(memory: Memory, yes: bool) -> bool:
+def _is_version_question(memory: Memory, yes: bool) -> bool:
     """First of all, and alone; while nothing else is asked, a person may also think better of
     it.
     """

@@ -47,7 +47,7 @@ from herorun.system.metrics_cache import Fetched, fetched
 
 READ_DEADLINE = 10.0  # seconds for the scheduler's answer
 MOST_STEPS = 5_000  # of the newest attempt, that a curve is drawn from
-KEPT: Mapping[str, Any] = {
+KEPT_EVIDENCE: Mapping[str, Any] = {
     "Metrics": Metrics,
     "FinalStep": FinalStep,
     "Checkpoints": Checkpoints,
@@ -227,7 +227,7 @@ def last_evidence(run: Run, at: datetime) -> dict[Any, Any]:
         facts = json.loads(line)["evidence"]
         return {
             kind: decode(kind, facts[name]["value"])
-            for name, kind in KEPT.items()
+            for name, kind in KEPT_EVIDENCE.items()
             if _has(facts, name)
         }
     except (OSError, ValueError, KeyError, TypeError):

@@ -43,10 +43,10 @@ def _commit(run: Run, instance: Instance, patch_value: Mapping[str, Any]) -> str
         admitted_snapshot(run, instance.commit, {"patch": {"value": patch_value}})
         return str(patch_value["commit"])
     except Blocked:
-        return _made_again(run, instance, decode(Patch, patch_value))
+        return _rebuild_commit(run, instance, decode(Patch, patch_value))
 
 
-def _made_again(run: Run, instance: Instance, patch: Patch) -> str | None:
+def _rebuild_commit(run: Run, instance: Instance, patch: Patch) -> str | None:
     path = f"{run.record.files_path}/patch-{patch.diff[7:19]}.diff"
     tip = run.record.tip
     data = run.repository.read(tip, [path], LARGEST)[path] if tip else None

@@ -43,7 +43,7 @@ def unfinished_seal(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dic
         raise HerorunError(
             f"The statement {path} of the interrupted seal is damaged: {error}. A person must look."
         ) from None
-    if _is_asked(statement, sealing) and _states(statement, memory):
+    if _matches_request(statement, sealing) and _states(statement, memory):
         return statement
     why = "never tagged, and out of date: a new statement was made"
     run.record.append(Failed(now(), intended.key, intended.attempt, why))
@@ -51,7 +51,7 @@ def unfinished_seal(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dic
     return None
 
 
-def _is_asked(statement: Mapping[str, Any], sealing: Sealing) -> bool:
+def _matches_request(statement: Mapping[str, Any], sealing: Sealing) -> bool:
     facts = facts_of(statement)
     return (facts["kind"], facts["name"]) == (sealing.kind.value, sealing.name)
 
@@ -72,7 +72,7 @@ def _read_unfinished_statement(
     """
     remote = run.contract.code.remote
     statement = statement_of(text)
-    if statement and _states(statement, memory) and _is_asked(statement, sealing):
+    if statement and _states(statement, memory) and _matches_request(statement, sealing):
         return statement
     there = tag_there(run, tag)
     if there is None:
@@ -81,7 +81,7 @@ def _read_unfinished_statement(
             f"now. `git tag -d {tag}`, then seal again."
         )
     if statement and there == tag_here(run, tag) and _same_instances(statement, memory):
-        if _is_asked(statement, sealing):
+        if _matches_request(statement, sealing):
             return statement  # what was noted since cannot get into it any more: `_tag` says so
         facts = facts_of(statement)
         other = f"{facts['kind']} {facts['name']}".strip()

@@ -98,7 +98,7 @@ class SshById:
         if (by := self._stopped(job)).exists():
             who = by.read_text("utf-8").strip()
             return Found(Job(job, job, JobState.CANCELLED, "stopped", stopped_by=who, ended=now()))
-        why = _why_gone(first, facts)
+        why = _describe_end(first, facts)
         return Found(Job(job, job, JobState.GONE, "gone", why, ended=now()))
 
     def reused(self, job: str) -> bool:
@@ -176,7 +176,7 @@ def _login(options: Options) -> dict[str, Any]:
     return {name: getattr(options, name) for name in SshLogin.model_fields}
 
 
-def _why_gone(first: _ProcessRecord, facts: dict[str, Any]) -> str:
+def _describe_end(first: _ProcessRecord, facts: dict[str, Any]) -> str:
     kills = facts["kills"]
     parts = ["the process is gone"]
     if facts["boot"] != first.boot:

@@ -23,7 +23,7 @@ from herorun.stores.layouts.dcp import shard_problem
 META = "meta.pt"
 END = 65536  # bytes: the directory of some hundred tensors; a longer one is known by its end alone
 _EOCD, _LOCATOR, _ENTRY = b"PK\x05\x06", b"PK\x06\x07", b"PK\x01\x02"
-_UNTOLD = 0xFFFFFFFF  # the 64-bit record holds it
+_IN_ZIP64_RECORD = 0xFFFFFFFF  # the 64-bit record holds it
 
 
 class Options(BaseModel):
@@ -79,7 +79,7 @@ def _cut(tail: bytes) -> str:
     # a 64-bit record of 56 bytes before its locator
     if at >= 76 and tail[at - 20 : at - 16] == _LOCATOR:
         end = at - 76
-        size = _read_little_endian(tail, end + 40, 8) if size == _UNTOLD else size
+        size = _read_little_endian(tail, end + 40, 8) if size == _IN_ZIP64_RECORD else size
     begin = end - size
     if not size:
         return "the file is a zip without content"
