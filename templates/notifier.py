@@ -52,7 +52,7 @@ class IssueFolder:
         return self.find(post.key) or str(self._folder / _name(post.key))
 
     def edit(self, post: Post) -> str:
-        """In the place of what was said under the key before, and as old as that; anew where
+        """In the place of what was said under the key before, and as old as that; again where
         nothing was.
         """
         path = self._folder / _name(post.key)

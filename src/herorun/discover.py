@@ -243,7 +243,7 @@ def _broken(name: str, gate: Gate, why: str) -> Check:
         """An installed check cannot be imported.
 
         Why: a check that a site relies on and that is not asked is not a check that passed.
-        Fix: mend, upgrade or uninstall the package that brings it.
+        Fix: repair, upgrade or uninstall the package that brings it.
         """
         return unknown(f"the installed check {name} cannot be imported: {why}", subject=name)
 

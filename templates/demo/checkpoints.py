@@ -57,7 +57,7 @@ class Checkpoints:
 
     def _save(self, folder: Path, step: int, state: State, temporary: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        # written anew: incomplete until it is whole again
+        # written again: incomplete until it is whole again
         (folder / "metadata.json").unlink(missing_ok=True)
         _sync_folder(folder)
         _sync_folder(folder.parent)

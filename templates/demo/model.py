@@ -46,7 +46,7 @@ def _python_docs() -> Iterator[str]:
 
 
 class Batches:
-    """Windows of `context` + `seq_len` characters, each once an epoch, in an order shuffled anew
+    """Windows of `context` + `seq_len` characters, each once an epoch, in an order shuffled again
     every epoch.
     """
 

@@ -12,7 +12,7 @@ from herorun.core.evidence import JobState
 from herorun.schedulers._kubernetes_client import Kubectl, documents_in
 from herorun.schedulers._kubernetes_compare import differing_fields, quantity
 from herorun.schedulers._kubernetes_events import warning_line
-from herorun.schedulers._kubernetes_kinds import KINDS, in_ray_words, is_same_work, record_of
+from herorun.schedulers._kubernetes_kinds import KINDS, is_same_work, record_of, with_ray_state
 from herorun.schedulers._kubernetes_kueue import kueue_reason
 from herorun.schedulers._kubernetes_options import Options
 from herorun.schedulers._kubernetes_parse import items_of, job_record, pod_record
@@ -68,7 +68,7 @@ def test_any_status_of_a_job_and_its_pod_is_judged_or_refused(
     for kind in KINDS:
         document = {**a_job(), "spec": spec, "status": job}
         with contextlib.suppress(CouldNotLook):
-            in_ray_words(judge_kubernetes(record_of(kind, document, 1), ()), document)
+            with_ray_state(judge_kubernetes(record_of(kind, document, 1), ()), document)
 
 
 @fuzz

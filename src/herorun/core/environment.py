@@ -38,7 +38,7 @@ MACHINE = _globs(
     "KRB5CCNAME CLOUDSDK_CONFIG GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_PROJECT "
     "STORAGE_EMULATOR_HOST AWS_*"
 )
-# Told to each process anew by a launcher, a shell or a scheduler: code may read them, and nobody
+# Set in each process by a launcher, a shell or a scheduler: code may read them, and nobody
 # plans them.
 LAUNCHERS = _globs(
     "PWD OLDPWD SHLVL _ RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE GROUP_RANK NODE_RANK ROLE_* "

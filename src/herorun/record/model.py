@@ -9,7 +9,7 @@ from herorun.core.journal import START, JournalLine, Memory
 from herorun.core.journal.snapshot import Remembered
 from herorun.core.lazy_dataclass import dataclass
 
-# bytes after which a day goes on in another file: each line writes its own anew
+# bytes after which a day goes on in another file: each line rewrites its own
 SEGMENT = 128 * 1024
 
 

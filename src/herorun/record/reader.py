@@ -98,8 +98,8 @@ class RecordReader:
 
     @property
     def anchor(self) -> str | None:
-        """The newest commit that may be named outside: one that no push can put on top of somebody
-        else's anew.
+        """The newest commit that may be named outside: one that no push can rebase onto somebody
+        else's.
         """
         return self.pushed if self.remote else self.tip
 

@@ -151,8 +151,8 @@ class Kubectl:
             return ServerRefusal(f"{self.where} refuses: {plain[:400].rstrip('.')}.")
         if match is None:
             if _CONFIG.search(plain):
-                return WrongUse(f"[scheduler] kubeconfig and context: {_last_words(lines)}.")
-            return CouldNotLook(f"{self.where} could not be asked: {_last_words(lines)}.")
+                return WrongUse(f"[scheduler] kubeconfig and context: {_final_lines(lines)}.")
+            return CouldNotLook(f"{self.where} could not be asked: {_final_lines(lines)}.")
         reason, why = match["reason"] or "", match["said"]
         webhook = _WEBHOOK.search(why)
         if webhook:
@@ -169,7 +169,7 @@ class Kubectl:
         return CouldNotLook(f"{self.where} could not tell: {why[:400].rstrip('.')}.")
 
 
-def _last_words(lines: Sequence[str]) -> str:
+def _final_lines(lines: Sequence[str]) -> str:
     line = (lines[-1] if lines else "kubectl said nothing").removeprefix("error: ")
     return line.removesuffix(" - did you specify the right host or port?")[:400].rstrip(".")
 

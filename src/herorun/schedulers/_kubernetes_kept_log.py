@@ -13,7 +13,7 @@ from herorun.system.files import write_whole
 
 _ALL = 1 << 30  # lines
 _MARK = "kept"
-_RESAVE_INTERVAL = 30.0  # seconds: a log that is followed is not kept anew at each look
+_RESAVE_INTERVAL = 30.0  # seconds: a log that is followed is not kept again at each look
 MANY = 1000  # lines: a look at fewer keeps nothing, since an earlier one may have read more
 
 

@@ -140,7 +140,7 @@ def concluded_pods(
     return [] if kind.name == "rayjob" and over else pods
 
 
-def in_ray_words(job: Job, document: Mapping[str, Any]) -> Job:
+def with_ray_state(job: Job, document: Mapping[str, Any]) -> Job:
     """A Ray cluster that runs is no job that runs."""
     status = document.get("status") or {}
     word = str(status.get("jobStatus") or "")

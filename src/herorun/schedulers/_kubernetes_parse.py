@@ -30,7 +30,7 @@ class JobRecord:
     name: str
     uid: str
     created: datetime | None
-    started: datetime | None  # when its pods were first to run; anew after a suspension
+    started: datetime | None  # when its pods were first to run; again after a suspension
     parallelism: int
     suspended: bool
     conditions: Mapping[str, Condition]

@@ -39,7 +39,7 @@ def part(path: str, offset: int, limit: int, mark: str) -> dict[str, Any]:
 
 def _sample(file: BinaryIO, offset: int) -> str:
     """The content just before an offset, by which a log is known again: an inode's number may be
-    used anew.
+    used again.
     """
     file.seek(max(offset - SAMPLE, 0))
     return hashlib.sha256(file.read(min(SAMPLE, offset))).hexdigest()[:16]

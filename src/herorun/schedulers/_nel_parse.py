@@ -2,7 +2,7 @@
 a local job. Pure.
 
 The list is JSON by lines, and of several lines of one job the last counts. No state is in it: nel
-works that out anew each time it is asked. Source: nemo-evaluator-launcher 0.2.6.
+works that out again each time it is asked. Source: nemo-evaluator-launcher 0.2.6.
 """
 
 import re

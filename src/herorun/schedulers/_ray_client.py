@@ -164,7 +164,7 @@ def _read_body(
     until: float,
     end: int | None,
 ) -> bytes:
-    """All of it in time: the time-out of a socket counts anew with each byte."""
+    """All of it in time: the time-out of a socket counts again with each byte."""
     data, size = bytearray(), 0
     while block := answer.read1(BLOCK):
         data += block

@@ -102,9 +102,7 @@ class RayReader:
         return Found(snapshot.job(record, instance, self._notes.stop(instance)))
 
     def _absent(self, snapshot: RaySnapshot, instance: str, intended_at: datetime) -> Search:
-        """A head that was started anew has forgotten every job, so its "no" counts only for its own
-        time.
-        """
+        """A restarted head has forgotten every job, so its "no" counts only for its own time."""
         if snapshot.at - intended_at <= self._options.settle:
             return Unknown(
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"

@@ -46,7 +46,7 @@ class RaySnapshot:
 
     @cached_property
     def session(self) -> str:
-        """The name of the cluster's life: a head that is started anew, and remembers nothing, has
+        """The name of the cluster's life: a head that is started again, and remembers nothing, has
         another.
         """
         version = self.dashboard.read("/api/version")

@@ -221,7 +221,7 @@ def _dated_by_its_files(
     store: Store, layout: Layout, candidate: Candidate, history: History
 ) -> Candidate:
     """What a rollback ruled out by its folder's time, which stands still where a trainer writes the
-    same files anew.
+    same files again.
     """
     if candidate.examined or candidate.problem or not candidate.modified:
         return candidate

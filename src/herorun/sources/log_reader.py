@@ -100,7 +100,7 @@ def _caught_up(scheduler: Scheduler, catalogue: Catalogue, log: OwnLog) -> OwnLo
 
 
 def _stepped(log: OwnLog, before: OwnLog, part: LogPart, scheduler: Scheduler) -> OwnLog:
-    """The newest step that it tells of. One that the last look knew, in a log that is read anew,
+    """The newest step that it tells of. One that the last look knew, in a log that is read again,
     was seen then.
     """
     progress = trained_in(part.data[-NEWEST:].decode("utf-8", "replace"))
@@ -129,7 +129,7 @@ def _read_new_parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
     mark, judging = part.mark if at == part.offset else "", 0.0
     while at < size:
         part = ask(log.instance, at, min(PART, size - at), mark)
-        if part.restarted or not part.data:  # replaced just now: the next look begins anew
+        if part.restarted or not part.data:  # replaced just now: the next look begins again
             return
         began = time.monotonic()
         yield part

@@ -180,7 +180,7 @@ class Mlflow:
     # --- rows ----------------------------------------------------------------------------------
 
     def read(self, cursor: str) -> Rows:
-        """The next rows; none only if there are no more. A run that was made anew, or whose
+        """The next rows; none only if there are no more. A run that was made again, or whose
         history is another one, is read from its start.
         """
         try:

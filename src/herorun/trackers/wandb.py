@@ -160,7 +160,7 @@ class Wandb:
         )
 
     def read(self, cursor: str) -> Rows:
-        """All rows from the step on that the cursor names; a run that was made anew is read from
+        """All rows from the step on that the cursor names; a run that was made again is read from
         its start.
         """
         match = _CURSOR.fullmatch(cursor)

@@ -12,7 +12,7 @@ from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Found, Place, Unknown
-from herorun.schedulers._kubernetes_kinds import KINDS, in_ray_words, record_of
+from herorun.schedulers._kubernetes_kinds import KINDS, record_of, with_ray_state
 from herorun.schedulers._kubernetes_kueue import kueue_reason
 from herorun.schedulers._kubernetes_state import judge_kubernetes
 from herorun.schedulers.external.kubernetes import KubernetesById
@@ -210,7 +210,7 @@ def test_a_ray_job_that_was_stopped_is_cancelled() -> None:
     status = {"jobStatus": "STOPPED", "jobDeploymentStatus": "Complete"}
     document = {"metadata": {"name": "x", "uid": "1"}, "spec": {}, "status": status}
     job = judge_kubernetes(record_of(KINDS[3], document, 0), ())
-    assert in_ray_words(job, document).state is JobState.CANCELLED
+    assert with_ray_state(job, document).state is JobState.CANCELLED
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,7 +10,7 @@ log is looked at at once; "noisy shutdown traces are not decisive", so this alon
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Job, JobLog, Metrics, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, passed
-from herorun.core.health.log_errors import idle_since, in_words, worst_complaint
+from herorun.core.health.log_errors import describe_complaint, idle_since, worst_complaint
 from herorun.core.health.preconditions import not_running
 
 
@@ -30,6 +30,6 @@ def error_in_log(
         return passed(f"the log of {job.instance} holds no error that counts", subject=job.instance)
     rows = Nothing() if isinstance(metrics, Unavailable) else metrics
     if idle_since(worst, job, rows, history, now.at) is None:
-        return passed(f"steps came after {in_words(worst)}", subject=job.instance)
+        return passed(f"steps came after {describe_complaint(worst)}", subject=job.instance)
     advice = f". {worst.advice}" if worst.advice else ""
-    return failed(f"{job.instance} runs; {in_words(worst)}{advice}", subject=job.instance)
+    return failed(f"{job.instance} runs; {describe_complaint(worst)}{advice}", subject=job.instance)

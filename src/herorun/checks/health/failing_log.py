@@ -25,7 +25,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, passed
 from herorun.core.health.liveness import RowPatience
-from herorun.core.health.log_errors import idle_since, in_words, worst_complaint
+from herorun.core.health.log_errors import describe_complaint, idle_since, worst_complaint
 from herorun.core.health.preconditions import not_running
 from herorun.core.lazy_dataclass import dataclass
 
@@ -62,12 +62,13 @@ def failing_log(
         worst.weight, metrics, history, final, cadence, limits
     ):
         return passed(
-            f"{job.instance} made a step recently; {in_words(worst)}", subject=job.instance
+            f"{job.instance} made a step recently; {describe_complaint(worst)}",
+            subject=job.instance,
         )
     idle = format_span(now.at - since)
     advice = f". {worst.advice}" if worst.advice else ""
     return failed(
-        f"{job.instance} runs and made no step for {idle}; {in_words(worst)}{advice}",
+        f"{job.instance} runs and made no step for {idle}; {describe_complaint(worst)}{advice}",
         subject=job.instance,
     )
 

@@ -11,7 +11,7 @@ you blame the trainer.
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Job, JobLog
 from herorun.core.finding import Verdict, failed, passed
-from herorun.core.health.log_errors import in_words
+from herorun.core.health.log_errors import describe_complaint
 from herorun.core.health.preconditions import not_running
 
 
@@ -25,5 +25,6 @@ def host_contention(job: Job, log: JobLog) -> Verdict:
             f"the log of {job.instance} reports no contention on its host", subject=job.instance
         )
     return failed(
-        f"{job.instance}: {in_words(log.crowded)}. {log.crowded.advice}", subject=job.instance
+        f"{job.instance}: {describe_complaint(log.crowded)}. {log.crowded.advice}",
+        subject=job.instance,
     )

@@ -26,7 +26,7 @@ class Escalate:
     edits: str = ""  # as in `Tell`
     reason: EscalationReason = EscalationReason.JUDGEMENT
     ways: tuple[Option, ...] = (Option.ACK,)
-    about: str = ""  # the alert that can be taken note of
+    about: str = ""  # the alert that can be acknowledged
     before: int | None = None  # the first step of the trouble, where the data names one
 
 

@@ -3,7 +3,7 @@ is ended unresolved.
 
 What could not be seen neither starts nor ends an alert, and the end of a job resolves none. Hold
 accrues only between consecutive observed FAILs, at most two cadences a gap; UNKNOWN neither adds
-nor resets; a gap over three cadences starts it anew.
+nor resets; a gap over three cadences starts it again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -67,7 +67,7 @@ class Alert:
 
     @property
     def key(self) -> str:
-        """One incident, one key: it begins anew when the alert begins anew."""
+        """One incident, one key: it begins again when the alert begins again."""
         subject = f"[{self.subject}]" if self.subject else ""
         return f"{self.check}{subject}@{timestamp(self.since)}"
 
@@ -175,7 +175,7 @@ def advance(
     `resolved`. `numeric` are the stretches without numbers, which mute the curve's shape there.
 
     A waiver silences: what it signs resolves, and says who signed; once it is over, the problem
-    fires anew.
+    fires again.
     """
     before = {key: alert for key, alert in alerts.items() if alert.state is not AlertState.RESOLVED}
     after: dict[AlertId, Alert] = {}

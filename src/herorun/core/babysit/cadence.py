@@ -25,7 +25,7 @@ def next_tick_delay(
     """The time until the next tick, never longer than the contract's cadence.
 
     `age` is the instance's, None before one; `pending` and `firing` tell of critical alerts that
-    nobody has taken note of; `wait` is what is left until a relaunch that backs off is due.
+    nobody has acknowledged; `wait` is what is left until a relaunch that backs off is due.
     """
     longest = cadence
     if pending:

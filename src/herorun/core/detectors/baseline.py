@@ -46,7 +46,7 @@ class Trend:
         return rows - self.rows
 
     def begin(self, y: float) -> None:
-        """Forget all, and begin anew at this value."""
+        """Forget all, and begin again at this value."""
         self.level, self.scale, self.rows = y, FLOOR, 1
         self.top, self.last, self.jitter, self.below = y, y, 0.0, 0
 

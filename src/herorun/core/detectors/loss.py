@@ -173,7 +173,7 @@ def _changed(state: LossState, loss: float) -> None:
 
 def _signed(state: LossState, loss: float) -> None:
     """A loss that was below zero has no trend to be held against; when it has not been so for long,
-    it begins anew.
+    it begins again.
     """
     state.signed = SIGNED if loss < 0.0 else state.signed - 1
     if state.trend.rows:

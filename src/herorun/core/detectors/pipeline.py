@@ -58,7 +58,7 @@ ONE_BY_ONE = 16  # rows that follow the one at which a batch ended
 
 
 def rules_digest() -> str:
-    """Names the constants and the state's shape: a cached state of other rules is folded anew."""
+    """Names the constants and the state's shape: a cached state of other rules is folded again."""
     parts = (
         loss.RULES,
         second_beginning.RULES,

@@ -43,7 +43,7 @@ class Ordered:
     at: datetime
     by: str
     word: Word
-    # alerts that are taken note of, questions that are answered, or the instance
+    # alerts that are acknowledged, questions that are answered, or the instance
     about: tuple[DecodedKey, ...] = ()
     reason: str = ""
     until: datetime | None = None  # of a pause

@@ -77,7 +77,7 @@ class Resume:
     fall: float | None = (
         0.0  # what the loss was to fall by meanwhile, as a logarithm; None: too few rows to tell
     )
-    # the step count began anew and the loss did not: another way of counting
+    # the step count began again and the loss did not: another way of counting
     counter_reset: bool = False
     rate_before: float | None = None  # the learning rate that was to be expected at that step
     rate_after: float | None = None

@@ -40,7 +40,7 @@ def idle_since(
     return last_move
 
 
-def in_words(complaint: Complaint) -> str:
+def describe_complaint(complaint: Complaint) -> str:
     where = f" ({complaint.where})" if complaint.where else ""
     return (
         f"{complaint.failure_class} in line {complaint.line} of its log{where}: "

@@ -78,6 +78,8 @@ def _renamed(text: str, names: tuple[tuple[str, str], ...]) -> str:
     """Each name as a whole word, all at once: what was renamed is not renamed again."""
     if not names:
         return text
-    whole_words = "|".join(rf"(?<![A-Za-z0-9]){re.escape(old)}(?![A-Za-z0-9])" for old, _ in names)
+    old_name_pattern = "|".join(
+        rf"(?<![A-Za-z0-9]){re.escape(old)}(?![A-Za-z0-9])" for old, _ in names
+    )
     new = dict(names)
-    return re.sub(whole_words, lambda match: new[match[0]], text)
+    return re.sub(old_name_pattern, lambda match: new[match[0]], text)

@@ -125,5 +125,5 @@ def _snapshot_as_json(snapshot: Remembered) -> dict[str, Any]:
 
 
 def _rules(version: str) -> str:
-    """Names what folded it: another herorun, or another shape of Memory, folds anew."""
+    """Names what folded it: another herorun, or another shape of Memory, folds again."""
     return f"{FOLD} {version} {digest([field.name for field in dataclasses.fields(Memory)])[7:19]}"

@@ -71,7 +71,7 @@ def _ask_about_alert(
     objection: RelaunchObjection | None = None,
     edits: str = "",
 ) -> Escalate:
-    """About an alert: take note of it, or change the job. A job that was not seen to end may still
+    """About an alert: acknowledge it, or change the job. A job that was not seen to end may still
     run.
 
     Numbers that went wrong are no fault of the hardware's, so starting again from the newest
@@ -200,7 +200,7 @@ def _second_person(
 
 
 def all_answered(alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger) -> bool:
-    """Whether a person has taken note of everything critical that fires, or has said no to a
+    """Whether a person has acknowledged everything critical that fires, or has said no to a
     relaunch.
     """
     return all(

@@ -53,7 +53,7 @@ class RelaunchObjection:
 
     @property
     def final(self) -> bool:
-        """Not even a person's yes relaunches it: they launch anew, by their own choice of code and
+        """Not even a person's yes relaunches it: they launch again, by their own choice of code and
         checkpoint.
         """
         return self.kind in FINAL or self.observed

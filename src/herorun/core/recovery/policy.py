@@ -122,7 +122,7 @@ class Ledger:
     spent: tuple[tuple[datetime, Cause], ...] = ()  # the same, with what they followed
     endings: tuple[Ending, ...] = ()  # one an instance, in their order
     answers: Mapping[str, RelaunchAnswer] = field(default_factory=dict)  # by instance
-    acked: frozenset[str] = frozenset()  # alerts that a person has taken note of
+    acked: frozenset[str] = frozenset()  # alerts that a person has acknowledged
     pause: ActionPause | None = None
     # instances that were ordered to stop, also after their end, and by whom
     stopped: Mapping[str, str] = field(default_factory=dict)

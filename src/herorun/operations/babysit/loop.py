@@ -51,7 +51,7 @@ def watch(
 ) -> int:
     """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine.
 
-    `tick` takes one in its own way, `opened` reads the run anew before each; `over` ends the loop
+    `tick` takes one in its own way, `opened` reads the run again before each; `over` ends the loop
     between two of them, by KeyboardInterrupt.
     """
     run, _ = opened(name, start)

@@ -84,9 +84,9 @@ def _goodput_lines(totals: GoodputTotals) -> list[str]:
             lines.append(
                 f"  {state:<11} {format_span(totals.states[state]):>10}  {share:6.1%}{cost}"
             )
-    lost_words = f"{count(totals.lost_steps, 'step')} lost to restarts"
+    lost_text = f"{count(totals.lost_steps, 'step')} lost to restarts"
     lines.append(
-        lost_words
+        lost_text
         + (
             f", and of {totals.unknown_losses} restarts it is unknown"
             if totals.unknown_losses

@@ -68,7 +68,7 @@ def _read_unfinished_statement(
     run: Run, memory: Memory, tag: str, text: str, sealing: Sealing
 ) -> dict[str, Any]:
     """What the tag of a seal says that did not go through to its end; the tag is never made
-    anew.
+    again.
     """
     remote = run.contract.code.remote
     statement = statement_of(text)

@@ -29,12 +29,12 @@ from herorun.schedulers._kubernetes_kinds import (
     PRINTED,
     ObjectKind,
     concluded_pods,
-    in_ray_words,
     is_same_work,
     kind_and_name,
     pod_of_kind,
     pod_selector,
     record_of,
+    with_ray_state,
 )
 from herorun.schedulers._kubernetes_kueue import QUEUE, find_workload, kueue_reason
 from herorun.schedulers._kubernetes_logs import PodLogs
@@ -133,7 +133,7 @@ class KubernetesById:
         record = record_of(kind, document, len(pods))
         counted = concluded_pods(kind, document, pods)
         answer = judge_kubernetes(record, counted, lost_nodes(self._kube, counted))
-        answer = in_ray_words(answer, document) if kind.name == "rayjob" else answer
+        answer = with_ray_state(answer, document) if kind.name == "rayjob" else answer
         if not answer.state.ended and (workload := self._workload(document)):
             words = (answer.reason, kueue_reason(workload))
             answer = replace(answer, reason="; ".join(part for part in words if part))

@@ -2,15 +2,15 @@
 by tick.
 
 Each tick appends its new rows to the file that is open, as one block; a file that is full is
-written anew as one block with its columns together, and is never touched again. So a tick costs
+written again as one block with its columns together, and is never touched again. So a tick costs
 what it brings, however long the run, and a reader of one metric reads that metric. What a crash
 tore off is no block, and is fetched again from the block before it: each names the tracker's cursor
 behind its rows. It all can be deleted: the next ticks fetch it again.
 
 The format is our own, with `array`, `struct` and `zlib` of the standard library, for want of a
 small one that can be appended to: Parquet (pyarrow, fastparquet) and Feather bring 40 to 150 MB of
-packages and write a footer at the end, so that each tick would make a file or write one anew; numpy
-is 20 MB for what `array` does here;
+packages and write a footer at the end, so that each tick would make or rewrite a file; numpy is
+20 MB for what `array` does here;
 SQLite keeps rows and not columns, at twice the size. 10^6 rows of 5 metrics take about 27 MB in
 full files. Beyond 512 MiB of one source every second of the oldest rows goes; see `coarsen`.
 
