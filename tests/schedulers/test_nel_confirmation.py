@@ -12,6 +12,7 @@ import pytest
 
 from herorun.core.evidence import Job, JobState
 from herorun.schedulers._nel_confirmation import (
+    CONFIRM_AFTER,
     QUIET,
     Behind,
     UnconfirmedEnds,

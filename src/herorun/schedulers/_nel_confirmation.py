@@ -49,7 +49,9 @@ def settled(part: JudgedTask, behind: Behind, since: datetime, at: datetime) -> 
         return part
     if part.entry.executor == "slurm":
         return (
-            _mark_gone(part, behind.slurm, since) if isinstance(behind.slurm, NoSlurmJob) else part
+            _mark_missing(part, behind.slurm, since)
+            if isinstance(behind.slurm, NoSlurmJob)
+            else part
         )
     code = behind.stages.exit_code
     if code is not None and word != "failed":

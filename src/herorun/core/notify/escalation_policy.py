@@ -13,6 +13,7 @@ from herorun.core.notify.escalation import Option
 from herorun.core.recovery.classify import Ending
 from herorun.core.recovery.decision import (
     RelaunchObjection,
+    relaunch_objection,
     wait_until,
 )
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy

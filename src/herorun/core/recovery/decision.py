@@ -143,14 +143,14 @@ def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[R
     if ending.cause is Cause.CODE_BUG:
         objections.append(_bug(ending, policy, ledger))
     elif ending.cause is Cause.LOST_OUTPUT:
-        doubts.append(RelaunchObjection(ending.seen, ending.advice))
+        objections.append(RelaunchObjection(ending.seen, ending.advice))
     elif ending.needs_person:
         advice = f" {ending.advice}" if ending.advice else ""
-        doubts.append(
+        objections.append(
             RelaunchObjection("person", f"A relaunch alone does not cure {ending.seen}.{advice}")
         )
     if repeated(ending, ledger.endings):
-        doubts.append(
+        objections.append(
             RelaunchObjection(
                 "repeated",
                 "The same failure came twice without a new complete checkpoint in between.",
@@ -158,7 +158,7 @@ def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[R
         )
     if stuck(ledger.endings, ending) >= MOST_WITHOUT_CHECKPOINT:
         ends = stuck(ledger.endings, ending)
-        doubts.append(
+        objections.append(
             RelaunchObjection(
                 "no-progress", f"{ends} ends in a row brought no new complete checkpoint."
             )
@@ -210,14 +210,14 @@ def attempts(endings: Sequence[Ending], ending: Ending | None) -> int:
 def _spent(
     policy: RecoveryPolicy, ledger: Ledger, ending: Ending | None, now: datetime
 ) -> list[RelaunchObjection]:
-    doubts = []
+    objections = []
     if ending is not None and not ending.cause.free and ending.cause is not Cause.CODE_BUG:
         most = policy.budget(ending.cause) or 0
         relaunches = sum(
             cause is ending.cause and now - at <= policy.window for at, cause in ledger.spent
         )
         if relaunches >= most:
-            doubts.append(
+            objections.append(
                 RelaunchObjection(
                     "budget",
                     f"The budget of {count(most, 'relaunch', 'relaunches')} after {ending.cause} "

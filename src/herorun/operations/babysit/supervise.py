@@ -31,7 +31,7 @@ from herorun.runs import Run, watched_run
 from herorun.system.files import LockHeld
 from herorun.system.git import find_repository
 
-AT_ONCE = 32  # ticks; a thousand at the same moment would only wait for one another
+MAX_CONCURRENT_TICKS = 32  # ticks; a thousand at the same moment would only wait for one another
 SHUTDOWN_TIMEOUT = 10.0  # seconds that the loops get to end between two ticks
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds before a loop is begun again
 REFRESH_INTERVAL = (
