@@ -220,6 +220,13 @@ def test_a_mean_that_is_off_is_said_in_per_cent():
     )
 
 
+def test_equal_steps_that_are_off_on_average_name_the_old_and_the_new_loss_of_the_worst():
+    verdict = asked(
+        compared=50, shift=math.log(1.015), worst=0.01, worst_step=57, worst_new=2.4, **NOISY
+    )
+    assert mentions(verdict.message, "step 57", "2.39 before", "2.4 now")
+
+
 def test_rows_that_are_missing_behind_the_resume_leave_it_unknown():
     cut = asked(broken=True)
     assert cut.outcome is Outcome.UNKNOWN and mentions(cut.message, "rows", "missing")

@@ -143,8 +143,10 @@ def _least(resume: Resume, limits: Limits) -> float:
 
 
 def _shifted(resume: Resume) -> str:
+    most = f", most at step {resume.worst_step} ({_losses(resume)[:-2]})"
     return (
         f"the loss is {math.expm1(resume.shift):+.2%} on average at {resume.compared} equal steps"
+        f"{'' if resume.worst_new is None else most}"
     )
 
 
