@@ -4,7 +4,16 @@ import pytest
 
 from builders import EVERY, MINUTE, NOON, a_history, a_job, an_instance, answer, some_metrics
 from herorun.checks.health.stalled_steps import Limits, stalled_steps
-from herorun.core.evidence import Cadence, FinalStep, Job, JobState, Metrics, Nothing, Unavailable
+from herorun.core.evidence import (
+    Cadence,
+    FinalStep,
+    Job,
+    JobLog,
+    JobState,
+    Metrics,
+    Nothing,
+    Unavailable,
+)
 from herorun.core.finding import Outcome
 from wording import mentions
 
@@ -71,6 +80,17 @@ def test_it_says_how_long_and_at_which_step():
 
     assert mentions(verdict.message, "tiny-1", "100", "16m", "limit", "15m")
     assert verdict.subject == "tiny-1"
+
+
+@pytest.mark.parametrize(("minutes", "outcome"), [(2, Outcome.UNKNOWN), (59, Outcome.FAIL)])
+def test_a_log_that_still_grows_makes_it_unknown_and_both_times_are_named(minutes, outcome):
+    hung = some_metrics(advanced_at=NOON - 60 * MINUTE)
+    log = JobLog(changed_at=NOON - minutes * MINUTE)
+    verdict = answer(stalled_steps, LONG_RUNNING, hung, log)
+
+    assert verdict.outcome is outcome and verdict.subject == "tiny-1"
+    assert mentions(verdict.message, "tiny-1", "100", "1h", "45m")
+    assert mentions(verdict.message, "log", "11:58") is (outcome is Outcome.UNKNOWN)
 
 
 def test_each_limit_is_the_contracts():
