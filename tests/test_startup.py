@@ -149,7 +149,7 @@ def test_a_command_on_a_run_imports_what_it_uses(story: Story) -> None:
 
 
 # Of processes of git; each costs about as much as ten modules. What git starts is extra.
-MOST_GIT = {"preflight": 12, "status": 3}
+MOST_GIT = {"preflight": 10, "status": 3}
 
 
 @pytest.mark.thorough

@@ -1,5 +1,6 @@
 """git's answers: never "empty" where it failed, never more than the one sentence that matters."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,29 @@ def test_a_ref_that_is_not_there_is_none_and_a_damaged_one_an_error(
         path.write_text(content)
         with pytest.raises(CouldNotLook, match="is damaged"):
             repository.resolve(ref)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_folder_without_refs_is_told_from_the_files_and_one_with_a_ref_never_is(
+    repository: Repository, packed: bool
+) -> None:
+    assert repository.lacks_below("refs/replace/")
+    git(repository.top, "update-ref", "refs/replace/abc", "HEAD")
+    if packed:
+        git(repository.top, "pack-refs", "--all")
+        (repository.common / "refs" / "replace").rmdir()
+    assert not repository.lacks_below("refs/replace/")
+    assert repository.lacks_below("refs/replaced/")
+
+
+@pytest.mark.parametrize("unlike", ["reftable", "unreadable"])
+def test_where_only_git_can_tell_no_folder_is_without_refs(
+    repository: Repository, unlike: str
+) -> None:
+    if unlike == "reftable":  # which leaves a file where the folder of the branches was
+        shutil.rmtree(repository.common / "refs" / "heads")
+        (repository.common / "refs" / "heads").write_text("this repository uses reftable\n")
+    else:
+        (repository.common / "packed-refs").unlink(missing_ok=True)
+        (repository.common / "packed-refs").mkdir()
+    assert not repository.lacks_below("refs/replace/")

@@ -28,9 +28,10 @@ def whereabouts(folder: Path) -> Whereabouts:
 
 def replaced(repository: Repository) -> tuple[str, ...]:
     """Objects that `git replace` stands others in for; and old-style grafts."""
-    names = repository.git(
-        "for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/"
-    ).text.split()
+    names: list[str] = []
+    if not repository.lacks_below("refs/replace/"):
+        listing = repository.git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/")
+        names = listing.text.split()
     grafts = repository.common / "info" / "grafts"
     return (*names, *(("info/grafts",) if grafts.is_file() and grafts.stat().st_size else ()))
 

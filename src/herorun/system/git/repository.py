@@ -111,10 +111,19 @@ class Repository:
         """Whether git has no such ref, where it keeps them as files: its own file goes only after
         it is packed.
         """
+        return self._is_nowhere(ref, f" {ref}\n")
+
+    def lacks_below(self, folder: str) -> bool:
+        """Whether git has no ref in a folder as `refs/replace/`; False also where only git can
+        tell.
+        """
+        return self._is_nowhere(folder.rstrip("/"), f" {folder}")
+
+    def _is_nowhere(self, path: str, packed: str) -> bool:
         try:
-            if not (self.common / "refs" / "heads").is_dir() or os.path.lexists(self.common / ref):
+            if not (self.common / "refs" / "heads").is_dir() or os.path.lexists(self.common / path):
                 return False
-            return f" {ref}\n".encode() not in (self.common / "packed-refs").read_bytes()
+            return packed.encode() not in (self.common / "packed-refs").read_bytes()
         except FileNotFoundError:
             return True
         except OSError:

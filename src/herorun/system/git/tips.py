@@ -128,6 +128,8 @@ class Probe:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self.repository.lacks_below(PROBE):
+            return
         names = self.repository.git("for-each-ref", "--format=%(refname)", PROBE).text.split()
         over = [name for name in names if name.startswith(self.prefix) or _left_behind(name)]
         if over:
