@@ -9,8 +9,6 @@ DEVELOPMENT := import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))
 
 # Many tests wait for processes and servers of their own: two workers a core.
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 4 ] && echo 8 || echo $$((2 * n)))
-# The long ones wait for most of their time.
-LONG_WORKERS ?= $(shell echo $$((2 * $(WORKERS))))
 
 BIN := $(VENV)/bin
 RUN := $(VENV)/.for-running
@@ -46,13 +44,13 @@ demo: $(RUN)  ## Tell a whole hero run on this machine, in about a minute.
 	$(BIN)/herorun demo
 
 test: $(COMPILED) $(SERVICES) $(NODE)  ## Run the tests.
-	$(BIN)/python -m pytest --workers $(WORKERS) -m "not back_end and not thorough"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not back_end and not thorough"
 
 test-thorough: $(COMPILED) $(SERVICES) $(NODE)  ## Run the long tests: long stories, real Slurm, Ray, ssh boxes, nel and object stores, and crash points.
-	$(BIN)/python -m pytest --workers $(LONG_WORKERS) -m "back_end or thorough"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "back_end or thorough"
 
 test-k8s: $(DEV) services-k8s  ## Run the tests on a real Kubernetes, which are among the long ones where it is built.
-	HERORUN_REQUIRE_SERVICES=1 $(BIN)/python -m pytest --workers 2 -m back_end -k kubernetes tests
+	HERORUN_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m back_end -k kubernetes tests
 
 services: $(SERVICES) $(NODE)  ## Install the servers that the tests talk to, in environments of their own.
 
@@ -64,7 +62,7 @@ services-k8s:  ## Build Kubernetes 1.20 from Debian's sources, some eight minute
 	@nice tests/services/k8s_build.sh
 
 crash: $(DEV)  ## Kill the commands at every point, not at a sample: takes long.
-	HERORUN_CRASH_ALL=1 $(BIN)/python -m pytest --workers $(WORKERS) tests/crash
+	HERORUN_CRASH_ALL=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/crash
 
 lint: $(DEV)  ## Style, purity and the one way that imports run.
 	$(BIN)/ruff check .

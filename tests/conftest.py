@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from herorun.core.environment import admissible
+from worker_messages import without_routine
 
-# Some 11,000 tests are collected. By the usual thresholds a third of that time goes into
+# A worker collects some 11,000 tests. By the usual thresholds a third of that time goes into
 # looking for garbage among them.
 gc.set_threshold(100_000, 50, 50)
 
@@ -37,7 +38,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = [
-    "forked_workers",
     "services.fixtures",
     "services.github",
     "services.slurm",
@@ -58,8 +58,8 @@ def may_be_long(path: Path) -> bool:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """To import all files takes seconds of CPU: for the long tests, those alone that may hold one,
-    and for the others all but those that hold nothing else.
+    """Each worker imports each file, which takes ten seconds of CPU: for the long tests, those
+    alone that may hold one, and for the others all but those that hold nothing else.
     """
     if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
         return None
@@ -70,10 +70,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None
 
 
-def pytest_collection_finish() -> None:
-    """What was collected stays to the end: no search for garbage goes through it, which would also
-    copy it into each worker's own memory.
+def pytest_configure(config: pytest.Config) -> None:
+    """A worker sends six messages a test, a third of what a small test costs. No one reads three
+    of them where neither durations nor an XML report is asked for.
     """
+    if config.getoption("durations", None) is not None or config.getoption("xmlpath", None):
+        return
+    for plugin in config.pluginmanager.get_plugins():
+        if hasattr(plugin, "sendevent"):
+            plugin.sendevent = without_routine(plugin.sendevent)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: no search for garbage goes through it."""
     gc.freeze()
 
 
