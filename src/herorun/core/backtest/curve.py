@@ -108,12 +108,16 @@ class CurveBacktest:
     def run(self, rows: Iterable[Row]) -> list[FiredAlert]:
         """All alerts, in the order in which they fired."""
         remaining = iter(rows)
-        while chunk := list(islice(remaining, CHUNK)):
+        return self.run_chunks(iter(lambda: list(islice(remaining, CHUNK)), []))
+
+    def run_chunks(self, chunks: Iterable[Sequence[Row]]) -> list[FiredAlert]:
+        """The same of rows that come many at once, as lists or as columns."""
+        for chunk in filter(len, chunks):
             self.state = self._walk(self.state, chunk)
             self.rows += len(chunk)
         return self.alerts
 
-    def _walk(self, state: MetricsState, chunk: list[Row], offset: int = 0) -> MetricsState:
+    def _walk(self, state: MetricsState, chunk: Sequence[Row], offset: int = 0) -> MetricsState:
         after = fold_rows(state, chunk, self.names, BEGINNING)
         metrics = summarise(after, self.names)
         assert metrics is not None

@@ -1,6 +1,6 @@
 """Backtests of files of curves, with labels as JSON."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,13 @@ from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
 from herorun.core.untrusted_json import read_json
-from herorun.operations.report.curve_file import columns_of, names_of, rows_of, why_no_curve
+from herorun.operations.report.curve_file import (
+    chunks_of,
+    columns_of,
+    names_of,
+    rows_of,
+    why_no_curve,
+)
 from herorun.system import progress
 
 OURS = "herorun"
@@ -55,7 +61,8 @@ def backtest(
                 f"{path} has no column that a rule knows, such as loss or grad_norm"
             )
         run = CurveBacktest(checks, metric_names or Names(first_step=1, loss=()))
-        alerts = run.run(_noting(rows_of(path), steps) if label else rows_of(path))
+        chunks = chunks_of(path)
+        alerts = run.run_chunks(_noting(chunks, steps) if label else chunks)
         report.files.append((str(path), run.rows, alerts))
         if not run.rows and metric_names is not None:
             report.unjudged.append(f"{path} has no rows")
@@ -67,10 +74,10 @@ def backtest(
     return report
 
 
-def _noting(rows: Iterator[Row], steps: list[int]) -> Iterator[Row]:
-    for row in rows:
-        steps.append(row.step)
-        yield row
+def _noting(chunks: Iterator[Sequence[Row]], steps: list[int]) -> Iterator[Sequence[Row]]:
+    for chunk in chunks:
+        steps.extend(row.step for row in chunk)
+        yield chunk
 
 
 def read_labels(path: Path) -> dict[str, Label]:

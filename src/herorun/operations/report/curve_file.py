@@ -3,40 +3,39 @@
 """
 
 import csv
-import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
 from functools import partial
 from io import TextIOWrapper
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeVar
 
+from herorun.core.backtest.curve import CHUNK as ROWS
 from herorun.core.detectors import Names
 from herorun.core.detectors.names import LOSSES
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Row
 from herorun.operations.report.csv_numbers import Notation, may_hold_commas, notation_of
+from herorun.operations.report.csv_table import CsvTable
 from herorun.operations.report.curve_json import FIRST_LINE, LONGEST_LINE, is_json, rows_of_json
 from herorun.system import progress
 
-PROGRESS_EVERY = 20_000  # rows
 # Steps, as trainers and trackers name them; the first that a header has is taken.
 STEPS = (
     "step", "steps", "_step", "global_step", "train/global_step", "trainer/global_step",
     "iteration", "iterations", "iter", "Step", "Iteration",
 )  # fmt: skip
-CLOCKS = ("timestamp", "_timestamp", "Wall time", "time/timestamp")
 # Other names of a training loss, in small letters and with one kind of separator.
 OTHER_LOSSES = (
     "train_loss", "training_loss", "loss_train", "loss", "running_loss", "train_loss_step",
     "train_total_loss", "total_loss", "loss_total", "mean_loss", "avg_loss", "loss_avg",
 )  # fmt: skip
 DELIMITERS = (",", "\t", ";", "|")
-NO_VALUES = frozenset(("", "-", "--", "na", "n/a", "none", "null", "<na>"))
 CHUNK = 1 << 20  # bytes
+
+Item = TypeVar("Item")
 
 _SEPARATORS = lazy_regex(r"[^a-z0-9]+")
 
@@ -144,66 +143,42 @@ def _notation(path: Path, columns: Sequence[str]) -> Notation:
 
 
 def rows_of(path: Path) -> Iterator[Row]:
-    """The rows of a file, by its step column, or one step each where it has none: an epoch may be a
-    fraction, or have many rows. An empty cell is no value; `nan` and `inf` stay what they are.
-    `WrongUse` where it is no curve.
+    """The rows of a file, one by one, as `chunks_of` reads them."""
+    return chain.from_iterable(chunks_of(path))
+
+
+def chunks_of(path: Path) -> Iterator[Sequence[Row]]:
+    """The rows of a file, many at once, by its step column, or one step each where it has none: an
+    epoch may be a fraction, or have many rows. An empty cell is no value; `nan` and `inf` stay what
+    they are. `WrongUse` where it is no curve.
     """
     if is_json(path):
-        yield from rows_of_json(path)
+        yield from _chunked(rows_of_json(path))
         return
     columns = columns_of(path)
     if not _has_steps(columns):
         raise WrongUse(f"{_without_steps(path, columns)}.")
-    notation = _notation(path, columns)
+    step_name, judged = _step_name(columns), _judged_columns(columns)
+    table = CsvTable(path, columns, step_name, judged, _notation(path, columns))
     try:
         with path.open("rb") as file:
             text = TextIOWrapper(file, newline="", encoding="utf-8-sig")
             reader = csv.reader(_lines(text), delimiter=_delimiter(path), strict=True)
             next(reader, None)
             size, activity = path.stat().st_size, f"reading {path.name}"
-            for number, row in enumerate(_csv_rows(path, columns, reader, notation)):
-                if number % PROGRESS_EVERY == 0:
-                    progress.progress(activity, min(file.tell(), size - 1), size)
-                yield row
+            number = 2
+            for chunk in _chunked(reader):
+                progress.progress(activity, min(file.tell(), size - 1), size)
+                yield table.columnar(chunk, number) or list(table.rows(chunk, number))
+                number += len(chunk)
             progress.progress(activity, 1, 1)
     except (UnicodeDecodeError, csv.Error) as error:
         raise WrongUse(f"{path} cannot be read as CSV: {error}.") from None
 
 
-def _csv_rows(
-    path: Path, header: list[str], reader: Iterator[list[str]], notation: Notation
-) -> Iterator[Row]:
-    step_name = _step_name(header)
-    place = header.index(step_name) if step_name is not None else -1
-    clock = next((header.index(name) for name in CLOCKS if name in header), -1)
-    places = [i for i in range(len(header)) if i not in (place, clock)]
-    names = [header[i] for i in places]
-    judged = _judged_columns(names)
-    number_of: Callable[[str], float] = float if notation is Notation.POINT else notation.number
-    for number, cells in enumerate(reader, 2):
-        if not cells or not any(cells):
-            continue
-        if len(cells) > len(header) and any(cells[len(header) :]):
-            raise WrongUse(
-                f"{path}:{number}: {','.join(cells)[:80]!r} has {len(cells)} cells, and the first "
-                f"line names {len(header)}: a comma within a number needs quotes around it."
-            )
-        try:
-            values = dict(zip(names, [number_of(cells[i]) for i in places], strict=True))
-            step = notation.step(cells[place]) if place >= 0 else number - 2
-        except (ValueError, IndexError):
-            row = [cell.strip() for cell in cells]
-            if row[: len(header)] == header:
-                continue  # of a file that a second run was appended to
-            try:
-                values = _values_of(names, [row[i] for i in places], judged, notation)
-                step = notation.step(row[place]) if place >= 0 else number - 2
-            except (ValueError, IndexError):
-                raise WrongUse(
-                    f"{path}:{number}: {','.join(cells)[:80]!r} is not a row of numbers with a "
-                    "whole step."
-                ) from None
-        yield Row(step, values, _parse_time(cells[clock], notation) if clock >= 0 else None)
+def _chunked(items: Iterator[Item]) -> Iterator[list[Item]]:
+    while chunk := list(islice(items, ROWS)):
+        yield chunk
 
 
 def _judged_columns(columns: Sequence[str]) -> frozenset[str]:
@@ -212,43 +187,3 @@ def _judged_columns(columns: Sequence[str]) -> frozenset[str]:
     if names is None:
         return frozenset()
     return frozenset(name for name in columns if name in names.loss or names.roles[name])
-
-
-def _values_of(
-    names: Sequence[str], cells: Sequence[str], judged: frozenset[str], notation: Notation
-) -> dict[str, float]:
-    values: dict[str, float] = {}
-    for name, cell in zip(names, cells, strict=True):
-        if cell.lower() in NO_VALUES:
-            continue
-        try:
-            values[name] = notation.number(cell)
-        except ValueError:
-            if name in judged:
-                raise
-    return values
-
-
-def _parse_time(text: str, notation: Notation) -> datetime | None:
-    """Seconds or milliseconds since some beginning, or a date and time; None where it is
-    neither.
-    """
-    try:
-        seconds = notation.number(text)
-    except ValueError:
-        return _date(text)
-    if not math.isfinite(seconds):
-        return None
-    seconds = seconds / 1000 if seconds > 1e11 else seconds
-    try:
-        return datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, OSError, ValueError):
-        return None
-
-
-def _date(text: str) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text.replace(",", "."))
-    except ValueError:
-        return None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

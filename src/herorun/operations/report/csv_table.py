@@ -1,0 +1,152 @@
+"""The cells of a CSV file as rows: many plain lines at once as columns, odd ones line by line."""
+
+import math
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from herorun.core.bounded import LARGEST_STEP
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Row
+from herorun.core.ports.columnar import ColumnarRows
+from herorun.operations.report.csv_numbers import Notation
+
+CLOCKS = ("timestamp", "_timestamp", "Wall time", "time/timestamp")
+NO_VALUES = frozenset(("", "-", "--", "na", "n/a", "none", "null", "<na>"))
+
+
+class CsvTable:
+    """What the cells below a header are."""
+
+    def __init__(
+        self,
+        path: Path,
+        header: list[str],
+        step_name: str | None,
+        judged: frozenset[str],
+        notation: Notation,
+    ) -> None:
+        """`judged`: the columns in which a word instead of a number is an error."""
+        self._path, self._header, self._notation = path, header, notation
+        self._judged = judged
+        self._place = header.index(step_name) if step_name is not None else -1
+        self._clock = next((header.index(name) for name in CLOCKS if name in header), -1)
+        self._places = [i for i in range(len(header)) if i not in (self._place, self._clock)]
+        self._names = [header[i] for i in self._places]
+
+    def columnar(self, lines: Sequence[list[str]], first: int) -> ColumnarRows | None:
+        """The same rows as `rows` gives, in a third of its time; None where a line is not plain:
+        what is made of it is decided there alone.
+        """
+        if self._notation is not Notation.POINT or set(map(len, lines)) != {len(self._header)}:
+            return None
+        cells = list(zip(*lines, strict=True))
+        if any("" in column for column in cells):
+            return None
+        times = self._times(cells[self._clock]) if self._clock >= 0 else []
+        try:
+            steps = self._steps(cells, first, len(lines))
+            values = [array("d", map(float, cells[place])) for place in self._places]
+        except ValueError:
+            return None
+        if times is None:
+            return None
+        return ColumnarRows(steps, dict(zip(self._names, values, strict=True)), times)
+
+    def _steps(self, cells: Sequence[Sequence[str]], first: int, count: int) -> "array[int]":
+        """`ValueError` where a cell is no whole step."""
+        if self._place < 0:
+            return array("q", range(first - 2, first - 2 + count))
+        numbers = array("d", map(float, cells[self._place]))
+        if not all(map(float.is_integer, numbers)) or max(map(abs, numbers)) > LARGEST_STEP:
+            raise ValueError("no step")
+        return array("q", map(int, numbers))
+
+    def _times(self, cells: Sequence[str]) -> list[datetime] | None:
+        """All of them or none; None where some lines tell a time and others do not."""
+        times = [_parse_time(cell, self._notation) for cell in cells]
+        present = [at for at in times if at is not None]
+        return present if len(present) in (0, len(cells)) else None
+
+    def rows(self, lines: Sequence[list[str]], first: int) -> Iterator[Row]:
+        """The rows, line by line; `first` is the number of the first line."""
+        header, place, clock = self._header, self._place, self._clock
+        point = self._notation is Notation.POINT
+        number_of: Callable[[str], float] = float if point else self._notation.number
+        for number, cells in enumerate(lines, first):
+            if not cells or not any(cells):
+                continue
+            if len(cells) > len(header) and any(cells[len(header) :]):
+                raise self._too_long(number, cells)
+            try:
+                numbers = [number_of(cells[i]) for i in self._places]
+                values = dict(zip(self._names, numbers, strict=True))
+                step = self._notation.step(cells[place]) if place >= 0 else number - 2
+            except (ValueError, IndexError):
+                row = [cell.strip() for cell in cells]
+                if row[: len(header)] == header:
+                    continue  # of a file that a second run was appended to
+                step, values = self._odd_row(number, cells, row)
+            at = _parse_time(cells[clock], self._notation) if clock >= 0 else None
+            yield Row(step, values, at)
+
+    def _odd_row(
+        self, number: int, cells: Sequence[str], row: Sequence[str]
+    ) -> tuple[int, dict[str, float]]:
+        """Step and values of a line in which a cell is no number."""
+        notation = self._notation
+        try:
+            values = _values_of(self._names, [row[i] for i in self._places], self._judged, notation)
+            return notation.step(row[self._place]) if self._place >= 0 else number - 2, values
+        except (ValueError, IndexError):
+            raise WrongUse(
+                f"{self._path}:{number}: {','.join(cells)[:80]!r} is not a row of numbers with a "
+                "whole step."
+            ) from None
+
+    def _too_long(self, number: int, cells: Sequence[str]) -> WrongUse:
+        return WrongUse(
+            f"{self._path}:{number}: {','.join(cells)[:80]!r} has {len(cells)} cells, and the "
+            f"first line names {len(self._header)}: a comma within a number needs quotes around it."
+        )
+
+
+def _values_of(
+    names: Sequence[str], cells: Sequence[str], judged: frozenset[str], notation: Notation
+) -> dict[str, float]:
+    values: dict[str, float] = {}
+    for name, cell in zip(names, cells, strict=True):
+        if cell.lower() in NO_VALUES:
+            continue
+        try:
+            values[name] = notation.number(cell)
+        except ValueError:
+            if name in judged:
+                raise
+    return values
+
+
+def _parse_time(text: str, notation: Notation) -> datetime | None:
+    """Seconds or milliseconds since some beginning, or a date and time; None where it is
+    neither.
+    """
+    try:
+        seconds = notation.number(text)
+    except ValueError:
+        return _date(text)
+    if not math.isfinite(seconds):
+        return None
+    seconds = seconds / 1000 if seconds > 1e11 else seconds
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text.replace(",", "."))
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
