@@ -146,10 +146,12 @@ def _compare(state: LossState, declared: bool) -> None:
         watch = state.stepped
     else:
         return
-    _begin(state, watch, before, declared)
+    _begin_window(state, watch, before, declared)
 
 
-def _begin(state: LossState, watch: ExcursionWatch, before: list[float], declared: bool) -> None:
+def _begin_window(
+    state: LossState, watch: ExcursionWatch, before: list[float], declared: bool
+) -> None:
     """The newest rows, as the first ones of an excursion from the median of those before."""
     usual = median(before)
     for step, y in zip(state.recent_steps[-NEWEST:], state.recent[-NEWEST:], strict=True):
@@ -166,7 +168,7 @@ def _compare_young(state: LossState, declared: bool) -> None:
     is_calm = max(before) - min(before) < _STEPPED
     is_above = min(newest) > max(before)
     if is_calm and is_above and _is_step(state, before, median(newest) - median(before)):
-        _begin(state, state.stepped, before, declared)
+        _begin_window(state, state.stepped, before, declared)
 
 
 def _is_step(state: LossState, before: list[float], rise: float) -> bool:
