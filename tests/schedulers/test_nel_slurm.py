@@ -11,7 +11,7 @@ import pytest
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Found
 from herorun.schedulers import _nel_slurm, nel
-from herorun.schedulers._road import SshLogin, SshTransport
+from herorun.schedulers._transport import SshLogin, SshTransport
 from ports.scheduler_suite import long_ago
 from schedulers.test_nel_answers import RECORDINGS, adapter
 from services.boxes import Box

@@ -16,7 +16,7 @@ from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Found, Place, Submission, Unknown
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.schedulers import slurm
-from herorun.schedulers._road import LocalTransport, SshTransport
+from herorun.schedulers._transport import LocalTransport, SshTransport
 from herorun.system.process import ProcessResult
 from ports.scheduler_suite import (
     SECRET,

@@ -11,7 +11,7 @@ _UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 def format_duration(value: timedelta) -> str:
     """The shortest exact form, as a contract writes it.
 
-    >>> [say_duration(timedelta(seconds=seconds)) for seconds in (900, 570, 172_800, 0.5)]
+    >>> [format_duration(timedelta(seconds=seconds)) for seconds in (900, 570, 172_800, 0.5)]
     ['15m', '570s', '2d', '0.5s']
     """
     seconds = value.total_seconds()
@@ -25,7 +25,7 @@ def format_span(value: timedelta | float) -> str:
     """A measured length, in its two largest units; a float is seconds. Seconds are left out from
     ten minutes on.
 
-    >>> [say_span(seconds) for seconds in (4.21, 42.4, 61, 754, 5_400, 97_500, 172_800, 0)]
+    >>> [format_span(seconds) for seconds in (4.21, 42.4, 61, 754, 5_400, 97_500, 172_800, 0)]
     ['4.2s', '42s', '1m1s', '12m', '1h30m', '1d3h', '2d', '0s']
     """
     seconds = value.total_seconds() if isinstance(value, timedelta) else value

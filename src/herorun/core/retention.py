@@ -254,7 +254,7 @@ def plan_from(document: Mapping[str, Any]) -> PrunePlan:
 def format_size(count: int | None) -> str:
     """Bytes for people.
 
-    >>> say_size(1_234_567_890), say_size(512), say_size(None)
+    >>> format_size(1_234_567_890), format_size(512), format_size(None)
     ('1.2 GB', '512 B', 'size unknown')
     """
     if count is None:
@@ -268,7 +268,7 @@ def format_size(count: int | None) -> str:
 def format_age(span: timedelta | None) -> str:
     """An age for people.
 
-    >>> say_age(timedelta(days=3, hours=5)), say_age(timedelta(minutes=90)), say_age(None)
+    >>> format_age(timedelta(days=3, hours=5)), format_age(timedelta(minutes=90)), format_age(None)
     ('3d5h', '1h30m', 'age unknown')
     """
     return "age unknown" if span is None else format_span(span)

@@ -135,7 +135,7 @@ def _monitoring(document: Mapping[str, Any]) -> Iterator[str]:
 def format_steps(progress: str) -> str:
     """The progress of a document, which is `~unknown/200` where no step was read.
 
-    >>> say_steps("~120/200"), say_steps("~unknown/200"), say_steps("~unknown/unknown")
+    >>> format_steps("~120/200"), format_steps("~unknown/200"), format_steps("~unknown/unknown")
     ('~120/200', 'step unknown, final step 200', 'step unknown')
     """
     step, _, last = progress.partition("/")

@@ -12,7 +12,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
-from herorun.schedulers._road import SshLogin
+from herorun.schedulers._transport import SshLogin
 
 OUTPUT = "execution.output_dir"
 _CONFIG = lazy_regex(r"[^\0\n=]+\.ya?ml")

@@ -9,11 +9,11 @@ from herorun.core.ports import Found, Unknown
 from herorun.schedulers._nel_options import Options
 from herorun.schedulers._nel_parse import NelTask, last_ids
 from herorun.schedulers._nel_state import NoSlurmJob
-from herorun.schedulers._road import Transport, transport_to
 from herorun.schedulers._slurm_client import Programs, new_parted
 from herorun.schedulers._slurm_parse import SlurmRow, sacct_argv, sacct_rows
 from herorun.schedulers._slurm_state import Accounting, judge_slurm
 from herorun.schedulers._submission_record import SubmissionRecord
+from herorun.schedulers._transport import Transport, transport_to
 
 _ABSENT = 44
 _NOTED = (
@@ -90,7 +90,7 @@ class SlurmJobs:
 
     def _programs(self, job: NelTask) -> Programs:
         return Programs(
-            self._road(job), self._timeout, self._options.slurm_bin, self._options.slurm_conf
+            self._transport(job), self._timeout, self._options.slurm_bin, self._options.slurm_conf
         )
 
     def end(self, jobs: Sequence[NelTask]) -> None:
@@ -109,7 +109,7 @@ class SlurmJobs:
 
     def tail(self, job: NelTask, lines: int) -> str | None:
         """None where it has no log yet."""
-        transport = self._road(job)
+        transport = self._transport(job)
         answer = transport.run(
             ["sh", "-c", _TAIL, "sh", job.folder, str(max(0, lines))], self._timeout
         )
@@ -123,7 +123,7 @@ class SlurmJobs:
 
     def read(self, job: NelTask, name: str, most: int) -> str | None:
         """The first `most` bytes of a file in its folder; None where there is none."""
-        transport = self._road(job)
+        transport = self._transport(job)
         answer = transport.run(
             ["sh", "-c", _READ, "sh", f"{job.folder}/{name}", str(most)], self._timeout
         )
@@ -135,7 +135,7 @@ class SlurmJobs:
             )
         return answer.text
 
-    def _road(self, job: NelTask) -> Transport:
+    def _transport(self, job: NelTask) -> Transport:
         options = self._options
         if options.host:
             return transport_to(options)

@@ -7,7 +7,6 @@ from secrets import token_hex
 
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.lazy_regex import lazy_regex
-from herorun.schedulers._road import Transport
 from herorun.schedulers._slurm_parse import (
     NO_ACCOUNTING,
     PARTED,
@@ -20,6 +19,7 @@ from herorun.schedulers._slurm_parse import (
 )
 from herorun.schedulers._slurm_state import Accounting
 from herorun.schedulers._slurm_submit import NO_FOLDER, NO_PROGRAM, RemotePaths
+from herorun.schedulers._transport import Transport
 from herorun.system.process import ProcessResult
 
 _REFUSED = lazy_regex(

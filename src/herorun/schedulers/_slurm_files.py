@@ -13,8 +13,8 @@ from herorun.core.remote.target import RemoteTarget
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._instance import MOST, last_lines
 from herorun.schedulers._logs import part_here, part_there
-from herorun.schedulers._road import SshLogin, Transport
 from herorun.schedulers._slurm_submit import RemotePaths
+from herorun.schedulers._transport import SshLogin, Transport
 from herorun.system.remote_python import remote_to
 
 COPYING = 600.0  # seconds for all of the code
@@ -65,7 +65,7 @@ class RemoteFolder:
         slug: str,
         timeout: float,
     ) -> None:
-        self._road, self._folder, self._run, self._slug, self._timeout = (
+        self._transport, self._folder, self._run, self._slug, self._timeout = (
             transport,
             folder,
             run,
@@ -85,15 +85,15 @@ class RemoteFolder:
         if (Path(code) / ".git").exists():
             raise WrongUse(
                 f"{code} is a checkout: with [code] in_place nothing can be copied to "
-                f"{self._road.where}."
+                f"{self._transport.where}."
             )
         packed = self._packed(Path(code), Path(admission), where)
-        answer = self._road.run(
+        answer = self._transport.run(
             ["sh", "-c", _UNPACK, "sh", self._home(instance)], COPYING, stdin=packed
         )
         if answer.code:
             raise CouldNotLook(
-                f"The code could not be copied to {self._road.where}: {answer.complaint}"
+                f"The code could not be copied to {self._transport.where}: {answer.complaint}"
             )
         return where
 
@@ -124,12 +124,14 @@ class RemoteFolder:
         return f"{self._home(instance)}.log.d/job.log"
 
     def tail(self, path: str, lines: int) -> bytes:
-        answer = self._road.run(["sh", "-c", _TAIL, "sh", path, str(max(0, lines))], self._timeout)
+        answer = self._transport.run(
+            ["sh", "-c", _TAIL, "sh", path, str(max(0, lines))], self._timeout
+        )
         if answer.code == _ABSENT:
             raise FileNotFoundError(2, "No such file on the cluster", path)
         if answer.code:
             raise CouldNotLook(
-                f"{path} on {self._road.where} could not be read: {answer.complaint}"
+                f"{path} on {self._transport.where} could not be read: {answer.complaint}"
             )
         return answer.out
 
@@ -144,11 +146,11 @@ class RemoteFolder:
         return f"{self._top}/{self._slug}-{self._run[:8]}/{instance}"
 
     def _login_folder(self) -> str:
-        answer = self._road.run(["sh", "-c", "cd && pwd"], self._timeout)
+        answer = self._transport.run(["sh", "-c", "cd && pwd"], self._timeout)
         home = answer.text.rstrip("\n")
         if answer.code or not home.startswith("/"):
             raise CouldNotLook(
-                f"{self._road.where} does not tell its home folder: {answer.complaint}"
+                f"{self._transport.where} does not tell its home folder: {answer.complaint}"
             )
         return home
 

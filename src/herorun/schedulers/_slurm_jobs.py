@@ -14,7 +14,6 @@ from herorun.core.evidence import Job
 from herorun.core.ports import Absent, Found, Place, Search, Unknown
 from herorun.core.remote.target import SshLogin
 from herorun.schedulers import _submission_record as keeping
-from herorun.schedulers._road import Transport
 from herorun.schedulers._slurm_client import Programs
 from herorun.schedulers._slurm_files import LocalFolder, RemoteFolder, files_for
 from herorun.schedulers._slurm_options import Options
@@ -31,6 +30,7 @@ from herorun.schedulers._slurm_state import (
     ours,
 )
 from herorun.schedulers._submission_record import SubmissionRecord
+from herorun.schedulers._transport import Transport
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
 

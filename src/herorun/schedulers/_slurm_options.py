@@ -11,7 +11,7 @@ from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute, long_argument, word_of
-from herorun.schedulers._road import SshLogin
+from herorun.schedulers._transport import SshLogin
 
 # Of sbatch's long options, those that decide what is ours: name, log, environment, restarts, how it
 # answers.

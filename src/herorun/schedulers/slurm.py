@@ -18,7 +18,6 @@ from herorun.core.ports import Found, LogPart, Place, Scheduler, Submission
 from herorun.core.remote.target import RemoteTarget
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import end_once, known_job, taken_after
-from herorun.schedulers._road import transport_to
 from herorun.schedulers._slurm_client import refusal
 from herorun.schedulers._slurm_jobs import SlurmReader, login_of
 from herorun.schedulers._slurm_limits import offered, partition_argv
@@ -41,6 +40,7 @@ from herorun.schedulers._slurm_submit import (
     submit_stdin,
 )
 from herorun.schedulers._submission_record import SubmissionRecord
+from herorun.schedulers._transport import transport_to
 from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
 from herorun.system.files import locked

@@ -71,7 +71,7 @@ def is_full(disk: Disk) -> bool:
 
 def format_room(disk: Disk) -> str:
     """
-    >>> say_room(Disk(3 << 20, 1 << 40)), say_room(Disk(1 << 30, 1 << 40, 0))
+    >>> format_room(Disk(3 << 20, 1 << 40)), format_room(Disk(1 << 30, 1 << 40, 0))
     ('3 MiB of 1024.0 GiB are free', 'room for 0 more files')
     """
     if disk.inodes == 0:

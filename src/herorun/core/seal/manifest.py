@@ -78,9 +78,9 @@ class Manifest:
     def proof(self) -> str:
         """What the manifest can prove, for people.
 
-        >>> Manifest("/data/step-4", (FileSeen("weights", 8),)).proof
+        >>> Manifest("/data/step-4", (FileRecord("weights", 8),)).proof
         'sizes alone, which say nothing about the content'
-        >>> Manifest("gs://b/step-4", (FileSeen("weights", 8, "md5:aGk="),)).proof
+        >>> Manifest("gs://b/step-4", (FileRecord("weights", 8, "md5:aGk="),)).proof
         'checksums (md5) of all files'
         """
         kinds = sorted({kind for file in self.files for kind in file.checksums})

@@ -15,7 +15,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Place, Search, Unknown
 from herorun.schedulers._log_age import file_age
-from herorun.schedulers._road import SshLogin, transport_to
+from herorun.schedulers._transport import SshLogin, transport_to
 from herorun.schedulers.external import slurm
 from herorun.system.clock import now
 
@@ -46,7 +46,7 @@ class LauncherById:
     """An id is the path of the output file."""
 
     def __init__(self, options: Options) -> None:
-        self._road, self._options = transport_to(options), options
+        self._transport, self._options = transport_to(options), options
 
     def find_job(self, job: str) -> Search:
         try:
@@ -86,7 +86,7 @@ class LauncherById:
         return "".join(self._read(job)[0].splitlines(keepends=True)[-lines:]) if lines > 0 else ""
 
     def log_age(self, job: str) -> timedelta:
-        return file_age(self._road, job, TIMEOUT)
+        return file_age(self._transport, job, TIMEOUT)
 
     def events(self, job: str) -> tuple[str, ...]:
         return read_output(self._read(job)[0]).events
@@ -111,13 +111,13 @@ class LauncherById:
             slurm.SlurmById(slurm.Options(**self._options.model_dump())).stop(output.slurm[-1])
 
     def _read(self, path: str) -> tuple[str, datetime]:
-        answer = self._road.run(["sh", "-c", _READ, "sh", path], TIMEOUT)
+        answer = self._transport.run(["sh", "-c", _READ, "sh", path], TIMEOUT)
         if answer.code == _ABSENT:
             raise FileNotFoundError(2, "No such file", path)
         stamp, _, text = answer.out.decode("utf-8", "replace").partition("\n")
         if answer.code or not stamp.isdigit():
             raise CouldNotLook(
-                f"{path} on {self._road.where} could not be read: {answer.complaint}"
+                f"{path} on {self._transport.where} could not be read: {answer.complaint}"
             )
         return text, datetime.fromtimestamp(int(stamp), UTC)
 

@@ -20,8 +20,8 @@ from herorun.schedulers._nel_options import Options as NelOptions
 from herorun.schedulers._nel_parse import NelTask
 from herorun.schedulers._nel_state import judge_nel
 from herorun.schedulers._option_types import Absolute
-from herorun.schedulers._road import SshLogin
 from herorun.schedulers._submission_record import SubmissionRecord
+from herorun.schedulers._transport import SshLogin
 from herorun.system import host
 from herorun.system.clock import now
 

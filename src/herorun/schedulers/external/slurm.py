@@ -20,12 +20,12 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._log_age import file_age
-from herorun.schedulers._road import SshLogin, transport_to
 from herorun.schedulers._slurm_client import Programs, new_parted
 from herorun.schedulers._slurm_parse import SlurmRow, log_in, squeue_argv, squeue_rows
 from herorun.schedulers._slurm_state import Accounting, judge_slurm
 from herorun.schedulers._slurm_state_names import slurm_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
+from herorun.schedulers._transport import SshLogin, transport_to
 from herorun.schedulers.external._slurm_answers import TASK_FIELDS, origin_in, result_in, task_ends
 from herorun.system.clock import now
 
@@ -80,9 +80,9 @@ def connect(options: Options, place: Place) -> ById:
 
 class SlurmById:
     def __init__(self, options: Options) -> None:
-        self._options, self._road = options, transport_to(options)
+        self._options, self._transport = options, transport_to(options)
         programs = (options.slurm_bin, options.slurm_conf)
-        self._slurm = Programs(self._road, TIMEOUT, *programs, missing="is --host missing")
+        self._slurm = Programs(self._transport, TIMEOUT, *programs, missing="is --host missing")
 
     def find_job(self, job: str) -> Search:
         number, part = _split_job_id(job)
@@ -111,12 +111,12 @@ class SlurmById:
         path = self._options.log or self._log_of(job)
         if not path:
             raise FileNotFoundError(2, "Slurm does not tell its log: say --log", job)
-        answer = self._road.run(["sh", "-c", _TAIL, "sh", path, str(max(0, lines))], TIMEOUT)
+        answer = self._transport.run(["sh", "-c", _TAIL, "sh", path, str(max(0, lines))], TIMEOUT)
         if answer.code == _ABSENT:
             raise FileNotFoundError(2, "No such file", path)
         if answer.code:
             raise CouldNotLook(
-                f"{path} on {self._road.where} could not be read: {answer.complaint}"
+                f"{path} on {self._transport.where} could not be read: {answer.complaint}"
             )
         return answer.out.decode("utf-8", "replace")
 
@@ -124,7 +124,7 @@ class SlurmById:
         path = self._options.log or self._log_of(job)
         if not path:
             raise FileNotFoundError(2, "Slurm does not tell its log: say --log", job)
-        return file_age(self._road, path, TIMEOUT)
+        return file_age(self._transport, path, TIMEOUT)
 
     def _log_of(self, job: str) -> str:
         """As the controller tells while it remembers the job, else sbatch's own default in the
@@ -144,9 +144,9 @@ class SlurmById:
         answer = self._slurm.ask(["scontrol", "show", "job", job])
         if answer.code:
             raise self._slurm.trouble("scontrol", answer)
-        us = self._road.run(["id", "-u"], TIMEOUT)
+        us = self._transport.run(["id", "-u"], TIMEOUT)
         if us.code:
-            raise CouldNotLook(f"id -u on {self._road.where} failed: {us.complaint}")
+            raise CouldNotLook(f"id -u on {self._transport.where} failed: {us.complaint}")
         return origin_in(answer.text, us.text.strip())
 
     def results(self, job: str) -> str:
