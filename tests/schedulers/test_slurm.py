@@ -107,8 +107,8 @@ def test_two_clones_that_submit_at_once_are_one_job(
 
     def submit(place: Place) -> str:
         scheduler = slurm.connect(told, place)
-        look = scheduler._there
-        scheduler._there = lambda instance: (look(instance), both.wait(30))[0]
+        look = scheduler._submitted_job
+        scheduler._submitted_job = lambda instance: (look(instance), both.wait(30))[0]
         return scheduler.submit(rig.job("sleep 2"), str(rig.code), rig.admission).id
 
     with ThreadPoolExecutor(2) as pool:

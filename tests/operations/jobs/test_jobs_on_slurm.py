@@ -87,7 +87,8 @@ def test_what_ended_for_memory_is_not_submitted_again(
     command = f"touch {work}/submitted"
     words = ["-C", str(work), "babysit", "--job", number, "--scheduler", "slurm", "--once"]
     code, said = cli.run([*words, "--resubmit", command]), capsys.readouterr()
-    assert code == 1 and mentions(said.out, "2 of", "2", "memory"), said
+    # how many of them were sampled near the limit is up to Slurm, and to how busy the machine is
+    assert code == 1 and mentions(said.out, "of 2 tasks", "137", "memory"), said
     assert not (work / "submitted").exists()
 
 

@@ -6,8 +6,9 @@ counts.
 """
 
 import hashlib
+import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,7 +19,7 @@ TREE = "040000"
 # Bytes of a commit or a tree: whoever may push can give a commit a message of megabytes, and of
 # a commit only the tree is wanted here.
 LARGEST = 4 << 20
-TREES = 64  # that are kept parsed: their names are digests, so they never change
+TREES = 64  # that are kept parsed
 
 
 class Elsewhere(Exception):
@@ -37,7 +38,7 @@ class Loose:
         What is larger than `most` bytes, git is asked about: its size stands in a head that is read
         first.
         """
-        path = self.store / oid[:2] / oid[2:]
+        path = self._path(oid)
         try:
             # what does not compress takes a little more than it holds
             if most is not None and path.stat().st_size > most + (most >> 8) + 4096:
@@ -62,6 +63,9 @@ class Loose:
         if digest.hexdigest() != oid or not head.startswith(kind + b" "):
             raise Elsewhere(oid)
         return body
+
+    def _path(self, oid: str) -> Path:
+        return self.store / oid[:2] / oid[2:]
 
     def file(self, commit: str, path: str, most: int | None = None) -> bytes | None:
         """A file's content in a commit; None where the commit has no such file."""
@@ -105,8 +109,10 @@ class Loose:
         if mode != TREE:
             raise Elsewhere(path)
         try:
-            return _rows_of_tree(self, oid)
-        except ValueError:
+            file = os.stat(self._path(oid))
+            version = (file.st_ino, file.st_size, file.st_mtime_ns)
+            return _rows_of_tree(self, oid, version)
+        except (OSError, ValueError):
             raise Elsewhere(oid) from None
 
     def _below(self, top: Row, prefix: str) -> Iterator[Row]:
@@ -119,9 +125,9 @@ class Loose:
 
 
 @lru_cache(maxsize=TREES)
-def _rows_of_tree(loose: Loose, oid: str) -> tuple[Row, ...]:
+def _rows_of_tree(loose: Loose, oid: str, version: Hashable) -> tuple[Row, ...]:
     """Of the runs of one commit each asks for its trees, and the folder of contracts has a row for
-    each run.
+    each run. A file that is gone, or is another now, is read again: it may be damaged.
     """
     return tuple(_parse_tree(loose.content(oid, b"tree"), len(oid) // 2))
 
