@@ -42,10 +42,10 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from herorun.commands._usage_errors import unknown_word
+            from herorun.commands._usage_errors import suggest_command
 
             raise click.UsageError(
-                f"{error.message} {unknown_word(self, ctx, args[0])}".rstrip()
+                f"{error.message} {suggest_command(self, ctx, args[0])}".rstrip()
             ) from None
 
 
@@ -195,9 +195,9 @@ def _misused(error: click.ClickException) -> tuple[int, str]:
 
     if not isinstance(error, click.UsageError):
         return error.exit_code, f"herorun: {scrub(error.format_message())}"
-    from herorun.commands._usage_errors import in_words
+    from herorun.commands._usage_errors import usage_message
 
-    return error.exit_code, scrub(in_words(error))
+    return error.exit_code, scrub(usage_message(error))
 
 
 def _asks_for_json(argv: list[str]) -> bool:
@@ -278,13 +278,13 @@ def _any_streams() -> None:
 
 
 def _explain(error: Exception) -> tuple[int, str]:
-    from herorun.core.errors import HerorunError, in_words
+    from herorun.core.errors import HerorunError, describe_error
     from herorun.core.redaction.scrub import scrub
 
     if isinstance(error, HerorunError):
         return error.exit_code, f"herorun: {scrub(str(error))}"
     if isinstance(error, OSError):
-        message = f"{in_words(error)}. Nothing was lost; {_advice(error)}."
+        message = f"{describe_error(error)}. Nothing was lost; {_advice(error)}."
         return 3, f"herorun: {scrub(message)}"
     message = f"herorun: internal error: {type(error).__name__}: {scrub(str(error))}."
     if os.environ.get("HERORUN_DEBUG"):

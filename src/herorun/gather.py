@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from herorun.core.check import name_of
 from herorun.core.durations import format_span
-from herorun.core.errors import in_words
+from herorun.core.errors import describe_error
 from herorun.core.evidence import Evidence, Gaps, Nothing, Unavailable
 from herorun.core.ports import Place
 from herorun.core.redaction.scrub import scrub
@@ -170,7 +170,7 @@ def _read_source(kind: Kind, source: Source, inputs: list[Any]) -> tuple[Kind, A
     try:
         value = _lacking(source, inputs) or source(*inputs)
     except Exception as error:
-        value = Unavailable(scrub(in_words(error)), getattr(error, "root", ""))
+        value = Unavailable(scrub(describe_error(error)), getattr(error, "root", ""))
     gap = f", unavailable: {value.why}" if isinstance(value, Unavailable) else ""
     progress.log(f"{name_of(kind)} in {monotonic() - began:.2f} s{gap}")
     return kind, value

@@ -14,7 +14,7 @@ NO_FORCE = (
 )
 
 
-def in_words(error: click.UsageError) -> str:
+def usage_message(error: click.UsageError) -> str:
     """The whole answer, for standard error."""
     context = error.ctx
     message = f"herorun: {_format_error(error, context)}"
@@ -62,7 +62,7 @@ def _example(command: click.Command) -> str:
     return indent(dedent(rest.partition("\n\n")[0]).rstrip(), "  ")
 
 
-def unknown_word(group: click.Group, context: click.Context, word: str) -> str:
+def suggest_command(group: click.Group, context: click.Context, word: str) -> str:
     """What to type in the place of a command that there is not."""
     from difflib import get_close_matches
 

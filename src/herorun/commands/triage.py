@@ -139,7 +139,7 @@ def judged(
 
 
 def _blocks(name: str, start: Path) -> Iterator[bytes]:
-    from herorun.core.errors import WrongUse, in_words
+    from herorun.core.errors import WrongUse, describe_error
     from herorun.system import progress
 
     bytes_read, activity = 0, f"reading {Path(name).name}"
@@ -152,7 +152,7 @@ def _blocks(name: str, start: Path) -> Iterator[bytes]:
                 progress.progress(activity, bytes_read, size and max(size, bytes_read + 1))
             progress.progress(activity, 1, 1)
     except OSError as error:
-        raise WrongUse(f"{in_words(error)}: name a log that can be read.") from None
+        raise WrongUse(f"{describe_error(error)}: name a log that can be read.") from None
 
 
 def _failure(name: str, verdict: "TriageVerdict") -> "Failure":

@@ -30,7 +30,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.errors import HerorunError, WrongUse, in_words
+    from herorun.core.errors import HerorunError, WrongUse, describe_error
     from herorun.core.redaction.scrub import scrub
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.watchdog import watch_run
@@ -49,7 +49,9 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
             answers.append(watch_run(name, Path(start), comment))
             codes.append(1 if answers[-1].monitor == "stale" else 0)
         except (HerorunError, OSError) as error:
-            answers.append(WatchedRun(slug=name, monitor="unknown", why=scrub(in_words(error))))
+            answers.append(
+                WatchedRun(slug=name, monitor="unknown", why=scrub(describe_error(error)))
+            )
             codes.append(error.exit_code if isinstance(error, HerorunError) else 3)
     if as_json:
         output.show_json(WatchdogDocument(runs=answers))

@@ -65,7 +65,7 @@ def sentence(message: str) -> str:
     return message if message.endswith("?") else f"{message.rstrip('.')}."
 
 
-def in_words(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """What happened and where, for people: without Python's own notation of it."""
     if isinstance(error, HerorunError):
         return str(error)

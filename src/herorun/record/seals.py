@@ -3,7 +3,7 @@ the same.
 """
 
 from herorun.core.canonical_json import digest
-from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.event import Sealed
 from herorun.core.git_ref_names import branch_name
 from herorun.core.lazy_regex import lazy_regex
@@ -24,7 +24,7 @@ def seal_problem(repository: Repository, slug: str, sealed: Sealed) -> str:
     try:
         text = tag_text(repository, sealed.tag)
     except (HerorunError, OSError) as error:
-        return in_words(error).rstrip(".")
+        return describe_error(error).rstrip(".")
     if text is None:
         return (
             f"there is no such tag in this clone (`git fetch --tags`, if {sealed.tag} is on the "

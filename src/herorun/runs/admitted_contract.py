@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from herorun.core.contract import Contract, plan_part
 from herorun.core.drift import differences
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.evidence import ContractDrift, Nothing, Unavailable
 from herorun.core.redaction.scrub import scrub
 from herorun.runs.launch_history import NOT_LAUNCHED, launched_contract, newest
@@ -36,7 +36,7 @@ def contract_drift(run: Run) -> ContractDrift | Nothing | Unavailable:
     try:
         return drift_from(run, admitted_contract(run))
     except (HerorunError, OSError) as error:
-        return Unavailable(scrub(in_words(error)))
+        return Unavailable(scrub(describe_error(error)))
 
 
 def replace_contract(run: Run, contract: Contract) -> Run:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from herorun.core.contract import SLUG, Contract, parse_contract
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Launching
 from herorun.core.evidence import (
     FinalStep,
@@ -89,7 +89,7 @@ def source_run(repository: Repository, contract: Contract) -> SourceRun | Nothin
         memory = Record.found(repository, slug).memory()
         return _source_of(repository, slug, memory)
     except (HerorunError, OSError) as error:
-        return Unavailable(scrub(in_words(error)))
+        return Unavailable(scrub(describe_error(error)))
 
 
 def _source_of(repository: Repository, slug: str, memory: Memory) -> SourceRun:
@@ -119,7 +119,7 @@ def source_launches(
         slugs = [start.source_run] if start.source_run else _recorded_slugs(repository)
         launches = [each for slug in slugs for each in _launches_of(repository, slug)]
     except (HerorunError, OSError) as error:
-        return Unavailable(scrub(in_words(error)))
+        return Unavailable(scrub(describe_error(error)))
     path = start.from_.rstrip("/")
     wrote = sorted(
         (each for each in launches if is_under(path, each.roots)), key=lambda each: each.at

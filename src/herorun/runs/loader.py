@@ -6,7 +6,7 @@ from pathlib import Path
 
 from herorun import discover
 from herorun.core.contract import SLUG, Contract, ContractFile, parse_contract, plan_part
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.evidence import LaunchProof
 from herorun.core.untrusted_toml import parse_toml
 from herorun.record import Record
@@ -60,7 +60,7 @@ def open_run(name: str, start: Path) -> Run:
     except UnicodeDecodeError:
         raise WrongUse(f"The contract {path} is not UTF-8 text: save it as UTF-8.") from None
     except OSError as error:
-        raise WrongUse(f"The contract cannot be read: {in_words(error)}.") from None
+        raise WrongUse(f"The contract cannot be read: {describe_error(error)}.") from None
     shown_path = _relative_path(repository, path)
     run = Run(
         repository,

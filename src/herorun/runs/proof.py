@@ -13,7 +13,7 @@ from pathlib import Path
 
 from herorun.core.canonical_json import canonical
 from herorun.core.contract import Contract
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, describe_error
 from herorun.core.event import Launching
 from herorun.core.journal import Memory, scrubbed
 from herorun.core.journal.launchings import plan_value
@@ -165,7 +165,7 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
             bad.append((launching, scrub(str(error))))
         except (HerorunError, OSError) as error:
             return RecordProof(
-                unseen=f"{launching.instance} could not be proven: {scrub(in_words(error))}",
+                unseen=f"{launching.instance} could not be proven: {scrub(describe_error(error))}",
                 unproven=(launching,),
             )
     names = frozenset(launching.instance for launching, _ in bad)

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 
 from herorun.core.environment import admissible, is_machines, looks_secret
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.ports import Submission
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._validate import secret_values
@@ -73,8 +73,8 @@ def _recorded(path: Path) -> dict[str, str] | None:
         return None
     except (OSError, ValueError) as error:
         raise CouldNotLook(
-            f"{path}, the environment of the launch, cannot be read: {in_words(error)}. Delete "
-            "it, and launch by hand."
+            f"{path}, the environment of the launch, cannot be read: {describe_error(error)}. "
+            "Delete it, and launch by hand."
         ) from None
     table = document if isinstance(document, dict) else {}
     # A file of an earlier version holds variables of trainers too, which the plans of its time did

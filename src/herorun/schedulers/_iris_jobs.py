@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import Job
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, Found, Search, Unknown
@@ -59,7 +59,7 @@ class IrisReader:
         try:
             listing = self._list(beginning_of(intents), whole=len(intents) == 1)
         except (CouldNotLook, OSError) as error:
-            return dict.fromkeys(intents, Unknown(in_words(error)))
+            return dict.fromkeys(intents, Unknown(describe_error(error)))
         return {name: self._search(listing, name, at, asked_at) for name, at in intents.items()}
 
     @property
@@ -87,7 +87,7 @@ class IrisReader:
                 return self._not_found(listing, instance, intended_at, asked_at, record)
             return self._judged(listing, instance, root, intended_at, record)
         except (CouldNotLook, OSError) as error:
-            return Unknown(in_words(error))
+            return Unknown(describe_error(error))
 
     def _judged(
         self,

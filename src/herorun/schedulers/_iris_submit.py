@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from herorun.core.errors import WrongUse, in_words
+from herorun.core.errors import WrongUse, describe_error
 from herorun.core.ports import Submission
 from herorun.schedulers._iris_options import Options
 from herorun.schedulers._option_types import must_be_variables
@@ -128,5 +128,7 @@ def bundled(folder: Path, code: str, admission: str) -> Iterator[Path]:
             shutil.copytree(code, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
             shutil.copyfile(admission, copy / ADMISSION)
         except OSError as error:
-            raise WrongUse(f"The code cannot be packed for Iris: {in_words(error)}.") from None
+            raise WrongUse(
+                f"The code cannot be packed for Iris: {describe_error(error)}."
+            ) from None
         yield copy

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from herorun.core.errors import WrongUse, in_words
+from herorun.core.errors import WrongUse, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.schedulers._kubernetes_options import Options
 from herorun.schedulers._kubernetes_request import literal
@@ -63,7 +63,9 @@ def _packed(top: Path) -> bytes:
                     )
                 _add_file(tar, path.relative_to(top).as_posix(), path)
     except OSError as error:
-        raise WrongUse(f"The code cannot be packed for the pods: {in_words(error)}.") from None
+        raise WrongUse(
+            f"The code cannot be packed for the pods: {describe_error(error)}."
+        ) from None
     return packed.getvalue()
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.evidence import Job
 from herorun.core.ports import Place, Submission
 from herorun.core.untrusted_json import read_json
@@ -114,7 +114,9 @@ class KubernetesSubmitter:
         try:
             template = parse_yaml(read_regular(top / name, LARGEST_TEMPLATE))
         except (OSError, ValueError) as error:
-            raise WrongUse(f"[scheduler] pod_template cannot be read: {in_words(error)}.") from None
+            raise WrongUse(
+                f"[scheduler] pod_template cannot be read: {describe_error(error)}."
+            ) from None
         if not isinstance(template, dict):
             raise WrongUse(f"[scheduler] pod_template: {name} holds no table.")
         return template
@@ -196,7 +198,7 @@ def _text_of(admission: str) -> str:
     try:
         text = Path(admission).read_text("utf-8")
     except (OSError, ValueError) as error:
-        raise WrongUse(f"The admission cannot be sent along: {in_words(error)}.") from None
+        raise WrongUse(f"The admission cannot be sent along: {describe_error(error)}.") from None
     size = len(text.encode())
     if size > MOST:
         raise WrongUse(

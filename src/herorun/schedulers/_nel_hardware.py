@@ -8,7 +8,7 @@ from typing import Any
 from herorun.core.admission.hardware import tpu
 from herorun.core.config.files import merge, parse_config
 from herorun.core.config.normalise import flatten
-from herorun.core.errors import WrongUse, in_words
+from herorun.core.errors import WrongUse, describe_error
 from herorun.core.evidence import Offered
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
@@ -32,7 +32,8 @@ def requested_hardware(repository: str, plan: Plan) -> Offered:
         execution = parse_config(path.name, data).get("execution") or {}
     except (OSError, ValueError, WrongUse) as error:
         return Offered(
-            partial=f"the configuration of the evaluation could not be read: {in_words(error)}"
+            partial="the configuration of the evaluation could not be read: "
+            f"{describe_error(error)}"
         )
     merged = merge(execution if isinstance(execution, dict) else {}, _overridden(overrides))
     hardware = _hardware({key: str(value) for key, value in flatten(merged).items()})

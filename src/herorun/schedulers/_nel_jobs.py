@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import Job, JobState
 from herorun.schedulers._error_line import message_of
 from herorun.schedulers._instance import last_lines
@@ -92,7 +92,7 @@ class NelJobs:
         try:
             return settled(part, behind(), since, at)
         except OSError as error:  # nobody could look into its folder: that settles nothing
-            return replace(part, reason=f"{part.reason}; {in_words(error)}")
+            return replace(part, reason=f"{part.reason}; {describe_error(error)}")
 
     def _status(self, invocations: Sequence[str]) -> dict[str, str]:
         answer = self._nel.ask(["status", "--json", *invocations])

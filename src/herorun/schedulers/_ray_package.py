@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from herorun.core.errors import WrongUse, in_words
+from herorun.core.errors import WrongUse, describe_error
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._ray_request import ADMISSION
 
@@ -32,7 +32,9 @@ def package(code: str, admission: str) -> tuple[str, bytes]:
                         "keep large files out of git."
                     )
     except OSError as error:
-        raise WrongUse(f"The code cannot be packed for the cluster: {in_words(error)}.") from None
+        raise WrongUse(
+            f"The code cannot be packed for the cluster: {describe_error(error)}."
+        ) from None
     data = packed.getvalue()
     return f"gcs://_ray_pkg_{hashlib.sha256(data).hexdigest()[:40]}.zip", data
 

@@ -7,7 +7,7 @@ never changed after.
 from pathlib import Path
 
 from herorun.core.canonical_json import canonical
-from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.ports import LogPart
 from herorun.core.remote.target import RemoteTarget
 from herorun.core.untrusted_json import read_json
@@ -109,7 +109,7 @@ class RemoteFolder:
             document = dict(read_json(admission.read_bytes()))
         except (OSError, ValueError, TypeError) as error:
             raise CouldNotLook(
-                f"The admission {admission} cannot be read: {in_words(error)}"
+                f"The admission {admission} cannot be read: {describe_error(error)}"
             ) from None
         data = canonical({**document, "code": where.code}).encode()
         packed = BytesIO()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from herorun.core.canonical_json import digest
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import Job
 from herorun.core.ports import Absent, Found, Place, Search, Unknown
 from herorun.core.remote.target import SshLogin
@@ -86,7 +86,7 @@ class SlurmReader:
             others = [name for name in intents if needs_accounting(own[name])]
             accounting, rows_by_name = self._accounting_rows(others, intents)
         except (CouldNotLook, OSError) as error:
-            return dict.fromkeys(intents, Unknown(in_words(error)))
+            return dict.fromkeys(intents, Unknown(describe_error(error)))
         return {
             name: self._answer(
                 name, at, own[name], replace(accounting, rows=rows_by_name.get(name, ())), asked_at

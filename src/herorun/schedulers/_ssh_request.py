@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun.core.environment import MACHINE
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.ports import Submission
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers import _processes, _ssh_probe, _ssh_remote_start, _supervisor
@@ -94,7 +94,9 @@ def admission_there(path: str, code: str) -> str:
     try:
         document = dict(read_json(Path(path).read_bytes()))
     except (OSError, ValueError, TypeError) as error:
-        raise CouldNotLook(f"The admission {path} cannot be read: {in_words(error)}") from None
+        raise CouldNotLook(
+            f"The admission {path} cannot be read: {describe_error(error)}"
+        ) from None
     return json.dumps({**document, "code": code}, sort_keys=True) + "\n"
 
 

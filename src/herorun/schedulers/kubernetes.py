@@ -15,7 +15,7 @@ from pathlib import Path
 
 from herorun.core.canonical_json import canonical
 from herorun.core.doctor_report import DoctorPart
-from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Job, JobState, Offered, RequestReview
 from herorun.core.plan import Plan
 from herorun.core.ports import (
@@ -107,7 +107,7 @@ class Kubernetes:
         try:
             snapshot = self._shared or self._take_snapshot(f"{INSTANCE} in ({','.join(intents)})")
         except (CouldNotLook, OSError) as error:
-            return dict.fromkeys(intents, Unknown(in_words(error)))
+            return dict.fromkeys(intents, Unknown(describe_error(error)))
         return {name: self._search(snapshot, name, at) for name, at in intents.items()}
 
     @property
@@ -150,7 +150,7 @@ class Kubernetes:
                 instance, intended_at, snapshot.at, self._submission_record(instance)
             )
         except (CouldNotLook, OSError) as error:
-            return Unknown(in_words(error))
+            return Unknown(describe_error(error))
 
     def _judged(self, snapshot: KubernetesSnapshot, record: JobRecord) -> Job:
         owners = {"", record.uid, *(job.uid for job in snapshot.jobs_of(record.name))}
@@ -164,7 +164,7 @@ class Kubernetes:
         try:
             workload = find_workload(self._kube, record.uid)
         except (CouldNotLook, OSError) as error:
-            words = f"what Kueue says of it could not be read: {in_words(error)}"
+            words = f"what Kueue says of it could not be read: {describe_error(error)}"
         else:
             words = kueue_reason(workload) if workload else "Kueue has no Workload of it yet"
         return replace(job, reason="; ".join(part for part in (job.reason, words) if part))

@@ -21,7 +21,7 @@ from pydantic import ConfigDict, Field
 from herorun.core.canonical_json import canonical
 from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.durations import format_duration
-from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
 from herorun.schedulers._environment import environment, keep_environment
@@ -86,7 +86,7 @@ class Local:
         try:
             job = folder.job()
         except (OSError, CouldNotLook) as error:
-            return Unknown(in_words(error))
+            return Unknown(describe_error(error))
         if job and folder.path.exists():
             return Found(job)
         if job:

@@ -15,7 +15,7 @@ from pathlib import Path
 from shlex import join
 
 from herorun.core.admission.environment import is_any
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.evidence import Job, Offered
 from herorun.core.finding import count
 from herorun.core.plan import Plan
@@ -92,7 +92,7 @@ class Nel(NelJobs):
                 [entry for of in jobs.values() for each in of.values() for entry in each]
             )
         except (CouldNotLook, OSError) as error:
-            return dict.fromkeys(intents, Unknown(in_words(error)))
+            return dict.fromkeys(intents, Unknown(describe_error(error)))
         return {
             name: self._answer(name, at, jobs[name], parts, asked_at)
             for name, at in intents.items()

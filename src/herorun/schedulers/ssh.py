@@ -21,7 +21,7 @@ from datetime import datetime
 from typing import Any
 
 from herorun.core.durations import format_duration
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
@@ -152,7 +152,7 @@ class SshScheduler:
         except OSError as error:
             del self._sent_at[name]  # it was refused, and is over
             raise HerorunError(
-                f"Nothing was started on {self._where}: {in_words(error)}."
+                f"Nothing was started on {self._where}: {describe_error(error)}."
             ) from None
 
     def _must_be_ours(self, submission: Submission, facts: Mapping[str, Any]) -> None:
@@ -186,7 +186,7 @@ class SshScheduler:
         try:
             answer = self._probe_instances(names)
         except (OSError, CouldNotLook) as error:
-            return dict.fromkeys(intents, Unknown(in_words(error)))
+            return dict.fromkeys(intents, Unknown(describe_error(error)))
         return {name: self._search(name, answer, at, asked_at) for name, at in intents.items()}
 
     def _search(
@@ -281,7 +281,7 @@ class SshScheduler:
                 else ""
             )
             raise CouldNotLook(
-                f"{name} was not stopped on {self._where}: {in_words(error)}.{full}"
+                f"{name} was not stopped on {self._where}: {describe_error(error)}.{full}"
             ) from None
         facts = answer["jobs"][name]
         if facts["there"]:

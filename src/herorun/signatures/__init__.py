@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 
 from herorun.core.contract import Contract
-from herorun.core.errors import WrongUse, in_words
+from herorun.core.errors import WrongUse, describe_error
 from herorun.core.triage.parse import parse
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.untrusted_toml import parse_toml
@@ -69,7 +69,7 @@ def _read_text(path: Path) -> str:
             raise WrongUse(f"{path} is no catalogue: no file, or larger than {LARGEST >> 20} MiB.")
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise WrongUse(f"The catalogue cannot be read: {in_words(error)}.") from None
+        raise WrongUse(f"The catalogue cannot be read: {describe_error(error)}.") from None
     except UnicodeDecodeError as error:
         raise WrongUse(f"{path} is no TOML: {error}.") from None
 

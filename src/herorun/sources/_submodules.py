@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, replace
 
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import Submodule
 from herorun.core.lazy_dataclass import dataclass
 from herorun.sources._assume_unchanged import hidden_edits
@@ -97,7 +97,7 @@ def published(repository: Repository, commit: str) -> tuple[bool | None, str]:
         if _contained(repository, remote, commit):
             return True, ""
     except (CouldNotLook, OSError) as error:
-        return None, in_words(error)
+        return None, describe_error(error)
     return False, f"no branch or tag of {remote} contains it"
 
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from herorun.core.contract import Contract, parse_duration
-from herorun.core.errors import in_words
+from herorun.core.errors import describe_error
 from herorun.core.evidence import RootFacts
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import LifecycleRule, Store
@@ -58,7 +58,7 @@ def _each(roots: list[str], ask: Callable[[str], T]) -> tuple[dict[str, T], dict
         try:
             answers[root] = ask(root)
         except OSError as error:
-            why[root] = scrub(in_words(error))
+            why[root] = scrub(describe_error(error))
     return answers, why
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from herorun.core.contract import Contract
-from herorun.core.errors import in_words
+from herorun.core.errors import describe_error
 from herorun.core.evidence import (
     Candidate,
     Checkpoints,
@@ -253,7 +253,7 @@ def _examine_candidate(store: Store, layout: Layout, candidate: Candidate) -> Ca
 
 
 def _mark_unread(candidate: Candidate, error: OSError) -> Candidate:
-    return replace(candidate, problem=f"it could not be read: {scrub(in_words(error))}")
+    return replace(candidate, problem=f"it could not be read: {scrub(describe_error(error))}")
 
 
 def _must_be_readable(candidates: list[Candidate], refused: Callable[[Candidate], str]) -> None:

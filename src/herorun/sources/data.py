@@ -6,7 +6,7 @@ import hashlib
 import re
 
 from herorun.core.contract import Contract
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.evidence import DataFound, WorkTree
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Store
@@ -38,7 +38,7 @@ def read_data_found(
         except FileNotFoundError:
             results[path] = None
         except (OSError, HerorunError) as error:
-            unreadable[path] = in_words(error)
+            unreadable[path] = describe_error(error)
     return DataFound(results, unreadable)
 
 

@@ -16,7 +16,7 @@ from posixpath import basename, join
 
 from herorun.core.code.python_imports import Imported, imported_by
 from herorun.core.contract import Contract
-from herorun.core.errors import in_words
+from herorun.core.errors import describe_error
 from herorun.core.evidence import ImportClosure, WorkTree
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
@@ -182,7 +182,9 @@ class _Closure:
 def _explain_error(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return f"no Python at line {error.lineno}: {error.msg}"
-    return in_words(error) if isinstance(error, OSError) else str(error) or type(error).__name__
+    return (
+        describe_error(error) if isinstance(error, OSError) else str(error) or type(error).__name__
+    )
 
 
 def _show_path(path: str) -> str:

@@ -1,7 +1,7 @@
 """Jobs, as the scheduler tells of them."""
 
 from herorun.core.contract import Contract
-from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.evidence import (
     History,
     Job,
@@ -73,7 +73,7 @@ def read_other_jobs(
     try:
         return OtherJobs(attempts, ask(contract.slug) if ask else ())
     except (CouldNotLook, OSError) as error:
-        return OtherJobs(attempts, why=in_words(error))
+        return OtherJobs(attempts, why=describe_error(error))
 
 
 def read_job_warnings(scheduler: Scheduler, history: History) -> JobWarnings | Nothing:
@@ -86,4 +86,4 @@ def read_job_warnings(scheduler: Scheduler, history: History) -> JobWarnings | N
     try:
         return JobWarnings(ask(current.name))
     except (HerorunError, OSError) as error:
-        return Nothing(f"its warnings could not be read: {in_words(error)}")
+        return Nothing(f"its warnings could not be read: {describe_error(error)}")

@@ -27,7 +27,7 @@ from herorun.core.detectors import (
     summarise,
 )
 from herorun.core.detectors.resume import put_in_order
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.evidence import History, Metrics, Nothing, Now
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Place, Row, Rows, Tracker
@@ -163,7 +163,7 @@ def keep_metrics(place: Place, evidence: object) -> str:
         _keep_rows(Writer(Path(place.state) / COLUMNS, last_read.source), last_read)
         del _reads[place.state]
     except (OSError, ValueError, HerorunError) as error:
-        return f"metrics: they are not kept: {scrub(in_words(error))}"
+        return f"metrics: they are not kept: {scrub(describe_error(error))}"
     return ""
 
 

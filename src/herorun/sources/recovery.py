@@ -5,7 +5,7 @@ took.
 from datetime import datetime, timedelta
 
 from herorun.core.contract import Contract
-from herorun.core.errors import in_words
+from herorun.core.errors import describe_error
 from herorun.core.evidence import Candidate, Checkpoints, History, Nothing, RecoverySource, SaveTime
 from herorun.core.lineage import acceptable
 from herorun.core.ports import LifecycleRule, Store
@@ -27,7 +27,7 @@ def read_recovery_source(
     try:
         rules += store.rules(root)
     except OSError as error:
-        why = scrub(in_words(error))
+        why = scrub(describe_error(error))
     deleting = [rule for rule in rules if rule.deletes_after]
     if not deleting:
         doubt = next((rule.words for rule in rules if rule.untold), "")
@@ -37,7 +37,7 @@ def read_recovery_source(
         oldest = _file_times(store, source)
     except OSError as error:
         return RecoverySource(
-            source.path, source.step, rule=rule.words, unknown=scrub(in_words(error))
+            source.path, source.step, rule=rule.words, unknown=scrub(describe_error(error))
         )
     expires = min(oldest) + _span(rule) if oldest else None
     undated = "" if expires else "its store does not tell how old it is"

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from herorun.core.errors import WrongUse, in_words
+from herorun.core.errors import WrongUse, describe_error
 from herorun.stores._fsspec import NOW, MalformedAnswer
 
 ENVIRONMENT = (
@@ -63,7 +63,9 @@ def _file_system(account: str, host: str) -> Any:
             skip_instance_cache=True,
         )
     except ValueError as error:
-        raise OSError(NO_ACCOUNT if "Must provide" in str(error) else in_words(error)) from None
+        raise OSError(
+            NO_ACCOUNT if "Must provide" in str(error) else describe_error(error)
+        ) from None
 
 
 def _client(url: str, credential: Any) -> Any:
@@ -75,7 +77,7 @@ def _client(url: str, credential: Any) -> Any:
         def increment(
             self, settings: Any, request: Any, response: Any = None, error: Any = None, **more: Any
         ) -> bool:
-            NOW.get().met(_status(response) if response is not None else in_words(error))
+            NOW.get().met(_status(response) if response is not None else describe_error(error))
             return bool(super().increment(settings, request, response, error, **more))
 
     retry = NotedRetry(initial_backoff=BACKOFF, increment_base=2, retry_total=RETRIES)
@@ -131,7 +133,7 @@ def service_message(error: Exception) -> str:
     ):
         return NO_LOGIN
     if not error_code(error):
-        return in_words(error)
+        return describe_error(error)
     status, code = str(getattr(error, "status_code", None) or ""), error_code(error)
     lines = str(getattr(error, "message", "")).splitlines() or [""]
     status_words = " ".join(dict.fromkeys(part for part in (status, code) if part))

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from herorun.core.durations import format_span
-from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
@@ -61,7 +61,7 @@ class Requests:
         deadline: float,
         explain: Callable[[Exception], str] | None = None,
     ) -> None:
-        self._opened, self._deadline, self._words = opened, deadline, explain or in_words
+        self._opened, self._deadline, self._words = opened, deadline, explain or describe_error
         self._lock, self._system = Lock(), None
 
     def ask(self, where: str, act: Callable[[Any], Awaitable[T]]) -> T:

@@ -4,7 +4,7 @@ import os
 from threading import Lock
 from typing import Any
 
-from herorun.core.errors import in_words
+from herorun.core.errors import describe_error
 from herorun.stores._fsspec import NOW, Attempts
 
 # on by default: a gRPC call for every bucket, which may hang
@@ -49,7 +49,7 @@ def _raise_on_expiry(credentials: Any) -> None:
             why = error.__cause__ or error
             # nobody has looked at the credentials then
             away = type(error).__name__ == "TransportError"
-            message = f"{'Google gave no token' if away else EXPIRED} ({in_words(why)})"
+            message = f"{'Google gave no token' if away else EXPIRED} ({describe_error(why)})"
             if not getattr(why, "retryable", False):
                 raise OSError(message) from None
             NOW.get(Attempts()).met(message)
@@ -92,7 +92,7 @@ def _traced() -> Any:
 
     async def failed(session: Any, context: Any, answer: Any) -> None:
         if not isinstance(answer.exception, CancelledError):  # by our own deadline
-            NOW.get().met(in_words(answer.exception))
+            NOW.get().met(describe_error(answer.exception))
 
     trace = TraceConfig()
     trace.on_request_end.append(answered)
@@ -122,5 +122,5 @@ def error_message(error: Exception) -> str:
     return (
         str(message).rpartition("\n")[2]
         if name in ("OSError", "HttpError", "ValueError")
-        else in_words(error)
+        else describe_error(error)
     )

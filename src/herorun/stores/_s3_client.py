@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from herorun.core.errors import WrongUse, in_words
+from herorun.core.errors import WrongUse, describe_error
 from herorun.stores._fsspec import NOW, WriteRefused
 
 EXPIRED = {
@@ -77,7 +77,7 @@ def is_amazons(fs: Any) -> bool:
 def _noted(response: Any = None, caught_exception: Exception | None = None, **_: Any) -> None:
     """Notes what each request met; botocore asks it before it tries again, and it has no wish."""
     if caught_exception is not None:
-        NOW.get().met(in_words(caught_exception))
+        NOW.get().met(describe_error(caught_exception))
     elif response is not None:
         status = response[0].status_code
         code = response[1].get("Error", {}).get("Code", "")
@@ -121,4 +121,4 @@ def client_message(error: Exception) -> str:
         return "an answer that is no XML"
     if error_code(error):
         return _service_message(error)
-    return in_words(error)
+    return describe_error(error)

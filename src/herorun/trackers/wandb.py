@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.contract import Duration, TrackerTable
 from herorun.core.doctor_report import DoctorPart, Fit
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.identity.fork import fork_point
 from herorun.core.identity.links import run_pages
@@ -146,7 +146,9 @@ class Wandb:
         except (OSError, NetrcParseError) as error:
             # the error of a line that is none quotes it, and it may be the key
             why = (
-                in_words(error) if isinstance(error, OSError) else f"around its line {error.lineno}"
+                describe_error(error)
+                if isinstance(error, OSError)
+                else f"around its line {error.lineno}"
             )
             problem = f"WANDB_API_KEY is not set, and the netrc file cannot be read: {why}"
             return (DoctorPart("tracker", name, Fit.UNSEEN, problem),)

@@ -73,7 +73,7 @@ def _faults(
     for fault in _merged(error):
         fault["loc"] = _as_written(fault["loc"], model, data)
         line = line_of(text, fault["loc"]) if text and fault["loc"] else None
-        message = _in_words(fault, model)
+        message = _fault_message(fault, model)
         faults[f"line {line}: {message}" if line else message] = line or 0
     yield from sorted(faults, key=lambda message: faults[message])
 
@@ -92,7 +92,7 @@ def _merged(error: ValidationError) -> Iterator[dict[str, Any]]:
             yield {**fault}
 
 
-def _in_words(fault: Mapping[str, Any], model: type[BaseModel] | None) -> str:
+def _fault_message(fault: Mapping[str, Any], model: type[BaseModel] | None) -> str:
     key = ".".join(str(part) for part in fault["loc"])
     match fault["type"]:
         case "extra_forbidden":

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import field
 
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 
@@ -33,4 +33,4 @@ class SealProof:
         try:
             check()
         except (HerorunError, OSError) as error:
-            self.unproven.append(f"{what}: {scrub(in_words(error))}")
+            self.unproven.append(f"{what}: {scrub(describe_error(error))}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from herorun import __version__
 from herorun.core.agent_tools import CONFIRM, ORDERS, PREVIEW, READS
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.agents.calls import ToolAnswer, ToolCalls
 from herorun.runs import template
@@ -170,7 +170,7 @@ def _called(
     try:
         answer = _answer(calls, orders, name, values)
     except (HerorunError, OSError) as error:
-        text = str(error) if isinstance(error, HerorunError) else in_words(error)
+        text = str(error) if isinstance(error, HerorunError) else describe_error(error)
         return CallToolResult(content=[TextContent(text=scrub(text))], is_error=True)
     return CallToolResult(
         content=[TextContent(text=answer.text)],

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.record import Record
@@ -44,7 +44,7 @@ def each(
             answer = BatchResult(slug, act(name))
         except (HerorunError, OSError) as error:
             code = error.exit_code if isinstance(error, HerorunError) else 3
-            answer = BatchResult(slug, None, scrub(in_words(error)), code)
+            answer = BatchResult(slug, None, scrub(describe_error(error)), code)
         yield answer
     progress.progress(doing, 1, 1)
 

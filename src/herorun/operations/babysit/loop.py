@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from herorun.core.babysit.cadence import FIRST_CHECK
 from herorun.core.babysit.stop_condition import Until
 from herorun.core.canonical_json import timestamp
-from herorun.core.errors import HandedOver, in_words
+from herorun.core.errors import HandedOver, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.babysit.outcome import TickOutcome, tick_exit_code
@@ -161,7 +161,7 @@ def _loop(own: BabysitLoop[W]) -> int:
             raise  # the one error after which no tick is due
         # whatever a tick meets, the next one is due: a dead monitor sees nothing
         except Exception as error:
-            message = "".join(c if c.isprintable() else "�" for c in scrub(in_words(error)))
+            message = "".join(c if c.isprintable() else "�" for c in scrub(describe_error(error)))
             words = f"{timestamp(now())} herorun: this tick failed: {message}"
             with contextlib.suppress(OSError):  # a full disk takes the log away, and not the watch
                 print(words, file=sys.stderr, flush=True)

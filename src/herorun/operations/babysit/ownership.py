@@ -1,6 +1,6 @@
 """Whether this clone may still act on the run: who was given it, and whose the lease is."""
 
-from herorun.core.errors import Blocked, HandedOver, HerorunError, in_words
+from herorun.core.errors import Blocked, HandedOver, HerorunError, describe_error
 from herorun.core.evidence import LaunchProof
 from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub
@@ -49,6 +49,6 @@ def renew_lease(run: MonitoredRun) -> tuple[str, bool]:
     except (HerorunError, OSError) as error:
         is_lost = isinstance(error, Blocked)
         if is_lost and is_watched_elsewhere(run):
-            raise HeldElsewhere(in_words(error)) from None
-        return scrub(in_words(error)), is_lost
+            raise HeldElsewhere(describe_error(error)) from None
+        return scrub(describe_error(error)), is_lost
     return "", False

@@ -21,7 +21,7 @@ from herorun.core.babysit.action_key import (
 from herorun.core.babysit.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.babysit.policy import backs_off
 from herorun.core.check import Gate
-from herorun.core.errors import Blocked, HerorunError, in_words
+from herorun.core.errors import Blocked, HerorunError, describe_error
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.evidence import Evidence, Metrics
 from herorun.core.journal import Memory
@@ -170,7 +170,7 @@ def perform(run: MonitoredRun, action: Action) -> Performed:
                 owned(run, intended)
                 delete_node(run, intended, action)
     except (HerorunError, OSError) as error:
-        return Performed(action, scrub(in_words(error)))
+        return Performed(action, scrub(describe_error(error)))
     return Performed(action)
 
 
@@ -181,7 +181,7 @@ def owned(run: MonitoredRun, intended: Intended) -> None:
     try:
         take_in_time(run)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+        run.record.append(Failed(now(), intended.key, intended.attempt, describe_error(error)))
         raise
 
 
@@ -195,10 +195,10 @@ def relaunch_once(
         next_instance = relaunch(run, instance, why, by_itself=ask)
     except (HerorunError, OSError) as error:
         if not _was_begun(run, instance):
-            run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+            run.record.append(Failed(now(), intended.key, intended.attempt, describe_error(error)))
         if ask and isinstance(error, Blocked):
             title = f"{instance} is not relaunched"
-            reason = f"{why}. {in_words(error)}"
+            reason = f"{why}. {describe_error(error)}"
             key = not_relaunched(instance, "gate")
             perform(
                 run,
@@ -232,7 +232,7 @@ def stop_once(run: MonitoredRun, intended: Intended, instance: str, why: str) ->
     try:
         run.scheduler.stop(instance, run.launcher.owner)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+        run.record.append(Failed(now(), intended.key, intended.attempt, describe_error(error)))
         raise
     run.record.append(stopped(intended, instance, why))
 
@@ -268,7 +268,7 @@ def settle(run: MonitoredRun, is_certain: bool = True) -> list[str]:
             elif is_certain and verb_of(key) in INTERVENTIONS | STARTS:
                 run.record.append(_settled(run, intended))
         except (HerorunError, OSError) as error:
-            doubts.append(scrub(f"{key}: {in_words(error)}"))
+            doubts.append(scrub(f"{key}: {describe_error(error)}"))
     return doubts
 
 

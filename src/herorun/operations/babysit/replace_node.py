@@ -5,7 +5,7 @@ so.
 from datetime import datetime
 
 from herorun.core.babysit.actions import DeleteNode
-from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.recovery.bad_node import delete_command, list_command, machine_at
 from herorun.runs import MonitoredRun
@@ -28,7 +28,7 @@ def delete_node(run: MonitoredRun, intended: Intended, action: DeleteNode) -> No
             _call(delete_command(before, action.zone), DELETE_TIMEOUT)
         after = _machine(action, ended)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+        run.record.append(Failed(now(), intended.key, intended.attempt, describe_error(error)))
         raise
     lines = {
         "Status": (

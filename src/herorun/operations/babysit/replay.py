@@ -7,7 +7,7 @@ from typing import Any
 from herorun import __version__
 from herorun.core.babysit.tick import Rules
 from herorun.core.canonical_json import timestamp
-from herorun.core.errors import in_words
+from herorun.core.errors import describe_error
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.replay import Replay, ReplayResult, past_ticks, replay, totals
@@ -47,7 +47,7 @@ class Evidence:
         except FileNotFoundError:
             self._problem = f"its evidence ({path.name}) is not on this machine"
         except OSError as error:
-            self._problem = f"its evidence cannot be read: {in_words(error)}"
+            self._problem = f"its evidence cannot be read: {describe_error(error)}"
 
     def _take(self, line: bytes) -> None:
         """A line that was cut off, or is something else, is no evidence of anything."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from herorun.core.babysit.stop_condition import Until
-from herorun.core.errors import HandedOver, HerorunError, WrongUse, in_words
+from herorun.core.errors import HandedOver, HerorunError, WrongUse, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.watchdog import LEAST, MISSED
@@ -178,7 +178,7 @@ class Fleet:
             except BaseException as error:  # whatever it is, the run is to be watched
                 task.code = error.exit_code if isinstance(error, HerorunError) else 3
                 last = self._is_the_end(error)
-                self._say(task, scrub(in_words(error)))
+                self._say(task, scrub(describe_error(error)))
             if last:
                 break
             pause = FIRST_PAUSE if task.ticked != ticked else pause
@@ -224,7 +224,9 @@ class Fleet:
         try:
             message = raise_alarm(task.name, self._start)
         except (HerorunError, OSError) as error:
-            message = f"no tick for a long time, and the alert could not be sent: {in_words(error)}"
+            message = (
+                f"no tick for a long time, and the alert could not be sent: {describe_error(error)}"
+            )
         if message:
             self._say(task, scrub(message))
 

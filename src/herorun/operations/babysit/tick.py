@@ -13,7 +13,7 @@ from herorun.core.babysit.cadence import next_tick_delay
 from herorun.core.babysit.tick import MonitorHealth, Tick
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate
-from herorun.core.errors import HerorunError, NewerRecord, in_words
+from herorun.core.errors import HerorunError, NewerRecord, describe_error
 from herorun.core.event import Observed
 from herorun.core.evidence import (
     ActionBlock,
@@ -130,7 +130,7 @@ def _own_news(
     try:
         news = [perform(run, tell) for tell in run.own_news(evidence, cause)]
     except (HerorunError, OSError) as error:
-        return [], [scrub(in_words(error))]
+        return [], [scrub(describe_error(error))]
     return news, [each.why for each in news if each.why]
 
 
@@ -230,7 +230,7 @@ def _settle(run: MonitoredRun) -> list[str]:
         if isinstance(run, Run):
             settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
     except (HerorunError, OSError) as error:
-        doubts.append(scrub(in_words(error)))
+        doubts.append(scrub(describe_error(error)))
     return [*doubts, *settle(run, is_certain=not doubts)]
 
 
@@ -283,12 +283,13 @@ def _store_evidence(
         append_line(evidence_file(run, this_tick.at), evidence_line(timestamp(this_tick.at), forms))
     except OSError as error:
         doubts.append(
-            f"the evidence of this tick is not kept, so it cannot be replayed: {in_words(error)}"
+            "the evidence of this tick is not kept, so it cannot be replayed: "
+            f"{describe_error(error)}"
         )
     try:
         keep_own_log(run.place, evidence.get(OwnLog))
     except OSError as error:
-        doubts.append(f"log: what was read is not kept, and is read again: {in_words(error)}")
+        doubts.append(f"log: what was read is not kept, and is read again: {describe_error(error)}")
     return [
         scrub(doubt) for doubt in (*doubts, keep_metrics(run.place, evidence.get(Metrics))) if doubt
     ]

@@ -2,7 +2,7 @@
 waits for it.
 """
 
-from herorun.core.errors import CouldNotLook, in_words, sentence
+from herorun.core.errors import CouldNotLook, describe_error, sentence
 from herorun.core.seal.manifest import Manifest
 from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.operations.checkpoints.manifest import read_contents, read_manifest
@@ -43,7 +43,7 @@ def digest_now(run: Run, path: str) -> None:
         read_contents(run.store, read_manifest(run.store, path), DigestLog(run.state, path))
     except OSError as error:
         raise CouldNotLook(
-            sentence(f"Nothing was tagged: {path} could not be read: {in_words(error)}")
+            sentence(f"Nothing was tagged: {path} could not be read: {describe_error(error)}")
         ) from None
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.operations.checkpoints.manifest import read_manifest, walk
 from herorun.runs import Run
 
@@ -69,7 +69,7 @@ def _delete_one(delete: Callable[[str], None], path: str) -> Exception | None:
 
 def _describe_errors(errors: Sequence[Exception]) -> str:
     more = f"; and {len(errors) - NAMED} more" if len(errors) > NAMED else ""
-    return "; ".join(in_words(error).rstrip(".") for error in errors[:NAMED]) + more
+    return "; ".join(describe_error(error).rstrip(".") for error in errors[:NAMED]) + more
 
 
 def _is_there(run: Run, path: str) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun.core.canonical_json import canonical, plain
-from herorun.core.errors import Blocked, CouldNotLook, WrongUse, in_words, sentence
+from herorun.core.errors import Blocked, CouldNotLook, WrongUse, describe_error, sentence
 from herorun.core.evidence import Candidate, FinalStep, Taint
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
@@ -120,7 +120,7 @@ def _of_root(run: Run, root: str, temporary: bool) -> list[ListedCheckpoint]:
         return []
     except OSError as error:
         raise CouldNotLook(
-            sentence(f"The root {root} could not be read: {scrub(in_words(error))}")
+            sentence(f"The root {root} could not be read: {scrub(describe_error(error))}")
         ) from None
 
 
@@ -130,7 +130,7 @@ def sized(run: Run, one: ListedCheckpoint) -> Sized | None:
     try:
         checkpoint = run.layout.examined(run.store, candidate)
     except OSError as error:
-        why = f"it could not be read: {scrub(in_words(error))}"
+        why = f"it could not be read: {scrub(describe_error(error))}"
         return Sized(replace(candidate, problem=why), doubt=f"nobody could look into it: {why}")
     if checkpoint is None:
         return None
@@ -142,7 +142,7 @@ def sized(run: Run, one: ListedCheckpoint) -> Sized | None:
     try:
         manifest = read_manifest(run.store, checkpoint.path)
     except OSError as error:
-        return Sized(checkpoint, doubt=f"nobody could list it: {scrub(in_words(error))}")
+        return Sized(checkpoint, doubt=f"nobody could list it: {scrub(describe_error(error))}")
     return Sized(checkpoint, manifest.bytes, len(manifest.files), manifest.digest)
 
 
@@ -205,7 +205,7 @@ def read_plan(path: Path) -> PrunePlan:
                 "Make a new plan."
             )
     except OSError as error:
-        raise WrongUse(f"The plan cannot be read: {in_words(error)}.") from None
+        raise WrongUse(f"The plan cannot be read: {describe_error(error)}.") from None
     except (ValueError, KeyError, TypeError):
         raise WrongUse(f"{path} is no plan of `herorun checkpoints plan`.") from None
     return plan

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from herorun.core.babysit.action_key import Verb, write_key
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, describe_error
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.finding import count
 from herorun.core.journal import Memory
@@ -142,7 +142,7 @@ def _delete_victim(run: Run, plan: PrunePlan, victim: Victim, is_begun: bool) ->
         _check_victim(run, plan, victim)
         _must_be_as_planned(run, victim, is_begun)
     except (HerorunError, OSError) as error:
-        return scrub(in_words(error))
+        return scrub(describe_error(error))
     if key not in memory.intended:
         what = f"delete {victim.path}: {format_size(victim.bytes)}, {victim.why}"
         run.record.append(Intended(at=now(), key=key, attempt=memory.attempt(key), what=what))
@@ -152,7 +152,7 @@ def _delete_victim(run: Run, plan: PrunePlan, victim: Victim, is_begun: bool) ->
         _must_be_as_planned(run, victim, is_begun)
         delete_checkpoint(run, victim.path)
     except (HerorunError, OSError) as error:
-        why = scrub(in_words(error))
+        why = scrub(describe_error(error))
         run.record.append(Failed(now(), key, attempt, why))
         return why
     lines = {
@@ -233,7 +233,7 @@ def _post_prune(
                 {},
             )
         except (HerorunError, OSError) as error:
-            warnings.append(f"the issue was not told: {in_words(error)}")
+            warnings.append(f"the issue was not told: {describe_error(error)}")
     pushed = run.record.push()
     if not pushed:
         warnings.append(f"the record is not pushed: {pushed.why}")

@@ -5,7 +5,7 @@
 from collections.abc import Iterable, Iterator
 
 from herorun.core.contract import Contract, parse_contract
-from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.event import CheckedIn, Event, Launching, Sealed
 from herorun.core.journal import fold
 from herorun.core.redaction.scrub import scrub
@@ -66,7 +66,7 @@ def _contracts(run: Run) -> Iterator[Contract]:
         except (HerorunError, ValueError) as error:
             raise CouldNotLook(
                 f"It is unknown which checkpoint {path} names, so nothing is deleted: "
-                f"{scrub(in_words(error))}"
+                f"{scrub(describe_error(error))}"
             ) from None
 
 
@@ -90,7 +90,7 @@ def _all_events(run: Run, slug: str, contract: Contract | None) -> list[Event]:
     except (HerorunError, OSError) as error:
         raise CouldNotLook(
             f"It is unknown what {slug} still needs, so nothing is deleted: its record could not "
-            f"be read: {in_words(error)}"
+            f"be read: {describe_error(error)}"
         ) from None
     return list(lines.values())
 

@@ -14,7 +14,7 @@ from herorun import adapters, signatures
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.canonical_json import timestamp
 from herorun.core.doctor_report import DoctorPart, Examined, Fit, Probe
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.evidence import TrackerState
 from herorun.core.finding import count
 from herorun.core.ports import Channel, Post, scheduler_traits
@@ -213,7 +213,7 @@ def _sent(channel: Channel) -> tuple[str, str]:
     try:
         channel.post(Post(write_key(Verb.TEST, at), "a test message", body))
     except (HerorunError, OSError) as error:
-        why = scrub(in_words(error))
+        why = scrub(describe_error(error))
         return why, f"did not take the test message: {why}"
     return "", f"took the test message of {at}; whether somebody reads it, only they can say"
 

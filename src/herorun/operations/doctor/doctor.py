@@ -10,7 +10,7 @@ from time import monotonic
 
 from herorun.core.doctor_report import DoctorPart, Fit, Probe
 from herorun.core.durations import format_span
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.doctor import backends, machine
 from herorun.runs import Run, known_slugs, open_run
@@ -101,4 +101,6 @@ def _part_of_error(group: str, name: str, error: Exception) -> DoctorPart:
     no_answer = isinstance(error, (CouldNotLook, TimeoutError)) or not isinstance(
         error, (HerorunError, PermissionError)
     )
-    return DoctorPart(group, name, Fit.UNSEEN if no_answer else Fit.BROKEN, scrub(in_words(error)))
+    return DoctorPart(
+        group, name, Fit.UNSEEN if no_answer else Fit.BROKEN, scrub(describe_error(error))
+    )

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
 
-from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Scheduler, Search, Unknown
@@ -110,7 +110,7 @@ def _poll_cluster(cluster: _Cluster, scheduler: Any) -> None:
     try:
         cluster.snapshot = scheduler.snapshot(_earliest(cluster.intents.values()))
     except (CouldNotLook, OSError) as error:
-        cluster.error = in_words(error)
+        cluster.error = describe_error(error)
 
 
 def _earliest(intents: Iterable[Intent]) -> dict[str, datetime]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from herorun.core.adhoc_jobs.spec import JobSpec
-from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import ListsJobs
 from herorun.core.redaction.scrub import scrub
@@ -45,7 +45,7 @@ def find_jobs(
         try:
             jobs.append(SearchedPlace(name, ask()))
         except (HerorunError, OSError) as error:
-            jobs.append(SearchedPlace(name, (), scrub(in_words(error))))
+            jobs.append(SearchedPlace(name, (), scrub(describe_error(error))))
     return jobs
 
 

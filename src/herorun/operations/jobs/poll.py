@@ -14,7 +14,7 @@ from herorun.core.adhoc_jobs.registry import (
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import summary
 from herorun.core.canonical_json import canonical, digest
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, Found
@@ -86,7 +86,7 @@ def poll_entry(entry: Entry) -> JobStatus:
         jobs = adapter_for(_spec_of_entry(entry), memory_path(entry))
         answer = jobs.find_job(str(entry["id"]))
     except (HerorunError, OSError) as error:
-        return JobStatus(entry, JobState.UNKNOWN, before, scrub(in_words(error)))
+        return JobStatus(entry, JobState.UNKNOWN, before, scrub(describe_error(error)))
     if isinstance(answer, Absent):
         return _status_of_missing(entry, before)
     if not isinstance(answer, Found):
@@ -160,7 +160,7 @@ def diagnosis(jobs: Any, job: Job) -> str:
     try:
         text = jobs.tail(job.id, LINES)
     except (HerorunError, OSError) as error:
-        return f"its log could not be read: {scrub(in_words(error))}"
+        return f"its log could not be read: {scrub(describe_error(error))}"
     catalogue = signatures.with_own()
     verdict = judged(
         catalogue, follow(catalogue, OwnLog(job.id), text.encode("utf-8", "replace")), job.exit_code

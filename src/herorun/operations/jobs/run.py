@@ -32,7 +32,7 @@ from herorun.core.contract import (
     Contract,
     ContractFile,
 )
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Launched
 from herorun.core.evidence import Evidence, FinalStep, Instance, Launcher, Nothing, Unavailable
 from herorun.core.finding import Waiver
@@ -231,7 +231,7 @@ class JobRun(MonitoredRun):
         except FileNotFoundError:
             return Nothing("it has no log yet, or none was named (--log)")
         except (HerorunError, OSError) as error:
-            return Unavailable(scrub(f"its log could not be read: {in_words(error)}"))
+            return Unavailable(scrub(f"its log could not be read: {describe_error(error)}"))
         return (
             FinalStep(progress.most, "its log")
             if progress and progress.most

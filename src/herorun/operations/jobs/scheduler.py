@@ -12,7 +12,7 @@ from herorun.core.adhoc_jobs.log_parser import ends_with_step, progress_in
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import TaskEnd, ended_for_memory, summary
 from herorun.core.babysit.action_key import Verb, write_key
-from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, ById, Found, Place, Row, Rows, Search, Submission, Unknown
@@ -77,7 +77,9 @@ class Followed:
         try:
             tasks = self.tasks(job.instance)
         except (CouldNotLook, OSError) as error:
-            return Unknown(f"how the tasks of {job.id} ended could not be read: {in_words(error)}")
+            return Unknown(
+                f"how the tasks of {job.id} ended could not be read: {describe_error(error)}"
+            )
         if not ended_for_memory(tasks):
             return Found(job)
         return Found(replace(job, state=JobState.OUT_OF_MEMORY, reason=summary(tasks)))

@@ -7,7 +7,7 @@ from typing import Any
 from herorun.core.adhoc_jobs.log_parser import tracker_runs
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.state_file import FOLDER, facts_in, name_of, newest_first, projected
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import Job, Triage
 from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub
@@ -33,7 +33,9 @@ def newest(start: Path) -> tuple[JobSpec, Path, list[str]] | None:
         try:
             return _read_spec(path), path, faults
         except (OSError, ValueError) as error:
-            reason = in_words(error) if isinstance(error, OSError) else str(error).splitlines()[0]
+            reason = (
+                describe_error(error) if isinstance(error, OSError) else str(error).splitlines()[0]
+            )
             faults.append(f"{path} cannot be read ({reason})")
     if faults:
         raise CouldNotLook(f"{'; '.join(faults)}: name the job with --job and --scheduler.")

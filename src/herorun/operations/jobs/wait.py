@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from herorun import signatures
-from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.errors import HerorunError, WrongUse, describe_error
 from herorun.core.patrol.advice import Ways
 from herorun.core.patrol.log import own_log
 from herorun.core.patrol.observation import Alive, Blind, HostObservation, Own
@@ -67,7 +67,7 @@ def _read_own_log(adapter: ById, run: JobRun) -> Own | Blind | None:
     except FileNotFoundError:
         return None
     except (HerorunError, OSError) as error:
-        return Blind(scrub(in_words(error)))
+        return Blind(scrub(describe_error(error)))
     catalogue = signatures.of_contract(run.contract, run.folder)
     return own_log(catalogue, end.encode(), None, True)
 
@@ -78,4 +78,4 @@ def _read_mtime(path: str) -> datetime | Blind | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        return Blind(in_words(error))
+        return Blind(describe_error(error))

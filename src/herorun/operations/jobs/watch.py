@@ -15,7 +15,7 @@ from herorun.core.adhoc_jobs.registry import (
     with_status,
     without,
 )
-from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.errors import HerorunError, WrongUse, describe_error
 from herorun.core.evidence import JobState
 from herorun.core.finding import count
 from herorun.core.redaction.scrub import scrub
@@ -135,7 +135,7 @@ def _checked(session: JobSession) -> tuple[list[JobStatus], str, bool]:
     try:
         statuses, fault = check_jobs(session)
     except (HerorunError, OSError) as error:
-        return [], f"this look failed: {scrub(in_words(error))}", False
+        return [], f"this look failed: {scrub(describe_error(error))}", False
     with contextlib.suppress(HerorunError):
         return statuses, fault, not read_jobs(session)[0]
     return statuses, fault, False

@@ -6,7 +6,7 @@ from typing import Any
 
 from herorun.adopted_scheduler import jobs_by_id
 from herorun.core.adoption import not_proved
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, describe_error
 from herorun.core.event import Launched
 from herorun.core.evidence import Adoptee
 from herorun.core.ports import Found, Origin, Unknown
@@ -73,7 +73,7 @@ def _origin(jobs: Any, job: str) -> Origin:
         origin: Origin = ask(job)
     except (HerorunError, OSError) as error:
         raise CouldNotLook(
-            f"Cannot tell whose job {job} is: {in_words(error)}. Nothing was adopted."
+            f"Cannot tell whose job {job} is: {describe_error(error)}. Nothing was adopted."
         ) from None
     return origin
 

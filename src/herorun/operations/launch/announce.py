@@ -6,7 +6,7 @@ from typing import Any
 
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.drift import differences
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Failed, Intended, Launching
 from herorun.core.markdown import addressed, code, quoted, worded
 from herorun.core.notify.paging import Urgency
@@ -45,7 +45,7 @@ def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
     except (HerorunError, OSError) as error:
         if not order.relaunch_of:
             raise HerorunError(
-                f"Nothing was submitted: the launch could not be announced: {in_words(error)}"
+                f"Nothing was submitted: the launch could not be announced: {describe_error(error)}"
             ) from None
     _notify_dri(run, order, key)
 

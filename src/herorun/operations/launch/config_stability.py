@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from herorun.core.config.diff import diff, without_volatile
 from herorun.core.config.key_classes import is_volatile
-from herorun.core.errors import Blocked, HerorunError, in_words
+from herorun.core.errors import Blocked, HerorunError, describe_error
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run
@@ -54,7 +54,7 @@ def advised(run: Run) -> tuple[tuple[str, ...], str]:
     try:
         keys = unstable_keys(run)
     except (HerorunError, OSError) as error:
-        return (), f"the [config] command could not be tried: {scrub(in_words(error))}"
+        return (), f"the [config] command could not be tried: {scrub(describe_error(error))}"
     if not keys:
         return (), ""
     return keys, _advice(keys)

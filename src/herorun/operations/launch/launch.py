@@ -5,7 +5,7 @@ from typing import Any
 from herorun.core.adoption import not_proved
 from herorun.core.check import Mode
 from herorun.core.durations import format_duration
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Adopted, Launched
 from herorun.core.evidence import Adoptee, Checkpoints, LiveJobs, Nothing, PriorLaunch
 from herorun.core.gate_verdict import GateVerdict
@@ -159,7 +159,7 @@ def start_watch(run: Run, babysit: bool) -> tuple[str, str]:
         elif babysit and not section.declined:
             return start_babysitter(run), ""
     except (HerorunError, OSError) as error:
-        return "not started", in_words(error)
+        return "not started", describe_error(error)
     return _how(run, babysit), ""
 
 

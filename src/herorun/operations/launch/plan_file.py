@@ -11,7 +11,7 @@ from typing import Any
 
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.config.files import parse_json
-from herorun.core.errors import Blocked, WrongUse, in_words
+from herorun.core.errors import Blocked, WrongUse, describe_error
 from herorun.core.evidence import (
     Checkpoints,
     CodeChange,
@@ -82,7 +82,7 @@ def read_plan_file(path: Path, slug: str) -> dict[str, Any]:
             read_regular(path, LARGEST_PLAN).decode("utf-8")
         )  # a key given twice would be read and launched otherwise
     except OSError as error:
-        raise WrongUse(f"The plan file cannot be read: {in_words(error)}.") from None
+        raise WrongUse(f"The plan file cannot be read: {describe_error(error)}.") from None
     except (ValueError, RecursionError):
         raise WrongUse(f"{path} is no plan: it is not JSON. Review again, and {again}.") from None
     wrong = _wrong(document, slug)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from herorun import discover
-from herorun.core.errors import Blocked, CouldNotLook, in_words
+from herorun.core.errors import Blocked, CouldNotLook, describe_error
 from herorun.core.evidence import (
     Candidate,
     Checkpoints,
@@ -159,7 +159,7 @@ def _examined(run: Run, candidate: Candidate) -> Candidate:
     try:
         checkpoint = run.layout.examined(run.store, candidate)
     except OSError as error:
-        return replace(candidate, problem=f"it could not be read: {scrub(in_words(error))}")
+        return replace(candidate, problem=f"it could not be read: {scrub(describe_error(error))}")
     return checkpoint or replace(candidate, problem="it is gone meanwhile", examined=True)
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from herorun.core.canonical_json import canonical, digest
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.event import Launched, Launching
 from herorun.core.evidence import Job
 from herorun.core.journal import as_json
@@ -77,7 +77,7 @@ def _adopt_job(run: Run, launching: Launching) -> Job:
 
 
 def _not_submitted(run: Run, launching: Launching, error: Exception) -> None:
-    give_up(run, launching, scrub(in_words(error)))
+    give_up(run, launching, scrub(describe_error(error)))
     run.record.push()
 
 

@@ -5,7 +5,7 @@ live.
 from collections.abc import Callable
 from typing import TypeAlias
 
-from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.errors import HerorunError, WrongUse, describe_error
 from herorun.core.evidence import Job
 from herorun.core.plan import Plan
 from herorun.core.ports import Submission, submission_of
@@ -76,6 +76,6 @@ def company(run: Run, instance: str) -> str:
     try:
         jobs = run.scheduler.live_jobs(run.slug)
     except (HerorunError, OSError) as error:
-        return f"nobody could look whether it is alone: {in_words(error)}"
+        return f"nobody could look whether it is alone: {describe_error(error)}"
     others = [f"{job.instance} is {job.state}" for job in jobs if job.instance != instance]
     return f"also live: {'; '.join(others)}" if others else ""

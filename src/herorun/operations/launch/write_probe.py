@@ -1,6 +1,6 @@
 """The write probe of the output roots: only a write proves that they can be written."""
 
-from herorun.core.errors import CouldNotLook, in_words, sentence
+from herorun.core.errors import CouldNotLook, describe_error, sentence
 from herorun.runs import Run
 
 
@@ -16,6 +16,6 @@ def probe_roots(run: Run) -> None:
             raise CouldNotLook(
                 sentence(
                     f"The output root {root} cannot be written as a trainer would: "
-                    f"{in_words(error)}"
+                    f"{describe_error(error)}"
                 )
             ) from None

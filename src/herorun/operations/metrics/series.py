@@ -11,7 +11,7 @@ from typing import Protocol
 from herorun.core.bounded import bounded
 from herorun.core.detectors import Names
 from herorun.core.detectors.names import EVAL_TIMES, SAVE_TIMES, is_eval
-from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.goodput.instances import micros
 from herorun.core.goodput.timeline import Beat
 from herorun.core.lazy_dataclass import dataclass
@@ -138,7 +138,7 @@ def curves_of(run: Run) -> tuple[Curves, str]:
     except (FileNotFoundError, _Replaced):
         return curves, f"{message}; the tracker does not have these any more"
     except (HerorunError, OSError) as error:
-        return curves, f"{message}; what came later could not be read: {in_words(error)}"
+        return curves, f"{message}; what came later could not be read: {describe_error(error)}"
     return (
         (Longer(curves, since), f"{message}, and {rows:,} more as the tracker has them now")
         if rows

@@ -1,7 +1,7 @@
 """What a fork writes into both runs: one comment and one logbook entry in each."""
 
 from herorun.core.babysit.action_key import Verb, write_key
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.markdown import worded
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.post import record_link, say
@@ -55,4 +55,4 @@ def _record_fork(run: Run, key: str, title: str, body: str, lines: dict[str, str
         pushed = run.record.push()
         return [] if pushed else [f"the record of {run.slug} is not pushed: {pushed.why}"]
     except (HerorunError, OSError) as error:
-        return [f"the issue of {run.slug} was not told yet: {in_words(error)}"]
+        return [f"the issue of {run.slug} was not told yet: {describe_error(error)}"]

@@ -7,7 +7,7 @@ from datetime import datetime
 from herorun import adapters, discover
 from herorun.core.babysit.action_key import Verb, parse_key, write_key
 from herorun.core.babysit.alert import AlertState
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.event import Done, Failed, HandedOff, Intended
 from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
 from herorun.core.identity.links import shown_links
@@ -126,7 +126,7 @@ def _seize(run: Run, intended: Intended, lease: LeaseSeen) -> None:
     try:
         seize_lease(run, lease)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+        run.record.append(Failed(now(), intended.key, intended.attempt, describe_error(error)))
         raise
 
 
@@ -217,7 +217,7 @@ def _signal(run: Run) -> str:
     try:
         result, evidence = evaluate(run)
     except (HerorunError, OSError) as error:
-        return f"nobody could look: {in_words(error)}"
+        return f"nobody could look: {describe_error(error)}"
     metrics = evidence.get(Metrics)
     newest = (
         f", newest row at {metrics.advanced_at:%Y-%m-%d %H:%M} UTC"
@@ -262,5 +262,5 @@ def _post_handoff(run: Run) -> tuple[str, ...]:
             {},
         )
     except (HerorunError, OSError) as error:
-        warnings.append(f"the issue was not told yet: {in_words(error)}")
+        warnings.append(f"the issue was not told yet: {describe_error(error)}")
     return (*warnings, *push_warning(run))

@@ -5,7 +5,7 @@ import time
 from datetime import timedelta
 
 from herorun.core.babysit.action_key import Verb, write_key
-from herorun.core.errors import Blocked, HerorunError, in_words
+from herorun.core.errors import Blocked, HerorunError, describe_error
 from herorun.core.event import Noted
 from herorun.core.journal import JournalLine
 from herorun.core.markdown import quoted
@@ -39,7 +39,7 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
             with locked(run.lock("act")):
                 say(run, write_key(Verb.NOTE, line.id), title, body, {})
         except (HerorunError, OSError) as error:
-            warning = f"the issue was not told yet: {in_words(error)}"
+            warning = f"the issue was not told yet: {describe_error(error)}"
     pushed = _pushed(run)
     queued = not pushed and run.record.remote is not None
     if not pushed:
@@ -63,7 +63,7 @@ def _pushed(run: Run) -> Pushed:
         try:
             pushed = run.record.push()
         except (HerorunError, OSError) as error:
-            pushed = Pushed(scrub(in_words(error)))
+            pushed = Pushed(scrub(describe_error(error)))
         if pushed or run.record.remote is None or time.monotonic() + pause > until:
             return pushed
         time.sleep(random.uniform(pause / 2, pause))

@@ -6,7 +6,7 @@ relaunch picks one.
 
 from herorun.core.babysit.action_key import Verb, verb_of
 from herorun.core.durations import format_duration
-from herorun.core.errors import Blocked, HerorunError, in_words
+from herorun.core.errors import Blocked, HerorunError, describe_error
 from herorun.core.event import Done, Failed, Intended, Word
 from herorun.core.notify.escalation import Option
 from herorun.operations.babysit.perform import rollback_key
@@ -142,7 +142,7 @@ def _start_once(run: Run, intended: Intended, back: Back, reason: str) -> str:
     try:
         new_name = start_again(run, back.plan, again)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
+        run.record.append(Failed(now(), intended.key, intended.attempt, describe_error(error)))
         raise
     run.record.append(Done(now(), intended.key, intended.attempt, result=new_name))
     return new_name

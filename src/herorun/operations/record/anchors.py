@@ -9,7 +9,7 @@ from dataclasses import field
 from pathlib import Path
 
 from herorun.core.babysit.action_key import Verb, write_key
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import ReadBack
@@ -86,7 +86,7 @@ def _try(run: Run, what: str, check: Callable[[Run, Outside], None], outside: Ou
 
 
 def _scrub_error(error: Exception) -> str:
-    return scrub(in_words(error))
+    return scrub(describe_error(error))
 
 
 def _issue(run: Run, outside: Outside) -> None:

@@ -11,7 +11,7 @@ from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.config.final_step import resolve_final_step
 from herorun.core.contract import Contract
 from herorun.core.contract.toml_lines import line_of
-from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.errors import HerorunError, WrongUse, describe_error
 from herorun.core.event import Amended, Initialised
 from herorun.core.evidence import Sourced
 from herorun.core.identity.links import file_link
@@ -113,7 +113,7 @@ def resolved_final_step(run: Run) -> Sourced[int | None]:
     except HerorunError as error:
         if not contract.config.command:
             raise
-        return Sourced(None, f"{UNRESOLVED}: {scrub(in_words(error))}")
+        return Sourced(None, f"{UNRESOLVED}: {scrub(describe_error(error))}")
     return resolve_final_step(contract, config, source, path)
 
 

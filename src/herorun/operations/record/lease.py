@@ -9,7 +9,7 @@ import errno
 from datetime import timedelta
 
 from herorun import discover
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words, sentence
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, describe_error, sentence
 from herorun.core.event import Leased
 from herorun.core.evidence import LeaseSeen, Now, Unavailable
 from herorun.core.record.lease import PATH, STALE, Lease, may_take, read_lease
@@ -153,7 +153,7 @@ def _take_in_root(run: MonitoredRun) -> Lease:
         if error.errno in _REFUSED and not run.record.memory().launchings:
             return _take_on_record(run)
         raise CouldNotLook(
-            sentence(f"The lease {path} could not be written: {in_words(error)}")
+            sentence(f"The lease {path} could not be written: {describe_error(error)}")
         ) from None
     return mine if data is None else _renew_in_root(run, path, data)
 

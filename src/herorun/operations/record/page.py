@@ -8,7 +8,7 @@ to the next channel.
 from herorun.core.babysit.action_key import Verb, verb_of
 from herorun.core.babysit.policy import back_off, backs_off
 from herorun.core.durations import format_duration
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.journal import Memory
 from herorun.core.notify.page_routes import group_title, grouped, is_held, takers
@@ -153,7 +153,7 @@ def _by(run: MonitoredRun, channel: Channel, pages: list[Page]) -> str:
     try:
         channel.post(Post(sending[0].key, group_title(sending), _message(run, sending, messages)))
     except (HerorunError, OSError) as error:
-        why = by(channel.name, scrub(in_words(error)))
+        why = by(channel.name, scrub(describe_error(error)))
         for key, attempt in zip(keys, attempts, strict=True):
             run.record.append(Failed(now(), key, attempt, why))
         return why

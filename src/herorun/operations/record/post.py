@@ -5,7 +5,7 @@ done.
 from collections.abc import Mapping
 from datetime import datetime
 
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.identity.links import commit_link
 from herorun.core.markdown import mentioning, worded
@@ -79,7 +79,9 @@ def deliver(run: MonitoredRun, intended: Intended) -> None:
         reference = _post_comment(run, intended)
     except (HerorunError, OSError) as error:
         run.record.append(
-            Failed(now(), intended.key, intended.attempt, f"the post failed: {in_words(error)}")
+            Failed(
+                now(), intended.key, intended.attempt, f"the post failed: {describe_error(error)}"
+            )
         )
         raise
     _done(run, intended, reference)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from herorun.core.babysit.cadence import push_delay
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.record import Pushed, Record
@@ -40,7 +40,7 @@ def _alone(record: Record) -> Pushed:
     try:
         return record.push()
     except (HerorunError, OSError) as error:
-        return Pushed(scrub(in_words(error)))
+        return Pushed(scrub(describe_error(error)))
 
 
 def _by_remote(records: Sequence[Record]) -> Iterator[tuple[str, list[tuple[int, Record]]]]:
@@ -63,7 +63,7 @@ def _push(remote: str, group: Sequence[tuple[int, Record]]) -> dict[int, Pushed]
         updates = _waiting(group, tips)
         refused = push_many(repository, remote, list(updates.values())) if updates else {}
     except (HerorunError, OSError) as error:
-        return {number: Pushed(scrub(in_words(error))) for number, _ in group}
+        return {number: Pushed(scrub(describe_error(error))) for number, _ in group}
     results = {}
     moves = []
     for number, record in group:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from herorun.core.adhoc_jobs.registry import Entry, read_entries, write_entries
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.system.files import create_whole, locked, make_folders, write_whole
@@ -120,7 +120,7 @@ def read_jobs(session: JobSession) -> tuple[list[Entry], str]:
     except FileNotFoundError:
         return [], ""
     except OSError as error:
-        raise CouldNotLook(f"The registry cannot be read: {in_words(error)}.") from None
+        raise CouldNotLook(f"The registry cannot be read: {describe_error(error)}.") from None
     return entries, f"{session.file}: {fault}; its complete entries were read" if fault else ""
 
 

@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.errors import HerorunError, WrongUse, describe_error
 from herorun.core.evidence import LaunchProof
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
@@ -100,7 +100,9 @@ def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[s
     try:
         run, _ = watched_run(name, start)
     except (HerorunError, OSError) as error:
-        return *_report_unreadable(record, f"the launches were not proven: {in_words(error)}"), []
+        return *_report_unreadable(
+            record, f"the launches were not proven: {describe_error(error)}"
+        ), []
     proof = run.unproven if isinstance(run.unproven, LaunchProof) else LaunchProof()
     faults, unseen = unproven_there(name, start, record)
     return (

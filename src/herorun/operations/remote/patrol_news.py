@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.canonical_json import canonical, digest
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.notify.paging import Urgency
 from herorun.core.patrol.summary_line import news_facts
 from herorun.core.ports import Post
@@ -38,7 +38,7 @@ def send_patrol(run: Run, tick: PatrolTick) -> list[str]:
         try:
             channel.post(_patrol_post(run, tick, facts))
         except (HerorunError, OSError) as error:
-            whys.append(f"{channel.name}: {scrub(in_words(error))}")
+            whys.append(f"{channel.name}: {scrub(describe_error(error))}")
             continue
         _keep_sent(run, facts)
         return []

@@ -17,7 +17,7 @@ from typing import Any
 
 from herorun import signatures
 from herorun.core.durations import format_span
-from herorun.core.errors import WrongUse, in_words
+from herorun.core.errors import WrongUse, describe_error
 from herorun.core.patrol.log import own_log
 from herorun.core.patrol.observation import Alive, Blind, Copy, HostObservation, Own
 from herorun.core.patrol.parse import (
@@ -163,7 +163,7 @@ def _together(questions: Mapping[str, Callable[[], Any]], seconds: float) -> dic
         except FileNotFoundError:
             result = None
         except Exception as error:  # one part must not take the others along
-            result = Blind(scrub(in_words(error)))
+            result = Blind(scrub(describe_error(error)))
         answers[part] = result
 
     threads = [Thread(target=answer, args=each, daemon=True) for each in questions.items()]

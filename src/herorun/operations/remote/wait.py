@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any, TypeAlias, TypeVar
 
-from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.errors import HerorunError, WrongUse, describe_error
 from herorun.core.evidence import Job, Metrics
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolAdvice, PatrolState
@@ -126,7 +126,7 @@ def _loop(see: Callable[[], Seen], condition: WaitCondition, every: float, most:
         except (HerorunError, OSError) as error:
             if isinstance(error, WrongUse):
                 raise  # the next look would say the same
-            outcome, why, advice = WaitOutcome.WAIT, scrub(in_words(error)), None
+            outcome, why, advice = WaitOutcome.WAIT, scrub(describe_error(error)), None
         if outcome is not WaitOutcome.WAIT:
             return Ended(int(outcome is WaitOutcome.OVER), why, line, poll, advice)
         if poll < most:

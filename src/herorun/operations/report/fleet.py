@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from herorun import __version__
 from herorun.core.canonical_json import timestamp
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.finding import count
 from herorun.core.report.text import readable
 from herorun.core.run_summary import OpenAlert, RunSummary, worst_first
@@ -159,7 +159,7 @@ def _write_run(name: str, start: Path, folder: Path) -> int:
     try:
         report = report_of(*watched_run(name, start))
     except (HerorunError, OSError) as error:
-        _write_page(path, failure_page(name, in_words(error), INDEX))
+        _write_page(path, failure_page(name, describe_error(error), INDEX))
         return error.exit_code if isinstance(error, HerorunError) else 3
     _write_page(path, page_of(report, INDEX))
     return report.code

@@ -1,7 +1,7 @@
 """Where a run's wall time and accelerator-hours went, for people and programs."""
 
 from herorun.core.durations import format_span
-from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.finding import count
 from herorun.core.goodput.latencies import Delay
 from herorun.core.goodput.states import WallTimeState
@@ -49,7 +49,7 @@ def account(run: Run) -> Account:
             notes.append(f"{count(untimed, 'row')} without a time: where that stands is unknown")
     except (HerorunError, OSError) as error:
         blind = bool(run.record.memory().instances)
-        notes.append(f"no rows: {in_words(error)}")
+        notes.append(f"no rows: {describe_error(error)}")
     events = [line.event for line in run.record.lines()]
     return Account(run, goodput(events, beats, run.contract.budget.rate, notes), blind)
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from herorun.core.canonical_json import timestamp
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub
 from herorun.record import Record
@@ -20,7 +20,7 @@ def list_runs(start: Path) -> list[ListEntry]:
         try:
             entries.append(_entry(slug, Record.found(repository, slug).memory()))
         except (HerorunError, OSError) as error:
-            why = scrub(in_words(error))
+            why = scrub(describe_error(error))
             entries.append(_entry(slug, Memory(), error=why))
     return entries
 

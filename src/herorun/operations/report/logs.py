@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import field
 
-from herorun.core.errors import Blocked, CouldNotLook, WrongUse, in_words
+from herorun.core.errors import Blocked, CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Instance
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
@@ -141,7 +141,7 @@ class _LogReader:
             self._trouble, self.passes = "", self.passes + 1
         except (CouldNotLook, OSError) as error:
             missing = isinstance(error, FileNotFoundError)
-            message = f"{self._instance} has no log yet" if missing else in_words(error)
+            message = f"{self._instance} has no log yet" if missing else describe_error(error)
             if message != self._trouble:
                 say(message)
             self._trouble = message

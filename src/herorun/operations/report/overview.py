@@ -16,7 +16,7 @@ from herorun import discover
 from herorun.core.babysit.alert import Alert
 from herorun.core.check import Gate
 from herorun.core.decode import decode
-from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.evidence import (
     Checkpoints,
     Evidence,
@@ -113,7 +113,7 @@ def job_now(run: Run, memory: Memory, polls: SharedPolls) -> Job | Unavailable:
         inputs[Scheduler] = polls.of(run, memory)
         job = gather([Job], discover.sources(), inputs, READ_DEADLINE).get(Job)
     except (HerorunError, OSError) as error:
-        return Unavailable(in_words(error))
+        return Unavailable(describe_error(error))
     return job if isinstance(job, Job | Unavailable) else Unavailable("nothing was launched yet")
 
 

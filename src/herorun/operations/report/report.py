@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from herorun import __version__, discover
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Event
 from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Metrics, Nothing, Now
 from herorun.core.finding import count, few
@@ -163,7 +163,7 @@ def _load_rows(run: Run, events: Sequence[Event], none_yet: bool) -> ReportRows:
         further, left_out = further_charts(curves, names, charts)
         starts = attempt_starts(curves, names)
     except (HerorunError, OSError) as error:
-        why = in_words(error)
+        why = describe_error(error)
         if none_yet:
             return ReportRows(notes=("no rows yet",))
         return ReportRows(notes=(f"no rows: {why}",), blind=bool(run.record.memory().instances))

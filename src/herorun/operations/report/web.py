@@ -12,7 +12,7 @@ from threading import BoundedSemaphore, Lock
 from time import monotonic
 from urllib.parse import quote
 
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.report.text import readable
 from herorun.operations.health.shared_polls import SharedPolls
@@ -70,7 +70,7 @@ class FleetPages:
             with _hold_place(self._of_runs):
                 return 200, self._fresh(own, seconds, lambda: self._run(slug))
         except (HerorunError, OSError) as error:
-            return 503, failure_page(readable(slug), in_words(error), "/")
+            return 503, failure_page(readable(slug), describe_error(error), "/")
 
     def _fresh(self, path: str, seconds: int, make: Callable[[], str]) -> str:
         with self._lock:

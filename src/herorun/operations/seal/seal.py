@@ -5,7 +5,7 @@ from typing import Any
 
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.canonical_json import canonical, digest
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.event import Done, Failed, Intended, Sealed
 from herorun.core.evidence import (
     Checkpoints,
@@ -178,7 +178,7 @@ def _tag(
         oid, unsigned = make_tag(run, tag, commit, tag_message(statement, tag))
         push_tag(run, tag, oid)
     except HerorunError as error:
-        run.record.append(Failed(now(), key, attempt, scrub(in_words(error))))
+        run.record.append(Failed(now(), key, attempt, scrub(describe_error(error))))
         raise
     lines = seal_lines(statement, tag)
     checkpoint = str(facts["final_checkpoint"] or "")
@@ -219,7 +219,7 @@ def _announce_seal(run: Run, event: Sealed) -> list[str]:
             {},
         )
     except (HerorunError, OSError) as error:
-        return [f"the issue was not told: {in_words(error)}"]
+        return [f"the issue was not told: {describe_error(error)}"]
     return []
 
 
@@ -239,7 +239,7 @@ def _again(run: Run, event: Sealed) -> SealOutcome:
         try:
             push_tag(run, event.tag, oid)
         except CouldNotLook as error:
-            warnings.append(f"the tag is not pushed: {in_words(error)}")
+            warnings.append(f"the tag is not pushed: {describe_error(error)}")
     else:
         warnings.append(f"the tag {event.tag} is not in this clone: fetch it")
     warnings += _announce_seal(run, event)

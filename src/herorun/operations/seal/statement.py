@@ -6,7 +6,7 @@ from typing import Any
 
 from herorun import __version__, adapters
 from herorun.core.canonical_json import canonical, plain, timestamp
-from herorun.core.errors import CouldNotLook, in_words, sentence
+from herorun.core.errors import CouldNotLook, describe_error, sentence
 from herorun.core.event import CheckedIn
 from herorun.core.evidence import (
     Candidate,
@@ -197,7 +197,9 @@ def _manifest(run: Run, checkpoint: Candidate | None) -> Manifest | None:
         return sealed_content(run, checkpoint.path)
     except OSError as error:
         raise CouldNotLook(
-            sentence(f"Nothing was tagged: {checkpoint.path} could not be read: {in_words(error)}")
+            sentence(
+                f"Nothing was tagged: {checkpoint.path} could not be read: {describe_error(error)}"
+            )
         ) from None
 
 

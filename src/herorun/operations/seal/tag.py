@@ -2,7 +2,7 @@
 that creates only.
 """
 
-from herorun.core.errors import Blocked, CouldNotLook, in_words
+from herorun.core.errors import Blocked, CouldNotLook, describe_error
 from herorun.core.journal import Memory
 from herorun.runs import Run
 from herorun.system.git.plumbing import annotated_tag, push
@@ -30,7 +30,7 @@ def make_tag(run: Run, tag: str, commit: str, message: str) -> tuple[str, list[s
             ) from None
         why = (
             "the tag is not signed: user.signingkey is set, and git could not sign with it: "
-            f"{in_words(error)}"
+            f"{describe_error(error)}"
         )
         return annotated_tag(run.repository, tag, commit, message), [why]
 

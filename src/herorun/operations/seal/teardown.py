@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from herorun.core.durations import format_span
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, describe_error
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.record.lease import PATH, may_take, read_lease
 from herorun.core.redaction.scrub import scrub
@@ -63,7 +63,7 @@ def _release_lease(run: Run) -> list[str]:
     except FileNotFoundError:
         return []
     except (HerorunError, OSError) as error:
-        return [f"the lease {path} is still there: {scrub(in_words(error))}"]
+        return [f"the lease {path} is still there: {scrub(describe_error(error))}"]
     return []
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from herorun.core.errors import WrongUse, in_words
+from herorun.core.errors import WrongUse, describe_error
 from herorun.core.redaction.scrub import scrub
 from herorun.core.seal.parse import OtherForm, statement_in
 from herorun.core.seal.render import split_tag
@@ -73,7 +73,7 @@ def verify_newest_seal(repository: Repository, record: Verified, offline: bool) 
     try:
         proof = verify_seal(repository, record.seal, offline)
     except WrongUse as error:
-        return replace(record, notes=(*record.notes, in_words(error)), unseen=True)
+        return replace(record, notes=(*record.notes, describe_error(error)), unseen=True)
     about = f"{record.seal}: "
     return replace(
         record,

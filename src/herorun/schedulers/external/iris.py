@@ -14,7 +14,7 @@ from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.resubmit_command import must_have_no_wait
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import TaskEnd
-from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import JobState
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
@@ -135,7 +135,7 @@ class IrisById:
             gang = [self._iris.in_detail(row) if row in live else row for row in gang]
             return judge_iris(job, root, gang, SubmissionRecord(), _EVER, None)
         except (CouldNotLook, OSError) as error:
-            return Unknown(in_words(error))
+            return Unknown(describe_error(error))
 
     def _list(self, job: str) -> IrisListing:
         user, name = job.strip("/").split("/", 1)

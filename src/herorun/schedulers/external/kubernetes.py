@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.spec import JobSpec
-from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Job
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
@@ -126,7 +126,7 @@ class KubernetesById:
                 "ttlSecondsAfterFinished, or never was, and nobody can say how it ended"
             )
         except (CouldNotLook, OSError) as error:
-            return Unknown(in_words(error))
+            return Unknown(describe_error(error))
 
     def _judged(self, job: str, kind: ObjectKind, document: Mapping[str, Any]) -> Job:
         pods = self._pods(kind, document)

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.launcher_log import LauncherOutput, read_output
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Place, Search, Unknown
@@ -54,7 +54,7 @@ class LauncherById:
         except FileNotFoundError:
             return Absent()
         except (CouldNotLook, OSError) as error:
-            return Unknown(in_words(error))
+            return Unknown(describe_error(error))
         output = read_output(text)
         own_job = Job(job, job, output.state, output.word, _failure_of(output))
         if output.state is not JobState.UNKNOWN:

@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.adhoc_jobs.kind import JobKind
-from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
@@ -54,7 +54,7 @@ class LocalById:
         try:
             return self._supervised(job) if job.startswith("/") else self._process(int(job))
         except (OSError, CouldNotLook) as error:
-            return Unknown(in_words(error))
+            return Unknown(describe_error(error))
 
     def _supervised(self, job: str) -> Search:
         supervised_job = _folder(job).job()

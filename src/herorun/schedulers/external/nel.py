@@ -11,7 +11,7 @@ from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.contract import RenamedKeys
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
@@ -79,7 +79,7 @@ class NelById(NelJobs):
                 judge_nel(job, job, [parts[entry.id] for entry in entries], SubmissionRecord())
             )
         except (CouldNotLook, OSError) as error:
-            return Unknown(in_words(error))
+            return Unknown(describe_error(error))
 
     def _of(self, job: str) -> list[NelTask]:
         return [entry for entry in self._entries() if job in (entry.invocation, entry.id)]

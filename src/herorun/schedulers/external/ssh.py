@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from herorun.core.adhoc_jobs.kind import JobKind
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
@@ -83,7 +83,7 @@ class SshById:
             with readable(self._remote.transport.where):
                 return self._judged(job, facts, asked_at)
         except (OSError, CouldNotLook) as error:
-            return Unknown(in_words(error))
+            return Unknown(describe_error(error))
 
     def _judged(self, job: str, facts: dict[str, Any], asked_at: datetime) -> Search:
         born, first = str(facts["born"]), self._known(job)

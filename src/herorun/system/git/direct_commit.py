@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.system.files import sync_folder
 from herorun.system.git.loose_objects import TREE, Elsewhere, Loose, Row
@@ -228,7 +228,7 @@ def _sync_moved(ref: str, folder: int) -> None:
     try:
         os.fsync(folder)
     except OSError as error:  # it has moved: git must not do it again
-        raise CouldNotLook(f"{ref} may not be on the disk yet: {in_words(error)}") from None
+        raise CouldNotLook(f"{ref} may not be on the disk yet: {describe_error(error)}") from None
 
 
 def _must_stand(repository: Repository, ref: str, old: str) -> None:
