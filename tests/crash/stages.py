@@ -173,8 +173,6 @@ STAGES = (
 
 EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
 TODAY = datetime.now(UTC).toordinal()
-# as the logbook says it of a live job
-REACHED = (" trains", " has a complete checkpoint", " reached its final step")
 
 
 def is_of_the_day(number: int) -> bool:
@@ -249,6 +247,9 @@ def _is_of_a_live_job(key: str) -> bool:
 def outcome(story: Story) -> dict[str, Any]:
     """How the story ended, without times: equal for an interrupted one and for one that was not."""
     memory = story.run.record.memory()
+    of_a_live_job = tuple(
+        done.title for done in story.events("Done") if done.title and _is_of_a_live_job(done.key)
+    )
     entries = [line for line in story.run.record.logbook().splitlines() if line.startswith("### ")]
     return {
         "starts": story.starts,
@@ -265,7 +266,7 @@ def outcome(story: Story) -> dict[str, Any]:
         "entries": sorted(
             timeless(line)
             for line in entries
-            if "action failed" not in line and not line.endswith(REACHED)
+            if "action failed" not in line and not line.endswith(of_a_live_job)
         ),
         "sealed": memory.sealed.tag if memory.sealed else None,
         "lease": [owner_of(story)],
