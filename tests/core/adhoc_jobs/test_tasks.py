@@ -19,6 +19,12 @@ def test_without_a_limit_the_code_speaks_and_the_peak_is_told() -> None:
     assert mentions(told, "1 of", "1 task", "137", "peak", "4,096", "MB")
 
 
+def test_tasks_that_the_scheduler_calls_out_of_memory_count_without_a_sampled_peak() -> None:
+    sampled = replace(KILLED, state="OUT_OF_MEMORY")
+    told = summary([sampled, replace(sampled, name="1", peak_mb=1.1)])
+    assert mentions(told, "2 of", "2 tasks", "137", "raise")
+
+
 def test_a_failure_far_from_the_limit_is_no_matter_of_memory() -> None:
     assert "memory" not in summary([replace(KILLED, exit_code=1, peak_mb=2.0), FINE])
 

@@ -28,20 +28,15 @@ class TaskEnd:
     def near_limit(self) -> bool:
         return bool(self.peak_mb and self.limit_mb and self.peak_mb >= NEAR * self.limit_mb)
 
+    @property
+    def met_limit(self) -> bool:
+        """By its peak, which a scheduler samples and may miss, or by the scheduler's own state."""
+        return self.near_limit or any(word in self.state.upper() for word in ("MEMORY", "OOM"))
+
 
 def ended_for_memory(tasks: Sequence[TaskEnd]) -> bool:
-    """Whether most of those that failed were killed for memory: the same command meets it again."""
-    failures = [task for task in tasks if task.failed]
-    killed = [task for task in failures if task.exit_code == OOM_CODE]
-    near = [task for task in killed if task.near_limit]
-    return bool(near) or (
-        bool(failures) and len(killed) == len(failures) and _has_peak_memory(killed)
-    )
-
-
-def _has_peak_memory(tasks: Sequence[TaskEnd]) -> bool:
-    """A kill without a limit to hold its peak against is for memory only if the state says so."""
-    return any("MEMORY" in task.state.upper() or "OOM" in task.state.upper() for task in tasks)
+    """Whether a task was killed for memory: the same command meets it again."""
+    return any(task.failed and task.exit_code == OOM_CODE and task.met_limit for task in tasks)
 
 
 def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
@@ -57,7 +52,7 @@ def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
         return ""
     (code, count), *_ = Counter(task.exit_code for task in failures).most_common()
     alike = [task for task in failures if task.exit_code == code]
-    near = [task for task in alike if task.near_limit]
+    near = [task for task in alike if task.met_limit]
     ended = "ended without an exit code" if code is None else f"ended with {code}"
     if near:
         return (
