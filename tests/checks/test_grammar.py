@@ -17,6 +17,7 @@ from builders import NOON, an_excursion, healthy, some_metrics
 from herorun import discover
 from herorun.core.babysit.alert import Alert, AlertState, as_ended
 from herorun.core.check import Check, Gate, evaluate
+from herorun.core.detectors.loss_state import LASTING
 from herorun.core.evidence import Metrics
 from herorun.core.finding import Outcome
 
@@ -42,12 +43,10 @@ UNCOUNTED = re.compile(rf"^ ({NOUNS.replace('|run|', '|')})s\b(?! the expected)"
 MAYBE_UNCOUNTED = re.compile(rf"[}}\"'] ({NOUNS})s\b")  # a field or a part of a text before it
 KINDS = [
     "spike",
-    "elevated",
-    "drift",
-    "diverged",
-    "collapsed",
-    "untrained",
-    "frozen",
+    *LASTING,
+    "flat",
+    "chance",
+    "constant",
     "explosion",
     "creep",
     "vanished",
@@ -55,6 +54,9 @@ KINDS = [
     "wall",
     "leak",
     "spent",
+    "idle",
+    "growth",
+    "wander",
     "skipped",
     "band",
     "mixed",
@@ -188,6 +190,26 @@ def test_every_alert_about_a_curve_has_the_right_number_and_state(
                     message,
                 )
     assert len(told) >= 10, told
+
+
+def failures(metrics: Metrics) -> set[tuple[str, str]]:
+    return {
+        (check.name, message)
+        for check in discover.checks(Gate.HEALTH)
+        if Metrics in check.needs and check.limits is not None
+        for outcome, message in messages(
+            check, {**healthy(Gate.HEALTH), Metrics: metrics}, all_limits(check)
+        )
+        if outcome is Outcome.FAIL
+    }
+
+
+def test_an_alert_that_ended_reads_as_none_that_lasts() -> None:
+    calm = failures(some_metrics(step=212))
+    under_way, over = (failures(metrics_of(12, is_open, False)) - calm for is_open in (True, False))
+
+    assert {name for name, _ in under_way} == {name for name, _ in over}
+    assert len({name for name, _ in over}) >= 20 and not under_way & over
 
 
 def test_a_number_before_a_noun_is_written_by_count() -> None:

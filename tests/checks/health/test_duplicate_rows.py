@@ -35,7 +35,7 @@ def test_it_says_since_when():
         duplicate_rows, some_metrics(excursions=(lasting(3, first_step=1004), lasting(3)))
     )
 
-    assert verdict.subject == "rows" and mentions(verdict.message, "90 each", "reported")
+    assert verdict.subject == "rows" and mentions(verdict.message, "reported", "90 on")
 
 
 def test_it_only_tells():

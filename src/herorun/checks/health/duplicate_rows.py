@@ -12,6 +12,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.health.excursion import state
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -32,7 +33,7 @@ def duplicate_rows(metrics: Metrics, history: History, limits: Limits) -> list[V
         return [passed(f"each step is reported once up to step {metrics.step}")]
     first = min(excursion.first_step for excursion in doubled)
     message = (
-        f"since about step {first} each step is reported twice, with different losses: two trainers, "
-        "or all ranks log"
+        f"each step is reported twice from about step {first} on, with different losses, "
+        f"{state(doubled[-1])}: two trainers, or all ranks log"
     )
     return [failed(message, subject="rows")]

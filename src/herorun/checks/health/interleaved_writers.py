@@ -14,6 +14,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.health.excursion import state
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation import EscalationReason
 
@@ -48,6 +49,6 @@ def _report_mixed_rows(mixed: Excursion) -> Verdict:
     places = sorted((mixed.first_step, round(mixed.expected)))
     return failed(
         f"the rows alternate between two writers, one near step {places[0]} and one near step "
-        f"{places[1]}",
+        f"{places[1]}, {state(mixed)}",
         subject="rows",
     )

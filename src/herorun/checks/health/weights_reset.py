@@ -21,7 +21,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, failed
-from herorun.core.health.excursion import judged
+from herorun.core.health.excursion import duration, judged
 from herorun.core.health.opening import opening_of, repeats, weights_of
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation import EscalationReason
@@ -63,9 +63,9 @@ def weights_reset(
 
 def _began_again(excursion: Excursion) -> str:
     return (
-        f"the first four rows came again from step {excursion.first_step} on, with the loss back at "
-        f"{excursion.expected * excursion.usual:.4g}; it had come down to {excursion.expected:.4g}: "
-        "training began from untrained weights"
+        f"the first four rows came again: the loss is {excursion.expected * excursion.usual:.4g} for "
+        f"{duration(excursion)}; it had come down to {excursion.expected:.4g}: training began from "
+        "untrained weights"
     )
 
 
