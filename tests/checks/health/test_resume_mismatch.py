@@ -190,14 +190,44 @@ def test_without_a_fixed_order_of_the_data_equal_steps_differ_as_rows_do():
     """Two attempts see other batches at one step: four of the noise between two rows, 0.057 here,
     are nothing.
     """
-    five = {"compared": 9, "early": (0.05,) * 5, "median": 0.05, "worst": 0.05}
-    assert outcome_of(**five) is Outcome.FAIL
-    assert outcome_of(**five, **NOISY) is Outcome.PASS
+    many = {"compared": 10, "early": (0.05,) * 5, "median": 0.05, "worst": 0.05}
+    assert outcome_of(**many) is Outcome.FAIL
+    assert outcome_of(**many, **NOISY) is Outcome.PASS
 
     far = {"compared": 9, "early": (0.06,) * 5, "median": 0.06, "worst": 0.06}
     assert outcome_of(**far, **NOISY) is Outcome.FAIL
     assert outcome_of(compared=9, worst=0.12, **NOISY) is Outcome.FAIL
-    assert outcome_of(compared=9, worst=0.11, **NOISY) is Outcome.PASS
+    assert outcome_of(compared=10, worst=0.11, **NOISY) is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("compared", "after", "offset", "outcome"),
+    [
+        (1, 0, 0.0, Outcome.UNKNOWN),
+        (9, 0, 0.0, Outcome.UNKNOWN),
+        (9, 49, 0.5, Outcome.UNKNOWN),
+        (9, 50, 0.004, Outcome.PASS),
+        (1, 50, 0.004, Outcome.PASS),
+        (1, 50, 0.011, Outcome.FAIL),
+        (10, 0, 0.0, Outcome.PASS),  # so many say that they are equal on average
+    ],
+)
+def test_a_few_steps_that_differ_as_rows_do_are_verified_by_the_level_after_the_warm_up(
+    compared, after, offset, outcome
+):
+    """One batch that was shuffled differently is no page, and proves no sound resume."""
+    shuffled = {"early": (0.05,) * min(compared, 5), "median": 0.05, "worst": 0.05}
+    verdict = asked(compared=compared, after=after, offset=offset, **shuffled, **NOISY)
+
+    assert verdict.outcome is outcome
+    if outcome is Outcome.UNKNOWN:
+        assert mentions(verdict.message, "not verified", "0.05", "[data] order")
+    if after == 50 and outcome is Outcome.PASS:
+        assert mentions(verdict.message, "other data", "+0.40%", "trend")
+
+
+def test_a_few_steps_that_are_the_same_verify_the_resume():
+    assert outcome_of(compared=1, worst=0.0001, early=(0.0001,), **NOISY) is Outcome.PASS
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,8 @@ class Limits:
     """Largest differences of the loss: at equal steps (`catch_up`: in three of the first five, or in the median; `once`: at one step), then of the level after the warm-up (`after`).
 
     `catch_up` and `once` apply unchanged if the contract says `[data] order = "deterministic"`; otherwise they are at
-    least `row_sigmas` of the noise between two rows, and fewer than `least_rows` equal steps verify nothing.
+    least `row_sigmas` of the noise between two rows, and fewer than `least_rows` equal steps verify nothing; nor do fewer than
+    `least_equal` that differ by less.
     """
 
     catch_up: PositiveFloat = 0.002
@@ -62,32 +63,37 @@ def resume_mismatch(
         return unknown(
             "not comparable: the step count restarted but the loss did not", subject=where
         )
-    verdict = _equal_steps(resume, contract, limits) or _compare_after_warmup(resume, limits)
+    exact = contract.data.order == "deterministic"
+    verdict = _equal_steps(resume, exact, limits) or _compare_after_warmup(resume, exact, limits)
     if verdict.outcome is Outcome.FAIL:
         steps = (resume.first_bad_step or resume.step, max(resume.step, metrics.step))
         verdict = replace(verdict, steps=steps, taints_from=resume.step)
     return replace(verdict, subject=where)
 
 
-def _equal_steps(resume: Resume, contract: Contract, limits: Limits) -> Verdict | None:
-    exact = contract.data.order == "deterministic"
-    if _catch_up(resume, limits if exact else _with_noise(resume, limits)):
-        if not exact and (resume.compared < limits.least_rows or not resume.level):
-            return unknown(
-                f"not verified: {_differs(resume)}; other data at the same step would explain it, "
-                'and the contract does not say `[data] order = "deterministic"`'
-            )
+def _equal_steps(resume: Resume, exact: bool, limits: Limits) -> Verdict | None:
+    """What the equal steps say against the resume. `exact`: the order of the data is declared."""
+    if exact:
+        return failed(_differs(resume)) if _catch_up(resume, limits) else None
+    if not resume.level or resume.compared < limits.least_rows:
+        return None
+    if _catch_up(resume, _with_noise(resume, limits)):
         return failed(_differs(resume))
-    if (
-        not exact
-        and resume.compared >= limits.least_equal
-        and abs(resume.shift) > _shift(resume, limits)
-    ):
+    if resume.compared >= limits.least_equal and abs(resume.shift) > _shift(resume, limits):
         return failed(_shifted(resume))
     return None
 
 
-def _compare_after_warmup(resume: Resume, limits: Limits) -> Verdict:
+def _verifies(resume: Resume, exact: bool, limits: Limits) -> bool:
+    """Whether equal steps show that the resume is sound: their losses are the same, or enough of
+    them are on average.
+    """
+    if exact or not _catch_up(resume, limits):
+        return resume.overlapped
+    return resume.compared >= limits.least_equal and bool(resume.level)
+
+
+def _compare_after_warmup(resume: Resume, exact: bool, limits: Limits) -> Verdict:
     """By the level behind the warm-up, where the equal steps say nothing against it."""
     level = (
         f"the loss is {math.expm1(resume.offset):+.2%} from the trend "
@@ -95,15 +101,27 @@ def _compare_after_warmup(resume: Resume, limits: Limits) -> Verdict:
     )
     if resume.after >= limits.least_after and _level(resume, limits):
         return failed(level)
-    if resume.overlapped:
-        return passed(f"{resume.compared} equal steps differ by {resume.median:.5f} in the median")
-    if resume.broken and resume.after < limits.least_after:
-        return unknown("not comparable: rows are missing after the resume, see `lost-rows`")
+    if _verifies(resume, exact, limits):
+        return passed(f"{_equal(resume)} by {resume.median:.5f} in the median")
     if resume.after < limits.least_after:
-        return unknown(f"not comparable: no step up to {resume.high_water} was logged twice")
+        return unknown(_not_verified(resume))
     if resume.fall is None and resume.offset < -_least(resume, limits):
         return unknown(f"not comparable: {level}, and there are too few earlier rows")
+    if resume.overlapped:
+        return passed(f"equal steps differ as other data would, and {level}")
     return passed(f"no step was logged twice, and {level}")
+
+
+def _not_verified(resume: Resume) -> str:
+    """Why neither equal steps nor the level after the warm-up say whether the resume is sound."""
+    if resume.overlapped:
+        return (
+            f"not verified: {_differs(resume)}; other data at the same step would explain it, "
+            'and the contract does not say `[data] order = "deterministic"`'
+        )
+    if resume.broken:
+        return "not comparable: rows are missing after the resume, see `lost-rows`"
+    return f"not comparable: no step up to {resume.high_water} was logged twice"
 
 
 def _with_noise(resume: Resume, limits: Limits) -> Limits:
@@ -145,7 +163,7 @@ def _least(resume: Resume, limits: Limits) -> float:
 def _shifted(resume: Resume) -> str:
     most = f", most at step {resume.worst_step} ({_losses(resume)[:-2]})"
     return (
-        f"the loss is {math.expm1(resume.shift):+.2%} on average at {resume.compared} equal steps"
+        f"the loss is {math.expm1(resume.shift):+.2%} on average at {count(resume.compared, 'equal step')}"
         f"{'' if resume.worst_new is None else most}"
     )
 
@@ -154,8 +172,14 @@ def _differs(resume: Resume) -> str:
     side = "lower: data seen twice?" if resume.worst < 0 else "higher"
     first = f", first at step {resume.first_bad_step}" if resume.first_bad_step is not None else ""
     return (
-        f"{resume.compared} equal steps differ by {resume.median:.4f} in the median, "
+        f"{_equal(resume)} by {resume.median:.4f} in the median, "
         f"at most {abs(resume.worst):.4f} at step {resume.worst_step} ({_losses(resume)}{side}){first}"
+    )
+
+
+def _equal(resume: Resume) -> str:
+    return (
+        f"{count(resume.compared, 'equal step')} {'differs' if resume.compared == 1 else 'differ'}"
     )
 
 

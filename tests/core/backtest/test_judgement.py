@@ -1,0 +1,175 @@
+"""What the checks promise about whole curves, and the curves that must stay quiet."""
+
+import math
+from random import Random
+
+import pytest
+
+from builders import a_contract, a_row
+from curves import curve
+from herorun.core.backtest.curve import GIVEN, CurveBacktest, judging
+from herorun.core.check import Gate
+from herorun.core.contract import Contract
+from herorun.core.detectors import Names
+from herorun.discover import checks
+from wording import mentions
+
+CHECKS = judging(checks(Gate.HEALTH))
+ORDERED = {**GIVEN, Contract: a_contract(data={"order": "deterministic"})}
+
+
+def alerts(rows, evidence=GIVEN, names=Names()):  # noqa: B008  # never changes
+    return CurveBacktest(CHECKS, names, evidence).run(rows)
+
+
+def criticals(rows, evidence=GIVEN):
+    return [(a.check, a.row) for a in alerts(rows, evidence) if a.severity == "critical"]
+
+
+def noisy(level, count, spread=0.03, seed=3):
+    lots = Random(seed)
+    return [level * math.exp(lots.gauss(0, spread)) for _ in range(count)]
+
+
+# --- the first descent is no noise ----------------------------------------------------------------
+
+DESCENT = [max(0.0088, 2.3 * math.exp(-i / 5)) * x for i, x in enumerate(noisy(1, 50))]
+
+
+def test_a_loss_that_leaps_right_after_its_first_descent_is_found():
+    (first, *_) = criticals(curve(*DESCENT, 229.0, *noisy(4.7, 60)))
+
+    assert first == ("loss-spike", 52)
+
+
+def test_one_row_far_above_the_first_descent_is_no_alert():
+    assert criticals(curve(*DESCENT, 229.0, *noisy(0.0088, 60))) == []
+
+
+# --- zeros ----------------------------------------------------------------------------------------
+
+
+def test_a_loss_that_is_zero_by_nature_is_no_alert():
+    """A reward that all samples of a group share gives no gradient, and a loss of 0.0000."""
+    lots = Random(1)
+    zeros = [1, 3, *(lots.randint(1, 14) for _ in range(60))]
+    lives = [x for count in zeros for x in (*noisy(0.4, lots.randint(1, 9)), *[0.0] * count)]
+
+    assert max(zeros) >= 12 and criticals(curve(*lives)) == []
+    assert criticals(curve(*noisy(0.4, 80), *[0.0] * 12)) == [("zero-loss", 89)]
+
+
+# --- a resume -------------------------------------------------------------------------------------
+
+
+def resumed(first, count, times=1.0):
+    """300 rows, and a resume at row `first` whose data are shuffled: `count` steps come again."""
+    again = noisy(2.0, count, 0.02, seed=8)
+    return [
+        *curve(*noisy(2.0, 300, 0.02)),
+        *curve(*(times * x for x in again), first=first),
+        *curve(*(times * x for x in noisy(2.0, 200, 0.02, seed=9)), first=first + count),
+    ]
+
+
+@pytest.mark.parametrize("overlap", [2, 3, 9, 40])
+def test_shuffled_data_at_a_resume_are_no_alert_where_no_order_is_declared(overlap):
+    rows = resumed(300 - overlap, overlap)
+
+    assert criticals(rows) == []
+    assert criticals(rows, ORDERED)[0][0] == "resume-mismatch"
+
+
+def test_one_batch_that_is_shuffled_is_an_alert_where_an_order_is_declared():
+    losses = noisy(2.0, 300, 0.02)
+    again = [*losses[280:285], 1.1 * losses[285], *losses[286:], *noisy(2.0, 60, 0.02)]
+    rows = [*curve(*losses), *curve(*again, first=280)]
+
+    assert criticals(rows) == []
+    assert criticals(rows, ORDERED)[0] == ("resume-mismatch", 305)
+
+
+def test_another_level_is_an_alert_without_an_order_too():
+    assert criticals(resumed(260, 40, 1.05))[0][0] == "resume-mismatch"
+    assert criticals(resumed(298, 2, 1.05))[0][0] == "resume-mismatch"  # after the warm-up
+
+
+# --- the gradient norm ----------------------------------------------------------------------------
+
+
+def with_norms(*norms, losses=None):
+    losses = losses or noisy(2.0, len(norms), 0.003)
+    return [
+        a_row(i, loss, grad_norm=norm)
+        for i, (loss, norm) in enumerate(zip(losses, norms, strict=True))
+    ]
+
+
+@pytest.mark.parametrize("row", [5e-4, 300.0])
+@pytest.mark.parametrize("usual", [1e-6, 1.0])
+def test_one_row_of_a_huge_norm_is_no_alert_while_the_loss_is_calm(usual, row):
+    rows = with_norms(*noisy(usual, 150, 0.2), row, *noisy(usual, 40, 0.2))
+
+    assert criticals(rows) == []
+
+
+def test_two_rows_are_one_and_so_is_one_with_a_loss_that_leaps():
+    assert ("grad-norm-explosion", 151) in criticals(
+        with_norms(*noisy(1.0, 150, 0.2), *[300.0] * 4, *noisy(1.0, 40, 0.2))
+    )
+    losses = [*noisy(2.0, 150, 0.003), *[7.0] * 3, *noisy(2.0, 40, 0.003)]
+    norms = [*noisy(1.0, 150, 0.2), 300.0, *noisy(1.0, 42, 0.2)]
+    assert ("grad-norm-explosion", 150) in criticals(with_norms(*norms, losses=losses))
+
+
+def test_a_norm_that_comes_back_from_nothing_is_no_explosion():
+    norms = [*noisy(1.0, 200, 0.2), *noisy(1e-7, 60, 0.2), *noisy(0.8, 60, 0.2)]
+
+    assert criticals(with_norms(*norms)) == []
+
+
+# --- a training that begins again -----------------------------------------------------------------
+
+FIRST = [10.5 * math.exp(-i / 5) + 2 for i in range(20)]
+
+
+@pytest.mark.parametrize("times", [1.0, 1.15, 1.3])
+def test_a_second_beginning_before_row_30_is_found_by_an_opening_that_differs(times):
+    """Other batches or another seed open differently; the step counter begins again too."""
+    rows = [*curve(*FIRST), *curve(*(times * x for x in FIRST))]
+
+    (again,) = [a for a in alerts(rows) if a.check == "weights-reset"]
+    assert again.row == 23 and mentions(again.message, "first four rows came again", "step 1")
+
+
+def test_a_resume_of_a_young_run_is_no_second_beginning():
+    rows = [*curve(*FIRST), *curve(*FIRST[10:], first=10)]
+
+    assert [a for a in alerts(rows) if a.severity == "critical"] == []
+
+
+# --- what alerts say ------------------------------------------------------------------------------
+
+
+def test_a_throughput_is_told_in_its_own_unit_and_direction():
+    rates = [*noisy(518.0, 120, 0.01), *noisy(150.0, 80, 0.01)]
+    times = [*noisy(2.0, 120, 0.01), *noisy(3.0, 80, 0.01)]
+    losses = noisy(2.0, 200)
+
+    by_rate = alerts([a_row(i, losses[i], tokens_per_s=rate) for i, rate in enumerate(rates)])
+    (slow,) = [a for a in by_rate if a.check == "throughput-collapse"]
+    assert mentions(slow.message, "tokens_per_s 149.7", "expected 516.9", "-71 %")
+
+    by_time = alerts([a_row(i, losses[i], step_time_s=time) for i, time in enumerate(times)])
+    (slow,) = [a for a in by_time if a.check == "throughput-collapse"]
+    assert mentions(slow.message, "step_time_s 2.995", "expected 1.996", "+50 %")
+
+
+def test_every_alert_names_the_next_action_and_the_steps_of_the_file():
+    rows = curve(*noisy(2.0, 60), *[7.0] * 14, *noisy(2.0, 60), first=5000, gap=10)
+    fired = alerts(rows, names=Names(first_step=1))
+
+    assert {"loss-spike"} <= {a.check for a in fired}
+    assert all(a.fix.endswith(".") for a in fired)
+    spike = next(a for a in fired if a.check == "loss-spike")
+    assert mentions(spike.message, "from step 5600", "over at step 5730")
