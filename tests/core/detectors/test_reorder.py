@@ -55,6 +55,15 @@ def test_a_row_from_the_future_is_no_younger_than_its_file():
     assert fold_rows(MetricsState(), [future], Names(), NOON).advanced_at == NOON
 
 
+@pytest.mark.parametrize(("first", "attempts"), [(3, 2), (8, 1), (28, 1)])
+def test_a_step_far_before_the_first_rows_is_a_new_attempt(first, attempts):
+    """By the first six rows, five steps apart, one at step 8 may only have come late."""
+    rows = [*curve(*CALM[:6], first=33, gap=5), *curve(*CALM[:1], first=first)]
+    metrics = summarise(folded(rows))
+
+    assert (metrics.attempts, metrics.lost) == (attempts, ())
+
+
 def test_a_step_that_went_back_is_a_new_attempt():
     metrics = summarise(folded([*curve(*CALM), *curve(2.0, 2.0, first=40)]))
 

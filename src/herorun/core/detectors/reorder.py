@@ -2,11 +2,12 @@
 
 Up to eight rows may be out of order: they wait until no earlier row can follow. A step that goes
 back further, that is reported again with another loss, or that a new execution wrote begins an
-attempt. A row that comes twice counts once; a step that is spread over several rows is put
-together.
+attempt; so does one that lies far before a run's first rows. A row that comes twice counts once; a
+step that is spread over several rows is put together.
 """
 
 import math
+from itertools import pairwise
 from typing import Protocol
 
 from herorun.core.detectors.names import Names
@@ -14,8 +15,9 @@ from herorun.core.ports import Row
 
 WAITING = 8
 OLDER = 8  # executions that are remembered, so that a straggler of one is no new attempt
+APART = 5.0  # times the widest distance of two rows that wait, before all of which a late row lies
 
-RULES = (WAITING, OLDER)
+RULES = (WAITING, OLDER, APART)
 
 
 class Ordering(Protocol):
@@ -64,7 +66,8 @@ def _among(state: Ordering, row: Row, names: Names) -> tuple[list[Row], bool]:
     there, newest = waiting[place], waiting[-1]
     later = row.at is not None and newest.at is not None and row.at > newest.at
     if there.step != row.step:
-        if later:  # a straggler is older than what came before it
+        # a straggler is older than what came before it, and lies near to it
+        if later or (place == 0 and not state.begun and _is_far_before(waiting, row)):
             return _begin(state, row)
         waiting.insert(place, row)
         return _ready(waiting), False
@@ -72,6 +75,13 @@ def _among(state: Ordering, row: Row, names: Names) -> tuple[list[Row], bool]:
         return _begin(state, row)
     state.late += not _merged(waiting, place, row, names)
     return [], False
+
+
+def _is_far_before(waiting: list[Row], row: Row) -> bool:
+    """Of a run's first rows, where nothing was judged yet that a new attempt would fall behind."""
+    steps = [other.step for other in waiting]
+    widest = max((after - before for before, after in pairwise(steps)), default=math.inf)
+    return steps[0] - row.step > APART * widest
 
 
 def _merged(waiting: list[Row], place: int, row: Row, names: Names) -> bool:
