@@ -46,6 +46,35 @@ def test_one_row_far_above_the_first_descent_is_no_alert():
     assert criticals(curve(*DESCENT, 229.0, *noisy(0.0088, 60))) == []
 
 
+# --- the loss of a generator ----------------------------------------------------------------------
+
+
+def test_a_loss_that_rises_from_ln_2_may_be_a_generators():
+    """Its discriminator learns: by half and more in ten steps is nothing, threefold is."""
+    began = noisy(0.72, 60, 0.04)
+
+    assert criticals(curve(*began, *noisy(1.5, 40, 0.2))) == []
+    assert criticals(curve(*began, *noisy(2.9, 40, 0.1))) == [("loss-spike", 62)]
+    # a classifier has learned before, and another loss begins elsewhere
+    learned = [0.69 * 0.98**i for i in range(60)]
+    assert criticals(curve(*learned, *noisy(0.5, 40, 0.1)))[0] == ("loss-spike", 69)
+    assert criticals(curve(*noisy(2.0, 60, 0.04), *noisy(4.2, 40, 0.1)))[0] == ("loss-spike", 69)
+
+
+# --- the first rows of a sparse record ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("third", "fourth", "found"), [(6e4, 1e7, 1), (900.0, 1e7, 0), (6e4, 3, 0)]
+)
+def test_two_rows_a_thousand_times_the_highest_so_far_are_found_however_sparse(
+    third, fourth, found
+):
+    rows = curve(0.85, 1.2, third, fourth, 2.5, 2.4, 2.2, 2.0, gap=100)
+
+    assert len([name for name, _ in criticals(rows) if name == "loss-spike"]) == found
+
+
 # --- zeros ----------------------------------------------------------------------------------------
 
 

@@ -4,7 +4,9 @@ Why: a lasting spike is a numerical problem; relaunching it as a hardware fault 
 Fix: the DRI decides: wait, roll back, or skip data.
 Source: marin-community/marin, manage-hero-run: more than 50 % above the expected trend for about 10
 steps; the fast tier reports a threefold loss after 3 rows. Where a hundred steps lie between two
-rows, a run is back from ten times its level within two of them, and was lost for as many steps.
+rows, a run is back from ten times its level within two of them, and was lost for as many steps. A
+loss that began at ln 2 and has not fallen since may be a generator's, which rises as its
+discriminator learns: there only the fast tier counts.
 """
 
 import math
@@ -15,6 +17,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judged
+from herorun.core.health.opening import may_rise
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -53,6 +56,7 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
 
     def stayed(spike: Excursion) -> bool:
         slow = spike.steps >= limits.steps and spike.rows >= limits.least_rows
+        slow = slow and not may_rise(metrics.opening, spike.expected)
         fast = spike.height >= limits.fast_ratio and spike.rows >= limits.fast_rows
         needed = limits.few_sigmas if spike.rows <= limits.few_rows else limits.sigmas
         apart = spike.height >= math.exp(limits.noises * spike.noise)

@@ -23,7 +23,8 @@ FREEZE_YOUNG = 20
 MOVES = 3 * 0.886  # times the mean move from row to row that the noise is at most
 HELD = 3  # rows of a spike from which on the trend stands still, and its mean counts
 RAISED = 10  # rows of a raised level from which on its mean counts
-DENSE = 20  # steps between two rows of a young curve, at most
+DENSE = 20  # steps between two rows of a young curve, at most ...
+ABSURD = 1000.0  # ... unless it is so many times the highest so far
 JITTERS = 4.0  # times the mean move from row to row, for a young curve
 ELEVATED = 1.02
 ELEVATED_NOISE = 6.0
@@ -49,11 +50,12 @@ FAR = 10.0  # ... that are so many times lower than the trend
 SATURATED, SATURATED_WITHIN = 126 * math.log(2.0), 5e-4
 
 _HIGH, _ALONE, _RISING = math.log(RATIO), math.log(ALONE), math.log(RISING)
+_ABSURD = math.log(ABSURD)
 _ELEVATED, _DRIFT, _DIVERGED = math.log(ELEVATED), math.log(DRIFT), math.log(DIVERGED)
 _LEARNED, _FAR = math.log(LEARNED), math.log(FAR)
 
 RULES = (
-    RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, RAISED, DENSE, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
+    RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, RAISED, DENSE, ABSURD, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
     DIVERGED, DIVERGED_NOISE, LEARNED,
     SIGNED, FROZEN, REPEATS, CHANGES, MOVES, ODD, FELL, FAR, ROUNDED,
     SATURATED, SATURATED_WITHIN,
@@ -252,7 +254,8 @@ def _stands_out(state: LossState, excess: float, noise: float, gap: int) -> bool
     if rows == 1:
         so_far = streak.total / streak.rows + _RISING if streak and streak.rows > 1 else 0.0
         return excess > max(_ALONE, so_far) and (gap <= DENSE or streak is not None)
-    return excess > JITTERS * noise and (gap <= DENSE or streak is not None)
+    near = gap <= DENSE or streak is not None or excess > _ABSURD
+    return excess > JITTERS * noise and near
 
 
 def _level(state: LossState, step: int, y: float, declared: bool, boundary: bool) -> None:

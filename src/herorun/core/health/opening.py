@@ -19,6 +19,8 @@ ALIKE = 0.1  # as a logarithm: within it two rows repeat each other
 # times that a loss must have fallen by, for its beginning to be told from what came later
 LEARNED = 2.0
 LEAST, MOST = 0.9, 1.5  # of ln V; beyond, the loss is no mean over tokens in nats
+UNDECIDED = (0.9, 1.2)  # times ln 2: the loss where a decision between two is open, by its rows
+FALLEN = 1.25  # times that a loss must have fallen by, to have decided anything
 _VOCABULARY = frozenset(["vocab_size", "padded_vocab_size", "n_vocab"])
 
 
@@ -59,6 +61,16 @@ def opening_of(metrics: Metrics, history: History) -> tuple[float, ...]:
 
 def is_untrained(loss: float, vocab: Vocabulary) -> bool:
     return LEAST <= loss / vocab.untrained <= MOST
+
+
+def may_rise(opening: tuple[float, ...], usual: float) -> bool:
+    """Whether a loss that is `usual` now may rise although nothing is wrong: it began where a
+    discriminator cannot tell real from generated, and has not fallen. A generator's loss is lowest
+    there.
+    """
+    low, high = UNDECIDED
+    began = len(opening) == ROWS and all(low <= loss / math.log(2) <= high for loss in opening)
+    return began and usual * FALLEN > fmean(opening)
 
 
 def repeats(opening: tuple[float, ...], source: SourceLoss) -> bool:
