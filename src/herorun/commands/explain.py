@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from herorun.core.check_text import CheckText
     from herorun.schemas.judged import CheckPage
 
-_PARAGRAPH_GOES_ON = re.compile(r"(?<!\n)\n(?!\n|Why:|Fix:)")
+_PARAGRAPH_GOES_ON = re.compile(r"(?<!\n)\n(?!\n|Why:|Fix:|Source:)")
 
 
 @click.command(short_help="Say what a check looks for, why, and how to fix it.")

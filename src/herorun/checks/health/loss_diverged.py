@@ -3,12 +3,11 @@
 Why: in a slow divergence the trend moves along, so no row is a spike, but the learned state is
 lost.
 Fix: the DRI decides: roll back to a checkpoint before the rise, lower the learning rate, or stop.
-Source: marin-community/marin, manage-hero-run: 50 %, here of the smoothed level above its lowest so
-far, for 50 rows, and only on a curve that had fallen by a fifth. A jump by 15 % and eight times the
-noise counts sooner: two public language runs went from 1.21 to 1.74 and from 2.35 to 2.95 and never
-came back, while no clean curve stayed 2 % higher for 20 rows. Where more than 20 steps lie between
-two rows, so does a level a fifth higher, by eight times the usual move between rows. A public image run lost a quarter of
-what it had learned, 10 % of its loss; no clean curve has lost a fifth for 500 rows.
+Source: the 50 % are those of marin-community/marin, manage-hero-run, here of the smoothed loss above
+its lowest level. The other limits are set on the public curves of docs/backtest.md. A jump by 15 %:
+two language runs rose from 1.21 to 1.74 and from 2.35 to 2.95 and never came back, and no clean
+curve stayed 2 % higher for 20 rows. A lasting loss of a fifth of what was learned: an image run lost
+a quarter of it, 10 % of its loss, and no clean curve lost a fifth for 500 rows.
 """
 
 import math
@@ -24,11 +23,13 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """It begins 50 % above the lowest smoothed level; `rows` is how long it must last.
+    """It fails if the smoothed loss is 50 % above its lowest level for `rows`, on a curve that had fallen by a fifth.
 
-    Or the loss has risen by 5 % and by a fifth of its earlier fall, for `regressed_rows`.
-    Or it jumped: its mean is `leap` times the expected value, and higher than it by `noises` times the noise, for
-    `leap_rows` and `leap_steps`; a step of sparse rows counts by `leap` alone.
+    Or if the loss has risen by 5 %, and by a fifth of its earlier fall, for `regressed_rows`.
+    Or if it jumped: for `leap_rows` and `leap_steps` its mean is `leap` times the expected loss, and at least `noises`
+    times the noise above it.
+    If more than 20 steps lie between two rows, a jump is a level that is a fifth higher, by eight times the usual move
+    between rows; then `noises` does not apply.
     """
 
     rows: PositiveInt = 50

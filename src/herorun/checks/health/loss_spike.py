@@ -2,11 +2,13 @@
 
 Why: a lasting spike is a numerical problem; relaunching it as a hardware fault wastes the budget.
 Fix: the DRI decides: wait, roll back, or skip data.
-Source: marin-community/marin, manage-hero-run: more than 50 % above the expected trend for about 10
-steps; the fast tier reports a threefold loss after 3 rows. Where a hundred steps lie between two
-rows, a run is back from ten times its level within two of them, and was lost for as many steps. A
-loss that began at ln 2 and has not fallen since may be a generator's, which rises as its
-discriminator learns: there only the fast tier counts.
+Source: the 50 % above the trend and the 10 steps are those of marin-community/marin,
+manage-hero-run. At least 3 rows, because a run may log every 10 steps: the spike of BLOOM's 13B run
+has 5 rows in 50 steps, and one odd row is no spike. A threefold loss counts after 3 rows. Ten times
+the loss counts after 2 rows that are 100 steps apart: healthy runs are back by then. A loss that
+began at ln 2 and has not fallen since may be a generator's, which rises as its discriminator learns:
+only a threefold rise of it counts. The limits of noise are set on the public curves of
+docs/backtest.md, where no clean or noisy curve raises a false alarm with them.
 """
 
 import math
@@ -23,9 +25,11 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion begins 50 % above the trend (`core.detectors`); these say how long it must last.
+    """An excursion begins 50 % above the trend, and fails if it lasts for `steps` and `least_rows`, or if its mean is `fast_ratio` times the expected loss for `fast_rows`.
 
-    It must also stand out of the noise: `sigmas` is its mean height over the noise times the root of its rows.
+    Its mean must also be at least `noises` times the noise above the trend, and that distance, over the noise and times
+    the root of its rows, at least `sigmas` (`few_sigmas` up to `few_rows`).
+    An excursion whose peak is `leap_ratio` times the expected loss also fails after `leap_rows` and `leap_steps`.
     """
 
     steps: PositiveInt = 10

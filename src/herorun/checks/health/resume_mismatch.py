@@ -4,8 +4,12 @@ Why: other data, another optimiser state or other arithmetic after a resume is a
 same name; a lower loss means data seen twice.
 Fix: compare the data position, the seed, the parallel layout and the loaded step with the attempt
 before.
-Source: marin-community/marin, manage-hero-run: 0.002 during catch-up, 1 % after the warm-up; six
-re-shardings of bigscience-workshop/bigscience differed by 0.00007 (sound) to 0.099.
+Source: 0.002 at equal steps and 1 % after the warm-up are those of marin-community/marin,
+manage-hero-run. bigscience-workshop/bigscience loaded one checkpoint of its 176B run in six parallel
+layouts. The loss differed by 0.00007 and 0.0019 in two of them, and by 0.0103, 0.0193, 0.0194 and
+0.099 in the others, of which 1 % alone finds only the last. Two identical GPU runs of Marin differ
+by 0.0023 in the median and by 0.061 at most: so the limits grow with the noise between rows, unless
+the contract declares a deterministic order of the data.
 """
 
 import math
@@ -25,11 +29,12 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """Largest differences of the loss: at equal steps (`catch_up`: in three of the first five, or in the median; `once`: at one step), then of the level after the warm-up (`after`).
+    """At equal steps it fails if the loss differs by more than `catch_up` in the median or in `early_rows` of the first five, or by more than `once` at one step. Otherwise it fails if the level of `least_after` rows after the warm-up differs by the share `after`.
 
-    `catch_up` and `once` apply unchanged if the contract says `[data] order = "deterministic"`; otherwise they are at
-    least `row_sigmas` of the noise between two rows, and fewer than `least_rows` equal steps verify nothing; nor do fewer than
-    `least_equal` that differ by less.
+    `catch_up` and `once` apply unchanged if the contract says `[data] order = "deterministic"`.
+    Otherwise they are at least `row_sigmas` of the noise between two rows; it takes `least_rows` equal steps to fail,
+    and `least_equal` to verify a resume whose losses differ; and the mean of `least_equal` must not differ by `after`.
+    `after` is at least `sigmas` of the noise of the mean.
     """
 
     catch_up: PositiveFloat = 0.002
