@@ -19,7 +19,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """How much older than the newest sign of life the log is."""
+    """How much older the log is than the newest row or checkpoint."""
 
     behind: timedelta = timedelta(minutes=15)
 

@@ -31,7 +31,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Up to `skew` is ignored, and beyond `most` a time before its cause means another job."""
+    """A difference up to `skew` is ignored; a time that is more than `most` before its cause belongs to another job."""
 
     skew: timedelta = SKEW
     most: timedelta = timedelta(days=1)

@@ -2,8 +2,8 @@
 
 Why: the scheduler reports a running job that trains nothing; each start costs money.
 Fix: read the end of an attempt in the log; stop the job and fix the cause before you launch again.
-Source: NVIDIA's resiliency extension and others call five starts within 30 minutes a storm. Starts
-are counted by check-in's attempt numbers.
+Source: NVIDIA's resiliency extension calls five starts within 30 minutes a storm. Check-in's attempt
+numbers count the starts.
 """
 
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """At least `starts` restarts `within` this time."""
+    """At least `starts` starts after the first one, within the time `within`."""
 
     starts: PositiveInt = 5
     within: timedelta = timedelta(minutes=30)

@@ -20,7 +20,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """`progress`: bytes of log in which a line of progress must come; Levanter prints one much
+    """A line of progress must come within `progress` bytes of log; Levanter prints one much
     sooner."""
 
     progress: PositiveInt = 16 << 20

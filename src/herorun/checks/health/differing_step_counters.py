@@ -21,7 +21,7 @@ COUNTERS = ("global_step", "train/global_step", "trainer/global_step")
 
 @dataclass(frozen=True)
 class Limits:
-    """Steps that they may differ by: one counts from 0, the other from 1."""
+    """They may differ by `apart` steps: one may count from 0 and the other from 1."""
 
     apart: PositiveInt = 1
 

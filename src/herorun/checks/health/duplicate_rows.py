@@ -3,8 +3,8 @@
 Why: a second trainer from the same checkpoint looks like this, and so do ranks that all log; only
 the first loss of each step is judged.
 Fix: look for a second job under this name and stop it; otherwise let only one rank log.
-Source: ten steps reported twice, close to each other; marin-community/marin: a second submission
-would compete for the same tree.
+Source: marin-community/marin: a second submission would compete for the same tree. It takes ten steps
+close to each other, because the first steps after a restart repeat.
 """
 
 from pydantic import PositiveInt
@@ -18,7 +18,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """How many more steps are reported twice after the first nine (`core.detectors`)."""
+    """The detector begins after nine steps that are reported twice; `steps` more must be."""
 
     steps: PositiveInt = 1
 

@@ -3,15 +3,14 @@
 Why: weights that get no gradient, or one far too large, keep the loss of untrained weights; no rule
 for a rising loss sees it, and every step is wasted.
 Fix: check the gradient norm, the applied learning rate and the labels, and stop the job early.
-Source: eight public image and language runs that stayed at the logarithm of their classes from the third row on; 100
-rows and 2,000 steps without a fall, with hardly any noise (`core.detectors.first_rows`), because slow warm-ups also
-stay flat for less. A loss that falls at once to the logarithm of a common number of classes, and
-never below, is reported after 40 rows and 800 steps, even if it jumps upwards in between; after 30
-rows and 500 steps, if 14 of the newest 20 rows lie above it.
-`frozen-loss` reports it from 30 rows and 500 steps on.
-Eight first rows are enough where they differ for 500 steps by no more than the rounding of single
-precision, or where a record that begins after step 500 lies within 0.3 % of the logarithm of a
-common number of classes, a hundred at least.
+Source: eight public image and language runs stayed at the logarithm of their number of classes from
+the third row on. It takes 100 rows and 2,000 steps without a fall, and with hardly any noise,
+because slow warm-ups stay flat for less. It takes 40 rows and 800 steps if the loss falls at once to
+the logarithm of a common number of classes and never below, even with jumps upwards; and 30 rows and
+500 steps if 14 of the newest 20 rows lie above that logarithm. It takes 8 rows and 500 steps if the
+rows differ by no more than the rounding of single precision, and 8 rows of a record that begins after
+step 500 if they lie within 0.3 % of the logarithm of a common number of at least 100 classes.
+`frozen-loss` warns of each flat loss after 30 rows and 500 steps.
 """
 
 from pydantic import PositiveInt
@@ -35,10 +34,10 @@ CHANCE = 0.005  # of the loss, beside the logarithm of the vocabulary
 
 @dataclass(frozen=True)
 class Limits:
-    """How much longer it must last after the detector begins, at 30 rows and 500 steps.
+    """The detector begins after 30 rows and 500 steps; `rows` and `steps` more must be flat.
 
-    `chance_rows` is for a loss at the logarithm of the vocabulary that the config names,
-    `constant_rows` for one that has been the same number in each of 8 rows and for 500 steps.
+    Of a loss at the logarithm of the vocabulary that the config names, only `chance_rows` more; of a loss that is one
+    number in 8 rows and for 500 steps, `constant_rows`.
     """
 
     rows: PositiveInt = 70

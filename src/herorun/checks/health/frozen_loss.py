@@ -4,8 +4,9 @@ Why: no two batches have the same loss to the last digit: the logged value is ol
 and the data do not change; no other rule notices.
 Fix: check whether the trainer still computes what it logs; compare the gradient norm, the learning
 rate and the data position at that step.
-Source: fifty rows, and five times the longest such stretch before, because some logs repeat a value
-until there is a new one; if the loss never moved, 30 rows and 500 steps with hardly any noise.
+Source: it takes 50 equal rows, and five times the longest such stretch before, because some logs
+repeat a value until there is a new one. If the loss never moved, it takes 30 rows and 500 steps with
+hardly any noise.
 """
 
 from pydantic import PositiveInt
@@ -19,7 +20,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """How many more equal rows after the first twenty (`core.detectors`)."""
+    """The detector begins after 20 equal rows; `rows` more must be equal."""
 
     rows: PositiveInt = 30
 

@@ -3,7 +3,7 @@
 Why: it shows an instability before the loss does, and often the loss never recovers.
 Fix: the DRI decides: wait, roll back, or skip data; a relaunch would meet the same problem.
 Source: bigscience-workshop/bigscience, 176B: the norm rose from 0.24 to 145 one step before the
-loss left 2.2 for 5.1; ten times the trend for 3 rows, or a hundred times once.
+loss rose from 2.2 to 5.1. So it takes ten times the trend for 3 rows, or a hundred times once.
 """
 
 from pydantic import PositiveFloat, PositiveInt
@@ -18,7 +18,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion begins at ten times the trend (`core.detectors`), and must stand out of the noise."""
+    """An excursion begins at ten times the trend. It fails after `rows`, or after one row of `at_once` times the trend if the loss is not calm, and must stand out of the noise by `sigmas`."""
 
     rows: PositiveInt = 3
     at_once: PositiveFloat = 100.0

@@ -3,7 +3,7 @@
 Why: a failed write takes space, and a person who picks the newest folder by name picks this one.
 Fix: find out in the job's log why the save did not end; herorun never starts from it, and a person
 may delete it.
-Source: half an hour, or three times what the last save took.
+Source: it is old after half an hour, or after three times what the last save took.
 """
 
 from datetime import timedelta

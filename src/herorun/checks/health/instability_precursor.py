@@ -2,10 +2,10 @@
 
 Why: attention logits, the ratio of g^2 to v, the updates and a router's entropy show some
 instabilities before the loss does.
-Fix: nothing yet: watch the loss and the gradient norm; where both stay calm for thousands of steps,
+Fix: nothing yet: watch the loss and the gradient norm; if both stay calm for thousands of steps,
 ignore it.
-Source: QK-Clip of Kimi K2 and Wortsman et al. 2023; five means, of 25 to 1,600 rows each, that rise
-linearly or faster, by half at least (`python -m benchmarks.precursors`). A gradient norm of ten
+Source: QK-Clip of Kimi K2 and Wortsman et al. 2023. Five means in a row, of 25 to 1,600 rows each,
+rise linearly or faster, by half at least (`python -m benchmarks.precursors`). A gradient norm of ten
 times its average preceded one public event in nine: too few for an alert.
 """
 
@@ -22,10 +22,9 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """`rows`: how long the growth must last after its five means; `norm_rows`: how long the norm
-    must be high.
+    """The growth must last for `rows` after its five means.
 
-    The norm must also be `norm_noises` times its noise above its average.
+    The norm must be ten times its average for `norm_rows`, and `norm_noises` times its noise above it.
     """
 
     rows: PositiveInt = 25

@@ -3,7 +3,7 @@
 Why: nothing was monitored in between, and a loop that is late once is often late again.
 Fix: find in the babysitter's log what it waited for; do not run it on a host that sleeps or is
 overloaded.
-Source: two cadences: one was missed for certain. Below two minutes nothing is late.
+Source: after two cadences at least one tick was missed; less than two minutes is never late.
 """
 
 from datetime import timedelta

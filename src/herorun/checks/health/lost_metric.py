@@ -3,7 +3,7 @@
 Why: a renamed metric looks healthy, because no problem is ever reported.
 Fix: name the column as the run logs it, under [tracker.metrics]; or find out why the run stopped
 logging it.
-Source: 50 rows, and five times the longest gap so far.
+Source: 50 rows, and five times the longest gap so far, so that a metric of rare evaluations is not lost.
 """
 
 from pydantic import PositiveFloat, PositiveInt
@@ -16,7 +16,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """How many rows without it, and how many times its longest gap."""
+    """The metric is missing in `rows` rows, and in `gaps` times as many as in its longest gap."""
 
     rows: PositiveInt = 50
     gaps: PositiveFloat = 5.0

@@ -1,4 +1,4 @@
-"""The output root or the temporary root is gone while the job lives.
+"""The output root or the temporary root is gone while the job is live.
 
 Why: the job computes what it can no longer save, and fails at its next write.
 Fix: find out who removed or unmounted it, and restore it with its contents; stop the job if that

@@ -37,8 +37,8 @@ UNCONFIRMED = (
 
 @dataclass(frozen=True)
 class Limits:
-    """`first` after the submission or the return to the queue, `again` later, then every `repeat`;
-    `never` for what waiting cannot fix, such as a missing image.
+    """It is reported `first` after the submission or the return to the queue, `again` after it, then every
+    `repeat`; what waiting cannot fix, such as a missing image, `never` after it.
     """
 
     never: timedelta = timedelta(minutes=5)

@@ -4,7 +4,7 @@ Why: a hung collective or a starved input wastes every accelerator without a log
 of the last step shows it.
 Fix: look at the job's log and its nodes; the DRI decides whether to stop and relaunch it.
 Source: marin-community/marin #7344: 512 GPUs hung for 16.5 minutes with every task RUNNING and a
-silent log; #8861: a watchdog with an hour of grace came too late. An evaluation of two hours behind
+silent log; #8861: a watchdog with an hour of grace came too late. An evaluation of two hours after
 the last step is no hang.
 """
 

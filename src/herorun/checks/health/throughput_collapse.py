@@ -3,8 +3,8 @@
 Why: degraded hardware, a starved input or retries waste accelerators while every task is RUNNING.
 Fix: look at the slowest node, the input pipeline and the checkpoint writes; the DRI decides whether
 to move.
-Source: marin-community/marin, manage-hero-run: 20-30 % below the baseline for multiple cadences,
-single dips quiet; every real collapse among the public curves lasted 93 s or more.
+Source: marin-community/marin, manage-hero-run: 20-30 % below the baseline for several cadences, and
+no alert for a single dip; every real collapse among the public curves lasted 93 s or more.
 """
 
 from dataclasses import replace
@@ -21,14 +21,13 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion begins at three quarters of the usual throughput (`core.detectors`), and must stand out of the noise.
+    """An excursion begins at three quarters of the usual throughput, and fails after `rows`, if it stands out of the noise by `sigmas`.
 
-    If step times or the times of rows are known, it must last `seconds`: a few slow steps of 80 ms are no incident.
-    If the cadence is shorter than `seconds`, one cadence is enough.
-
-    Three ticks must see it; an excursion that has ended is reported at most twice.
-    `half_hours` is for the wall clock, and `halved` for a leak that has grown so far. From a factor of `unit` on, the
-    rows are taken to use another unit.
+    If step times or the times of rows are known, it must also last `seconds`, or one cadence if that is shorter: a few
+    slow steps of 80 ms are no incident.
+    A pace by the clock that is too slow fails after `half_hours` half hours, and a leak that has grown to `halved` times the
+    best step time after `halved_rows`.
+    From `unit` times on, the message says that the rows probably use another unit.
     """
 
     rows: PositiveInt = 5

@@ -21,7 +21,7 @@ MOST = 10  # titles at once
 
 @dataclass(frozen=True)
 class Limits:
-    """How long one is a finding."""
+    """How long an alert is a finding."""
 
     recent: timedelta = timedelta(days=1)
 

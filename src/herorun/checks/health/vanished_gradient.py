@@ -5,7 +5,7 @@ it, and the loss looks calm.
 Fix: look at what the loss consists of since that step: masked labels, frozen or detached
 parameters, a loss scale that underflows. If clipping was turned off on purpose, sign a waiver.
 Source: a public fine-tuning run had a norm of 0.0 for 1,100 steps before its loss fell to 0.0 for
-good; ten rows in a row, after thirty above zero, because a single skipped step may print zero.
+good. It takes ten rows in a row, after thirty above zero, because a skipped step may print zero.
 """
 
 from pydantic import PositiveInt
@@ -19,7 +19,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """How many rows in a row."""
+    """How many rows in a row must be zero."""
 
     rows: PositiveInt = 10
 

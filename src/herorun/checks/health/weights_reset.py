@@ -3,9 +3,9 @@
 Why: a start that loads nothing looks like a continued run, and overwrites good checkpoints with bad
 ones.
 Fix: stop it before it overwrites a checkpoint, and relaunch from the newest complete one.
-Source: four rows within 10 % of the first four, after the level had fallen to half, and a loss that
-then stays up for three quarters of the rows of its first descent, at most 100; public tuning runs
-that began again unseen.
+Source: public tuning runs that began again unnoticed. Four rows are within 10 % of the first four,
+after the loss had fallen to half; then the loss stays up for three quarters of the rows that its
+first descent took, at most for 100.
 """
 
 from pydantic import PositiveInt
@@ -29,7 +29,7 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """How many rows the loss must stay up after it has been recognised."""
+    """How many rows must stay up after that."""
 
     rows: PositiveInt = 1
 

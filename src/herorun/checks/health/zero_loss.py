@@ -19,7 +19,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """How many rows in a row."""
+    """How many rows in a row must be zero."""
 
     rows: PositiveInt = 10
 

@@ -1,4 +1,4 @@
-"""A run that starts from another run's checkpoint trains differently from that run, and nobody signed it.
+"""A run that starts from another run's checkpoint trains differently from that run, without a waiver.
 
 Why: a learning rate 16 times as high, or a different batch, precision or data, looks plausible for
 days in a new run's curves.
