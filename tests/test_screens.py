@@ -2,6 +2,7 @@
 reads. `make screens` renders them anew.
 """
 
+import ast
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -99,3 +100,16 @@ def test_what_a_check_says_in_other_words_is_noticed(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("gate", list(Gate))
 def test_what_is_pinned_is_said_by_a_check_that_there_is(gate: Gate) -> None:
     assert set(pinned(gate)) <= {check.name for check in discover.checks(gate)}
+
+
+def test_no_name_of_the_catalogue_is_bound_twice() -> None:
+    """The screens are rendered lazily: of two tables with one name, both loops read the later."""
+    module = ast.parse((FOLDER / "catalogue.py").read_text(encoding="utf-8"))
+    names = [
+        target.id
+        for node in module.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    ]
+    assert [name for name in sorted(set(names)) if names.count(name) > 1] == []

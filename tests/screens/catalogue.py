@@ -305,7 +305,7 @@ CURVES = [
     Side(name, {"loss": {step: loss - 0.001 * step for step in range(0, 401, 4)}})
     for name, loss in {"tiny-1": 2.5, "tiny-2": 2.51}.items()
 ]
-GATES = {
+ANSWER_GATES = {
     ComparisonAnswer.GO: ["loss mean <= +0.5%"],
     ComparisonAnswer.NO_GO: ["loss mean <= +0.1%"],
     ComparisonAnswer.UNJUDGED: [],
@@ -331,7 +331,7 @@ def closer() -> Iterator[Screen]:
     yield known("checkpoints-list-none", "checkpoints list tiny", target, empty)
     argv = "checkpoints plan tiny --keep 1"
     yield known("checkpoints-plan", argv, "checkpoints.list.make_plan", PLAN)
-    for answer, gates in GATES.items():
+    for answer, gates in ANSWER_GATES.items():
         outcome = Compared(
             *CURVES, "change", compare(*CURVES, [*map(parse_gate, gates)]), ("lr: 0.1 -> 0.2",)
         )
