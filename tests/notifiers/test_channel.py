@@ -132,7 +132,7 @@ def test_a_mail_that_is_refused_is_not_said(
     box, place = mail
     box.refuses = True
     bench.point_at(f"mailto://{place}/?from={ADDRESS}@example.org&to=dri@example.org&mode=insecure")
-    assert mentions(complaint(bench, capfd), "ALERTS", "take")
+    assert mentions(complaint(bench, capfd), "ALERTS", "accept")
 
 
 def test_a_service_that_fails_names_its_answer(

@@ -36,6 +36,6 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
 def drift_verdict(drift: ContractDrift, consequence: str) -> Verdict:
     """The one question that two gates ask; each says what follows."""
     if not drift.tables and not drift.problem:
-        return passed(f"as {drift.instance} was admitted under", subject=drift.instance)
+        return passed(f"unchanged since {drift.instance} was admitted", subject=drift.instance)
     reason = drift.problem or (f"changed since {drift.instance} was admitted: {few(drift.tables)}")
     return failed(f"{reason}; {consequence}", *drift.tables, subject=drift.instance)

@@ -72,7 +72,7 @@ class AppriseChannel:
             with _muted():
                 answer = within(DEADLINE, lambda: self._send(post))
             if why := _describe_refusal(answer):
-                raise OSError(f"{self.name} did not take it: {why}")
+                raise OSError(f"{self.name} did not accept it: {why}")
             _SAID.add(post_key)
         return self.name
 
@@ -116,7 +116,7 @@ class AppriseChannel:
             raise
         except Exception as error:  # whatever a plug-in raises may quote the address
             raise OSError(
-                f"{self.name} did not take it: apprise failed ({type(error).__name__})"
+                f"{self.name} did not accept it: apprise failed ({type(error).__name__})"
             ) from None
 
 

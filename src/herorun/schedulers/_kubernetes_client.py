@@ -152,7 +152,7 @@ class Kubectl:
         if match is None:
             if _CONFIG.search(plain):
                 return WrongUse(f"[scheduler] kubeconfig and context: {_final_lines(lines)}.")
-            return CouldNotLook(f"{self.where} could not be asked: {_final_lines(lines)}.")
+            return CouldNotLook(f"could not query {self.where}: {_final_lines(lines)}.")
         reason, why = match["reason"] or "", match["said"]
         webhook = _WEBHOOK.search(why)
         if webhook:

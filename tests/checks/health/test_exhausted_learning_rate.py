@@ -21,7 +21,7 @@ def outcome_of(*excursions, limits=None):
 
 
 def test_a_calm_run_passes():
-    assert mentions(answer(exhausted_learning_rate).message, "lasts", "100")
+    assert mentions(answer(exhausted_learning_rate).message, "above zero", "100")
 
 
 @pytest.mark.parametrize(("rows", "outcome"), [(10, Outcome.FAIL), (9, Outcome.PASS)])

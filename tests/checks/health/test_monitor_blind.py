@@ -15,7 +15,7 @@ def test_a_gap_fails_and_is_named():
     verdict = answer(monitor_blind, Gaps(("Job: time-out", "Metrics: 503"), 9))
 
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.message == "cannot read 2 of 9: Job: time-out, Metrics: 503"
+    assert verdict.message == "2 of 9 reads failed: Job: time-out, Metrics: 503"
     assert verdict.details == ("Job: time-out", "Metrics: 503")
 
 

@@ -5,7 +5,7 @@ from herorun.core.evidence import Unavailable, Undelivered
 from herorun.core.finding import Outcome
 from wording import mentions
 
-ONE = ("tiny-1 is not relaunched", NOON, "ALERTS did not take it: it answered 500")
+ONE = ("tiny-1 is not relaunched", NOON, "ALERTS did not accept it: it answered 500")
 TWO = ("crashed [tiny-1] (critical)", NOON, "MAIL is not set, or is empty")
 
 

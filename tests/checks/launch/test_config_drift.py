@@ -43,7 +43,11 @@ def test_a_first_launch_has_nothing_to_differ_from():
 def test_the_same_again_passes():
     (verdict,) = ask()
 
-    assert (verdict.outcome, verdict.message, verdict.details) == (Outcome.PASS, "as tiny-1", ())
+    assert (verdict.outcome, verdict.message, verdict.details) == (
+        Outcome.PASS,
+        "the same as tiny-1",
+        (),
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from herorun.core.finding import Outcome
 @pytest.mark.parametrize(
     ("committed", "outcome", "words"),
     [
-        ("text", Outcome.PASS, "committed as it stands"),
+        ("text", Outcome.PASS, "is committed"),
         ("another text", Outcome.FAIL, "differs from what HEAD holds"),
         (None, Outcome.FAIL, "in no commit"),
     ],

@@ -52,8 +52,8 @@ def test_a_run_is_no_fork_of_itself():
         (TrackerState.FINISHED, None, Outcome.FAIL, "has logged nothing"),
         (TrackerState.ABSENT, None, Outcome.FAIL, "has no run parent"),
         (TrackerState.DELETED, None, Outcome.FAIL, "has no run parent"),
-        (TrackerState.UNREACHABLE, None, Outcome.UNKNOWN, "could not be asked"),
-        (None, None, Outcome.UNKNOWN, "could not be asked"),
+        (TrackerState.UNREACHABLE, None, Outcome.UNKNOWN, "could not query"),
+        (None, None, Outcome.UNKNOWN, "could not query"),
     ],
 )
 def test_the_parent_must_be_there_and_have_come_so_far(state, last, outcome, words):

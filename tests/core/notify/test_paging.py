@@ -230,7 +230,7 @@ def test_a_sending_that_was_interrupted_says_so():
 def test_what_no_channel_took_is_not_told():
     key = f"escalate/{alert_key()}"
     (missed,) = fold(
-        [post(key), failed(key, why="ALERTS did not take it: it answered 500")]
+        [post(key), failed(key, why="ALERTS did not accept it: it answered 500")]
     ).undelivered
     assert (missed.title, missed.since) == ("what", NOON)
     assert mentions(missed.why, "ALERTS", "answered", "500")

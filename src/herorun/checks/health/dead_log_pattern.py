@@ -53,7 +53,7 @@ def dead_log_pattern(
         why = _format_progress(job, log, checkpoints, history, limits)
         message = f"no line of the tracker's log is {tracker.progress_lines} progress, and {why}"
         dead += [failed(message, subject=contract.tracker.kind)] if why else []
-    return dead or [passed(f"the log patterns of {job.instance} match, for those that are due")]
+    return dead or [passed(f"the log patterns of {job.instance} that are due match")]
 
 
 def _format_progress(

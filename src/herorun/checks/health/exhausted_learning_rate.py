@@ -41,7 +41,7 @@ def exhausted_learning_rate(
         if e.rows >= limits.rows and e.last_step <= most and not e.declared
     ]
     if not excursions:
-        return passed(f"the learning rate lasts up to step {metrics.step}")
+        return passed(f"the learning rate is above zero up to step {metrics.step}")
     last = excursions[-1]
     return failed(
         f"{last.metric} is zero for {duration(last)}, and the run ends at step {final.value}",

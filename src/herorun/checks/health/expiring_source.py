@@ -34,7 +34,7 @@ def expiring_source(
 ) -> Verdict:
     if source.expires is None and source.unknown:
         return unknown(
-            f"whether {source.path} expires could not be asked: {source.unknown}",
+            f"could not check whether {source.path} expires: {source.unknown}",
             subject=source.path,
         )
     if source.expires is None and source.untold:

@@ -78,7 +78,7 @@ def _judge_tracker_end(
     identity: TrackerIdentity, job: Job, now: Now, closing: timedelta
 ) -> Verdict:
     if identity.state is TrackerState.UNREACHABLE:
-        return unknown(f"the tracker could not be asked: {identity.why}", subject="tracker")
+        return unknown(f"could not query the tracker: {identity.why}", subject="tracker")
     if identity.state is TrackerState.FINISHED:
         return passed("the tracker's run is finished", subject="tracker")
     young = job.ended is None or now.at - job.ended <= closing

@@ -14,5 +14,7 @@ from herorun.core.finding import Verdict, failed, few, passed
 @check(Gate.HEALTH, Response.ESCALATE, hold=Hold(timedelta(minutes=30)), topic=Topic.MONITOR)
 def monitor_blind(gaps: Gaps) -> Verdict:
     if gaps.gaps:
-        return failed(f"cannot read {len(gaps.gaps)} of {gaps.asked}: {few(gaps.gaps)}", *gaps.gaps)
+        return failed(
+            f"{len(gaps.gaps)} of {gaps.asked} reads failed: {few(gaps.gaps)}", *gaps.gaps
+        )
     return passed("everything was read")

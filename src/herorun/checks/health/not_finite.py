@@ -52,9 +52,7 @@ def _report_longest_stretch(stretches: list[Excursion], limits: Limits) -> Verdi
     """Says the longest stretch; what was saved since the first one is tainted."""
     longest, first = stretches[-1], min(each.first_step for each in stretches)
     rows = count(longest.rows, "row")
-    message = (
-        f"{longest.metric} is not finite since step {longest.first_step}, and still is ({rows})"
-    )
+    message = f"{longest.metric} has not been finite since step {longest.first_step} ({rows}), still in progress"
     if not longest.open:
         message = (
             f"{longest.metric} was not finite from step {longest.first_step} to "

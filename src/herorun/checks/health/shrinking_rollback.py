@@ -25,7 +25,9 @@ def shrinking_rollback(
 ) -> Verdict:
     """Only once there were that many, and on a second look: a trainer may delete older ones before it saves the next."""
     keep = contract.checkpoints.keep
-    if keep is None or history.most_saved < keep:
+    if keep is None:
+        return not_applicable("the contract states no [checkpoints] keep")
+    if history.most_saved < keep:
         return not_applicable(
             f"there have been at most {count(history.most_saved, 'checkpoint')}; keep = {keep}"
         )

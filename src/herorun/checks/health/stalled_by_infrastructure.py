@@ -56,6 +56,6 @@ def stalled_by_infrastructure(
     if idle <= most:
         return passed(f"{job.instance} moved within {most}", lines[-1], subject=job.instance)
     message = (
-        f"{job.instance} has not moved for {format_span(idle)}, {signal_in(lines[-1])}: {lines[-1]}"
+        f"{job.instance} made no step for {format_span(idle)}; {signal_in(lines[-1])}: {lines[-1]}"
     )
     return failed(message, subject=job.instance)

@@ -31,6 +31,6 @@ def stopped_short(
         return passed(
             f"{job.instance} reached step {reached} of {final.value}", subject=job.instance
         )
-    until = "unknown" if final.value is None else final.value
-    message = f"{job.instance} was stopped for {stopped_by}, and ended at step {reached} of {until}"
+    until = "; the final step is unknown" if final.value is None else f" of {final.value}"
+    message = f"{job.instance} was stopped for {stopped_by}, and ended at step {reached}{until}"
     return failed(message, subject=job.instance)

@@ -63,7 +63,7 @@ def tracker_identity_drift(
     ]
     if isinstance(identity, TrackerIdentity):
         if identity.state is TrackerState.UNREACHABLE and not verdicts:
-            return [unknown(f"the tracker could not be asked: {identity.why}", subject="id")]
+            return [unknown(f"could not query the tracker: {identity.why}", subject="id")]
         wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
         old = job.started is not None and now.at - job.started > limits.startup
         must = job.state is JobState.RUNNING and (wrote or old)

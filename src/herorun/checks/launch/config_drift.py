@@ -77,7 +77,7 @@ def _rest(
     """What differs and stands in nobody's way."""
     rest = [str(change) for change in changes if change not in blocking]
     if not rest:
-        other = "nothing else differs from" if blocking else "as"
+        other = "nothing else differs from" if blocking else "the same as"
         return passed(f"{other} {prior.instance}", subject=prior.instance)
     return passed(
         f"allowed differences from {prior.instance}: {few(rest)}", *rest, subject=prior.instance

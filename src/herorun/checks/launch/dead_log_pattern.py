@@ -16,7 +16,7 @@ from herorun.core.finding import Verdict, failed, passed
 def dead_log_pattern(patterns: PrintedPatterns) -> list[Verdict]:
     """One answer for each row that names the package that prints it."""
     dead = [
-        failed(f"no line can match {name} of the catalogue: {why}", subject=name)
+        failed(f"the pattern {name} of the catalogue can match no line: {why}", subject=name)
         for name, why in sorted(patterns.lost.items())
     ]
     return dead or [passed(f"{len(patterns.found)} log patterns occur in the installed packages")]

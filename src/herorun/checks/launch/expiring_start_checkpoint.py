@@ -23,7 +23,7 @@ def expiring_start_checkpoint(contract: Contract, roots: RootFacts, now: Now) ->
         return failed(message, *roots.rules.get(start, ()), subject=start)
     if start in roots.unknown_rules:
         why = roots.unknown_rules[start]
-        return unknown(f"whether {start} expires could not be asked: {why}", why, subject=start)
+        return unknown(f"could not check whether {start} expires: {why}", why, subject=start)
     if start in roots.untold_rules:
         return not_applicable(f"{start}: {roots.untold_rules[start]}", subject=start)
     return passed(f"no lifecycle rule of its store deletes {start}", subject=start)

@@ -16,7 +16,7 @@ def herorun_mismatch(own: OwnVersion) -> Verdict:
     if not own.pinned:
         return not_applicable("the contract allows every version of herorun")
     if version_fits(own.pinned, own.running):
-        return passed(f"herorun {own.running} is one that the contract allows ({own.pinned})")
+        return passed(f"the contract allows herorun {own.running} ({own.pinned})")
     return failed(
         f"this is herorun {own.running}, and the contract allows {own.pinned}", subject=own.running
     )

@@ -14,7 +14,7 @@ from herorun.core.finding import Verdict, failed, passed
 def missing_permission(review: RequestReview) -> list[Verdict]:
     """One answer for each verb, now or later in the run."""
     if not review.forbidden:
-        return [passed(f"this login may do in {review.where} what the run needs")]
+        return [passed(f"this login has the rights in {review.where} that the run needs")]
     return [
         failed(f"this login may not {act} in {review.where}", subject=act)
         for act in review.forbidden

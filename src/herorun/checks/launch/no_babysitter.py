@@ -25,7 +25,7 @@ def no_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> Verdi
         return _elsewhere(babysit.owner, watch)
     if watch.here:
         return passed("a babysitter of this machine watches already")
-    return passed(f"launch starts one here, every {format_duration(babysit.cadence)}")
+    return passed(f"launch starts one here, which ticks every {format_duration(babysit.cadence)}")
 
 
 def _elsewhere(owner: str, watch: Watch) -> Verdict:

@@ -15,5 +15,5 @@ def no_fitting_node(review: RequestReview) -> list[Verdict]:
     if "unplaceable" in review.unseen:
         return [unknown(f"no permission to list the nodes: {review.unseen['unplaceable']}")]
     if not review.unplaceable:
-        return [passed(f"{review.where} has a machine of the size that is asked for")]
+        return [passed(f"{review.where} has a machine that is large enough")]
     return [failed(message, subject=message) for message in review.unplaceable]

@@ -20,7 +20,7 @@ def second_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> V
     if watch.lease_owner is None:
         return passed("no babysitter holds the output root")
     if not watch.lease_owner:
-        return failed(f"{lease} is held by something that is no lease", subject=lease)
+        return failed(f"{lease} is not a lease file", subject=lease)
     if watch.lease_slug != contract.slug:
         message = f"{lease} is held by {watch.lease_owner} for another run, {watch.lease_slug}"
         return failed(message, subject=watch.lease_owner)

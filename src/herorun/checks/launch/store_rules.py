@@ -20,7 +20,7 @@ def store_rules(roots: RootFacts) -> list[Verdict]:
         if rules
     ]
     unknowns = [
-        unknown(f"the rules of {root} could not be asked: {why}", why, subject=root)
+        unknown(f"could not read the rules of {root}: {why}", why, subject=root)
         for root, why in roots.unknown_rules.items()
     ]
     untold = [

@@ -22,4 +22,4 @@ def uncommitted_contract(file: ContractFile) -> Verdict:
         )
     if not file.signed:
         return failed(f"{file.path} differs from what HEAD holds", subject=file.path)
-    return passed(f"{file.path} is committed as it stands", subject=file.path)
+    return passed(f"{file.path} is committed", subject=file.path)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.evidence import CodeFlags, Environment, Flag
-from herorun.core.finding import Verdict, failed, few, passed
+from herorun.core.finding import Verdict, count, failed, few, passed
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub_tree
 
@@ -23,8 +23,8 @@ def unplanned_environment(plan: Plan, environment: Environment, flags: CodeFlags
         flag for flag in flags.flags if flag.name in flags.here and flag.name not in plan_names
     ]
     failures = [_report_flag(flag, flags, environment) for flag in unplanned]
-    reads = few([str(flag) for flag in flags.flags], 5) or "nothing that herorun can see"
-    message = f"of its environment the code reads {reads}; the plan holds {len(plan.env.value)}"
+    reads = few([str(flag) for flag in flags.flags], 5) or "no variable that herorun can see"
+    message = f"the code reads {reads}; the plan has {count(len(plan.env.value), 'variable')}"
     return [
         *failures,
         passed(message, *_list_variables(plan, environment, flags), subject="environment"),

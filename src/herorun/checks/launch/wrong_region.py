@@ -31,7 +31,7 @@ def wrong_region(contract: Contract, roots: RootFacts) -> list[Verdict]:
     if not hardware_region:
         return [not_applicable("the contract states no [hardware] region")]
     unknowns = [
-        unknown(f"the region of {root} could not be asked: {why}", why, subject=root)
+        unknown(f"could not read the region of {root}: {why}", why, subject=root)
         for root, why in roots.unknown_regions.items()
     ]
     verdicts = [

@@ -31,4 +31,4 @@ def surviving_job(live: LiveJobs, job: Job | Nothing) -> list[Verdict]:
         )
         for name, each in sorted(doubtful.items())
     ]
-    return open_ones or [passed("no job of the run lives")]
+    return open_ones or [passed("no job of the run is live")]

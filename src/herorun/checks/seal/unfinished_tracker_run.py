@@ -33,7 +33,7 @@ def unfinished_tracker_run(
     if isinstance(identity, Nothing):
         return [not_applicable(identity.why or "the tracker knows no runs by id")]
     if identity.state is TrackerState.UNREACHABLE:
-        return [unknown(f"the tracker could not be asked: {identity.why}", subject="state")]
+        return [unknown(f"could not query the tracker: {identity.why}", subject="state")]
     return [_report_unfinished(identity), *_last_step(identity, metrics, final, contract)]
 
 

@@ -36,7 +36,7 @@ def room(disks: Disks, at: datetime, least: Headroom) -> list[Verdict]:
     return [failed(f"{path}: {reason}", subject=path) for path, reason in short if reason] or [
         passed(f"there is room on the disks of {', '.join(sorted(disks.now))}")
         if disks.now
-        else passed("no disk was asked about")
+        else passed("no disk was checked")
     ]
 
 

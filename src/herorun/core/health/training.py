@@ -105,7 +105,7 @@ def _of_running(
 
 def _unseen_job(job: object) -> str:
     if isinstance(job, Unavailable):
-        return f"the scheduler could not be asked: {job.why}"
+        return f"could not query the scheduler: {job.why}"
     if isinstance(job, Job):
         return f"the scheduler cannot say what became of {job.instance}"
     return (job.why if isinstance(job, Nothing) else "") or "nobody asked the scheduler"

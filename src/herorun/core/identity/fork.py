@@ -64,7 +64,7 @@ def _parent(fork_from: str, point: ForkPoint, identity: TrackerIdentity) -> Verd
     state, last = identity.parent, identity.parent_last_step
     if state in (None, TrackerState.UNREACHABLE):
         return unknown(
-            f"{identity.tracker} could not be asked about the parent {point.id}: {identity.why}",
+            f"could not query {identity.tracker} about the parent {point.id}: {identity.why}",
             subject=fork_from,
         )
     if state in (TrackerState.ABSENT, TrackerState.DELETED):

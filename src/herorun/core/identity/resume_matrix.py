@@ -74,7 +74,7 @@ def _fail(sentence: str) -> ResumeVerdict:
 _UNREACHABLE = _any(
     ResumeVerdict(
         Weight.UNKNOWN,
-        "{tracker} could not be asked about {id}, so its state is unknown: retry",
+        "could not query {tracker} about {id}, so its state is unknown: retry",
     )
 )
 _DELETED = _any(

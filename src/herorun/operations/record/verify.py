@@ -149,7 +149,7 @@ def _verified(record: Record, private: str, outside: Outside | None) -> Verified
     try:
         there, unasked = _on_remote(record, private), ""
     except HerorunError as error:
-        there, unasked = None, f"the remote could not be asked: {error}"
+        there, unasked = None, f"could not query the remote: {error}"
     lines, faults, notes = [tip], list[str](), [unasked]
     if there:
         lines, faults, notes = _compared(record, tip, there)
