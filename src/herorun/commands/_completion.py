@@ -44,7 +44,7 @@ class CheckName(StringParamType):
 
 def slugs_at(start: Path) -> list[str]:
     """Those with a contract: a look at a folder, because a person waits for the Tab key."""
-    for folder in (here := start.absolute(), *here.parents):
+    for folder in (absolute := start.absolute(), *absolute.parents):
         if (folder / ".git").exists():
             return sorted(
                 path.stem for path in (folder / "runs").glob("*.toml") if _is_contract(path)

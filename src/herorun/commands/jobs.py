@@ -44,10 +44,12 @@ def list_(start: str, session: str, as_json: bool) -> int:
     from herorun.operations.record.session import read_jobs
     from herorun.schemas.boxes import JobsList
 
-    here = _here(start, session)
-    entries, fault = read_jobs(here)
+    job_session = _session(start, session)
+    entries, fault = read_jobs(job_session)
     if as_json:
-        output.show_json(JobsList(session=here.id, file=here.file, jobs=entries, fault=fault))
+        output.show_json(
+            JobsList(session=job_session.id, file=job_session.file, jobs=entries, fault=fault)
+        )
     for entry in () if as_json else entries:
         about = f": {entry['description']}" if entry.get("description") else ""
         message = (
@@ -56,9 +58,9 @@ def list_(start: str, session: str, as_json: bool) -> int:
         )
         output.show_line(output.clean(message))
     if not entries and not as_json:
-        output.show_line(f"No job is registered in {here.file}.")
+        output.show_line(f"No job is registered in {job_session.file}.")
     if fault:
-        output.say(here.id, fault)
+        output.say(job_session.id, fault)
     return 3 if fault else 0
 
 
@@ -110,28 +112,30 @@ def add(
     from herorun.system.clock import now
 
     must_be_id(kind, job)
-    here = _here(start, session)
+    job_session = _session(start, session)
     facts = placed(
         resolved(JobSpec.of({"job": job, "kind": kind, **job_options}), start), Path(start)
     )
     job_kind(kind).must_be_reachable(facts)
     place = {"cluster": facts.cluster, "config": facts.config, "log": facts.log}
     entry_fields = {**job_options, **place, "description": description}
-    entry = entry_of(kind, facts.job, now(), (here.agent, here.id), entry_fields)
-    register(here, entry)
-    watched = "is not watched" if no_watch else ensure_watch(here, Path(start))
+    entry = entry_of(kind, facts.job, now(), (job_session.agent, job_session.id), entry_fields)
+    register(job_session, entry)
+    watched = "is not watched" if no_watch else ensure_watch(job_session, Path(start))
     if as_json:
         output.show_json(
             JobsAdd(
-                session=here.id,
-                file=here.file,
+                session=job_session.id,
+                file=job_session.file,
                 job=entry,
                 watched=not no_watch,
                 watch=f"the session {watched}",
             )
         )
     else:
-        output.show_line(f"{kind} {facts.job} is registered in {here.file}; the session {watched}.")
+        output.show_line(
+            f"{kind} {facts.job} is registered in {job_session.file}; the session {watched}."
+        )
     return 0
 
 
@@ -167,25 +171,25 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
     from herorun.operations.jobs.watch import check_jobs, lines_of, watch_jobs
     from herorun.schemas.boxes import JobsWatch, WatchedJob
 
-    here = _here(start, session)
+    job_session = _session(start, session)
     if as_json and not once:
         raise WrongUse("--json prints one document: say --once with it.")
     if not once:
-        return watch_jobs(here, _print_line, seconds_of(every, "--every"))
-    states, fault = check_jobs(here)
+        return watch_jobs(job_session, _print_line, seconds_of(every, "--every"))
+    states, fault = check_jobs(job_session)
     if as_json:
         jobs = [
             WatchedJob.of(job, scheduler_state=job.word, type=job.entry["type"], id=job.entry["id"])
             for job in states
         ]
-        output.show_json(JobsWatch(session=here.id, jobs=jobs, fault=fault))
+        output.show_json(JobsWatch(session=job_session.id, jobs=jobs, fault=fault))
     for line in () if as_json else lines_of(states):
         _print_line(line)
     for each in states:
         if each.state == "unknown" and not each.changed and not as_json:
             output.say(f"{each.entry['type']} {each.entry['id']}", each.why)
     if fault:
-        output.say(here.id, fault)
+        output.say(job_session.id, fault)
     return worst([3 if fault else 0, *(each.code for each in states)])
 
 
@@ -208,11 +212,11 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     from herorun.operations.record.session import change_jobs, must_have, read_jobs
     from herorun.schemas.boxes import JobsRemove
 
-    here = _here(start, session)
-    removed = must_have(here, read_jobs(here)[0], job, Path(start))
-    change_jobs(here, lambda entries: without(entries, [key_of(entry) for entry in removed]))
+    job_session = _session(start, session)
+    removed = must_have(job_session, read_jobs(job_session)[0], job, Path(start))
+    change_jobs(job_session, lambda entries: without(entries, [key_of(entry) for entry in removed]))
     if as_json:
-        output.show_json(JobsRemove(session=here.id, file=here.file, removed=removed))
+        output.show_json(JobsRemove(session=job_session.id, file=job_session.file, removed=removed))
     else:
         output.show_line(f"{job} is no longer registered.")
     return 0
@@ -239,7 +243,7 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
     from herorun.operations.jobs.discover import find_jobs
     from herorun.schemas.boxes import DiscoveredJob, JobPlace, JobsFind
 
-    places = find_jobs(_here(start, session), Path(start), host, user)
+    places = find_jobs(_session(start, session), Path(start), host, user)
     if as_json:
         matches = [
             JobPlace(
@@ -263,7 +267,7 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
     return 3 if all(place.why for place in places) else 0
 
 
-def _here(start: str, session: str) -> "JobSession":
+def _session(start: str, session: str) -> "JobSession":
     from pathlib import Path
 
     from herorun.operations.record.session import session_here

@@ -91,7 +91,7 @@ def command(
     output.hang(page, "  record     ", f"{opened.record.branch} at {tip}")
     output.hang(page, "  babysitter ", outcome.babysitter)
     if no_babysit and not opened.contract.babysit.declined and not watched_elsewhere(opened):
-        there = [] if start == "." else ["-C", start]
+        folder_options = [] if start == "." else ["-C", start]
         page.print("Watch it with:")
-        page.print(f"  {join(['herorun', *there, 'babysit', run])}", soft_wrap=True)
+        page.print(f"  {join(['herorun', *folder_options, 'babysit', run])}", soft_wrap=True)
     return outcome.exit_code

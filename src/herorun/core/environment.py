@@ -73,18 +73,18 @@ def of_plan(record_value: Any) -> dict[str, str]:
 
 
 def from_shell(
-    shell: Mapping[str, str], secrets: Iterable[str], sets: Iterable[str], here: bool
+    shell: Mapping[str, str], secrets: Iterable[str], sets: Iterable[str], is_local: bool
 ) -> tuple[dict[str, str], dict[str, str]]:
     """What goes into the plan, and what is not passed on although trainers read it, with the
     reason.
 
-    `here`: the job runs on this machine, so that a path of this machine means the same to it.
+    `is_local`: the job runs on this machine, so that a path of this machine means the same to it.
     """
     values, withheld = {}, {}
     for name, value in sorted(shell.items()):
         if not admissible(name, sets) or name in secrets:
             continue
-        why = _withheld(name, value, here)
+        why = _withheld(name, value, is_local)
         if why:
             withheld[name] = why
         else:
@@ -92,12 +92,12 @@ def from_shell(
     return values, withheld
 
 
-def _withheld(name: str, value: str, here: bool) -> str:
+def _withheld(name: str, value: str, is_local: bool) -> str:
     if looks_secret(name, value):
         return "it looks like a secret: name it in [command] secrets"
     if "\n" in value or "\0" in value or not _is_text(value):
         return "its value is no single line of text: state it in [command] env"
-    if not here and any(part.startswith(("/", "~")) for part in value.split(":")):
+    if not is_local and any(part.startswith(("/", "~")) for part in value.split(":")):
         return "a path on this machine, and the job runs on another: state it in [command] env"
     return ""
 

@@ -18,7 +18,7 @@ def remote_verdicts(contract: Contract, remotes: Remotes, meaning: str = "") -> 
 def _judge_remote(name: str, remotes: Remotes, meaning: str) -> Verdict:
     if name in remotes.urls:
         return passed(f"{name} is {remotes.urls[name]}", subject=name)
-    there = ", ".join(sorted(remotes.urls)) or "none"
+    urls = ", ".join(sorted(remotes.urls)) or "none"
     return failed(
-        f"{meaning}there is no remote called {name}; the repository has {there}", subject=name
+        f"{meaning}there is no remote called {name}; the repository has {urls}", subject=name
     )

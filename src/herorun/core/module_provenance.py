@@ -21,9 +21,9 @@ def code_roots(argv: Sequence[str], cwd: str, files: Iterable[str]) -> tuple[str
     >>> code_roots(["python", "jobs/train.py"], ".", ["jobs/train.py"])
     ('', 'src', 'jobs')
     """
-    there = set(files)
+    tree = set(files)
     start = _normalise_path(cwd)
-    scripts = [path for part in argv if (path := _normalise_path(f"{start}/{part}")) in there]
+    scripts = [path for part in argv if (path := _normalise_path(f"{start}/{part}")) in tree]
     folders = [script.rpartition("/")[0] for script in scripts]
     return tuple(dict.fromkeys(["", "src", start, *([f"{start}/src"] if start else []), *folders]))
 
@@ -50,29 +50,29 @@ def strays(
     A module is first-party if the tree holds a file of its dotted name under one of the roots, or
     if it was loaded from another checkout of the tree.
     """
-    there = set(files)
+    tree = set(files)
     tops = {
         _top(name, root)
-        for name in there
+        for name in tree
         for root in roots
         if not root or name.startswith(f"{root}/")
     }
     wrong, total = {}, 0
     for module, file in modules.items():
         top = module.partition(".")[0]
-        rooted = top in tops and _of_tree(module, there, roots)
+        rooted = top in tops and _of_tree(module, tree, roots)
         if top == OWN or not (
-            rooted or (not _is_installed(file) and _has_same_location(module, file, there))
+            rooted or (not _is_installed(file) and _has_same_location(module, file, tree))
         ):
             continue
         total += 1
         if not any(file.startswith(f"{folder}/") for folder in code):
             wrong[module] = file
-    remaining = _without_namesakes(wrong, modules, there, roots)
+    remaining = _without_namesakes(wrong, modules, tree, roots)
     return remaining, total - len(wrong) + len(remaining)
 
 
-def _has_same_location(module: str, file: str, there: set[str]) -> bool:
+def _has_same_location(module: str, file: str, tree: set[str]) -> bool:
     """Whether its path ends as one in the tree does: of a checkout, whatever folder of it modules
     are imported from.
     """
@@ -82,11 +82,11 @@ def _has_same_location(module: str, file: str, there: set[str]) -> bool:
         return False
     parts = file.split("/")
     most = len(parts) - (path + ending).count("/")
-    return any("/".join(parts[n:]) in there for n in range(1, most + 1))
+    return any("/".join(parts[n:]) in tree for n in range(1, most + 1))
 
 
 def _without_namesakes(
-    wrong: Mapping[str, str], modules: Mapping[str, str], there: set[str], roots: Sequence[str]
+    wrong: Mapping[str, str], modules: Mapping[str, str], tree: set[str], roots: Sequence[str]
 ) -> dict[str, str]:
     """Without the installed packages that only share a name with the tree's: most of their modules
     are not in it.
@@ -95,7 +95,7 @@ def _without_namesakes(
     environment.
     """
     package_of = {
-        name: _package(name, there, roots) for name, file in wrong.items() if _is_installed(file)
+        name: _package(name, tree, roots) for name, file in wrong.items() if _is_installed(file)
     }
     namesakes = {
         package
@@ -105,11 +105,11 @@ def _without_namesakes(
     return {name: file for name, file in wrong.items() if package_of.get(name) not in namesakes}
 
 
-def _package(module: str, there: set[str], roots: Sequence[str]) -> str:
+def _package(module: str, tree: set[str], roots: Sequence[str]) -> str:
     """The outermost package that the tree holds: of a namespace package, the first below it."""
     parts = module.split(".")
     names = (".".join(parts[: n + 1]) for n in range(len(parts)))
-    return next(name for name in names if _of_tree(name, there, roots))
+    return next(name for name in names if _of_tree(name, tree, roots))
 
 
 def _count(modules: Iterable[str], package: str) -> int:
@@ -125,7 +125,7 @@ def _top(name: str, root: str) -> str:
     return inside.partition("/")[0].partition(".")[0]
 
 
-def _of_tree(module: str, there: set[str], roots: Sequence[str]) -> bool:
+def _of_tree(module: str, tree: set[str], roots: Sequence[str]) -> bool:
     path = module.replace(".", "/")
     heads = [f"{root}/{path}" if root else path for root in roots]
-    return any(f"{head}{end}" in there for head in heads for end in _ENDINGS)
+    return any(f"{head}{end}" in tree for head in heads for end in _ENDINGS)

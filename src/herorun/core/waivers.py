@@ -12,14 +12,13 @@ from herorun.core.finding import Finding, Outcome, Verdict, Waiver, failed, pass
 def waiver_use(
     waivers: Sequence[Waiver],
     findings: Sequence[Finding],
-    here: Collection[str],
-    elsewhere: Collection[str],
+    gate_checks: Collection[str],
+    other_checks: Collection[str],
     at: datetime,
 ) -> WaiverUse:
-    """Which waivers are over, and which signed nothing `here`.
+    """Which waivers are over, and which of this gate's checks had nothing to waive.
 
-    One of a check that is asked `elsewhere` may be used there; one of no check at all is used
-    nowhere.
+    A waiver of one of `other_checks` may be used at another gate; one of no check is never used.
     """
     live = [waiver for waiver in waivers if at < waiver.expires]
     open_ones = [f for f in findings if f.verdict.outcome in (Outcome.FAIL, Outcome.UNKNOWN)]
@@ -27,13 +26,16 @@ def waiver_use(
     unused = [
         waiver
         for waiver in live
-        if current_name(waiver.check) not in elsewhere
+        if current_name(waiver.check) not in other_checks
         # who asks about waivers has yet to answer
-        and (current_name(waiver.check) in check_names or current_name(waiver.check) not in here)
+        and (
+            current_name(waiver.check) in check_names
+            or current_name(waiver.check) not in gate_checks
+        )
         and not any(waiver.covers(finding.check, finding.verdict, at) for finding in open_ones)
     ]
     expired = [waiver for waiver in waivers if at >= waiver.expires]
-    all_names = {*here, *elsewhere}
+    all_names = {*gate_checks, *other_checks}
     strange = {waiver.check for waiver in waivers if current_name(waiver.check) not in all_names}
     renamed = tuple(waiver for waiver in live if waiver.check in RENAMED)
     return WaiverUse(tuple(unused), tuple(expired), frozenset(strange), renamed)

@@ -81,8 +81,8 @@ class GitHubIssue:
 
     @worded
     def post(self, post: Post) -> str:
-        if (there := self.find(post.key)) is not None:
-            return there
+        if (posted_url := self.find(post.key)) is not None:
+            return posted_url
         page, body = self._open_page(), text_of(post)
         created = self._calls.write(
             lambda: read_comment(page.create_comment(body)), lambda: self._find(post.key)

@@ -93,8 +93,8 @@ class RecordReader:
         tip, pushed = self.tip, self.pushed
         if self.remote is None or tip is None or tip == pushed:
             return 0
-        there = self._load(pushed).count if pushed else 0
-        return max(0, self._read().count - there)
+        remote_count = self._load(pushed).count if pushed else 0
+        return max(0, self._read().count - remote_count)
 
     @property
     def anchor(self) -> str | None:

@@ -78,27 +78,27 @@ class Record(RecordWriter):
         try:
             push(self.repository, remote, tip, target, pushed)
         except CouldNotLook:
-            there = self.repository.remote_tips(remote, target).get(target)
-            if there is None and pushed:
+            remote_tip = self.repository.remote_tips(remote, target).get(target)
+            if remote_tip is None and pushed:
                 raise Blocked(
                     f"{self.branch} is gone from {remote}, where it was pushed before: find out "
                     f"why, or push it again (`git push {remote} {self.ref}:{target}`)."
                 ) from None
-            if there is None or there == pushed:
+            if remote_tip is None or remote_tip == pushed:
                 raise
             self._adopt(remote, target)
             tip = self.tip or tip
-            if tip != there:
-                self._push_on(remote, tip, target, there)
+            if tip != remote_tip:
+                self._push_on(remote, tip, target, remote_tip)
             pushed = self.pushed
         move_ref(self.repository, self.pushed_ref, tip, pushed)
         return Pushed()
 
-    def _push_on(self, remote: str, tip: str, target: str, there: str) -> None:
+    def _push_on(self, remote: str, tip: str, target: str, remote_tip: str) -> None:
         try:
-            push(self.repository, remote, tip, target, there)
+            push(self.repository, remote, tip, target, remote_tip)
         except CouldNotLook as error:
-            if self.repository.remote_tips(remote, target).get(target) == there:
+            if self.repository.remote_tips(remote, target).get(target) == remote_tip:
                 raise
             raise Overtaken(str(error)) from None
 
@@ -123,11 +123,11 @@ class Record(RecordWriter):
                 "which was pushed. A person must look."
             )
         self._must_hold_this_run(theirs)
-        there = self._load(theirs)
-        tail = missing(self._whole(), there)
+        target = self._load(theirs)
+        tail = missing(self._whole(), target)
         if tail:
-            there = self._written(fetched, there, tail, self._files_beside(ours, theirs))
-        move_ref(self.repository, self.ref, str(there.tip), ours)
+            target = self._written(fetched, target, tail, self._files_beside(ours, theirs))
+        move_ref(self.repository, self.ref, str(target.tip), ours)
 
     def _files_beside(self, ours: str, theirs: str) -> dict[str, bytes]:
         """What only our side has beside the journal: contracts, configs, seal statements, by

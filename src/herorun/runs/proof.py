@@ -231,10 +231,10 @@ class _Prover:
 
     def _must_be_published(self, commit: str) -> None:
         remote, tips = self.code.remote, self._named_tips()
-        here = commits_among(self.repository, tips)
-        if self._contains(commit, here):
+        local_commits = commits_among(self.repository, tips)
+        if self._contains(commit, local_commits):
             return
-        unknown = sorted(tips.keys() - here.keys())
+        unknown = sorted(tips.keys() - local_commits.keys())
         if unknown:
             with Probe(self.repository, remote, self.record.slug) as probe:
                 if self._contains(commit, probe.fetch(unknown)):

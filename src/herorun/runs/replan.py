@@ -96,13 +96,13 @@ def snapshot_again(
         return CLEAN
     patch = decode(Patch, stated_patch)
     ref = snapshot_ref(slug, patch.tree)
-    here = repository.resolve(ref) or _fetched(repository, remote, ref)
-    if here is None:
+    snapshot_commit = repository.resolve(ref) or _fetched(repository, remote, ref)
+    if snapshot_commit is None:
         raise Blocked(
             f"The approved edits of the launch are neither in this clone nor on the remote: {ref}."
         )
-    must_be(patch, here, ref)
-    snapshot = described(repository, commit, here)
+    must_be(patch, snapshot_commit, ref)
+    snapshot = described(repository, commit, snapshot_commit)
     if patch_of(snapshot) != patch:
         raise Blocked(
             f"{ref} is not what was approved on commit {commit[:9]}: its tree or its diff differs."

@@ -40,11 +40,11 @@ def _of_machine(jobs: Path) -> dict[str, str]:
     here.
     """
     recorded_env = _recorded(jobs / _FILE) if os.environ.get("HERORUN_UNATTENDED") == "1" else None
-    here = machine_environment()
+    current = machine_environment()
     if recorded_env is None:
-        return here
+        return current
     return {
-        **{name: value for name, value in here.items() if looks_secret(name, value)},
+        **{name: value for name, value in current.items() if looks_secret(name, value)},
         **recorded_env,
     }
 

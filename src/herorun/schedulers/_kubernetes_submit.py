@@ -37,7 +37,7 @@ LARGEST_TEMPLATE = 4 << 20  # bytes
 
 
 class KubernetesSubmitter:
-    """`there` looks for the Job of a name; `end` ends a Job by its uid."""
+    """`find_submitted` looks for the Job of a name; `end` ends a Job by its uid."""
 
     def __init__(
         self,
@@ -47,12 +47,12 @@ class KubernetesSubmitter:
         place: Place,
         *,
         folder: Path,
-        there: Callable[[str], Job | None],
+        find_submitted: Callable[[str], Job | None],
         end: Callable[[str, str, str], None],
     ) -> None:
         self._kube, self._options, self._place, self._folder = kube, options, place, folder
         self._kind, self._tolerated = kind, options.ignore_changes
-        self._there, self._end = there, end
+        self._find_submitted, self._end = find_submitted, end
         self._root = root_of(place.output_root)
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
@@ -64,12 +64,12 @@ class KubernetesSubmitter:
         within = self._options.timeout.total_seconds()
         lock = self._folder / f"{instance}.lock"
         with locked(lock, within, f"another submission of {instance}"):
-            there = (
-                self._there(instance)
+            submitted = (
+                self._find_submitted(instance)
                 if keeping.read_submission(self._folder, instance).is_ours
                 else None
             )
-            return there or self._submit_first(instance, document)
+            return submitted or self._submit_first(instance, document)
 
     def _submit_first(self, instance: str, document: Mapping[str, Any]) -> Job:
         """The dry run finds out too whether the name is taken."""
@@ -164,7 +164,7 @@ class KubernetesSubmitter:
         except NameTaken:
             return self._must_be_ours(instance, document)
         except CouldNotLook as error:
-            return taken_after(lambda: self._there(instance), error)
+            return taken_after(lambda: self._find_submitted(instance), error)
         self._keep_only_if_alike(instance, document, admitted)
         return judge_admitted(admitted)
 
@@ -188,7 +188,7 @@ class KubernetesSubmitter:
                 f"{self._kube.where} has a {self._kind.title} {instance} already, of another plan "
                 "or not herorun's at all: choose another slug."
             )
-        job = self._there(instance)
+        job = self._find_submitted(instance)
         if job is None:
             raise CouldNotLook(f"{self._kube.where} took {instance}, and does not know it now.")
         return job

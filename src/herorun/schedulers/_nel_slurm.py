@@ -152,11 +152,11 @@ def _login(job: NelTask) -> tuple[str, str]:
 def _find_slurm_job(
     number: str, queue: Sequence[SlurmRow], accounting: Sequence[SlurmRow]
 ) -> Job | str:
-    here = [row for row in queue if row.id == number]
+    rows_of_queue = [row for row in queue if row.id == number]
     rows_of_job = [row for row in accounting if row.id == number]
     answer = judge_slurm(
         number,
-        here,
+        rows_of_queue,
         rows_of_job,
         Accounting(rows_of_job),
         SubmissionRecord(is_ours=True, id=number),

@@ -150,11 +150,11 @@ def hardware_of(
     if "count" in hardware:
         return hardware, ""
     stated_count = stated.get("count")
-    there = max(counts.values())
-    if stated_count is not None and there >= stated_count:
+    total_count = max(counts.values())
+    if stated_count is not None and total_count >= stated_count:
         hardware["count"] = stated_count
         return hardware, ""
     return (
         hardware,
-        f"the cluster has {there:g} accelerators now, and Ray does not tell whether it grows",
+        f"the cluster has {total_count:g} accelerators now, and Ray does not tell whether it grows",
     )

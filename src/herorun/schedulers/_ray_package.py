@@ -54,18 +54,18 @@ def _list_package_files(top: Path) -> Iterator[tuple[str, Path]]:
     if not top.is_dir():
         raise WrongUse(f"{top} is no folder that could be packed for the cluster.")
     for folder, folders, files in os.walk(top, followlinks=False):
-        here = Path(folder)
+        parent = Path(folder)
         folders[:] = sorted(name for name in folders if name not in _LEFT_OUT)
-        linked = [name for name in folders if (here / name).is_symlink()]
+        linked = [name for name in folders if (parent / name).is_symlink()]
         if linked:
             raise WrongUse(
-                f"{here / linked[0]} is a link to a folder, which an upload to Ray cannot hold: "
+                f"{parent / linked[0]} is a link to a folder, which an upload to Ray cannot hold: "
                 'replace it, or set [scheduler] code = "shared" where the cluster sees the folder.'
             )
         for name in sorted(files):
             # a link that leads nowhere is nothing that could be read there either
-            if (here / name).exists():
-                yield (here / name).relative_to(top).as_posix(), here / name
+            if (parent / name).exists():
+                yield (parent / name).relative_to(top).as_posix(), parent / name
 
 
 def plan_of(admission: str) -> str:

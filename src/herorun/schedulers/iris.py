@@ -101,9 +101,9 @@ class Iris(IrisReader):
             self._options.submit_timeout.total_seconds(),
             f"another submission of {instance}",
         ):
-            there = self._submitted_job(instance)
-            if there:
-                return there
+            submitted = self._submitted_job(instance)
+            if submitted:
+                return submitted
             self._must_be_alone(instance)
             argv = run_argv(submission, self._options, code, admission)
             self._must_know(argv)

@@ -89,7 +89,7 @@ class Kubernetes:
             options,
             place,
             folder=self._folder,
-            there=self._submitted_job,
+            find_submitted=self._submitted_job,
             end=self._end,
         )
         self._logs = InstanceLogs(self._kube, self._folder)

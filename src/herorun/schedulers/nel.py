@@ -216,9 +216,9 @@ class Nel(NelJobs):
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         within = self._options.submit_timeout.total_seconds()
         with locked(self._folder / f"{instance}.lock", within, f"another submission of {instance}"):
-            there = self._submitted_job(instance)
-            if there:
-                return there
+            submitted = self._submitted_job(instance)
+            if submitted:
+                return submitted
             keeping.record_attempt(self._folder, instance)
             self._run(submission, argv, str(where), admission)
             job = self._submitted_job(instance)

@@ -150,9 +150,9 @@ class Slurm(SlurmReader):
             self._slurm.timeout,
             f"another submission of {instance}",
         ):
-            there = self._submitted_job(instance)
-            if there:
-                return there
+            submitted = self._submitted_job(instance)
+            if submitted:
+                return submitted
             self._must_know(self._options.dependencies)
             where = self._files.bring(instance, code, admission)
             keeping.record_attempt(self._folder, instance)

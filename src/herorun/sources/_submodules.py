@@ -112,11 +112,13 @@ def _contained(repository: Repository, remote: str, commit: str) -> bool:
         return True
     if (repository.common / "shallow").is_file():
         raise CouldNotLook("its clone is shallow: `git fetch --unshallow` in it tells")
-    here = commits_among(repository, tips)
-    if repository.has(commit) and containing(repository, commit, here):
+    local_commits = commits_among(repository, tips)
+    if repository.has(commit) and containing(repository, commit, local_commits):
         return True
     with Probe(repository, remote, "submodule") as probe:
         further = (
-            probe.fetch(sorted(tips.keys() - here.keys())) if tips.keys() - here.keys() else {}
+            probe.fetch(sorted(tips.keys() - local_commits.keys()))
+            if tips.keys() - local_commits.keys()
+            else {}
         )
         return repository.has(commit) and bool(containing(repository, commit, further))

@@ -37,11 +37,13 @@ def read_approvals(
     authors: dict[Waiver, CommitAuthor | str] = {}
     for row in rows:
         author = _author(row)
-        there = _waivers_at(repository, author.commit, file.path)
+        stated_waivers = _waivers_at(repository, author.commit, file.path)
         authors |= {
-            each: commit_author for each, commit_author in waiting.items() if each not in there
+            each: commit_author
+            for each, commit_author in waiting.items()
+            if each not in stated_waivers
         }
-        waiting = {each: author for each in waiting if each in there}
+        waiting = {each: author for each in waiting if each in stated_waivers}
         if not waiting:
             break
     cut = _cut(repository, len(rows))

@@ -50,11 +50,11 @@ def read_bundle(
         return Bundle(content.name, plan.code_commit, tree, content.identity, admitted_name)
     rows = {path: (mode, oid) for mode, oid, path in all_entries(repository, plan.code_commit)}
     rows.pop(file.path, None)
-    here = dict(content.files)
+    code_files = dict(content.files)
     wrong = {
         path
-        for path in rows.keys() | here.keys()
-        if not _is_same_file(here.get(path), rows.get(path))
+        for path in rows.keys() | code_files.keys()
+        if not _is_same_file(code_files.get(path), rows.get(path))
     }
     if wrong:  # attributes may let `git archive` leave files out, or write them otherwise
         archived = _archived(repository, plan.code_commit)
@@ -62,9 +62,11 @@ def read_bundle(
         wrong -= {
             path
             for path in wrong
-            if path in archived and _is_same_file(here.get(path), archived[path])
+            if path in archived and _is_same_file(code_files.get(path), archived[path])
         }
-        wrong -= {path for path in wrong - here.keys() if path not in archived and path in own}
+        wrong -= {
+            path for path in wrong - code_files.keys() if path not in archived and path in own
+        }
     return Bundle(
         content.name,
         plan.code_commit,
@@ -73,8 +75,8 @@ def read_bundle(
         admitted_name,
         compared=len(rows),
         extra=tuple(sorted(path for path in wrong if path not in rows)),
-        missing=tuple(sorted(path for path in wrong if path not in here)),
-        changed=tuple(sorted(path for path in wrong if path in rows and path in here)),
+        missing=tuple(sorted(path for path in wrong if path not in code_files)),
+        changed=tuple(sorted(path for path in wrong if path in rows and path in code_files)),
     )
 
 

@@ -128,11 +128,11 @@ def read_root_at_end(
         contract.output.root.rstrip("/"),
         (contract.output.temporary_root or "").rstrip("/"),
     )
-    there = root in nonempty_roots or _holds_any(store, root)
+    exists = root in nonempty_roots or _holds_any(store, root)
     temporary_there = (
         not temporary or temporary in nonempty_roots or bool(_list_names(store, temporary))
     )
-    return RootAtEnd(root, there, temporary, temporary_there)
+    return RootAtEnd(root, exists, temporary, temporary_there)
 
 
 def _holds_any(store: Store, root: str) -> bool:

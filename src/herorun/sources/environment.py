@@ -32,8 +32,8 @@ def read_environment(
     """
     secrets = contract.command.secrets
     traits = scheduler_traits(scheduler)
-    here = traits.reach == "here"
-    values, withheld = from_shell(os.environ, secrets, traits.sets, here)
+    is_local = traits.reach == "here"
+    values, withheld = from_shell(os.environ, secrets, traits.sets, is_local)
     salted_secrets = prior.secrets if isinstance(prior, PriorLaunch) else {}
     changed_names = (
         name
@@ -60,9 +60,9 @@ def read_code_flags(
             if not is_set_elsewhere(name, sets):
                 flags.setdefault(name, Flag(name, path, line))
         computed += [f"{path}:{line}" for line in reads.computed]
-    here = {name: os.environ[name] for name in sorted(flags) if name in os.environ}
+    set_values = {name: os.environ[name] for name in sorted(flags) if name in os.environ}
     return CodeFlags(
-        tuple(flags[name] for name in sorted(flags)), scrub_tree(here), tuple(computed)
+        tuple(flags[name] for name in sorted(flags)), scrub_tree(set_values), tuple(computed)
     )
 
 

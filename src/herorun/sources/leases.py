@@ -59,33 +59,33 @@ def _unchanged_since(state: Path, lease: Lease, now: datetime) -> tuple[datetime
     """Since when, and whether only the wall clock says so. What was seen before this start of the
     machine does not count.
     """
-    beat, here = f"{lease.owner} {lease.slug} {lease.fence} {lease.beat}", uptime()
+    beat, clock = f"{lease.owner} {lease.slug} {lease.fence} {lease.beat}", uptime()
     try:
         document = read_json((state / SEEN).read_bytes())
         if document["beat"] == beat:
-            if here is None:
+            if clock is None:
                 return parse_time(document["since"]), True
-            if since := here.written_at(document, now):
+            if since := clock.written_at(document, now):
                 return since, False
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         pass  # never seen before, or unreadable: it is first seen now
     note = {"beat": beat, "since": now, "lease": json.loads(lease.bytes())}
-    note |= {"boot": here.boot, "uptime": here.seconds} if here else {}
+    note |= {"boot": clock.boot, "uptime": clock.seconds} if clock else {}
     # a full disk: the beat counts as first seen now, at every look
     with contextlib.suppress(OSError):
         if state.is_dir():
             write_whole(state / SEEN, (canonical(note) + "\n").encode(), spare=True)
-    return now, here is None
+    return now, clock is None
 
 
 def read_heartbeat(repository: Repository, contract: Contract, place: Place, now: Now) -> Heartbeat:
     """Of the loop that holds the babysitter's lock; one that never wrote has no time. Its age goes
     by our uptime, as a lease's does.
     """
-    is_held, here = is_locked(lock_file(repository.common, contract.slug, "babysitter")), uptime()
+    is_held, clock = is_locked(lock_file(repository.common, contract.slug, "babysitter")), uptime()
     try:
         document = read_json((Path(place.state) / "heartbeat.json").read_bytes())
-        written_at = here.written_at(document, now.at) if here else None
+        written_at = clock.written_at(document, now.at) if clock else None
         is_own = document.get("pid") == os.getpid()
         return Heartbeat(is_held, written_at or parse_time(document["at"]), is_own)
     except (FileNotFoundError, ValueError, KeyError, TypeError):

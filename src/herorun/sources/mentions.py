@@ -97,8 +97,8 @@ class _Mentions:
                 self.places[key] = f"{each.path}:{each.line} names {value}"
                 return
         if values and all(each.value for each in values):
-            there = ", ".join(dict.fromkeys(map(str, values[:_MAX_NAMES])))
-            self.others[key] = scrub(f"the job has no {value!r}; it has {there}")
+            values_text = ", ".join(dict.fromkeys(map(str, values[:_MAX_NAMES])))
+            self.others[key] = scrub(f"the job has no {value!r}; it has {values_text}")
 
     def pattern(self, key: str, pattern: str | None) -> None:
         for word in required_words(pattern or ""):

@@ -77,12 +77,12 @@ def _refs_with_head(
     """Those of the named refs that contain HEAD. The branch's own are always asked; the rest until
     one does.
     """
-    here = commits_among(probe.repository, named_tips)
-    missing = [ref for ref in own if ref in named_tips and ref not in here]
+    local_commits = commits_among(probe.repository, named_tips)
+    missing = [ref for ref in own if ref in named_tips and ref not in local_commits]
     if missing:
-        here |= probe.fetch(missing)
-    inside = containing(probe.repository, tree.commit, here)
-    unknown = sorted(named_tips.keys() - here.keys())
+        local_commits |= probe.fetch(missing)
+    inside = containing(probe.repository, tree.commit, local_commits)
+    unknown = sorted(named_tips.keys() - local_commits.keys())
     if not inside and unknown:
         inside = containing(probe.repository, tree.commit, probe.fetch(unknown))
     return inside

@@ -18,17 +18,17 @@ def read_watch(
     record_lease: RecordLease | Nothing,
 ) -> Watch:
     """A root that does not exist is nobody's; one that cannot be read raises."""
-    here = is_locked(lock_file(repository.common, contract.slug, "babysitter"))
+    has_babysitter = is_locked(lock_file(repository.common, contract.slug, "babysitter"))
     if isinstance(record_lease, RecordLease):
-        return _watch_by_lease(here, record_lease.lease, launcher)
+        return _watch_by_lease(has_babysitter, record_lease.lease, launcher)
     try:
         data = store.read(f"{place.output_root}/{PATH}")
     except FileNotFoundError:
-        return Watch(here)
+        return Watch(has_babysitter)
     lease = read_lease(data)
-    return _watch_by_lease(here, lease, launcher) if lease else Watch(here, "")
+    return _watch_by_lease(has_babysitter, lease, launcher) if lease else Watch(has_babysitter, "")
 
 
-def _watch_by_lease(here: bool, lease: Lease, launcher: Launcher) -> Watch:
+def _watch_by_lease(has_babysitter: bool, lease: Lease, launcher: Launcher) -> Watch:
     current = without_lost_clone(lease, launcher.owner)
-    return Watch(here, current.owner, current.slug, current.clone)
+    return Watch(has_babysitter, current.owner, current.slug, current.clone)

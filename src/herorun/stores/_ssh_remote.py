@@ -123,7 +123,7 @@ def probe(root: str) -> None:
         ("rename", lambda: os.rename(file, moved)),
         ("delete", lambda: os.unlink(moved)),
     )
-    there = os.path.lexists(home)
+    existed = os.path.lexists(home)
     _tried("make", root, lambda: _make_folder(home))
     try:
         for word, act in steps:
@@ -132,7 +132,7 @@ def probe(root: str) -> None:
         for leftover in (file, moved):
             with contextlib.suppress(OSError):
                 os.unlink(leftover)
-        if not there:
+        if not existed:
             with contextlib.suppress(OSError):  # somebody has begun to use it: it stays
                 os.rmdir(home)
 

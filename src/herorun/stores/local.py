@@ -152,12 +152,12 @@ def _modified_at(facts: os.stat_result) -> datetime:
 @contextlib.contextmanager
 def _probed_folder(home: Path, root: str) -> Iterator[None]:
     """The folder to probe in; taken away again if it was not there before."""
-    there = os.path.lexists(home)
+    existed = os.path.lexists(home)
     tried("make", root, lambda: _make_folder(home))
     try:
         yield
     finally:
-        if not there:
+        if not existed:
             with contextlib.suppress(OSError):  # somebody has begun to use it: it stays
                 home.rmdir()
 

@@ -63,8 +63,8 @@ class MemoryObjects:
         files = _open_file_system()
         with _lock:
             _no_file_above(files, at)
-            there = files.store.get(f"/{at.key}")
-            if (there.modified.isoformat() if there else None) != tag:
+            stored = files.store.get(f"/{at.key}")
+            if (stored.modified.isoformat() if stored else None) != tag:
                 raise WriteRefused(ours=False)
             files.pipe_file(f"/{at.key}", data)
 

@@ -35,7 +35,7 @@ def read_settings(start: Path) -> Settings:
     """From the nearest pyproject.toml that has the table, up to the repository's top. A wrong key
     is `WrongUse`.
     """
-    for folder in (here := start.absolute(), *here.parents):
+    for folder in (absolute := start.absolute(), *absolute.parents):
         path = folder / "pyproject.toml"
         if path.is_file() and (table := _read_table(path)) is not None:
             return _settings(path, table)
@@ -77,7 +77,7 @@ def _must_know(
             from difflib import get_close_matches
 
             near = get_close_matches(key, known_keys, 1)
-            there = (
+            suggestion = (
                 f"Did you mean `{near[0]}`?"
                 if near
                 else f"There are {', '.join([*known_keys, *more])}."
@@ -86,7 +86,7 @@ def _must_know(
                 " What a run is stands in its contract, runs/<slug>.toml." if not near else ""
             )
             line = _line_of(path, name, key)
-            raise _wrong(f"{path}{line}: {name} has an unknown key `{key}`. {there}{contract}")
+            raise _wrong(f"{path}{line}: {name} has an unknown key `{key}`. {suggestion}{contract}")
         if not isinstance(value, str) or not value.strip():
             raise _wrong(
                 f"{path}: {name} `{key}` is {value!r}, and must be text: {known_keys[key]}."

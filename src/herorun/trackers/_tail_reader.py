@@ -173,12 +173,12 @@ def _is_same(
     The content decides and not the inode: a copy that is synced again has a new inode and the same
     rows.
     """
-    there = [name for name in files if name in (positions or {})]
-    if positions is None or (positions and not there):
+    marked = [name for name in files if name in (positions or {})]
+    if positions is None or (positions and not marked):
         return False
     return all(
         _sample(open_files(name)[0], positions[name].offset) == positions[name].sample
-        for name in there
+        for name in marked
     )
 
 

@@ -57,19 +57,19 @@ def missing_artefacts(
 
 
 def _checkpoint(checkpoints: Checkpoints, step: int) -> Verdict:
-    there = [c for c in checkpoints.candidates if c.step == step and not c.alike]
-    whole = next((c for c in there if c.complete), None)
-    if whole:
-        return passed(f"{whole.path} is complete", subject="checkpoint")
-    unfinished = next((c for c in there if c.incomplete), None)
+    of_step = [c for c in checkpoints.candidates if c.step == step and not c.alike]
+    complete = next((c for c in of_step if c.complete), None)
+    if complete:
+        return passed(f"{complete.path} is complete", subject="checkpoint")
+    unfinished = next((c for c in of_step if c.incomplete), None)
     if unfinished:
         return failed(
             f"the final checkpoint {unfinished.path} is not complete: {unfinished.problem}",
             subject="checkpoint",
         )
-    if there:
+    if of_step:
         return unknown(
-            f"{there[0].path} could not be read: {there[0].problem}", subject="checkpoint"
+            f"{of_step[0].path} could not be read: {of_step[0].problem}", subject="checkpoint"
         )
     return failed(f"there is no checkpoint of the final step {step}", subject="checkpoint")
 

@@ -60,8 +60,8 @@ def nothing_saved(
 
 def _saved(checkpoints: Checkpoints, start: datetime, metrics: Metrics) -> bool:
     """By the store's time, else by a step beyond the one that the attempt began at."""
-    there = [c for c in checkpoints.candidates if c.complete or not c.problem]
-    return any(c.modified >= start if c.modified else c.step >= metrics.first_step for c in there)
+    saved = [c for c in checkpoints.candidates if c.complete or not c.problem]
+    return any(c.modified >= start if c.modified else c.step >= metrics.first_step for c in saved)
 
 
 def _describe_due(

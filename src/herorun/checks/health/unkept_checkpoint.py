@@ -27,11 +27,11 @@ def unkept_checkpoint(contract: Contract, checkpoints: Checkpoints, history: His
         return not_applicable(
             "no permanent checkpoint is due yet, or the run's first step is unknown"
         )
-    there = {c.step for c in permanent if not c.incomplete}
+    existing_steps = {c.step for c in permanent if not c.incomplete}
     every = policy.permanent_every
-    oldest = min((step for step in there if every and step % every == 0), default=newest)
+    oldest = min((step for step in existing_steps if every and step % every == 0), default=newest)
     due = due_steps(every, policy.milestones, history.began, oldest, newest)
-    missing = [step for step in due if step not in there]
+    missing = [step for step in due if step not in existing_steps]
     if missing:
         message = (
             f"{len(missing)} of {len(due)} permanent checkpoints are not there: step "

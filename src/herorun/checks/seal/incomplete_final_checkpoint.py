@@ -29,13 +29,13 @@ def incomplete_final_checkpoint(checkpoints: Checkpoints | Nothing, final: Final
         )
     if at_end:
         return failed("; ".join(_wrong(candidate) for candidate in at_end), subject=at_end[0].path)
-    there = (
+    of_step = (
         f"the newest complete one is {listing.newest.path}"
         if listing.newest
         else "there is no complete one"
     )
     return failed(
-        f"there is no checkpoint of step {final.value}; {there}", subject=f"step {final.value}"
+        f"there is no checkpoint of step {final.value}; {of_step}", subject=f"step {final.value}"
     )
 
 

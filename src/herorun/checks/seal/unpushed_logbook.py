@@ -19,9 +19,9 @@ def unpushed_logbook(record: RecordState, contract: Contract) -> Verdict:
             f"record commit {record.commit:.9} has no remote to go to: see no-remote"
         )
     if record.pushed != record.commit:
-        there = f"{record.pushed:.9}" if record.pushed else "nothing"
+        remote_commit = f"{record.pushed:.9}" if record.pushed else "nothing"
         return failed(
-            f"the newest record commit is {record.commit:.9} here, and {there} on {record.remote}",
+            f"the newest record commit is {record.commit:.9} here, and {remote_commit} on {record.remote}",
             subject=record.remote,
         )
     return passed(f"record commit {record.commit:.9} is on {record.remote}", subject=record.remote)

@@ -221,8 +221,10 @@ def _same_version(installed_version: str | None, admitted_version: str) -> bool:
     """
     if installed_version is None:
         return False
-    here = installed_version if "+" in admitted_version else installed_version.partition("+")[0]
-    return _shortest(here) == _shortest(admitted_version)
+    comparable = (
+        installed_version if "+" in admitted_version else installed_version.partition("+")[0]
+    )
+    return _shortest(comparable) == _shortest(admitted_version)
 
 
 def _shortest(version: str) -> str:

@@ -60,13 +60,13 @@ def _of_shell(text: str) -> Reads:
     reads: list[tuple[str, int]] = []
     for number, line in enumerate(text.splitlines(), 1):
         code = "" if line.lstrip().startswith("#") else line
-        here = {match[1]: match.end(1) for match in reversed(list(_SET.finditer(code)))}
+        assigned_at = {match[1]: match.end(1) for match in reversed(list(_SET.finditer(code)))}
         for match in _USE.finditer(code):
-            if match[1] not in set_names and not here.get(match[1], len(code)) < _begin(
+            if match[1] not in set_names and not assigned_at.get(match[1], len(code)) < _begin(
                 code, match
             ):
                 reads.append((match[1], number))
-        set_names |= here.keys()
+        set_names |= assigned_at.keys()
     return Reads(tuple(reads))
 
 

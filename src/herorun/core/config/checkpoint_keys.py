@@ -62,10 +62,10 @@ def savings(config: Mapping[str, Any], argv: Sequence[str], final: int | None) -
     """
     settings: dict[str, Saving] = {}
     for place, keys in (("config", flatten(config)), ("argv", command_keys(argv))):
-        here = [
+        stated = [
             each for key, value in keys.items() if (each := _saving(place, key, value, keys, final))
         ]
-        for each in sorted(here, key=lambda saving: saving.rank):
+        for each in sorted(stated, key=lambda saving: saving.rank):
             settings[each.what] = each
     return settings
 

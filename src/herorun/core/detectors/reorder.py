@@ -63,15 +63,15 @@ def _among(state: Ordering, row: Row, names: Names) -> tuple[list[Row], bool]:
     """A step among those that wait, or before all of them."""
     waiting = state.waiting
     place = next(i for i, other in enumerate(waiting) if other.step >= row.step)
-    there, newest = waiting[place], waiting[-1]
+    earlier, newest = waiting[place], waiting[-1]
     later = row.at is not None and newest.at is not None and row.at > newest.at
-    if there.step != row.step:
+    if earlier.step != row.step:
         # a straggler is older than what came before it, and lies near to it
         if later or (place == 0 and not state.begun and _is_far_before(waiting, row)):
             return _begin(state, row)
         waiting.insert(place, row)
         return _ready(waiting), False
-    if there is not newest and _again(there, row, names, later):
+    if earlier is not newest and _again(earlier, row, names, later):
         return _begin(state, row)
     state.late += not _merged(waiting, place, row, names)
     return [], False
@@ -88,23 +88,23 @@ def _merged(waiting: list[Row], place: int, row: Row, names: Names) -> bool:
     """Whether a row had something new to say of a step that is there: what is there already
     stands.
     """
-    there = waiting[place]
-    has_loss = names.loss_of(there.values) is not None  # one loss a step, under whichever name
+    earlier = waiting[place]
+    has_loss = names.loss_of(earlier.values) is not None  # one loss a step, under whichever name
     new = {
         k: v
         for k, v in row.values.items()
-        if k not in there.values and not (has_loss and k in names.loss)
+        if k not in earlier.values and not (has_loss and k in names.loss)
     }
     if new:
-        waiting[place] = Row(there.step, {**there.values, **new}, there.at, there.attempt)
+        waiting[place] = Row(earlier.step, {**earlier.values, **new}, earlier.at, earlier.attempt)
     return bool(new)
 
 
-def _again(there: Row, row: Row, names: Names, later: bool) -> bool:
+def _again(earlier: Row, row: Row, names: Names, later: bool) -> bool:
     """Whether the same step was trained again: its loss is another one, or it is told after later
     steps.
     """
-    old, new = names.loss_of(there.values), names.loss_of(row.values)
+    old, new = names.loss_of(earlier.values), names.loss_of(row.values)
     if old is None or new is None:
         return False
     return later or (old != new and not (math.isnan(old) and math.isnan(new)))

@@ -43,8 +43,8 @@ def reported_drift(contract: Contract, runs: Iterable[str]) -> list[Found]:
                 f"= {contract_value}"
             ),
         )
-        for name, here, contract_value in pairs
-        if contract_value is not None and here != contract_value
+        for name, reported, contract_value in pairs
+        if contract_value is not None and reported != contract_value
     ]
 
 

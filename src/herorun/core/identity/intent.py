@@ -42,8 +42,10 @@ def identity_of(tracker: Mapping[str, Any]) -> str:
 def is_same(run: TrackerRun, prior: PriorLaunch | Nothing) -> bool:
     """Whether the newest recorded instance was to report under this very entity, project and id."""
     identity = prior_identity(prior)
-    here = {"id": run.id, "entity": run.entity, "project": run.project}
-    return bool(identity) and all(identity.get(name) == value for name, value in here.items())
+    contract_identity = {"id": run.id, "entity": run.entity, "project": run.project}
+    return bool(identity) and all(
+        identity.get(name) == value for name, value in contract_identity.items()
+    )
 
 
 def intent_of(

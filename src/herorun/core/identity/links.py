@@ -47,10 +47,10 @@ def web_page(remote: str, issue: str) -> str | None:
     >>> web_page("/mirror/runs.git", "https://github.com/lab/runs/issues/7")
     >>> web_page("git@gitlab.com:lab/runs.git", "https://github.com/lab/runs/issues/7")
     """
-    there, page = _REMOTE.fullmatch(remote), _PAGE.match(issue)
-    if there is None or page is None or there["host"].lower() != page["host"].lower():
+    repository, page = _REMOTE.fullmatch(remote), _PAGE.match(issue)
+    if repository is None or page is None or repository["host"].lower() != page["host"].lower():
         return None
-    return f"{page['base']}/{there['repo']}"
+    return f"{page['base']}/{repository['repo']}"
 
 
 def commit_link(sha: str, remote: str, issue: str) -> str:

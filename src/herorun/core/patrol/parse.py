@@ -158,8 +158,8 @@ def memory_of(machine: Any) -> MemoryUse | Blind | None:
     return Blind(memory["why"]) if "why" in memory else MemoryUse(**memory)
 
 
-def copy_of(path: str, source: str, there: Any, here: Any) -> Copy:
-    counts = (Count(**each) if isinstance(each, dict) else each for each in (there, here))
+def copy_of(path: str, source: str, remote: Any, local: Any) -> Copy:
+    counts = (Count(**each) if isinstance(each, dict) else each for each in (remote, local))
     return Copy(path, source, *counts)
 
 

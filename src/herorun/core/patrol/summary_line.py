@@ -57,11 +57,11 @@ def _summary_parts(observation: HostObservation, before: Before | None) -> Itera
         fresh_ones = sum(fresh(observation, path) is True for path in observation.markers)
         yield f"markers {fresh_ones}/{len(observation.markers)}"
     if observation.results:
-        there = sum(
+        present = sum(
             output is not None and not isinstance(output, Blind)
             for output in observation.results.values()
         )
-        yield f"results {there}/{len(observation.results)}"
+        yield f"results {present}/{len(observation.results)}"
     for copy in observation.copies:
         yield f"files {_count_files(copy.remote)}/{_count_files(copy.local)}"
     yield from _machine(observation)

@@ -110,8 +110,8 @@ def _copies(observation: HostObservation, ways: Ways) -> Iterator[Advice]:
             )
 
 
-def _count(copy: Copy, there: bool) -> str:
-    copy_count = copy.remote if there else copy.local
+def _count(copy: Copy, of_remote: bool) -> str:
+    copy_count = copy.remote if of_remote else copy.local
     if copy_count is None or isinstance(copy_count, Blind):
         return "none"
     return f"{count(copy_count.files, 'file')} ({count(copy_count.bytes, 'byte')})"

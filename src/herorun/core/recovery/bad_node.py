@@ -33,8 +33,8 @@ def machine_at(listing: str, worker: str, ended: datetime) -> str | None:
     machines = json.loads(listing)
     if not isinstance(machines, list):
         raise ValueError("the list of machines is no list")
-    there = (machine for machine in machines if worker in _addresses(machine))
-    names = {_node_name(machine) for machine in there if _created(machine) <= ended}
+    matching = (machine for machine in machines if worker in _addresses(machine))
+    names = {_node_name(machine) for machine in matching if _created(machine) <= ended}
     if len(names) > 1:
         raise ValueError(f"several machines ({len(names)}) have the address {worker}")
     return names.pop() if names else None

@@ -124,8 +124,8 @@ def _back(job: Job, scene: Scene) -> Diagnosis | None:
     if root is None or job.instance not in history.lost_output:
         return None
     temporary = job.instance in history.lost_temporary
-    path, there = (root.temporary, root.temporary_there) if temporary else (root.path, root.there)
-    if not there:
+    path, exists = (root.temporary, root.temporary_there) if temporary else (root.path, root.there)
+    if not exists:
         return None
     why = f"{job.ending}; {LostRoot(path, temporary).name} was gone, and is there again"
     advice = f"Look whether {path} holds all that it held before it was gone."

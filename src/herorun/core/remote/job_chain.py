@@ -178,15 +178,15 @@ def _piped(contract: Contract, top: str, login: SshLogin | None, then: str) -> s
     last line is looked at before it is moved to its place.
     """
     folder = shlex.quote(contract.chain.folder or "")
-    there = (
+    remote_command = (
         f"mkdir -p {folder} && cat > {folder}/chain.new && "
         f'[ "$(tail -n 1 {folder}/chain.new)" = {LAST} ] && '
         f"mv {folder}/chain.new {folder}/chain.sh && {then}"
     )
     transport = (
-        shlex.join([*ssh_argv(login), there])
+        shlex.join([*ssh_argv(login), remote_command])
         if login and login.host
-        else f"sh -c {shlex.quote(there)}"
+        else f"sh -c {shlex.quote(remote_command)}"
     )
     return f"herorun -C {shlex.quote(top)} box chain {contract.slug} | {transport}"
 

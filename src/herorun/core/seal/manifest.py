@@ -130,10 +130,20 @@ def compare(before: Manifest, after: Manifest) -> ManifestComparison:
     """The content is compared by the strongest checksum that is known of both times; without one,
     by the version.
     """
-    then, there = ({file.name: file for file in each.files} for each in (before, after))
-    both = [(then[name], there[name]) for name in sorted(then.keys() & there.keys())]
-    missing = [f"{name or before.path} is gone" for name in sorted(then.keys() - there.keys())]
-    new = [f"{name or before.path} is new" for name in sorted(there.keys() - then.keys())]
+    before_files, after_files = (
+        {file.name: file for file in each.files} for each in (before, after)
+    )
+    both = [
+        (before_files[name], after_files[name])
+        for name in sorted(before_files.keys() & after_files.keys())
+    ]
+    missing = [
+        f"{name or before.path} is gone"
+        for name in sorted(before_files.keys() - after_files.keys())
+    ]
+    new = [
+        f"{name or before.path} is new" for name in sorted(after_files.keys() - before_files.keys())
+    ]
     different = [text for pair in both if (text := _describe_change(*pair))]
     same = [pair for pair in both if not _describe_change(*pair)]
     unproven = [old.name or before.path for old, now in same if not _proves(old, now)]
@@ -143,12 +153,12 @@ def compare(before: Manifest, after: Manifest) -> ManifestComparison:
     return ManifestComparison((*missing, *new, *different), tuple(unproven), tuple(rewritten))
 
 
-def _describe_change(then: FileRecord, there: FileRecord) -> str:
-    name = then.name or "it"
-    if then.size != there.size:
-        return f"{name} has {count(there.size, 'byte')} and had {then.size}"
-    kind = _common_kind(then, there)
-    old, new = (each.checksums.get(kind, "") for each in (then, there))
+def _describe_change(before: FileRecord, after: FileRecord) -> str:
+    name = before.name or "it"
+    if before.size != after.size:
+        return f"{name} has {count(after.size, 'byte')} and had {before.size}"
+    kind = _common_kind(before, after)
+    old, new = (each.checksums.get(kind, "") for each in (before, after))
     return (
         ""
         if old == new
@@ -156,14 +166,16 @@ def _describe_change(then: FileRecord, there: FileRecord) -> str:
     )
 
 
-def _proves(then: FileRecord, there: FileRecord) -> bool:
+def _proves(before: FileRecord, after: FileRecord) -> bool:
     """Whether the content is known to be the same, where no checksum differs."""
-    return bool(_common_kind(then, there)) or bool(then.version and then.version == there.version)
+    return bool(_common_kind(before, after)) or bool(
+        before.version and before.version == after.version
+    )
 
 
-def _rewritten(then: FileRecord, there: FileRecord) -> bool:
-    return bool(then.version and there.version and then.version != there.version)
+def _rewritten(before: FileRecord, after: FileRecord) -> bool:
+    return bool(before.version and after.version and before.version != after.version)
 
 
-def _common_kind(then: FileRecord, there: FileRecord) -> str:
-    return next((kind for kind in then.checksums if kind in there.checksums), "")
+def _common_kind(before: FileRecord, after: FileRecord) -> str:
+    return next((kind for kind in before.checksums if kind in after.checksums), "")

@@ -65,9 +65,9 @@ def list_checkpoints(run: Run) -> CheckpointListing:
     """Of every root that the run ever wrote to. A root that cannot be read is `CouldNotLook`, and
     never empty.
     """
-    there = listed(run).values()
+    entries = listed(run).values()
     with ThreadPoolExecutor(AT_ONCE) as at_once:
-        checkpoints = [each for each in at_once.map(lambda one: sized(run, one), there) if each]
+        checkpoints = [each for each in at_once.map(lambda one: sized(run, one), entries) if each]
     return CheckpointListing(
         tuple(sorted(checkpoints, key=lambda s: (s.candidate.step, s.candidate.path))), now()
     )

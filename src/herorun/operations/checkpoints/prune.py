@@ -182,13 +182,13 @@ def _must_be_pushed(run: Run) -> None:
 
 def _check_victim(run: Run, plan: PrunePlan, victim: Victim) -> None:
     """Nobody names it now, and another complete checkpoint stays."""
-    there = listed(run)
-    entry = there.get(victim.path)
+    entries = listed(run)
+    entry = entries.get(victim.path)
     if entry and (why := all_references(run).why(entry.candidate)):
         raise Blocked(f"{victim.path} is needed now: {'; '.join(why)}")
     doomed = {each.path for each in plan.victims}
     stay = [
-        there[each.path] for each in plan.kept if each.path in there and each.path not in doomed
+        entries[each.path] for each in plan.kept if each.path in entries and each.path not in doomed
     ]
     newest_first = sorted(stay, key=lambda one: -one.candidate.step)
     if not any(
@@ -201,15 +201,15 @@ def _must_be_as_planned(run: Run, victim: Victim, is_begun: bool) -> None:
     """Exactly what was printed; or what an interrupted deletion of ours left of it, which is not
     whole.
     """
-    one = listed(run).get(victim.path)
-    there = sized(run, one) if one else None
-    if there is None:
+    entry = listed(run).get(victim.path)
+    current = sized(run, entry) if entry else None
+    if current is None:
         if not is_begun:
             raise Blocked(f"{victim.path} is gone, and this plan did not delete it")
         return
-    if there.doubt:
-        raise Blocked(f"{victim.path}: {there.doubt}")
-    if there.digest != victim.manifest and (not is_begun or there.candidate.complete):
+    if current.doubt:
+        raise Blocked(f"{victim.path}: {current.doubt}")
+    if current.digest != victim.manifest and (not is_begun or current.candidate.complete):
         raise Blocked(f"{victim.path} changed since the plan was printed")
 
 

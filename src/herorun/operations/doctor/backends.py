@@ -161,12 +161,12 @@ def _issue(run: Run) -> Iterator[DoctorPart]:
 
 def _secret(run: Run, name: str) -> Iterator[DoctorPart]:
     """Whether the job would get it; its value is read by nobody here."""
-    here = "this environment"
+    own_environment = "this environment"
     traits = scheduler_traits(run.scheduler)
-    source = traits.secrets_source or here
-    if source != here and traits.secrets_vouched:
+    source = traits.secrets_source or own_environment
+    if source != own_environment and traits.secrets_vouched:
         yield DoctorPart("secret", name, Fit.WORKS, f"is set in {source}, by the contract's word")
-    elif source != here:
+    elif source != own_environment:
         message = f"must be set in {source}, which cannot be looked into from here"
         yield DoctorPart("secret", name, Fit.UNSEEN, message)
     elif os.environ.get(name):

@@ -106,7 +106,7 @@ def _current_job_id(run: JobRun) -> str:
 def _unwatched(run: JobRun) -> tuple[str, ...]:
     if is_locked(run.lock("babysitter")):
         return ()
-    here = ["-C", run.facts.cwd] if run.facts.cwd else []
+    folder_options = ["-C", run.facts.cwd] if run.facts.cwd else []
     job = _current_job_id(run)
-    command = shlex.join(["herorun", *here, "babysit", "--job", job, *run.facts.options])
+    command = shlex.join(["herorun", *folder_options, "babysit", "--job", job, *run.facts.options])
     return (f"{job} is not monitored on this machine: run `{command}`",)

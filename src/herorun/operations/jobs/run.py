@@ -154,16 +154,16 @@ class JobRun(MonitoredRun):
     @property
     def status_command(self) -> str:
         job = self.current.job if self.current else self.facts.job
-        here = ["herorun", *(["-C", self.facts.cwd] if self.facts.cwd else [])]
-        return shlex.join([*here, "status", "--job", job])
+        argv = ["herorun", *(["-C", self.facts.cwd] if self.facts.cwd else [])]
+        return shlex.join([*argv, "status", "--job", job])
 
     def answers(self, ways: Sequence[Option], about: str = "") -> str:
         """There is no contract to relaunch under, but perhaps the command that a person gave."""
         job = self.current.job if self.current else self.facts.job
         live = Option.STOP in ways  # it was not seen to end
-        here = ["herorun", *(["-C", self.facts.cwd] if self.facts.cwd else [])]
-        again = shlex.join([*here, "relaunch", "--job", job, *(["--stop-first"] if live else [])])
-        stop = shlex.join([*here, "stop", "--job", job])
+        argv = ["herorun", *(["-C", self.facts.cwd] if self.facts.cwd else [])]
+        again = shlex.join([*argv, "relaunch", "--job", job, *(["--stop-first"] if live else [])])
+        stop = shlex.join([*argv, "stop", "--job", job])
         return "\n".join(
             [
                 (

@@ -21,5 +21,5 @@ def merged(base: JobSpec, spec: JobSpec, options: Mapping[str, str], start: Path
     facts = replace(base, **{each: getattr(spec, each) for each in options if each != "job"})
     if "resubmit" in options:
         facts = replace(facts, secrets=(), values={}, cwd="")
-    here = str(start.resolve())  # of another machine there may be no such folder
-    return facts if facts.cwd and Path(facts.cwd).is_dir() else replace(facts, cwd=here)
+    current = str(start.resolve())  # of another machine there may be no such folder
+    return facts if facts.cwd and Path(facts.cwd).is_dir() else replace(facts, cwd=current)

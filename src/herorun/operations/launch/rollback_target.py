@@ -103,12 +103,12 @@ def choose(
 
 
 def target_of(run: Run, checkpoints: Checkpoints, memory: Memory, step: int) -> Candidate:
-    here = [_examined(run, c) for c in checkpoints.candidates if c.step == step]
-    refused = [(c, why) for c in here if (why := _against(run, c, memory))]
-    good = [c for c in here if not _against(run, c, memory)]
+    of_step = [_examined(run, c) for c in checkpoints.candidates if c.step == step]
+    refused = [(c, why) for c in of_step if (why := _against(run, c, memory))]
+    good = [c for c in of_step if not _against(run, c, memory)]
     if good:
         return min(good, key=lambda c: (c.temporary, c.path))
-    if any(c.unread for c in here):
+    if any(c.unread for c in of_step):
         raise CouldNotLook(
             f"The checkpoint of step {step} could not be read: {reasons_once(refused)}."
         )

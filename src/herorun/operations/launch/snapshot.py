@@ -34,10 +34,10 @@ def keep_snapshot(run: Run, plan: Plan, launching: Launching) -> None:
     if patch is None or key in run.record.memory().done:
         return
     ref, remote = ref_of(run, patch), run.contract.code.remote
-    here = run.repository.resolve(ref)
-    if here is None:
+    local_commit = run.repository.resolve(ref)
+    if local_commit is None:
         move_ref(run.repository, ref, patch.commit, None)
-    must_be(patch, here or patch.commit, f"{ref} in this clone")
+    must_be(patch, local_commit or patch.commit, f"{ref} in this clone")
     if remote in run.repository.remotes():
         _push(run, patch, remote)
     else:
@@ -54,16 +54,16 @@ def keep_snapshot(run: Run, plan: Plan, launching: Launching) -> None:
 def _push(run: Run, patch: Patch, remote: str) -> None:
     """Create-only. What is there already is left, and must be the same."""
     ref = ref_of(run, patch)
-    there = run.repository.remote_tips(remote, ref).get(ref)
-    if there is None:
+    remote_commit = run.repository.remote_tips(remote, ref).get(ref)
+    if remote_commit is None:
         try:
             push(run.repository, remote, patch.commit, ref, None)
             return
         except CouldNotLook as error:
-            there = run.repository.remote_tips(remote, ref).get(ref)
-            if there is None:
+            remote_commit = run.repository.remote_tips(remote, ref).get(ref)
+            if remote_commit is None:
                 raise CouldNotLook(f"the approved edits could not be pushed: {error}") from None
-    must_be(patch, there, f"{ref} on {remote}")
+    must_be(patch, remote_commit, f"{ref} on {remote}")
 
 
 def admitted_snapshot(run: Run, commit: str, plan: Mapping[str, Any]) -> Snapshot | Nothing:

@@ -12,24 +12,24 @@ from herorun.system.files import locked
 def record_both_sides(old: Run, new: Run, facts: dict[str, str], issue: str) -> list[str]:
     """One comment and one entry in each, under a key: said again, it is said once."""
     initialised = old.record.memory().initialised
-    there = {
+    old_links = {
         "Issue": initialised.issue if initialised else "none",
         "Record": f"branch {old.record.branch}, {record_link(old)}",
     }
-    here = {"Issue": issue, "Record": f"branch {new.record.branch}, {record_link(new)}"}
+    new_links = {"Issue": issue, "Record": f"branch {new.record.branch}, {record_link(new)}"}
     sides = (
         (
             new,
             write_key(Verb.FORKED_FROM, old.slug),
             f"{new.slug} is a fork of {old.slug}",
-            there,
+            old_links,
             "train from the checkpoint",
         ),
         (
             old,
             write_key(Verb.FORK, new.slug),
             f"{old.slug} was forked: {new.slug}",
-            here,
+            new_links,
             f"{old.slug} is not affected",
         ),
     )

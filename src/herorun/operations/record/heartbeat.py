@@ -18,9 +18,9 @@ def last_heartbeat(run: MonitoredRun) -> datetime | None:
     """When a babysitter of this machine last wrote that it is alive; None if never. Its age goes
     by our uptime: a clock that is set makes nobody look dead.
     """
-    document, here = _document(run), uptime()
+    document, clock = _document(run), uptime()
     with contextlib.suppress(TypeError, KeyError):
-        if here and (written_at := here.written_at(document, now())):
+        if clock and (written_at := clock.written_at(document, now())):
             return written_at
     return _heart(run, "at")
 
@@ -63,8 +63,8 @@ def beat(run: MonitoredRun, due: datetime | None = None, pid: int | None = None)
         "pid": pid or os.getpid(),
         "owner": host.owner(),
     }
-    if here := uptime():
-        heart |= here._asdict()
+    if clock := uptime():
+        heart |= clock._asdict()
     if due is not None:
         heart["next"] = timestamp(due)
     write_whole(run.state / "heartbeat.json", (canonical(heart) + "\n").encode())

@@ -147,17 +147,17 @@ def _verified(record: Record, private: str, outside: Outside | None) -> Verified
     tip = record.tip
     assert tip is not None
     try:
-        there, unasked = _on_remote(record, private), ""
+        remote_tip, unasked = _on_remote(record, private), ""
     except HerorunError as error:
-        there, unasked = None, f"could not query the remote: {error}"
+        remote_tip, unasked = None, f"could not query the remote: {error}"
     lines, faults, notes = [tip], list[str](), [unasked]
-    if there:
-        lines, faults, notes = _compared(record, tip, there)
+    if remote_tip:
+        lines, faults, notes = _compared(record, tip, remote_tip)
     elif not unasked:
         faults, notes = _check_other_refs(record)
     missing_start = _cut_off(record.repository, lines)
     anchor_faults, unfound, has_anchor = check_anchors(
-        record, lines, outside, whole=bool(there) and not missing_start
+        record, lines, outside, whole=bool(remote_tip) and not missing_start
     )
     if not (has_anchor or outside is None or any(note.startswith(NOT_ANCHORED) for note in notes)):
         notes.append(f"{NOT_ANCHORED}: nothing outside the branch names one of its commits")
@@ -194,24 +194,33 @@ def _on_remote(record: Record, private: str) -> str | None:
     return record.repository.resolve(private)
 
 
-def _compared(record: Record, tip: str, there: str) -> tuple[list[str], list[str], list[str]]:
+def _compared(record: Record, tip: str, remote_tip: str) -> tuple[list[str], list[str], list[str]]:
     """The lines of commits to walk, the longest first; faults and notes on how the remote's stands
     to ours.
     """
     repository, where = record.repository, f"the branch on {record.remote}"
-    if repository.is_ancestor(there, tip):
+    if repository.is_ancestor(remote_tip, tip):
         return [tip], [], []
-    if repository.is_ancestor(tip, there):
-        return [there], [], [f"{where} is ahead of this clone: it was verified up to {there[:9]}"]
-    if record.pushed and repository.is_ancestor(record.pushed, there):
+    if repository.is_ancestor(tip, remote_tip):
         return (
-            [there, tip],
+            [remote_tip],
+            [],
+            [f"{where} is ahead of this clone: it was verified up to {remote_tip[:9]}"],
+        )
+    if record.pushed and repository.is_ancestor(record.pushed, remote_tip):
+        return (
+            [remote_tip, tip],
             [],
             [f"{where} and this clone both have new commits: the next push puts ours on top"],
         )
     return (
         [tip],
-        [f"anchor: {where} ({there[:9]}) is not part of this record: it was rewritten or forked"],
+        [
+            (
+                f"anchor: {where} ({remote_tip[:9]}) is not part of this record: it was rewritten "
+                "or forked"
+            )
+        ],
         [],
     )
 

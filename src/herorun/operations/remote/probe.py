@@ -177,8 +177,11 @@ def _together(questions: Mapping[str, Callable[[], Any]], seconds: float) -> dic
 
 
 def _copy(run: Run, answers: Mapping[str, Any], path: str) -> Copy:
-    there, here = entry_of(part_of(answers, "copied"), "copies", path), answers.get(f"copy {path}")
-    return copy_of(path, source(run, run.contract.patrol.copies[path]), there, here)
+    remote, local = (
+        entry_of(part_of(answers, "copied"), "copies", path),
+        answers.get(f"copy {path}"),
+    )
+    return copy_of(path, source(run, run.contract.patrol.copies[path]), remote, local)
 
 
 def _read_log_by_end(run: Run, answers: Mapping[str, Any]) -> Own | Blind | None:

@@ -173,11 +173,11 @@ def _log_links(run: Run, instance: str) -> dict[str, str]:
     """What the scheduler tells without asking its back end: a path, of another machine by
     `log_place`, and a web page by `log_page`.
     """
-    place, there, page = (
+    place, remote_place, page = (
         _place_of_log(run, name, instance) for name in ("log", "log_place", "log_page")
     )
-    host = f"{run.place.reach.login.host}:" if there and run.place.reach else ""
-    return {"log_place": place or f"{host}{there}", "log_url": web_address(page)}
+    host = f"{run.place.reach.login.host}:" if remote_place and run.place.reach else ""
+    return {"log_place": place or f"{host}{remote_place}", "log_url": web_address(page)}
 
 
 def _place_of_log(run: Run, method: str, instance: str) -> str:

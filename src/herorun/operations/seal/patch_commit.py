@@ -74,10 +74,10 @@ def _tag(run: Run, instance: str, tree: str, commit: str) -> None:
         )
     if remote not in run.repository.remotes():
         return
-    there = tag_there(run, tag)
-    if there is None:
+    remote_oid = tag_there(run, tag)
+    if remote_oid is None:
         push(run.repository, remote, oid, f"refs/tags/{tag}", None)
-    elif there != tag_here(run, tag) and not _same_commit(run, tag, commit):
+    elif remote_oid != tag_here(run, tag) and not _same_commit(run, tag, commit):
         raise Blocked(
             f"{remote} has another tag {tag} already: it is never moved. A person must look."
         )

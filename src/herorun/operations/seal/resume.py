@@ -74,13 +74,13 @@ def _read_unfinished_statement(
     statement = statement_of(text)
     if statement and _states(statement, memory) and _matches_request(statement, sealing):
         return statement
-    there = tag_there(run, tag)
-    if there is None:
+    remote_oid = tag_there(run, tag)
+    if remote_oid is None:
         raise Blocked(
             f"There is a tag {tag} that was never pushed, and it does not state this run as it is "
             f"now. `git tag -d {tag}`, then seal again."
         )
-    if statement and there == tag_here(run, tag) and _same_instances(statement, memory):
+    if statement and remote_oid == tag_here(run, tag) and _same_instances(statement, memory):
         if _matches_request(statement, sealing):
             return statement  # what was noted since cannot get into it any more: `_tag` says so
         facts = facts_of(statement)

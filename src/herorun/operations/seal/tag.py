@@ -40,10 +40,10 @@ def push_tag(run: Run, tag: str, oid: str) -> None:
     remote = run.contract.code.remote
     if remote not in run.repository.remotes():
         return
-    there = tag_there(run, tag)
-    if there == oid:
+    remote_oid = tag_there(run, tag)
+    if remote_oid == oid:
         return
-    if there is not None:
+    if remote_oid is not None:
         raise Blocked(
             f"{remote} has another tag {tag} already: it is never moved. A person must look."
         )

@@ -34,8 +34,8 @@ def _tip(seal: SealedTag, record: Record) -> str | None:
     if record.tip:
         return record.tip
     names = seal.repository.git("for-each-ref", "--format=%(refname)", "refs/remotes/").text.split()
-    there = (name for name in names if name.split("/", 3)[3:] == [record.branch])
-    return next((tip for name in there if (tip := seal.repository.resolve(name))), None)
+    matching = (name for name in names if name.split("/", 3)[3:] == [record.branch])
+    return next((tip for name in matching if (tip := seal.repository.resolve(name))), None)
 
 
 def ask_record(seal: SealedTag, record: Record, proof: SealProof) -> None:

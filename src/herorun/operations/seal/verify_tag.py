@@ -103,11 +103,11 @@ def ask_remote(seal: SealedTag, proof: SealProof) -> None:
         proof.unproven.append("the remote: this clone has none called origin")
         return
     ref = f"refs/tags/{seal.tag}"
-    there = seal.repository.remote_tips("origin", ref).get(ref)
-    here = seal.repository.git("rev-parse", "--verify", ref).text.strip()
-    if there == here:
+    remote_oid = seal.repository.remote_tips("origin", ref).get(ref)
+    local_oid = seal.repository.git("rev-parse", "--verify", ref).text.strip()
+    if remote_oid == local_oid:
         proof.proven.append("origin has the same tag")
-    elif there is None:
+    elif remote_oid is None:
         proof.faults.append("origin has no such tag: it was never pushed, or was deleted")
     else:
-        proof.faults.append(f"origin has another tag of that name ({there[:9]})")
+        proof.faults.append(f"origin has another tag of that name ({remote_oid[:9]})")
