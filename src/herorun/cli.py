@@ -120,11 +120,11 @@ def _collect_late() -> None:
     """
     usual = gc.get_threshold()
 
-    def begin(phase: str, info: object) -> None:
-        gc.callbacks.remove(begin)
+    def collect_normally(phase: str, info: object) -> None:
+        gc.callbacks.remove(collect_normally)
         gc.set_threshold(*usual)
 
-    gc.callbacks.append(begin)
+    gc.callbacks.append(collect_normally)
     gc.set_threshold(SHORT, *usual[1:])
 
 

@@ -64,8 +64,8 @@ def checks_named(name: str) -> tuple[Check, ...]:
     if not named_checks and name in RENAMED:
         raise WrongUse(f"The check {name} is called {RENAMED[name]} now: use that name.")
     if not named_checks:
-        near = get_close_matches(name, sorted({check.name for check in checks()}), 3)
-        meant = f" Did you mean {' or '.join(near)}?" if near else ""
+        closest = get_close_matches(name, sorted({check.name for check in checks()}), 3)
+        meant = f" Did you mean {' or '.join(closest)}?" if closest else ""
         raise WrongUse(
             f"There is no check called {name!r}.{meant} `herorun explain --list` names them."
         )
@@ -177,8 +177,8 @@ def _threshold_line(file: "ContractFile | None", *path: str) -> str:
 def _meant(word: str, names: Iterable[str]) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(word, list(names), 1)
-    return f" did you mean `{near[0]}`?" if near else ""
+    closest = get_close_matches(word, list(names), 1)
+    return f" did you mean `{closest[0]}`?" if closest else ""
 
 
 def _must_have_keys(

@@ -58,8 +58,8 @@ def _missing(context: click.Context) -> list[str]:
 
 def _example(command: click.Command) -> str:
     """The lines below Example: in its help, up to the next empty one."""
-    _, _, rest = (command.help or "").partition("Example:\n")
-    return indent(dedent(rest.partition("\n\n")[0]).rstrip(), "  ")
+    _, _, example = (command.help or "").partition("Example:\n")
+    return indent(dedent(example.partition("\n\n")[0]).rstrip(), "  ")
 
 
 def suggest_command(group: click.Group, context: click.Context, word: str) -> str:
@@ -68,5 +68,5 @@ def suggest_command(group: click.Group, context: click.Context, word: str) -> st
 
     if word in WORDS:
         return f"Type `{WORDS[word]}`."
-    near = get_close_matches(word, group.list_commands(context), 1)
-    return f"Did you mean {near[0]}?" if near else ""
+    closest = get_close_matches(word, group.list_commands(context), 1)
+    return f"Did you mean {closest[0]}?" if closest else ""

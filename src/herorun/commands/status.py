@@ -57,7 +57,7 @@ def command(
         output.show_json(status) if as_json else _show_one(status, summary)
         return status_code(status)
     names = list(known_slugs(find_repository(Path(start))))
-    answers = all_statuses(names, Path(start), whole=as_json)
+    answers = all_statuses(names, Path(start), with_findings=as_json)
     summaries = {
         a.slug: a.value[1] if a.value else RunSummary(a.slug, "", error=a.error) for a in answers
     }

@@ -30,13 +30,13 @@ def command(dry_run: bool, as_json: bool) -> int:
     from herorun.schemas.boxes import WatcherEntry, Watchers
     from herorun.system.process_registry import others
 
-    rows, rest = reconcile(not dry_run), others()
+    rows, unregistered = reconcile(not dry_run), others()
     if as_json:
         entries = [
             {**WatcherEntry.of(row).as_json(), **(vars(row.watcher) if row.watcher else {})}
             for row in rows
         ]
-        output.show_json(Watchers(watchers=entries, others=rest))
+        output.show_json(Watchers(watchers=entries, others=unregistered))
         return 0
     for row in rows:
         each = row.watcher
@@ -48,16 +48,16 @@ def command(dry_run: bool, as_json: bool) -> int:
         )
         why = f": {row.why}; {row.action}" if row.why else ""
         output.show_line(output.clean(f"{who}: {row.stands}{why}"))
-    for other in rest:
+    for other in unregistered:
         output.show_line(
             output.clean(f"{other.kind}, process {other.pid}: left alone: {other.command[:160]}")
         )
     if not rows:
-        output.show_line(f"No `herorun box wait` runs here{_and_no_other(rest)}.")
+        output.show_line(f"No `herorun box wait` runs here{_and_no_other(unregistered)}.")
     return 0
 
 
-def _and_no_other(rest: "list[UnregisteredProcess]") -> str:
-    if any(each.kind != "transfer" for each in rest):
+def _and_no_other(unregistered: "list[UnregisteredProcess]") -> str:
+    if any(each.kind != "transfer" for each in unregistered):
         return ""
     return ", and no babysitter; `herorun box patrol RUN` inspects a run"

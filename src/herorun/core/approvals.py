@@ -91,8 +91,8 @@ def names_in(person: str) -> frozenset[str]:
     text = person.strip().lower()
     mails = _MAIL.findall(text)
     handles = [match[1] for mail in mails if (match := _NOREPLY.fullmatch(mail))]
-    rest = re.sub(r"<[^>]*>", "", text).strip().lstrip("@").strip()
-    return frozenset(filter(None, (*mails, *handles, rest if "@" not in rest else "")))
+    login = re.sub(r"<[^>]*>", "", text).strip().lstrip("@").strip()
+    return frozenset(filter(None, (*mails, *handles, login if "@" not in login else "")))
 
 
 def _shares_identity(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -33,10 +33,10 @@ def format_span(value: timedelta | float) -> str:
         return f"-{format_span(-seconds)}"
     if 0 < seconds < 10:
         return f"{seconds:.2g}s"
-    rest = round(seconds)
+    remaining = round(seconds)
     parts: list[str] = []
     for unit, size in _UNITS:
-        count, rest = divmod(rest, size)
+        count, remaining = divmod(remaining, size)
         if parts and not (unit == "s" and seconds >= 600):
             return parts[0] + (f"{count}{unit}" if count else "")
         if count and not parts:

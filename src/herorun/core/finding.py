@@ -61,8 +61,8 @@ def few(names: Sequence[str], most: int = 3) -> str:
     >>> few(["a", "b", "c", "d", "e"])
     'a, b, c and 2 more'
     """
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+    remaining = len(names) - most
+    return ", ".join(names[:most]) + (f" and {remaining} more" if remaining > 0 else "")
 
 
 def count(number: float, noun: str, plural: str = "") -> str:

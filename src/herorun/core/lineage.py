@@ -136,9 +136,9 @@ def seconds_between(one: Candidate, other: Candidate) -> float | None:
     if first and second and (first.tzinfo is None) == (second.tzinfo is None):
         return (second - first).total_seconds()
     if one.modified and other.modified:
-        apart = other.modified - one.modified
-        comparable = _store(one) == _store(other) or abs(apart) > SKEW
-        return apart.total_seconds() if comparable else None
+        difference = other.modified - one.modified
+        comparable = _store(one) == _store(other) or abs(difference) > SKEW
+        return difference.total_seconds() if comparable else None
     return None
 
 

@@ -72,10 +72,10 @@ def past_ticks(lines: Sequence[JournalLine], since: datetime | None = None) -> I
                 fold((each.event for each in lines[folded:line_count]), memory),
                 line_count,
             )
-        rest = [each.event for each in lines[index + 1 : index + 2]]
+        following = [each.event for each in lines[index + 1 : index + 2]]
         decision = (
-            rest[0]
-            if rest and isinstance(rest[0], Decided) and rest[0].at == observation.at
+            following[0]
+            if following and isinstance(following[0], Decided) and following[0].at == observation.at
             else None
         )
         yield Past(

@@ -45,8 +45,8 @@ def decided(health: Health, event: Decided) -> Health:
     """One decision more. A monitor that could not look everywhere found nothing healthy."""
     alerts = [alert for alert in event.alerts if alert.check in TAINTING]
     taints = {**health.open, **{a.id: _taint(health, a) for a in alerts if a.firing}}
-    over = [a.id for a in alerts if a.state is AlertState.RESOLVED and a.check in REVERSIBLE]
-    still = {key: taint for key, taint in taints.items() if key not in over}
+    resolved = [a.id for a in alerts if a.state is AlertState.RESOLVED and a.check in REVERSIBLE]
+    still = {key: taint for key, taint in taints.items() if key not in resolved}
     if event.monitor != "fresh" or any(alert.state is not AlertState.RESOLVED for alert in alerts):
         return replace(health, open=still)
     progress = _STEP.match(event.progress)

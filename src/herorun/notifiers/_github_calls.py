@@ -48,9 +48,9 @@ class GithubRefused(CouldNotLook):
 class Calls:
     """Every call of one page. `rest` is how it waits."""
 
-    def __init__(self, where: str, rest: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, where: str, sleep: Callable[[float], None] = time.sleep) -> None:
         self.where = where  # owner/name
-        self._rest = rest
+        self._rest = sleep
         self._until: float | None = (
             None  # of the call under way: what it looks up on its way shares its deadline
         )

@@ -55,10 +55,10 @@ class GitHubIssue:
     """See `core.ports.IssueTracker`. A reference is a link."""
 
     def __init__(
-        self, options: Options, repo: str, rest: Callable[[float], None] | None = None
+        self, options: Options, repo: str, sleep: Callable[[float], None] | None = None
     ) -> None:
         self._options, self._repo = options, repo
-        self._calls = Calls(repo, rest) if rest else Calls(repo)
+        self._calls = Calls(repo, sleep) if sleep else Calls(repo)
         self._number = options.number or _number_in(options.recorded_issue or "", repo)
         self._comments: dict[str, PostedComment] = {}
         self._read_at: datetime | None = None

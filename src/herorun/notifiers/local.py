@@ -78,10 +78,10 @@ class LocalIssue:
     def edit(self, post: Post) -> str:
         with self._lock():
             text, mark = self._text() or "", marked(post.key)
-            before, mark_there, rest = text.partition(mark)
+            before, mark_there, after = text.partition(mark)
             if mark_there and keys_in(before):  # the page's own text stays
                 end = before.index("\n", before.rindex("<!-- herorun key="))
-                self._write(f"{before[:end]}\n\n---\n\n{comment_of(post)}\n\n{mark}{rest}")
+                self._write(f"{before[:end]}\n\n---\n\n{comment_of(post)}\n\n{mark}{after}")
                 return self._reference(post.key, keys_in(text))
         return self.post(post)
 

@@ -126,8 +126,8 @@ def hang(out: Any, head: str, text: str, style: str = "", head_style: str = "") 
     if out.soft_wrap or room < NARROWEST:
         out.print(Text.assemble(first, Text(text, style)))
         return
-    whole = _COMMAND.sub(lambda match: _unbroken(match[0], room), text)
-    for line in Text(whole, style).wrap(out, room, overflow="fold") or [Text()]:
+    unbroken = _COMMAND.sub(lambda match: _unbroken(match[0], room), text)
+    for line in Text(unbroken, style).wrap(out, room, overflow="fold") or [Text()]:
         line.rstrip()
         line.plain = line.plain.replace(_BLANK, " ")
         out.print(Text.assemble(first, line))

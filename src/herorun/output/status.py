@@ -126,8 +126,8 @@ def _status_lines(
 
 
 def _monitoring(document: Mapping[str, Any]) -> Iterator[str]:
-    over = document["run"] == "finished"
-    yield from (f"  not judged {_unjudged(metric, over)}" for metric in document["unjudged"])
+    is_finished = document["run"] == "finished"
+    yield from (f"  not judged {_unjudged(metric, is_finished)}" for metric in document["unjudged"])
     yield f"  monitor    {document['monitor']}"
     yield f"  babysitter {clean(document['babysitter'])}"
 
@@ -151,13 +151,13 @@ def _missing_evidence(missing: Mapping[str, Any]) -> str:
 
 def _next_action(alert: Mapping[str, Any]) -> str:
     """What is over needs none."""
-    over = alert["state"] == AlertState.RESOLVED or not alert["fix"]
-    return "" if over else f"; next: {clean(alert['fix'])}"
+    needs_none = alert["state"] == AlertState.RESOLVED or not alert["fix"]
+    return "" if needs_none else f"; next: {clean(alert['fix'])}"
 
 
-def _unjudged(metric: Mapping[str, Any], over: bool) -> str:
+def _unjudged(metric: Mapping[str, Any], is_finished: bool) -> str:
     """A run that is over gets no further row, so it is never judged."""
-    until = "" if over else f", until row {metric['until_row']}"
+    until = "" if is_finished else f", until row {metric['until_row']}"
     return (
         f"{', '.join(metric['checks'])} ({clean(metric['metric'])}){until}: "
         f"{clean(metric['reason'])}"

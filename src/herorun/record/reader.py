@@ -16,7 +16,7 @@ from herorun.core.journal import (
     read_lines,
 )
 from herorun.core.journal.snapshot import Remembered
-from herorun.core.record.logbook import page_number, page_path, pages_of, whole
+from herorun.core.record.logbook import join_pages, page_number, page_path, pages_of
 from herorun.record.maintenance import memory_file, remembered_here
 from herorun.record.model import Content, FoldedMemory, places
 from herorun.system.git import Repository
@@ -160,7 +160,7 @@ class RecordReader:
         content = self._read()
         tip, paths = content.tip, self._pages(content)
         texts = self.repository.read(tip, paths, LARGEST) if tip else {}
-        return whole([(texts[path] or b"").decode("utf-8", "replace") for path in paths])
+        return join_pages([(texts[path] or b"").decode("utf-8", "replace") for path in paths])
 
     def newest_page(self) -> str:
         """The path of the logbook's page that entries go to."""
@@ -242,7 +242,7 @@ class RecordReader:
         remembered = remembered if remembered and remembered.is_of(objects) else None
         new_objects = objects[remembered.older :] if remembered else objects
         segments = self._contents(new_objects)
-        if remembered and not remembered.begins(
+        if remembered and not remembered.is_prefix_of(
             segments[f"{self.journal_path}/{new_objects[0][0]}"]
         ):
             return self._load(tip)

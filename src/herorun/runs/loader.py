@@ -42,10 +42,10 @@ def _instead(path: Path, name: str) -> str:
     from difflib import get_close_matches
 
     init = f"`herorun init {name}` writes one"
-    if near := get_close_matches(
+    if closest := get_close_matches(
         path.stem, sorted(each.stem for each in path.parent.glob("*.toml")), 1
     ):
-        return f"did you mean {near[0]}? If not, {init}"
+        return f"did you mean {closest[0]}? If not, {init}"
     return init
 
 

@@ -134,10 +134,10 @@ class Folder:
         request = self._read("request.json", Request)
         stuck, end = self._read("stuck.json", Stuck), self._read("exit.json", InstanceExit)
         alive = locked or watched or bool(started and started.lives)
-        rest = set() if watched or end or not started or started.lives else self.rest()
-        stuck_reason = stuck.reason if stuck and watched else _describe_remaining(rest)
+        remaining = set() if watched or end or not started or started.lives else self.rest()
+        stuck_reason = stuck.reason if stuck and watched else _describe_remaining(remaining)
         return InstanceSnapshot(
-            alive=alive or bool(rest),
+            alive=alive or bool(remaining),
             watched=watched,
             started=started,
             stop=self._read("stop.json", StopRequest),
@@ -158,8 +158,8 @@ class Folder:
     def end_rest(self, group: int, grace: float) -> None:
         """SIGTERM to each, and SIGKILL after the grace; CouldNotLook where not even that helps."""
 
-        def stuck(rest: set[Process]) -> None:
-            pids = ", ".join(str(process.pid) for process in sorted(rest))
+        def stuck(remaining: set[Process]) -> None:
+            pids = ", ".join(str(process.pid) for process in sorted(remaining))
             raise CouldNotLook(f"Some processes of {self.name} could not be killed: {pids}.")
 
         terminate_all(lambda: self.rest(group), time.monotonic(), grace, lambda: False, stuck)
@@ -228,8 +228,8 @@ def _out_of_memory(end: InstanceExit) -> str:
     return f"the kernel killed {count} of its memory cgroup for lack of memory"
 
 
-def _describe_remaining(rest: set[Process]) -> str:
-    pids = ", ".join(str(process.pid) for process in sorted(rest))
+def _describe_remaining(remaining: set[Process]) -> str:
+    pids = ", ".join(str(process.pid) for process in sorted(remaining))
     return (
         f"its supervisor and main process are gone, but what they started still runs: {pids}"
         if pids

@@ -35,13 +35,13 @@ def generation_of(help_text: str) -> Generation:
     )
 
 
-def list_argv(generation: Generation, user: str, beginning: str, whole: bool) -> list[str]:
+def list_argv(generation: Generation, user: str, beginning: str, is_full_name: bool) -> list[str]:
     """The jobs of a user whose names begin so. Generation A takes only a whole name; for more it is
     asked for all.
     """
     prefix = ["--prefix", f"/{user}/{beginning}"]
     if generation is Generation.A:
-        return ["job", "list", "--json", *(prefix if whole else [])]
+        return ["job", "list", "--json", *(prefix if is_full_name else [])]
     return [
         "job",
         "list",

@@ -31,7 +31,7 @@ class CommandLine:
         self.program = [*program, *selector]
         self._bare, self._timeout = program, timeout
         self._generation: Generation | None = None
-        self._apart: bool | None = None
+        self._is_early: bool | None = None
 
     @property
     def generation(self) -> Generation:
@@ -43,9 +43,9 @@ class CommandLine:
             self._generation = generation_of(answer.text)
         return self._generation
 
-    def list(self, user: str, beginning: str, whole: bool) -> IrisListing:
+    def list(self, user: str, beginning: str, is_full_name: bool) -> IrisListing:
         generation = self.generation
-        answer = self.ask(list_argv(generation, user, beginning, whole))
+        answer = self.ask(list_argv(generation, user, beginning, is_full_name))
         if answer.code == USAGE:
             self._generation = None  # iris was upgraded under us: the next look asks what it is now
         if answer.code:
@@ -76,12 +76,12 @@ class CommandLine:
         """Whether this iris tells the children's lines only where they are asked for: early ones of
         generation A.
         """
-        if self._apart is None:
+        if self._is_early is None:
             is_early = self.generation is Generation.A
-            self._apart = (
+            self._is_early = (
                 is_early and "--include-children" in self.ask(["job", "logs", "--help"]).text
             )
-        return self._apart
+        return self._is_early
 
     def ask(
         self, argv: Sequence[str], timeout: float | None = None, folder: str | None = None

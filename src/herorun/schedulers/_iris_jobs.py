@@ -57,7 +57,7 @@ class IrisReader:
             must_be_instance(instance)
         asked_at = self._snapshot.at if self._snapshot else now()
         try:
-            listing = self._list(beginning_of(intents), whole=len(intents) == 1)
+            listing = self._list(beginning_of(intents), is_full_name=len(intents) == 1)
         except (CouldNotLook, OSError) as error:
             return dict.fromkeys(intents, Unknown(describe_error(error)))
         return {name: self._search(listing, name, at, asked_at) for name, at in intents.items()}
@@ -137,11 +137,13 @@ class IrisReader:
         """What is called as an instance of the run: other jobs whose names begin alike, diagnostics
         say, are not its.
         """
-        whole = re.compile(rf"/{re.escape(self._options.user)}/({re.escape(slug)}-[0-9]+)")
+        name_pattern = re.compile(rf"/{re.escape(self._options.user)}/({re.escape(slug)}-[0-9]+)")
         listing = self._list(f"{slug}-")
         if listing.partial:
             raise CouldNotLook(f"Iris' list of jobs is not whole: {listing.partial}")
-        rows = ((row, match[1]) for row in listing.rows if (match := whole.fullmatch(row.id)))
+        rows = (
+            (row, match[1]) for row in listing.rows if (match := name_pattern.fullmatch(row.id))
+        )
         jobs = []
         for row, name in sorted(rows, key=lambda each: (len(each[1]), each[1])):
             gang = gang_of(listing.rows, row.id, self._options.gang)
@@ -165,10 +167,10 @@ class IrisReader:
             sorted((job for job in jobs if not job.state.ended), key=lambda job: job.instance)
         )
 
-    def _list(self, beginning: str, whole: bool = False) -> IrisListing:
+    def _list(self, beginning: str, is_full_name: bool = False) -> IrisListing:
         if self._snapshot and beginning.startswith(self._snapshot.beginning):
             return self._snapshot.listing
-        return self._iris.list(self._options.user, beginning, whole)
+        return self._iris.list(self._options.user, beginning, is_full_name)
 
     def _id(self, instance: str) -> str:
         return f"/{self._options.user}/{instance}"

@@ -61,8 +61,8 @@ class Kubectl:
 
     def path(self, group: str, kind: str, name: str = "", **query: str | int) -> str:
         """Of one object, or of a list, in the namespace."""
-        begin = "/api/v1" if group == "v1" else f"/apis/{group}"
-        words = f"{begin}/namespaces/{self.namespace}/{kind}"
+        prefix = "/api/v1" if group == "v1" else f"/apis/{group}"
+        words = f"{prefix}/namespaces/{self.namespace}/{kind}"
         words += f"/{quote(name, safe='/')}" if name else ""
         return f"{words}?{urlencode(query)}" if query else words
 

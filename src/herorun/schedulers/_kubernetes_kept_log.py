@@ -33,8 +33,8 @@ def last_lines(folder: Path, instance: str, lines: int) -> str:
         raise FileNotFoundError(2, "No pod of it is there, and no log", instance) from None
     end = f"[the pod is gone: this is its log as it was read at {timestamp(read_at)}]\n"
     newest = text.splitlines(keepends=True)[-lines:] if lines > 0 else []
-    whole = "".join(newest)
-    return whole + ("\n" if whole and not whole.endswith("\n") else "") + end if lines > 0 else ""
+    tail = "".join(newest)
+    return tail + ("\n" if tail and not tail.endswith("\n") else "") + end if lines > 0 else ""
 
 
 def part_of_kept(folder: Path, instance: str, offset: int, limit: int, mark: str) -> LogPart:
@@ -42,10 +42,10 @@ def part_of_kept(folder: Path, instance: str, offset: int, limit: int, mark: str
     if mark not in ("", _MARK):
         return LogPart(b"", offset, offset, mark)
     data = last_lines(folder, instance, _ALL).encode()
-    begin = offset if offset <= len(data) else 0
-    part = data[begin : begin + limit]
-    end = begin + len(part)
-    return LogPart(part, end, len(data), _MARK, restarted=begin != offset)
+    start = offset if offset <= len(data) else 0
+    part = data[start : start + limit]
+    end = start + len(part)
+    return LogPart(part, end, len(data), _MARK, restarted=start != offset)
 
 
 def is_recently_saved(folder: Path, instance: str) -> bool:

@@ -136,8 +136,8 @@ def concluded_pods(
     not count.
     """
     status = document.get("status") or {}
-    over = status.get("jobStatus") in ("SUCCEEDED", "FAILED", "STOPPED")
-    return [] if kind.name == "rayjob" and over else pods
+    has_ended = status.get("jobStatus") in ("SUCCEEDED", "FAILED", "STOPPED")
+    return [] if kind.name == "rayjob" and has_ended else pods
 
 
 def with_ray_state(job: Job, document: Mapping[str, Any]) -> Job:

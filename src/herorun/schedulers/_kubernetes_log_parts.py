@@ -76,10 +76,10 @@ def _split(data: bytes) -> list[bytes]:
 def _nanoseconds(match: re.Match[bytes]) -> int:
     second, fraction, zone = (part.decode() if part else "" for part in match.groups())
     try:
-        whole = datetime.fromisoformat(second + ("+00:00" if zone == "Z" else zone))
+        second_at = datetime.fromisoformat(second + ("+00:00" if zone == "Z" else zone))
     except ValueError:
         return 0
-    return int(whole.timestamp()) * _BILLION + int(fraction.ljust(9, "0") or 0)
+    return int(second_at.timestamp()) * _BILLION + int(fraction.ljust(9, "0") or 0)
 
 
 def _without_inner_times(line: bytes) -> bytes:
@@ -97,24 +97,24 @@ def part_of(
     whole log, or from the beginning where it has none.
     """
     text = b"".join(line for _, line in lines)
-    begin = _unread_from(lines, text, mark) if mark.since or mark.size else offset
-    end = min(len(text), begin + limit)
+    start = _unread_from(lines, text, mark) if mark.since or mark.size else offset
+    end = min(len(text), start + limit)
     newest = max((at for at, _ in lines), default=0)
     changed = min(now, datetime.fromtimestamp(newest / _BILLION, UTC)) if newest else None
-    size = offset + len(text) - begin
+    size = offset + len(text) - start
     after = _mark_at(lines, mark, end)
-    return LogPart(text[begin:end], offset + end - begin, size, after.text, changed_at=changed)
+    return LogPart(text[start:end], offset + end - start, size, after.text, changed_at=changed)
 
 
 def _unread_from(lines: Sequence[StampedLine], text: bytes, mark: LogMark) -> int:
     """Where that begins which was not read yet."""
     if _sha256(text[: mark.size]) == mark.digest:
         return mark.size
-    begin = position = 0
+    start = position = 0
     for at, line in lines:
         position += len(line)
-        begin = position if at <= mark.newest else begin
-    return begin
+        start = position if at <= mark.newest else start
+    return start
 
 
 def _mark_at(lines: Sequence[StampedLine], mark: LogMark, end: int) -> LogMark:

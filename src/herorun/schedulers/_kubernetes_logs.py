@@ -58,8 +58,8 @@ class PodLogs:
         same = not mark or (stated is not None and stated.pod == own.pod)
         start = stated if stated and same else own
         lines = stamped_lines(self._since(pod, start))
-        whole = not start.since and not start.size
-        beyond = whole and offset > sum(len(line) for _, line in lines)
+        from_start = not start.since and not start.size
+        beyond = from_start and offset > sum(len(line) for _, line in lines)
         at = offset if same and not beyond else 0
         part = part_of(lines, start, at, limit, now())
         return replace(part, restarted=beyond or not same)

@@ -58,10 +58,10 @@ def judge_kubernetes(
         other_writers=other_writers(record, pods),
         placement=_placement(pods),
     )
-    over = record.conditions.get("Complete") or record.conditions.get("Failed")
-    if over and not live:
-        return _end(replace(job, ended=_last(over, pods)), record, pods, over)
-    if over:
+    ended = record.conditions.get("Complete") or record.conditions.get("Failed")
+    if ended and not live:
+        return _end(replace(job, ended=_last(ended, pods)), record, pods, ended)
+    if ended:
         words = f"{job.raw}, and pod {live[0].name} is still {live[0].phase}: it may still write"
         return _alive(replace(job, reason=words), live, lost_nodes)
     if not live:
@@ -91,8 +91,8 @@ def _began(pod: PodRecord) -> datetime | None:
     return pod.running_since or (pod.ended.started if pod.ended else None)
 
 
-def _last(over: Condition, pods: Sequence[PodRecord]) -> datetime | None:
-    times = [over.at, *(pod.ended.at for pod in pods if pod.ended)]
+def _last(ended: Condition, pods: Sequence[PodRecord]) -> datetime | None:
+    times = [ended.at, *(pod.ended.at for pod in pods if pod.ended)]
     return max((at for at in times if at), default=None)
 
 
@@ -180,24 +180,24 @@ def _replacing(pod: PodRecord) -> str:
 # --- how it ended --------------------------------------------------------------------------------
 
 
-def _end(job: Job, record: JobRecord, pods: Sequence[PodRecord], over: Condition) -> Job:
+def _end(job: Job, record: JobRecord, pods: Sequence[PodRecord], ended: Condition) -> Job:
     if "Complete" in record.conditions:
         return replace(job, state=JobState.SUCCEEDED, exit_code=0)
-    if over.reason == "DeadlineExceeded":
+    if ended.reason == "DeadlineExceeded":
         state = JobState.CANCELLED if record.stopped_by else JobState.TIMED_OUT
-        return replace(job, state=state, reason=over.reason, stopped_by=record.stopped_by or None)
+        return replace(job, state=state, reason=ended.reason, stopped_by=record.stopped_by or None)
     failed = [pod for pod in pods if pod.phase == "Failed"]
     if not failed:
-        words = f"{_say(over)}; its pods are gone, and with them how they ended"
+        words = f"{_say(ended)}; its pods are gone, and with them how they ended"
         return replace(job, state=JobState.FAILED, reason=words)
     first = min(failed, key=lambda pod: pod.ended.at if pod.ended and pod.ended.at else _NEVER)
-    return _by_pod(job, first, over)
+    return _by_pod(job, first, ended)
 
 
-def _by_pod(job: Job, pod: PodRecord, over: Condition) -> Job:
+def _by_pod(job: Job, pod: PodRecord, ended_condition: Condition) -> Job:
     state, ended = cause_of(pod), pod.ended
     why = pod.disruption or Condition(pod.reason, pod.message)
-    words = _say(why) or (_say(Condition(ended.reason)) if ended else "") or _say(over)
+    words = _say(why) or (_say(Condition(ended.reason)) if ended else "") or _say(ended_condition)
     node = (pod.node,) if state is JobState.NODE_FAILED and pod.node else ()
     return replace(
         job,

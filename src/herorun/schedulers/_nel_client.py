@@ -43,14 +43,14 @@ class NelLauncher:
         words: Sequence[str],
         timeout: float = 0,
         folder: str | None = None,
-        whole: Mapping[str, str] | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> ProcessResult:
-        """`whole` is the environment to ask with: that of a submission, of which evaluations get
-        what they name.
+        """`environment` replaces the usual one: a submission's, of which evaluations get what they
+        name.
         """
         env = {
             "NEMO_EVALUATOR_TELEMETRY_LEVEL": "0",
-            **(os.environ if whole is None else whole),
+            **(os.environ if environment is None else environment),
             "NO_COLOR": "1",
         }
         env["NEMO_EVALUATOR_EXEC_DB_FILE"] = str(self.db)

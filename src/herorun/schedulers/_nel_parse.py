@@ -147,11 +147,11 @@ def stages(running: str, ended: str) -> Stages:
     >>> stages("", "2026-11-20T18:28:43Z 5").exit_code
     5
     """
-    began, over = _STAGE.match(running.strip()), _STAGE.match(ended.strip())
+    began, end_match = _STAGE.match(running.strip()), _STAGE.match(ended.strip())
     return Stages(
         datetime.fromisoformat(began[1]) if began else None,
-        datetime.fromisoformat(over[1]) if over else None,
-        int(over[2]) if over and over[2] else None,
+        datetime.fromisoformat(end_match[1]) if end_match else None,
+        int(end_match[2]) if end_match and end_match[2] else None,
     )
 
 

@@ -94,17 +94,17 @@ def terminate_all(
     sigterm_sent: set[Process] = set()
     is_reported = False
     # twice, because who forks and ends during a look may hide the child
-    while rest := find_remaining() or find_remaining():
+    while remaining := find_remaining() or find_remaining():
         if time.monotonic() < quiet and hurry():
             quiet = time.monotonic()
-        over = time.monotonic() - quiet
-        if over >= grace:
-            _send_each(rest, signal.SIGKILL)
-        elif over >= 0:
-            _send_each(rest - sigterm_sent, signal.SIGTERM)
-            sigterm_sent |= rest
-        if over >= grace + LAST_WAIT and not is_reported:
-            stuck(rest)
+        quiet_for = time.monotonic() - quiet
+        if quiet_for >= grace:
+            _send_each(remaining, signal.SIGKILL)
+        elif quiet_for >= 0:
+            _send_each(remaining - sigterm_sent, signal.SIGTERM)
+            sigterm_sent |= remaining
+        if quiet_for >= grace + LAST_WAIT and not is_reported:
+            stuck(remaining)
             is_reported = True
         time.sleep(POLL_INTERVAL)
 

@@ -47,8 +47,8 @@ def loss_of(record: RayJob, tasks: Any, actors: Any) -> WorkerFailure | None:
     except (KeyError, TypeError, AttributeError):
         return None
     ended = record.ended
-    near = [loss for loss in losses if ended and ended - SOON <= loss.at <= ended]
-    return min(near, key=lambda loss: loss.at, default=None)
+    recent = [loss for loss in losses if ended and ended - SOON <= loss.at <= ended]
+    return min(recent, key=lambda loss: loss.at, default=None)
 
 
 def with_loss(job: Job, loss: WorkerFailure | None, address: str) -> Job:

@@ -58,9 +58,9 @@ class Programs:
 
     def output(self, argv: Sequence[str]) -> str:
         """What it prints; `CouldNotLook` where it fails."""
-        return self.whole(argv[0], self.ask(argv))
+        return self.checked_output(argv[0], self.ask(argv))
 
-    def whole(self, program: str, answer: ProcessResult) -> str:
+    def checked_output(self, program: str, answer: ProcessResult) -> str:
         """Its answer's text; `CouldNotLook` where it has failed."""
         if _has_failed(answer):
             raise self.trouble(program, answer)
@@ -86,7 +86,7 @@ class Programs:
             answer = self.ask(sacct_argv(parted, since, names, ids))
             if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
                 return Accounting(is_disabled=True)
-            return Accounting(sacct_rows(self.whole("sacct", answer), parted))
+            return Accounting(sacct_rows(self.checked_output("sacct", answer), parted))
         except CouldNotLook as error:
             return Accounting(silent=str(error).rstrip("."))
 

@@ -157,8 +157,8 @@ class SlurmReader:
         """Of this cluster's controller; a job of the name whose comment says nothing counts, as it
         may be ours.
         """
-        whole = re.compile(rf"{re.escape(slug)}-[0-9]+")
-        rows = [row for row in self._named_like(slug) if whole.fullmatch(row.name)]
+        name_pattern = re.compile(rf"{re.escape(slug)}-[0-9]+")
+        rows = [row for row in self._named_like(slug) if name_pattern.fullmatch(row.name)]
         records = {row.name: self._submission_record(row.name) for row in rows}
         return live_jobs(
             [

@@ -85,5 +85,5 @@ def seconds(text: str) -> float | None:
     match = _TIME.fullmatch(text)
     if not match:
         return None
-    days, hours, minutes, rest = (int(match[key] or 0) for key in "dhms")
-    return float(((days * 24 + hours) * 60 + minutes) * 60 + rest)
+    days, hours, minutes, seconds_part = (int(match[key] or 0) for key in "dhms")
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds_part)

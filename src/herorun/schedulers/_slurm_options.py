@@ -132,5 +132,5 @@ def slurm_time(limit: timedelta) -> str:
     '2-01:00:05'
     """
     seconds = round(limit.total_seconds())
-    days, rest = divmod(seconds, 86400)
-    return f"{days}-{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
+    days, remaining = divmod(seconds, 86400)
+    return f"{days}-{remaining // 3600:02}:{remaining // 60 % 60:02}:{remaining % 60:02}"

@@ -32,8 +32,8 @@ class SlurmSnapshot:
         """Of all names that begin so. Each run asks: the cost must not grow with the queue."""
         names = self._sorted_names
         first = bisect_left(names, prefix)
-        rest = (names[at] for at in range(first, len(names)))
-        matching = takewhile(lambda name: name.startswith(prefix), rest)
+        later_names = (names[at] for at in range(first, len(names)))
+        matching = takewhile(lambda name: name.startswith(prefix), later_names)
         return tuple(row for name in matching for row in self.queue[name])
 
     @cached_property

@@ -53,13 +53,13 @@ def _parse_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     if not locks["there"]:
         return locks
     records = {str(kind): str(text) for kind, text in facts["records"].items()}
-    rest = [int(pid) for pid in facts.get("rest") or ()]
+    remaining = [int(pid) for pid in facts.get("rest") or ()]
     return {
         **locks,
         "watched": bool(facts["watched"]),
         "lives": bool(facts["lives"]),
         "records": records,
-        "rest": rest,
+        "rest": remaining,
     }
 
 
@@ -88,17 +88,21 @@ def stored_request(name: str, facts: Mapping[str, Any], where: str) -> StoredReq
 
 
 def _snapshot(name: str, facts: Mapping[str, Any], where: str) -> InstanceSnapshot:
-    rest = facts.get("rest") or ()
-    pids = ", ".join(map(str, rest))
+    remaining = facts.get("rest") or ()
+    pids = ", ".join(map(str, remaining))
     stuck = _record(name, facts, "stuck.json", Stuck, where)
     left_over = (
         f"its supervisor and main process are gone, but what they started still runs: {pids}"
-        if rest
+        if remaining
         else ""
     )
     return InstanceSnapshot(
         alive=bool(
-            facts["locked"] or facts["watched"] or facts["lives"] or facts["submitting"] or rest
+            facts["locked"]
+            or facts["watched"]
+            or facts["lives"]
+            or facts["submitting"]
+            or remaining
         ),
         watched=facts["watched"],
         started=_record(name, facts, "started.json", Started, where),

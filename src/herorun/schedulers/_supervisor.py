@@ -218,8 +218,8 @@ def _end_the_rest(group: int, order: dict[str, Any], quiet: float) -> None:
         reap_children(but=0)
         return processes_of(marks, group, os.getpid())
 
-    def stuck(rest: set[Process]) -> None:
-        pids = ", ".join(str(process.pid) for process in sorted(rest))
+    def stuck(remaining: set[Process]) -> None:
+        pids = ", ".join(str(process.pid) for process in sorted(remaining))
         reason = (
             f"its main process has ended, but some of its processes could not be killed: {pids}"
         )

@@ -66,7 +66,7 @@ class Iris(IrisReader):
         job = self._id(must_be_instance(instance))
         text = self._iris.log(job, lines)
         if text is None or (
-            not text.strip() and root_of(self._list(instance, whole=True).rows, job) is None
+            not text.strip() and root_of(self._list(instance, is_full_name=True).rows, job) is None
         ):
             raise FileNotFoundError(2, "Iris has no such job", job)
         return text
@@ -134,7 +134,7 @@ class Iris(IrisReader):
         """The same; one that is listed counts whenever it was submitted, and a hero run's was days
         ago.
         """
-        root = root_of(self._list(instance, whole=True).rows, self._id(instance))
+        root = root_of(self._list(instance, is_full_name=True).rows, self._id(instance))
         submitted_at = root.submitted if root else None
         return known_job(self.find, instance, min(submitted_at or now(), self._remembered()))
 

@@ -190,9 +190,9 @@ class Kubernetes:
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """By their labels; a Job of another run that shares the name is not ours."""
-        whole = re.compile(rf"{re.escape(slug)}-[0-9]+")
+        name_pattern = re.compile(rf"{re.escape(slug)}-[0-9]+")
         snapshot = self._shared or self._take_snapshot(f"{RUN}={slug}")
-        records = [r for name, r in snapshot.jobs.items() if whole.fullmatch(name)]
+        records = [r for name, r in snapshot.jobs.items() if name_pattern.fullmatch(name)]
         jobs = [self._judged(snapshot, record) for record in records if record.root == self._root]
         living = [job for job in jobs if not job.state.ended]
         return tuple(sorted(living, key=lambda job: (len(job.instance), job.instance)))

@@ -157,8 +157,8 @@ class Nel(NelJobs):
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
         self._nel.must_be_there()
-        whole = re.compile(rf"{re.escape(self._outputs)}/({re.escape(slug)}-[0-9]+)/?")
-        matches = (whole.fullmatch(entry.output) for entry in self._entries())
+        name_pattern = re.compile(rf"{re.escape(self._outputs)}/({re.escape(slug)}-[0-9]+)/?")
+        matches = (name_pattern.fullmatch(entry.output) for entry in self._entries())
         names = sorted({each[1] for each in matches if each}, key=lambda name: (len(name), name))
         jobs = []
         for name, answer in self.find_all(dict.fromkeys(names, now())).items() if names else ():
@@ -251,12 +251,12 @@ class Nel(NelJobs):
     def _run(self, submission: Submission, argv: list[str], where: str, admission: str) -> None:
         within = self._options.submit_timeout.total_seconds()
         try:
-            whole = {
+            environment = {
                 **_of_launcher(),
                 **self._env(submission, admission),
                 **secret_values(submission),
             }
-            answer = self._nel.ask(argv, within, where, whole)
+            answer = self._nel.ask(argv, within, where, environment)
         except CouldNotLook as error:
             self._must_be_taken(submission.instance, error)
             return

@@ -209,8 +209,8 @@ class SshScheduler:
         """Found by their whole name; one that cannot be read is a `CouldNotLook` or an OSError."""
         shared = self._snapshot
         answer = shared.answer if shared and slug in shared.slugs else self._probe_all([slug], [])
-        whole = re.compile(rf"{re.escape(slug)}-[0-9]+")
-        jobs = (self._job(name, answer) for name in answer["jobs"] if whole.fullmatch(name))
+        name_pattern = re.compile(rf"{re.escape(slug)}-[0-9]+")
+        jobs = (self._job(name, answer) for name in answer["jobs"] if name_pattern.fullmatch(name))
         return tuple(job for job in jobs if job and job.state.live)
 
     @property

@@ -105,10 +105,10 @@ class _Registry:
         host.
         """
         basic = docker_login(self.image.host)
-        kind, _, rest = challenge.partition(" ")
+        kind, _, parameter_text = challenge.partition(" ")
         if kind.lower() == "basic" and basic:
             return basic
-        parameters = dict(re.findall(r'(\w+)="([^"]*)"', rest))
+        parameters = dict(re.findall(r'(\w+)="([^"]*)"', parameter_text))
         realm = parameters.get("realm", "")
         if kind.lower() != "bearer" or not realm.startswith(
             ("https://", "http://127.0.0.1", "http://localhost")

@@ -86,9 +86,9 @@ def _caught_up(scheduler: Scheduler, catalogue: Catalogue, log: OwnLog) -> OwnLo
     for part in _read_new_parts(scheduler, log):
         if part.restarted:
             log = OwnLog(log.instance)
-        begin = part.offset - len(part.data)
-        if begin > log.offset:
-            log = skip_to(log, begin)
+        start = part.offset - len(part.data)
+        if start > log.offset:
+            log = skip_to(log, start)
         log = replace(
             follow(catalogue, log, part.data),
             offset=part.offset,

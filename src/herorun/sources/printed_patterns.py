@@ -81,5 +81,5 @@ def _read_overlapping(file: Path, overlap: int) -> Iterator[bytes]:
     before = b""
     with open_regular(file) as stream:
         while data := stream.read(PART):
-            yield (whole := before + data.lower())
-            before = whole[-overlap:]
+            yield (window := before + data.lower())
+            before = window[-overlap:]

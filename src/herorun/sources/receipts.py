@@ -122,10 +122,10 @@ def _may_lack_a_log(job: Job | Nothing | Unavailable, at: datetime) -> bool:
     if not isinstance(job, Job):
         return False
     waits = job.state in (JobState.PENDING, JobState.BUILDING)
-    begins = (
+    early_receipts = (
         job.state is JobState.RUNNING and job.started is not None and at - job.started < FIRST_CHECK
     )
-    return waits or begins
+    return waits or early_receipts
 
 
 def _in_folder(store: Store, folder: str, instance: str) -> list[_Left]:

@@ -12,15 +12,15 @@ def covers(prefixes: tuple[str, ...], root: str) -> tuple[bool, bool]:
     """
     if not prefixes:
         return True, True
-    whole = any(root.startswith(prefix) for prefix in prefixes)
-    return whole or any(prefix.startswith(root) for prefix in prefixes), whole
+    is_full = any(root.startswith(prefix) for prefix in prefixes)
+    return is_full or any(prefix.startswith(root) for prefix in prefixes), is_full
 
 
 def expiry(
     prefixes: tuple[str, ...], root: str, days: int, only: str = ""
 ) -> tuple[LifecycleRule, ...]:
     """The rule that deletes by age; `only` says which objects, where it is not all of them."""
-    touches, whole = covers(prefixes, root)
+    touches, is_full = covers(prefixes, root)
     if not touches:
         return ()
     where = f" under {', '.join(prefixes)}" if prefixes else ""
@@ -28,4 +28,4 @@ def expiry(
         f"the bucket deletes objects{where}{f' {only}' if only else ''} "
         f"{format_duration(timedelta(days=days))} after they were written"
     )
-    return (LifecycleRule(message, timedelta(days=days) if whole and not only else None),)
+    return (LifecycleRule(message, timedelta(days=days) if is_full and not only else None),)

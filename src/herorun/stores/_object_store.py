@@ -209,11 +209,11 @@ class ObjectStore:
         return at
 
     def _at(self, path: str) -> At:
-        scheme, separator, rest = path.partition("://")
+        scheme, separator, key_path = path.partition("://")
         if not separator or scheme != self.objects.scheme or "\0" in path:
             raise WrongUse(f"{scrub(path)!r} is no path of the store `{self.objects.scheme}`.")
-        pinned = _PINNED.fullmatch(rest) if self.objects.keeps_generations else None
-        parts = [part for part in (pinned["path"] if pinned else rest).split("/") if part]
+        pinned = _PINNED.fullmatch(key_path) if self.objects.keeps_generations else None
+        parts = [part for part in (pinned["path"] if pinned else key_path).split("/") if part]
         if self.objects.has_buckets and not parts:
             raise WrongUse(f"{scrub(path)!r} names no bucket.")
         bucket = parts.pop(0) if self.objects.has_buckets else ""

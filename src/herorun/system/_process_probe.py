@@ -54,8 +54,8 @@ def tail(path: str, folder: str) -> str:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - TAIL))
         data = file.read(TAIL)
-    whole = data if size <= TAIL else data.partition(b"\n")[2]
-    return base64.b64encode(whole).decode("ascii")
+    full_lines = data if size <= TAIL else data.partition(b"\n")[2]
+    return base64.b64encode(full_lines).decode("ascii")
 
 
 def age(path: str, folder: str) -> float:

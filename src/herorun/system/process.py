@@ -193,9 +193,9 @@ def _read_output_lines(
             return
         size += len(data)
         if b"\n" in data:
-            *lines, rest = b"".join([*partial, data]).split(b"\n")
+            *lines, partial_line = b"".join([*partial, data]).split(b"\n")
             yield from lines
-            partial, size = [rest], len(rest)
+            partial, size = [partial_line], len(partial_line)
         else:
             partial.append(data)
         _hold(size + os.fstat(complaints.fileno()).st_size, program)

@@ -76,14 +76,14 @@ def _must_know(
         if key not in known_keys:
             from difflib import get_close_matches
 
-            near = get_close_matches(key, known_keys, 1)
+            closest = get_close_matches(key, known_keys, 1)
             suggestion = (
-                f"Did you mean `{near[0]}`?"
-                if near
+                f"Did you mean `{closest[0]}`?"
+                if closest
                 else f"There are {', '.join([*known_keys, *more])}."
             )
             contract = (
-                " What a run is stands in its contract, runs/<slug>.toml." if not near else ""
+                " What a run is stands in its contract, runs/<slug>.toml." if not closest else ""
             )
             line = _line_of(path, name, key)
             raise _wrong(f"{path}{line}: {name} has an unknown key `{key}`. {suggestion}{contract}")

@@ -27,25 +27,25 @@ def keep_reserve(path: Path) -> None:
             _fill(path)
 
 
-def give_up_reserve(near: Path) -> bool:
+def give_up_reserve(target: Path) -> bool:
     """Make room on the disk that this path lies on; whether there was a reserve left."""
-    removed = [_removed(path) for path in reserves_at(near)]
+    removed = [_removed(path) for path in reserves_at(target)]
     return any(removed)
 
 
-def reserves_at(near: Path) -> list[Path]:
+def reserves_at(target: Path) -> list[Path]:
     """Those on the disk that this path lies on: a process of its own, such as a job's supervisor,
     may give them up too.
     """
-    return [path for path in sorted(_reserves) if _same_disk(path, near)]
+    return [path for path in sorted(_reserves) if _same_disk(path, target)]
 
 
-def must_have_room(near: Path) -> None:
+def must_have_room(path: Path) -> None:
     """ENOSPC where what can be made again would take the last room, which is for the record."""
-    free = room_at(near)
+    free = room_at(path)
     if free < RESERVE:
         why = f"{free >> 10} KiB are free, which are left for the record"
-        raise OSError(errno.ENOSPC, why, str(near))
+        raise OSError(errno.ENOSPC, why, str(path))
 
 
 def room_at(path: Path) -> int:
@@ -75,10 +75,10 @@ def _removed(path: Path) -> bool:
     return True
 
 
-def _same_disk(reserve: Path, near: Path) -> bool:
-    while not near.exists() and near != near.parent:
-        near = near.parent
+def _same_disk(reserve: Path, path: Path) -> bool:
+    while not path.exists() and path != path.parent:
+        path = path.parent
     try:
-        return reserve.stat().st_dev == near.stat().st_dev
+        return reserve.stat().st_dev == path.stat().st_dev
     except OSError:
         return False

@@ -58,36 +58,36 @@ def _pieces(file: BinaryIO, at: int) -> Iterator[tuple[int, int, bytes]]:
     file.seek(at)
     while block := file.read(BLOCK - at % BLOCK):
         after = at + len(block)
-        whole = after % BLOCK == 0
-        if whole and not block.strip(b"\0"):
+        is_full = after % BLOCK == 0
+        if is_full and not block.strip(b"\0"):
             data = data_after(file, after)
             if data is None:
                 return  # zeros that a crashed host left
             after = file.seek(data // BLOCK * BLOCK)
-        for end, kind, content in _in_block(block, whole):
+        for end, kind, content in _in_block(block, is_full):
             yield at + end, kind, content
-        if not whole:
+        if not is_full:
             return
         at = after
 
 
-def _in_block(block: bytes, whole: bool) -> Iterator[tuple[int, int, bytes]]:
+def _in_block(block: bytes, is_full: bool) -> Iterator[tuple[int, int, bytes]]:
     """A damaged piece is passed over by the size that it tells; where that cannot be, so is the
     rest of the block.
     """
     at, size = 0, len(block)
     while at + _HEADER.size <= size:
         crc, length, kind = _HEADER.unpack_from(block, at)
-        begin = at + _HEADER.size
-        end = begin + length
+        start = at + _HEADER.size
+        end = start + length
         if end > size or not (crc or length or kind):  # torn, or zeros that a crashed host left
-            if whole:
+            if is_full:
                 yield size, 0, b""
             return
-        content = block[begin:end]
+        content = block[start:end]
         if zlib.crc32(content, _SEED[kind]) == crc:
             yield end, kind, content
-        elif end == size and not whole:
+        elif end == size and not is_full:
             return  # the newest piece of a live file may be there in parts
         else:
             yield end, 0, b""

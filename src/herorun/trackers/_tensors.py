@@ -69,10 +69,10 @@ def _parse_tensor_list(number: int, kind: int, value: int, raw: bytes, dtype: in
         ]
     if number not in _WHOLE and number != _HALF:
         return []
-    whole = [value] if kind == VARINT else list(_varints(raw))
+    integers = [value] if kind == VARINT else list(_varints(raw))
     if number == _HALF:
-        return [_half(bits, dtype) for bits in whole]
-    return [float(item if number in (16, 17) else signed(item)) for item in whole]
+        return [_half(bits, dtype) for bits in integers]
+    return [float(item if number in (16, 17) else signed(item)) for item in integers]
 
 
 def _fitting(number: int, raw: bytes) -> bytes:

@@ -56,12 +56,12 @@ def _in_slab(data: bytes, more: bool) -> Iterator[tuple[int, bytes | None]]:
             if header is None:
                 return  # the header may stand across the end of what was looked at
             continue
-        begin = at + _HEADER.size
-        at = begin + size + _FOOTER
+        start = at + _HEADER.size
+        at = start + size + _FOOTER
         if at > len(data):
             return
         checksum = int.from_bytes(data[at - _FOOTER : at], "little")
-        record = data[begin : at - _FOOTER]
+        record = data[start : at - _FOOTER]
         yield at, record if masked(record) == checksum else None
 
 
@@ -69,10 +69,10 @@ def _next_header(data: bytes, at: int) -> int | None:
     """Where the next event seems to begin: a size below 16 MiB and its own checksum."""
     zeros = data.find(bytes(5), at + 3)
     while zeros >= 0 and zeros + 9 <= len(data):
-        begin = zeros - 3
-        size, crc = _HEADER.unpack_from(data, begin)
-        if size and masked(data[begin : begin + 8]) == crc:
-            return begin
+        start = zeros - 3
+        size, crc = _HEADER.unpack_from(data, start)
+        if size and masked(data[start : start + 8]) == crc:
+            return start
         # No size of zero begins an event, so that of a long run of zeros, as in a sparse file, only
         # the ends count.
         zeros = data.find(bytes(5), zeros + 1 if size else _run_end(data, zeros) - 4)

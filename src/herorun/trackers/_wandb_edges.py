@@ -92,17 +92,17 @@ def end_of(log: Path) -> WandbExit:
     """
     size, back = log.stat().st_size, _END
     while True:
-        begin = max(size - back, 0) // BLOCK * BLOCK
-        end = _end_from(log, begin)
-        if end.last_step is not None or not begin:
+        start = max(size - back, 0) // BLOCK * BLOCK
+        end = _end_from(log, start)
+        if end.last_step is not None or not start:
             return end
         back *= 8
 
 
-def _end_from(log: Path, begin: int) -> WandbExit:
+def _end_from(log: Path, start: int) -> WandbExit:
     """From a block's first byte on; what began in an earlier block is passed over there."""
     exit_code, history = None, b""
-    for _, kind, content in _records(log, begin):
+    for _, kind, content in _records(log, start):
         if kind == EXIT:
             exit_code = exit_code_of(content)
         elif kind == HISTORY:

@@ -40,9 +40,9 @@ def kind_of(record: bytes) -> tuple[int, bytes]:
         _, at = varint(record, 1)
         tag = record[at] if at < len(record) else 0
         if tag < _LONG and tag & 7 == BYTES and tag >> 3 in _KINDS:
-            size, begin = varint(record, at + 1)
-            if begin + size <= len(record):
-                return tag >> 3, record[begin : begin + size]
+            size, start = varint(record, at + 1)
+            if start + size <= len(record):
+                return tag >> 3, record[start : start + size]
     for number, kind, _, content in fields(record):
         if number in _KINDS and kind == BYTES:
             return number, content
@@ -69,16 +69,16 @@ def _parse_history(history: bytes) -> tuple[dict[str, float], int | None]:
     step, at, size = None, 0, len(history)
     while at < size:
         tag = history[at]
-        length, begin = varint(history, at + 1)
-        at = end = begin + length
+        length, start = varint(history, at + 1)
+        at = end = start + length
         if end > size or tag not in (_ITEM << 3 | BYTES, _STEP << 3 | BYTES):
             return _values_slowly(history)
         if tag == _STEP << 3 | BYTES:
-            step = _number_of(history[begin:end])
+            step = _number_of(history[start:end])
             continue
-        raw = _parse_usual_item(history, begin, end)
+        raw = _parse_usual_item(history, start, end)
         if raw is None:
-            values.update(_item(history[begin:end]))
+            values.update(_item(history[start:end]))
             continue
         try:
             values[_decode_name(raw[0])] = float(raw[1])
@@ -87,15 +87,15 @@ def _parse_history(history: bytes) -> tuple[dict[str, float], int | None]:
     return values, step
 
 
-def _parse_usual_item(data: bytes, begin: int, end: int) -> tuple[bytes, bytes] | None:
+def _parse_usual_item(data: bytes, start: int, end: int) -> tuple[bytes, bytes] | None:
     """Name and JSON of an item of the usual form; None for every other."""
-    if end - begin < 5 or data[begin] not in (0x0A, 0x12) or data[begin + 1] >= _LONG:
+    if end - start < 5 or data[start] not in (0x0A, 0x12) or data[start + 1] >= _LONG:
         return None
-    middle = begin + 2 + data[begin + 1]
+    middle = start + 2 + data[start + 1]
     value = middle + 3
     if value > end or data[middle : middle + 2] != _VALUE_TAG or value + data[middle + 2] != end:
         return None
-    return data[begin + 2 : middle], data[value:end]
+    return data[start + 2 : middle], data[value:end]
 
 
 def _decode_name(raw: bytes) -> str:

@@ -81,10 +81,10 @@ def _record(line: bytes) -> dict[str, Any] | None:
     """The line's object. Only a json_logger line may stand behind the prefix of a log."""
     try:
         text = line.decode().strip("\ufeff\0 \t\r\n")
-        begin = text.find("{")
+        start = text.find("{")
         if not text:
             return None
-        text = text[begin:] if begin > 0 else text
+        text = text[start:] if start > 0 else text
         record, end = _decode(text)
         if end != len(text):
             raise Unusable("not JSON")
@@ -96,7 +96,7 @@ def _record(line: bytes) -> dict[str, Any] | None:
         raise Unusable("nested too deeply") from None
     except ValueError:
         raise Unusable("not JSON") from None
-    if begin and (begin < 0 or record.get("tracker") != "json_logger"):
+    if start and (start < 0 or record.get("tracker") != "json_logger"):
         raise Unusable("not a JSON object")
     return record  # type: ignore[no-any-return]
 

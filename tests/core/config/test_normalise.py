@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from herorun.core.config.normalise import flatten, number, same, show_short, whole
+from herorun.core.config.normalise import flatten, number, same, show_short, whole_number
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_nested_tables_as_dotted_keys(config, flat):
     ],
 )
 def test_a_count(value, count):
-    assert whole(value) == count
+    assert whole_number(value) == count
 
 
 def test_a_number_that_is_too_long_for_python_is_infinite_and_no_error():

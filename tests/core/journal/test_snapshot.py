@@ -95,5 +95,5 @@ def test_it_counts_for_its_own_segments_only(segments: list[tuple[str, str]], fi
 
 def test_it_counts_for_its_own_bytes_only() -> None:
     one = kept(a_memory())
-    assert one.begins(b"lines\n") and one.begins(b"lines\nmore\n")
-    assert not one.begins(b"Lines\nmore\n") and not one.begins(b"line")
+    assert one.is_prefix_of(b"lines\n") and one.is_prefix_of(b"lines\nmore\n")
+    assert not one.is_prefix_of(b"Lines\nmore\n") and not one.is_prefix_of(b"line")

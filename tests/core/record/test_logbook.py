@@ -12,7 +12,7 @@ from builders import NOON
 from herorun.core.event import Initialised, Launched, Noted
 from herorun.core.journal import JournalLine, chain
 from herorun.core.record import logbook as module
-from herorun.core.record.logbook import add_to_pages, page_number, page_path, pages_of, whole
+from herorun.core.record.logbook import add_to_pages, join_pages, page_number, page_path, pages_of
 from herorun.core.record.logbook_entries import EVENTS, INSTANCES
 from herorun.core.record.render import add_lines, digest_of, new_logbook
 from herorun.core.record.verify import RecordSnapshot, judge_history
@@ -124,7 +124,7 @@ def test_many_entries_at_once_make_the_same_pages() -> None:
 
 def test_its_pages_are_one_logbook() -> None:
     lines, pages = last()
-    assert whole([*pages.values()]) == add_lines(first_page(), lines)
+    assert join_pages([*pages.values()]) == add_lines(first_page(), lines)
 
 
 def test_a_logbook_that_grew_before_there_were_pages_goes_on_in_another() -> None:
@@ -132,7 +132,7 @@ def test_a_logbook_that_grew_before_there_were_pages_goes_on_in_another() -> Non
     old = add_lines(first_page(), lines[:-1])
     pages = add_to_pages(FIRST, 1, old, lines[-1:])
     assert pages[FIRST] == f"{old}\nContinued in [tiny_002.md](tiny_002.md).\n"
-    assert whole([*pages.values()]) == add_lines(first_page(), lines)
+    assert join_pages([*pages.values()]) == add_lines(first_page(), lines)
     assert (
         judge_history([snapshot(lines[:-1], {FIRST: old}), snapshot(lines, pages, 1)]).faults == ()
     )

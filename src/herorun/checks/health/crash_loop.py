@@ -33,7 +33,7 @@ def crash_loop(job: Job, history: History, now: Now, limits: Limits) -> Verdict:
         return verdict
     if not history.starts:
         return not_applicable(f"{job.instance} has not checked in", subject=job.instance)
-    start_count = _begun(history, now.at - limits.within, now.at)
+    start_count = _count_attempts(history, now.at - limits.within, now.at)
     newest = history.starts[-1][1]
     if start_count >= limits.starts:
         message = (
@@ -44,12 +44,12 @@ def crash_loop(job: Job, history: History, now: Now, limits: Limits) -> Verdict:
     return passed(f"{job.instance} is at attempt {newest}", subject=job.instance)
 
 
-def _begun(history: History, since: datetime, now: datetime) -> float:
+def _count_attempts(history: History, since: datetime, now: datetime) -> float:
     """Attempts after the first one that was seen."""
     count = 0.0
     for (before, first), (after, last) in zip(history.starts, history.starts[1:], strict=False):
         shared = (min(after, now) - max(before, since)).total_seconds()
-        whole = (after - before).total_seconds()
+        interval = (after - before).total_seconds()
         if shared > 0 and last > first:
-            count += (last - first) * shared / whole
+            count += (last - first) * shared / interval
     return count

@@ -34,11 +34,11 @@ def differing_step_counters(
         return [not_applicable("there is no row of this instance yet")]
     logged = metrics.step - 1 + contract.tracker.first_step
     own = {name: value for name, value in (metrics.last or {}).items() if name in COUNTERS}
-    apart = [
+    differing = [
         failed(
             f"the newest row says {name} {value:g}, and is logged under step {logged}", subject=name
         )
         for name, value in own.items()
         if not abs(value - logged) <= limits.apart
     ]
-    return apart or [passed(f"the newest row is logged under step {logged}")]
+    return differing or [passed(f"the newest row is logged under step {logged}")]

@@ -41,8 +41,8 @@ def instability_precursor(metrics: Metrics, history: History, limits: Limits) ->
             return False
         if excursion.kind == "growth":
             return excursion.rows >= limits.rows
-        apart = math.log(excursion.peak) >= limits.norm_noises * excursion.noise
-        return excursion.rows >= limits.norm_rows and apart
+        beyond_noise = math.log(excursion.peak) >= limits.norm_noises * excursion.noise
+        return excursion.rows >= limits.norm_rows and beyond_noise
 
     early = metrics.of("growth", "explosion")
     return judged(

@@ -63,8 +63,8 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         slow = slow and not may_rise(metrics.opening, spike.expected)
         fast = spike.height >= limits.fast_ratio and spike.rows >= limits.fast_rows
         needed = limits.few_sigmas if spike.rows <= limits.few_rows else limits.sigmas
-        apart = spike.height >= math.exp(limits.noises * spike.noise)
-        return (slow or fast) and spike.sigmas >= needed and apart
+        beyond_noise = spike.height >= math.exp(limits.noises * spike.noise)
+        return (slow or fast) and spike.sigmas >= needed and beyond_noise
 
     risen = (*metrics.spikes, *metrics.of("shifted"))
     return judged(metrics, history, risen, lasts, "no lasting spike", check="loss-spike")

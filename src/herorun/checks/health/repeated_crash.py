@@ -61,7 +61,7 @@ def repeated_crash(
 
 
 def _describe_repeats(last: End, before: Sequence[End], limits: Limits) -> list[str]:
-    at_step = _count_alike_in_a_row(before, lambda end: _near(end, last, limits.apart))
+    at_step = _count_alike_in_a_row(before, lambda end: _at_same_step(end, last, limits.apart))
     of_error = _count_alike_in_a_row(
         before,
         lambda end: (
@@ -95,11 +95,11 @@ def _count_alike_in_a_row(before: Sequence[End], alike: Callable[[End], bool]) -
     return alike_ends
 
 
-def _near(end: End, last: End, apart: int) -> bool:
+def _at_same_step(end: End, last: End, max_difference: int) -> bool:
     """A complete checkpoint at or beyond the step where it failed before says that it got past that."""
     if end.step is None or last.step is None or (last.checkpoint or 0) >= max(end.step, 1):
         return False
-    return abs(end.step - last.step) <= apart
+    return abs(end.step - last.step) <= max_difference
 
 
 def _stuck(end: End, last: End) -> bool:

@@ -18,5 +18,5 @@ def undelivered_escalation(undelivered: Undelivered) -> Verdict:
     details = [
         f"{title}, since {at:%Y-%m-%d %H:%M} UTC: {why}" for title, at, why in undelivered.posts
     ]
-    rest = f", and {len(details) - 1} more" if len(details) > 1 else ""
-    return failed(f"not delivered yet: {details[0]}{rest}", *details)
+    more = f", and {len(details) - 1} more" if len(details) > 1 else ""
+    return failed(f"not delivered yet: {details[0]}{more}", *details)

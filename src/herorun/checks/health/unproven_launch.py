@@ -19,5 +19,5 @@ def unproven_launch(proof: LaunchProof) -> Verdict:
     if not proof.doubts:
         alone = f"; but {proof.unstated[0]}" if proof.unstated else ""
         return passed(f"all launches and seals of the record are proven{alone}")
-    rest = f", and {len(proof.doubts) - 1} more" if proof.doubts[1:] else ""
-    return failed(f"{proof.doubts[0]}{rest}", *proof.doubts)
+    more = f", and {len(proof.doubts) - 1} more" if proof.doubts[1:] else ""
+    return failed(f"{proof.doubts[0]}{more}", *proof.doubts)

@@ -48,7 +48,7 @@ def config_drift(
     )
     full_state = _is_full_state(plan)
     blocking = [change for change in changes if _blocks(change, same_run, full_state)]
-    return [*_report_config_drift(blocking, prior), _rest(changes, blocking, prior)]
+    return [*_report_config_drift(blocking, prior), _judge_allowed(changes, blocking, prior)]
 
 
 def _is_full_state(plan: Plan) -> bool:
@@ -65,20 +65,24 @@ def _blocks(change: ConfigChange, same_run: bool, full_state: bool) -> bool:
 def _report_config_drift(blocking: list[ConfigChange], prior: PriorLaunch) -> Iterable[Verdict]:
     for change in blocking[:MOST]:
         yield failed(str(change), f"before: as {prior.instance} was admitted", subject=change.key)
-    rest = blocking[MOST:]
-    if rest:
-        texts = [str(change) for change in rest]
-        yield failed(f"{len(rest)} more keys differ: {few(texts)}", *texts, subject="further keys")
+    further = blocking[MOST:]
+    if further:
+        texts = [str(change) for change in further]
+        yield failed(
+            f"{len(further)} more keys differ: {few(texts)}", *texts, subject="further keys"
+        )
 
 
-def _rest(
+def _judge_allowed(
     changes: tuple[ConfigChange, ...], blocking: list[ConfigChange], prior: PriorLaunch
 ) -> Verdict:
     """What differs and stands in nobody's way."""
-    rest = [str(change) for change in changes if change not in blocking]
-    if not rest:
+    allowed = [str(change) for change in changes if change not in blocking]
+    if not allowed:
         other = "nothing else differs from" if blocking else "the same as"
         return passed(f"{other} {prior.instance}", subject=prior.instance)
     return passed(
-        f"allowed differences from {prior.instance}: {few(rest)}", *rest, subject=prior.instance
+        f"allowed differences from {prior.instance}: {few(allowed)}",
+        *allowed,
+        subject=prior.instance,
     )

@@ -30,12 +30,12 @@ def dirty_tree(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Ve
         if kinds[path] is Impact.NOTICE
     ]
     silent = len(changes) - len(blocking) - len(notices)
-    rest = [f"{silent} more of no interest"] if silent else []
+    ignored = [f"{silent} more of no interest"] if silent else []
     if not blocking:
         message = f"nothing that can change the training differs from {tree.commit:.9}"
-        return passed(message, *listed(notices), *rest)
+        return passed(message, *listed(notices), *ignored)
     number = count(len(blocking), "uncommitted change")
-    details = (*listed(blocking), *listed(notices), *rest, *closure.unresolved)
+    details = (*listed(blocking), *listed(notices), *ignored, *closure.unresolved)
     answer = failed(f"{number} on {tree.commit:.9}: {few(blocking)}", *details)
     return replace(answer, explains=tuple(f"file {path}" for path, _ in changes))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.config.final_step import misnamed, steps_by_tokens
-from herorun.core.config.normalise import whole
+from herorun.core.config.normalise import whole_number
 from herorun.core.config.trainer_keys import ConfigCount, horizons, look_up, total_steps
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, TrackerIdentity, Unavailable
@@ -77,14 +77,14 @@ def _horizon(contract: Contract, config: Mapping[str, Any]) -> list[ConfigCount]
     key = contract.config.horizon
     if key is None:
         return horizons(config)
-    count = whole(look_up(config, key))
+    count = whole_number(look_up(config, key))
     return [] if count is None else [ConfigCount(key, count)]  # one that holds no count is misnamed
 
 
 def _of_tracker(contract: Contract, config: Mapping[str, Any]) -> Iterator[Statement]:
     """What the tracker's run was configured with, where it is there already."""
     config_key = contract.final_step if isinstance(contract.final_step, str) else ""
-    count = whole(look_up(config, config_key)) if config_key else None
+    count = whole_number(look_up(config, config_key)) if config_key else None
     totals = [ConfigCount(config_key, count)] if count is not None else total_steps(config)
     for each in totals:
         yield (

@@ -47,7 +47,10 @@ def fork_drift(
     before = writer_of(source, written_at)
     # The record holds plans scrubbed: compared unscrubbed, every masked value would look changed.
     inheritance = inherited(before, scrub_tree(plan.values), start, contract.config)
-    return [*_report_fork_drift(inheritance, before.instance), _rest(inheritance, before.instance)]
+    return [
+        *_report_fork_drift(inheritance, before.instance),
+        _judge_allowed(inheritance, before.instance),
+    ]
 
 
 def _report_fork_drift(inheritance: Inherited, instance: str) -> list[Verdict]:
@@ -58,16 +61,14 @@ def _report_fork_drift(inheritance: Inherited, instance: str) -> list[Verdict]:
         )
         for change in inheritance.unsigned[:MOST]
     ]
-    rest = inheritance.unsigned[MOST:]
-    if not rest:
+    further = inheritance.unsigned[MOST:]
+    if not further:
         return one_by_one
-    message = (
-        f"{len(rest)} more keys differ from {instance}: {few([str(change) for change in rest])}"
-    )
-    return [*one_by_one, failed(message, *map(str, rest), subject="further keys")]
+    message = f"{len(further)} more keys differ from {instance}: {few([str(change) for change in further])}"
+    return [*one_by_one, failed(message, *map(str, further), subject="further keys")]
 
 
-def _rest(inheritance: Inherited, instance: str) -> Verdict:
+def _judge_allowed(inheritance: Inherited, instance: str) -> Verdict:
     """What differs and needs no signature."""
     names = [f"{change} (a name of its own)" for change in inheritance.own]
     if not inheritance.other:

@@ -56,10 +56,10 @@ def _moved(
     old_checkpoints: LeftCheckpoints | Nothing | Unavailable,
 ) -> Verdict:
     start = plan.start.value
-    begins = f"from {start.path}" if start else "from scratch"
+    start_text = f"from {start.path}" if start else "from scratch"
     message = (
         f"the {role} of {before.name} is {old}, and this launch would write to {new or 'none'} "
-        f"and start {begins}; "
+        f"and start {start_text}; "
         f"{_describe_left_behind(old, old_checkpoints)}"
     )
     return failed(message, *(c.path for c in _in(old, old_checkpoints)[:20]), subject=new or role)

@@ -145,6 +145,6 @@ def _is_under_root(value: str, roots: Sequence[str], names: set[str]) -> bool:
 
 
 def _normal(path: str) -> str:
-    scheme, mark, rest = path.rpartition("://")
-    rest = re.sub(r"/(\./)*/*", "/", rest).rstrip("/")
-    return rest if scheme in ("", "file") else f"{scheme}{mark}{rest}"
+    scheme, mark, tail = path.rpartition("://")
+    tail = re.sub(r"/(\./)*/*", "/", tail).rstrip("/")
+    return tail if scheme in ("", "file") else f"{scheme}{mark}{tail}"

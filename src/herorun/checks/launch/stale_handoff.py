@@ -60,5 +60,5 @@ def _texts(contract: Contract, plan: Plan) -> Iterator[tuple[str, str]]:
 
 def _mentions_path(text: str, path: str) -> bool:
     """Whole: step-5 is not named by step-54."""
-    _, mention, rest = text.rpartition(path)
-    return bool(mention) and not rest[:1].isalnum()
+    _, mention, after = text.rpartition(path)
+    return bool(mention) and not after[:1].isalnum()

@@ -69,13 +69,11 @@ def _stated_reason(start: StartPoint, contract: Contract) -> str:
     return (contract.start.reason or "") if start.path == stated_path else ""
 
 
-def _elsewhere(begins: str, latest: Candidate | None) -> Verdict | None:
+def _elsewhere(start_text: str, latest: Candidate | None) -> Verdict | None:
     """The run has a complete checkpoint of its own, and would not go on from there."""
     if latest is None:
         return None
-    message = (
-        f"the run would start {begins}, and its own {latest.path} is complete at step {latest.step}"
-    )
+    message = f"the run would start {start_text}, and its own {latest.path} is complete at step {latest.step}"
     return failed(message, subject=latest.path)
 
 

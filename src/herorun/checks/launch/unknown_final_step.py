@@ -14,16 +14,16 @@ from herorun.core.plan import Plan, StartPoint
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
 def unknown_final_step(plan: Plan, file: ContractFile) -> Verdict:
-    final, begin = plan.final_step, _first_step_of(plan.start.value)
+    final, first = plan.final_step, _first_step_of(plan.start.value)
     if final.value is None:
         line = line_of(file.text, ("final_step",))
         place = f" ({file.path}, line {line})" if line else ""
         return failed(f"the final step is unknown: {final.source}{place}", subject="final_step")
     if final.value <= 0:
         return failed(f"the final step is {final}: it must be positive", subject="final_step")
-    if final.value <= begin:
+    if final.value <= first:
         return failed(
-            f"the final step is {final}, and the run would start at step {begin}",
+            f"the final step is {final}, and the run would start at step {first}",
             subject="final_step",
         )
     return passed(f"ends at step {final}")

@@ -73,13 +73,13 @@ def _only_the_user_differs(root: str, earlier: str, login: str) -> bool:
 
 def _temporary(root: str, of_this_machine: str, permanent: bool) -> str:
     """Why a root does not last; empty where nothing says so. A temporary root may have a store's time limit."""
-    scheme, mark, rest = root.rpartition("://")
+    scheme, mark, tail = root.rpartition("://")
     if mark and scheme != "file":
-        bucket, *folders = _segments(rest)
+        bucket, *folders = _segments(tail)
         parts = [part for part in folders if part in ("tmp", "temp") or part.startswith("ttl=")]
         parts += [bucket] if {"tmp", "temp"} & set(re.split(r"[-_.]", bucket)) else []
         return f"{parts[0]!r} is a part of its path" if permanent and parts else ""
-    path = "/" + "/".join(_segments(rest))
+    path = "/" + "/".join(_segments(tail))
     folders = [*TEMPORARY, *([of_this_machine] if of_this_machine else [])]
     return next(
         (f"it lies in {folder}" for folder in folders if f"{path}/".startswith(f"{folder}/")), ""

@@ -66,6 +66,6 @@ def holds(region: str, hardware_region: str) -> bool:
 
 def _within(inner: str, outer: str) -> bool:
     """`us-central1-a` and `us-east-1a` are zones of a region; `us-east1` lies in `us`."""
-    rest = inner.removeprefix(outer)
+    suffix = inner.removeprefix(outer)
     zone = r"-[a-z0-9]+|[a-z]" if "-" in outer else r"-.+"
-    return inner == outer or (rest != inner and bool(re.fullmatch(zone, rest)))
+    return inner == outer or (suffix != inner and bool(re.fullmatch(zone, suffix)))

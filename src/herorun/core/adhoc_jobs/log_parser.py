@@ -70,8 +70,8 @@ def progress_in(text: str) -> LogProgress | None:
     >>> print(progress_in("Progress on:train 4.60kit/5.16kit rate:1.2it/s"))
     ~4600/unknown
     """
-    for whole in reversed(text.replace("\r", "\n").splitlines()):
-        line = without_escapes(whole[:LONGEST])
+    for raw_line in reversed(text.replace("\r", "\n").splitlines()):
+        line = without_escapes(raw_line[:LONGEST])
         if not _OTHER.search(line) and (progress := _of_line(line)):
             return progress
     return None
@@ -95,8 +95,8 @@ def trained_in(text: str) -> LogProgress | None:
     >>> print(trained_in("step 1501 loss 2.5\\nSaving checkpoint at step 1600"))
     ~1501/unknown
     """
-    for whole in reversed(text.replace("\r", "\n").splitlines()):
-        line = without_escapes(whole[:LONGEST])
+    for raw_line in reversed(text.replace("\r", "\n").splitlines()):
+        line = without_escapes(raw_line[:LONGEST])
         if _OTHER.search(line) or _UNTRAINED.search(line):
             continue
         progress = _of_line(line)
@@ -109,8 +109,8 @@ def _is_bare(line: str) -> bool:
     """Whether it says nothing but a step, after a time, a level or the like. A rounded bar is
     one.
     """
-    rest = _STEP.sub("", line, count=1) if _STEP.search(line) else ""
-    return len(rest) <= 200 and _BARE_STEP.fullmatch(rest) is not None
+    remainder = _STEP.sub("", line, count=1) if _STEP.search(line) else ""
+    return len(remainder) <= 200 and _BARE_STEP.fullmatch(remainder) is not None
 
 
 def _of_line(line: str) -> LogProgress | None:

@@ -52,12 +52,12 @@ def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
         return ""
     (code, count), *_ = Counter(task.exit_code for task in failures).most_common()
     alike = [task for task in failures if task.exit_code == code]
-    near = [task for task in alike if task.met_limit]
+    near_limit = [task for task in alike if task.met_limit]
     ended = "ended without an exit code" if code is None else f"ended with {code}"
-    if near:
+    if near_limit:
         return (
-            f"{_share(len(near), tasks, noun)} peaked near the container limit and {ended}: raise "
-            "memory"
+            f"{_share(len(near_limit), tasks, noun)} peaked near the container limit and {ended}: "
+            "raise memory"
         )
     if code == OOM_CODE:
         return (

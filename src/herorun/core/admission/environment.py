@@ -133,5 +133,5 @@ def _shorten_value(value: Any) -> str:
 
 
 def _few(messages: list[str]) -> str:
-    rest = f"; and {len(messages) - MOST} more" if len(messages) > MOST else ""
-    return "; ".join(messages[:MOST]) + rest
+    more = f"; and {len(messages) - MOST} more" if len(messages) > MOST else ""
+    return "; ".join(messages[:MOST]) + more

@@ -105,8 +105,8 @@ def write_key(verb: Verb, *parts: object) -> str:
 
 
 def parse_key(text: str) -> ActionKey:
-    verb, _, rest = text.partition("/")
-    topic, _, detail = rest.partition("/")
+    verb, _, argument = text.partition("/")
+    topic, _, detail = argument.partition("/")
     return ActionKey(verb, topic, detail)
 
 

@@ -68,8 +68,8 @@ def _is_old(
     )
 
 
-def _is_within(steps: tuple[int, int] | None, whole: tuple[int, int] | None) -> bool:
-    return bool(steps and whole and whole[0] <= steps[0] and steps[1] <= whole[1])
+def _is_within(steps: tuple[int, int] | None, outer: tuple[int, int] | None) -> bool:
+    return bool(steps and outer and outer[0] <= steps[0] and steps[1] <= outer[1])
 
 
 def carried_over(

@@ -113,8 +113,8 @@ def tick(
     ended = left_behind((alert for alert in ledger.left if alert.key not in carried), checks)
     ended = tuple(alert for alert in ended if not _is_continued(alert, findings, checks))
     if _has_ended(evidence):
-        alerts, over = ended_unresolved(alerts, findings, checks)
-        ended = (*ended, *over)
+        alerts, unresolved = ended_unresolved(alerts, findings, checks)
+        ended = (*ended, *unresolved)
     late_resolved = resolved_late((*ledger.ended, *ended), findings)
     ended = tuple(alert for alert in ended if alert.id not in late_resolved)
     numeric = numeric_stretches(evidence, findings, checks)

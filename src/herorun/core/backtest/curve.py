@@ -171,9 +171,11 @@ class CurveBacktest:
                 self._fire(key, row, step, verdict.message)
         for key in sorted((self._firing.keys() | self._muted) - open_now.keys()):
             if key in self._firing:
-                over = self._firing.pop(key)
-                over.until_row = row
-                over.message = failing[key].verdict.message if key in failing else over.message
+                resolved = self._firing.pop(key)
+                resolved.until_row = row
+                resolved.message = (
+                    failing[key].verdict.message if key in failing else resolved.message
+                )
             self._muted.discard(key)
 
     def _fire(self, key: Key, row: int, step: int, message: str) -> None:

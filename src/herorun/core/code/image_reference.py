@@ -44,9 +44,9 @@ def parse_image(text: str) -> ImageReference | None:
     match = _PARTS.fullmatch(text.removeprefix("docker://"))
     if not match:
         return None
-    first, _, rest = match["name"].partition("/")
-    has_host = rest and (first == "localhost" or "." in first or ":" in first)
-    host, repository = (first, rest) if has_host else (_DEFAULT, match["name"])
+    first, _, path = match["name"].partition("/")
+    has_host = path and (first == "localhost" or "." in first or ":" in first)
+    host, repository = (first, path) if has_host else (_DEFAULT, match["name"])
     if host == _DEFAULT and "/" not in repository:
         repository = f"library/{repository}"
     if not _REPOSITORY.fullmatch(repository):

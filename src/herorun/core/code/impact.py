@@ -130,5 +130,5 @@ def config_paths(contract: Contract) -> tuple[str, ...]:
 
 def listed(lines: Sequence[str]) -> tuple[str, ...]:
     """The lines for a finding's details, as many as anybody reads."""
-    rest = len(lines) - _MOST
-    return (*lines[:_MOST], *([f"and {rest} more"] if rest > 0 else []))
+    remaining = len(lines) - _MOST
+    return (*lines[:_MOST], *([f"and {remaining} more"] if remaining > 0 else []))

@@ -66,8 +66,10 @@ class JobProgram:
                     and value.endswith(suffix)
                     and not re.search(r"\s", value)
                 ):
-                    whole = id(node) not in parts and splitext(basename(value))[1] == suffix
-                    yield NamedValue(value if whole else None, path, getattr(node, "lineno", 0))
+                    is_literal = id(node) not in parts and splitext(basename(value))[1] == suffix
+                    yield NamedValue(
+                        value if is_literal else None, path, getattr(node, "lineno", 0)
+                    )
 
     def arguments(
         self, callee: str, keyword: str, position: int = _BY_NAME

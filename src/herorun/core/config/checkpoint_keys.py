@@ -26,7 +26,7 @@ from typing import Any
 
 from herorun.core.config.command_keys import command_keys
 from herorun.core.config.key_classes import snake_parts
-from herorun.core.config.normalise import flatten, number, whole
+from herorun.core.config.normalise import flatten, number, whole_number
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 
@@ -96,7 +96,7 @@ def _values_of_key(
     """What one key sets, its value and its rank; nothing for a key of another kind, or a value that
     says nothing.
     """
-    count = whole(value)
+    count = whole_number(value)
     levanter = bool(above) and above[-1] == "checkpointer"
     if (last == "save_interval" and levanter) or last == "train_time_interval":
         if (span := duration(value)) is not None:
@@ -185,9 +185,9 @@ def duration(value: Any) -> timedelta | None:
         return timedelta(seconds=value) if 0 < value < 1e9 else None
     text = str(value).strip()
     if clock := _CLOCK.fullmatch(text):
-        days, hours, minutes, rest = clock.groups()
+        days, hours, minutes, seconds = clock.groups()
         return timedelta(
-            days=int(days or 0), hours=int(hours), minutes=int(minutes), seconds=float(rest)
+            days=int(days or 0), hours=int(hours), minutes=int(minutes), seconds=float(seconds)
         )
     spans = _SPAN.findall(text)
     if not spans or _SPAN.sub("", text).strip():

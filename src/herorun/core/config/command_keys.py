@@ -37,7 +37,7 @@ def _pairs(argv: Sequence[str]) -> Pairs:
     while at < len(argv):
         word, at = argv[at], at + 1
         if word == "--":
-            yield from ((str(place + n), rest) for n, rest in enumerate(argv[at:]))
+            yield from ((str(place + n), argument) for n, argument in enumerate(argv[at:]))
             return
         flag = None if _is_number(word) else _FLAG.fullmatch(word)
         if flag and flag["value"] is None:

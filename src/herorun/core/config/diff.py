@@ -141,7 +141,7 @@ def _drop_ignored(table: Any, at: str, config: Config, dropped: list[str]) -> An
         if is_volatile(f"{at}{key}", config):
             dropped.append(f"{at}{key}")
             continue
-        rest = _drop_ignored(value, f"{at}{key}.", config, dropped)
-        if rest != {} or value == {}:
-            remaining[key] = rest
+        kept_keys = _drop_ignored(value, f"{at}{key}.", config, dropped)
+        if kept_keys != {} or value == {}:
+            remaining[key] = kept_keys
     return remaining

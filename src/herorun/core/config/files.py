@@ -85,10 +85,10 @@ def _without_times(value: Any) -> Any:
     return value.isoformat() if isinstance(value, (date, time)) else value
 
 
-def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+def merge(base: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:
     """Nested tables merged; every other value replaced."""
     merged = dict(base)
-    for key, value in over.items():
+    for key, value in override.items():
         before = merged.get(key)
         if isinstance(before, Mapping) and isinstance(value, Mapping):
             merged[key] = merge(before, value)

@@ -5,7 +5,7 @@ text.
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.config.normalise import flatten, show_short, whole
+from herorun.core.config.normalise import flatten, show_short, whole_number
 from herorun.core.config.trainer_keys import (
     BATCH,
     RUN_WORDS,
@@ -35,7 +35,7 @@ def resolve_final_step(
     if final_step is None:
         return _inferred(contract, config, source)
     value = look_up(config, final_step)
-    count = whole(value) if isinstance(value, (int, float)) else None
+    count = whole_number(value) if isinstance(value, (int, float)) else None
     if count is None:
         state = "missing" if value is None else repr(value)
         hint = nearest_key(config, final_step) if value is None else ""
@@ -125,7 +125,7 @@ def _ramps_up(config: Mapping[str, Any]) -> bool:
 
 
 def _count_of_key(config: Mapping[str, Any], key: str | None) -> ConfigCount | None:
-    count = whole(look_up(config, key)) if key else None
+    count = whole_number(look_up(config, key)) if key else None
     return ConfigCount(key, count) if key and count is not None and count > 0 else None
 
 

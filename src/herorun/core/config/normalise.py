@@ -83,7 +83,7 @@ def number(value: Any) -> int | float | None:
         return None
 
 
-def whole(value: Any) -> int | None:
+def whole_number(value: Any) -> int | None:
     """A count: 200, 2e5 or "2e5"; None for anything else."""
     amount = number(value)
     if isinstance(amount, float):

@@ -28,9 +28,9 @@ def _resolved(value: Any, root: Any, through: tuple[str, ...]) -> Any:
         return [_resolved(item, root, through) for item in value]
     if not isinstance(value, str) or "${" not in value:
         return value
-    whole = _REFERENCE.fullmatch(value)
-    if whole:
-        target = _followed(whole[1], root, through)
+    reference = _REFERENCE.fullmatch(value)
+    if reference:
+        target = _followed(reference[1], root, through)
         return value if target is _MISSING else target
     return _REFERENCE.sub(lambda part: _inserted(part, root, through), value)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from herorun.core.config.key_classes import snake_parts
-from herorun.core.config.normalise import flatten, whole
+from herorun.core.config.normalise import flatten, whole_number
 from herorun.core.lazy_dataclass import dataclass
 
 _TOTAL = (
@@ -86,8 +86,8 @@ def nearest_key(config: Mapping[str, Any], key: str) -> str:
     keys = list(flatten(config))
     leaf = key.rpartition(".")[2]
     same = [each for each in keys if each.rpartition(".")[2] == leaf]
-    near = same[:1] or get_close_matches(key, keys, 1, 0.7)
-    return f" (did you mean `{near[0]}`?)" if near else ""
+    closest = same[:1] or get_close_matches(key, keys, 1, 0.7)
+    return f" (did you mean `{closest[0]}`?)" if closest else ""
 
 
 def total_steps(config: Mapping[str, Any]) -> list[ConfigCount]:
@@ -123,7 +123,7 @@ def counts(
     """
     config_counts = []
     for key, value in flatten(config).items():
-        count = whole(value)
+        count = whole_number(value)
         if (
             count is not None
             and count > 0

@@ -127,9 +127,9 @@ def _as_written(
 def _instead(model: type[BaseModel] | None, loc: Sequence[str | int]) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(str(loc[-1]), keys_at(model, loc[:-1]), 1) if model else []
-    if near:
-        name = ".".join(str(part) for part in (*loc[:-1], near[0]))
+    closest = get_close_matches(str(loc[-1]), keys_at(model, loc[:-1]), 1) if model else []
+    if closest:
+        name = ".".join(str(part) for part in (*loc[:-1], closest[0]))
         return f"did you mean `{name}`?"
     return "remove it, or look for its name in `herorun schema`"
 

@@ -144,12 +144,12 @@ def _until_gap(state: gaps.Steps, steps: Sequence[int]) -> tuple[int, float]:
     for count, step in enumerate(steps):
         if before is None or step <= before:
             return count, stride
-        apart, before = step - before, step
-        if apart == stride:
+        step_gap, before = step - before, step
+        if step_gap == stride:
             continue
-        if gaps.is_far(stride, apart):
+        if gaps.is_far(stride, step_gap):
             return count, stride
-        stride = gaps.eased(stride, apart)
+        stride = gaps.eased(stride, step_gap)
     return len(steps), stride
 
 

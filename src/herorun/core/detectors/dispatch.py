@@ -94,10 +94,10 @@ def _phase(state: MetricsState, step: int, phases: tuple[int, ...]) -> bool:
     """Whether a declared phase begins with this row."""
     state.since_phase += 1
     phase_count = sum(boundary < step for boundary in phases)
-    begins, state.phases = phase_count > state.phases, phase_count
-    if begins:
+    is_new_phase, state.phases = phase_count > state.phases, phase_count
+    if is_new_phase:
         state.since_phase = 0
-    return begins
+    return is_new_phase
 
 
 def _loss(

@@ -45,34 +45,34 @@ def see(state: Steps, step: int) -> bool:
     if before is None or step <= before:
         state.jump = []
         return False
-    apart = step - before
-    if apart > WAITING and far(state, apart):
+    step_gap = step - before
+    if step_gap > WAITING and far(state, step_gap):
         if state.jump:  # twice in a row: it logs more rarely now
-            state.stride, state.jump = float(apart), []
+            state.stride, state.jump = float(step_gap), []
         else:
             state.jump = [before, step]
         return True
     if state.jump:
         _lose_rows(state, state.jump[0], state.jump[1])
         state.jump = []
-    state.stride = eased(state.stride, apart)
+    state.stride = eased(state.stride, step_gap)
     return False
 
 
-def eased(stride: float, apart: int) -> float:
+def eased(stride: float, step_gap: int) -> float:
     """The usual steps between two rows, after two so many steps apart."""
-    lower = stride - (stride - apart) / EASE
-    return lower if lower > apart else float(apart)
+    lower = stride - (stride - step_gap) / EASE
+    return lower if lower > step_gap else float(step_gap)
 
 
-def far(state: Steps, apart: int) -> bool:
+def far(state: Steps, step_gap: int) -> bool:
     """Whether rows so many steps apart have others between them."""
-    return is_far(state.stride, apart)
+    return is_far(state.stride, step_gap)
 
 
-def is_far(stride: float, apart: int) -> bool:
+def is_far(stride: float, step_gap: int) -> bool:
     """The same, by the usual steps between two rows."""
-    return apart > WAITING and 0 < FAR * stride < apart
+    return step_gap > WAITING and 0 < FAR * stride < step_gap
 
 
 def _lose_rows(state: Steps, before: int, after: int) -> None:

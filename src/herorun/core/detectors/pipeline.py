@@ -145,13 +145,13 @@ def _take(
     logged_loss = names.loss_of(row.values)
     if logged_loss is not None:
         interleaved_writers.arrive(state.turns, step, logged_loss)
-    ready, begins = reorder.take(state, row, names, relaunched and bool(state.instance))
+    ready, is_new_attempt = reorder.take(state, row, names, relaunched and bool(state.instance))
     for waited in ready:
         judge_row(state, waited, names)
-    if begins:
+    if is_new_attempt:
         _end_attempt(state)
-    if newest and (relaunched or begins or not state.instance):
-        _hand_over(state, row, step, newest, boundaries[0].instance if begins else "")
+    if newest and (relaunched or is_new_attempt or not state.instance):
+        _hand_over(state, row, step, newest, boundaries[0].instance if is_new_attempt else "")
 
 
 def _is_relaunched(state: MetricsState, row: Row, names: Names, newest: Boundary) -> bool:
@@ -242,10 +242,10 @@ def summarise(state: MetricsState, names: Names) -> Metrics | None:
     """The evidence that checks judge, the waiting rows included; None before the first row."""
     if not state.rows or state.advanced_at is None:
         return None
-    whole = copied(state)
-    for row in whole.waiting:
-        judge_row(whole, row, names)
-    return _build_metrics(whole, names)
+    complete = copied(state)
+    for row in complete.waiting:
+        judge_row(complete, row, names)
+    return _build_metrics(complete, names)
 
 
 def _build_metrics(state: MetricsState, names: Names) -> Metrics:

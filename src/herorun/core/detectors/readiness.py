@@ -68,6 +68,6 @@ def _young(
     if missing <= 0 or not trend.young:
         return
     stride = state.steps.stride
-    apart = f", about {stride:.0f} steps apart" if stride > DENSE else ""
-    reason = f"{count(trend.rows, 'row')} so far, of the {SETTLE} that these checks need{apart}"
+    spacing = f", about {stride:.0f} steps apart" if stride > DENSE else ""
+    reason = f"{count(trend.rows, 'row')} so far, of the {SETTLE} that these checks need{spacing}"
     yield UnjudgedMetric(metric, checks, reason, state.judged + missing)

@@ -159,8 +159,8 @@ def lose(state: Lineage) -> None:
 
 def _has_gap(steps: list[int]) -> bool:
     """Whether rows are missing among those before the restart: the trend is then of long ago."""
-    apart = [after - before for before, after in pairwise(steps)]
-    return bool(apart) and max(apart) > max(WAITING, FAR * median(apart))
+    step_gaps = [after - before for before, after in pairwise(steps)]
+    return bool(step_gaps) and max(step_gaps) > max(WAITING, FAR * median(step_gaps))
 
 
 def _mean(losses: list[float], level: float) -> float:
@@ -271,15 +271,15 @@ def _expected_rate(
     rates = state.old_rates
     if step in rates:
         return rates[step], True
-    near = sorted(rates, key=lambda other: abs(other - step))[:2]
-    if not near or abs(near[0] - step) > max(NEAREST, NEAR * compared.stride):
+    nearest = sorted(rates, key=lambda other: abs(other - step))[:2]
+    if not nearest or abs(nearest[0] - step) > max(NEAREST, NEAR * compared.stride):
         return None, False
-    usual = rates[near[0]]
-    if len(near) < 2:
+    usual = rates[nearest[0]]
+    if len(nearest) < 2:
         return usual, False
-    slope = (usual - rates[near[1]]) / (near[0] - near[1])
+    slope = (usual - rates[nearest[1]]) / (nearest[0] - nearest[1])
     return min(
-        usual, max(usual + slope * (step - near[0]), 0.0), key=lambda one: abs(one - rate)
+        usual, max(usual + slope * (step - nearest[0]), 0.0), key=lambda one: abs(one - rate)
     ), False
 
 

@@ -100,7 +100,7 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
     opening, descent, descended = state.opening[0], state.descent, state.descended
     forgotten, halved = second_beginning._FORGOTTEN, state.opening[-1]
     ys, mask, many = list(state.recent), windows._NEWEST, NEWEST - windows.OUTLIERS
-    leap, saturated, near = windows.LEAST_LEAP, loss.SATURATED, loss.SATURATED_WITHIN
+    leap, saturated, tolerance = windows.LEAST_LEAP, loss.SATURATED, loss.SATURATED_WITHIN
     alike, high, elevated, drift = (
         second_beginning.ALIKE,
         loss._HIGH,
@@ -110,7 +110,7 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
     place = first - 1
     for place in range(first, len(steps)):
         value = losses[place]
-        if value <= 0.0 or value == newest or -near < value - saturated < near:
+        if value <= 0.0 or value == newest or -tolerance < value - saturated < tolerance:
             break
         y = log(value)
         excess = y - level

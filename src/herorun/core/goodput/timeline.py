@@ -138,8 +138,8 @@ def _between(
     gap, usual = row.at - before.at, pace * steps
     evaluation = min(round(row.eval_seconds * SECOND), gap)
     saving = min(round(row.save_seconds * SECOND), gap - evaluation)
-    rest = gap - evaluation - saving
-    training = rest if rest <= SLOW * usual else round(usual)
+    remaining = gap - evaluation - saving
+    training = remaining if remaining <= SLOW * usual else round(usual)
     _train(line, before.at + training, before, row, clock.high)
     line.upto(before.at + training + evaluation, WallTimeState.EVAL)
     line.upto(before.at + training + evaluation + saving, WallTimeState.CHECKPOINT)

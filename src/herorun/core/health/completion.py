@@ -13,9 +13,9 @@ def final_checkpoint(
         or not isinstance(checkpoints, Checkpoints)
     ):
         return ""
-    whole = (
+    complete = (
         c
         for c in checkpoints.candidates
         if c.step == final.value and c.complete and not c.temporary
     )
-    return next((c.path for c in whole), "")
+    return next((c.path for c in complete), "")

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from herorun.core.config.key_classes import snake_parts
-from herorun.core.config.normalise import flatten, whole
+from herorun.core.config.normalise import flatten, whole_number
 from herorun.core.evidence import History, Metrics, PriorLaunch, SourceLoss
 from herorun.core.lazy_dataclass import dataclass
 
@@ -47,7 +47,7 @@ def weights_of(prior: PriorLaunch, history: History) -> str:
 
 def vocabulary(config: Mapping[str, Any]) -> Vocabulary | None:
     """The largest that the config names; the others are of a tokenizer before it is padded."""
-    sizes = ((key, whole(value)) for key, value in flatten(config).items())
+    sizes = ((key, whole_number(value)) for key, value in flatten(config).items())
     candidates = [
         Vocabulary(k, n) for k, n in sizes if n and n > 1 and snake_parts(k)[-1] in _VOCABULARY
     ]

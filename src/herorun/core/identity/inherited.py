@@ -41,10 +41,14 @@ def inherited(
     changes = diff_launches(before.plan, plan, config)
     names = _rename_pairs(before.plan, plan, before.slug)
     own = [change for change in changes if _is_own(change, names, start.path)]
-    rest = [change for change in changes if change not in own]
+    unexplained = [change for change in changes if change not in own]
     full_state = start.kind == "full-state"
-    unsigned = [c for c in rest if c.steers or (full_state and c.kind is KeyClass.RESUME_BREAKING)]
-    return Inherited(tuple(unsigned), tuple(c for c in rest if c not in unsigned), tuple(own))
+    unsigned = [
+        c for c in unexplained if c.steers or (full_state and c.kind is KeyClass.RESUME_BREAKING)
+    ]
+    return Inherited(
+        tuple(unsigned), tuple(c for c in unexplained if c not in unsigned), tuple(own)
+    )
 
 
 def _rename_pairs(

@@ -94,14 +94,14 @@ def read_line(text: str, place: str) -> JournalLine:
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenJournal(f"{place}: {str(error).splitlines()[0]}") from None
     try:
-        whole = canonical_json({**body, "hash": claimed})
+        canonical = canonical_json({**body, "hash": claimed})
         own = digest_of(canonical_json(body))
         # Of the words that were written: a field that a later version adds must not change an old
         # event's id.
         id_ = digest_of(canonical_json({"kind": body["kind"], **body["event"]}))[7:23]
     except (ValueError, RecursionError):  # a number that is not finite, or levels without end
-        whole = own = id_ = ""
-    if whole != text:
+        canonical = own = id_ = ""
+    if canonical != text:
         raise BrokenJournal(f"{place}: not in the form that herorun writes: it was changed")
     if own != claimed:
         raise BrokenJournal(f"{place}: the hash does not fit the line: it was changed")

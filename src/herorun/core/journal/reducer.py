@@ -133,8 +133,8 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
     open_alerts = {
         a.id: a for a in event.alerts if a.state in (AlertState.PENDING, AlertState.FIRING)
     }
-    over = {a.key for a in event.alerts if a.state is AlertState.RESOLVED}
-    ended = {key: alert for key, alert in memory.ended.items() if key not in over}
+    resolved = {a.key for a in event.alerts if a.state is AlertState.RESOLVED}
+    ended = {key: alert for key, alert in memory.ended.items() if key not in resolved}
     ended |= {a.key: a for a in event.alerts if a.state is AlertState.ENDED}
     last_summary = event.at if event.summary else memory.last_summary
     health = decided(memory.health, event)

@@ -45,7 +45,7 @@ class Remembered:
             and digest_of_segments(older) == self.of
         )
 
-    def begins(self, data: bytes) -> bool:
+    def is_prefix_of(self, data: bytes) -> bool:
         """Whether the newest segment still begins with the bytes that were folded."""
         return hashlib.sha256(data[: self.size]).hexdigest() == self.digest
 

@@ -17,12 +17,12 @@ _STEPS_AFTER = 2  # a single one may be another rank's last
 _DIGITS = 16  # of a number that is a step
 
 
-def own_log(catalogue: Catalogue, end: bytes, progress: str | None, whole: bool) -> Own:
+def own_log(catalogue: Catalogue, end: bytes, progress: str | None, is_complete: bool) -> Own:
     """Its newest progress line as it stands there, and the failure that it tells of. A first line
     cut in two is left out.
     """
     tail = without_escapes(end.decode("utf-8", "replace")).encode()
-    lines = _BREAK.split(tail if whole else tail.partition(b"\n")[2] or tail)
+    lines = _BREAK.split(tail if is_complete else tail.partition(b"\n")[2] or tail)
     line, step = _progress(lines, re.compile(progress.encode()) if progress else None)
     verdict = judged(catalogue, follow(catalogue, OwnLog(""), b"\n".join(lines)), None)
     text = scrub(line.decode("utf-8", "replace").strip())[:LONGEST]

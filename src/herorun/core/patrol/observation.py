@@ -59,7 +59,7 @@ class Copy:
     local: Count | Blind | None
 
     @property
-    def whole(self) -> bool | None:
+    def is_complete(self) -> bool | None:
         """By the count of files and their bytes, never by the folder's existence; None: nobody
         could count.
         """

@@ -97,7 +97,7 @@ def _signs(observation: HostObservation) -> list[bool | None]:
     ]
     if isinstance(observation.log, Own) and observation.log.done is not None:
         signs.append(observation.log.done)
-    return signs + [copy.whole for copy in observation.copies] if signs else []
+    return signs + [copy.is_complete for copy in observation.copies] if signs else []
 
 
 def _declared(observation: HostObservation) -> bool:

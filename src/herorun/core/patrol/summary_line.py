@@ -122,7 +122,7 @@ def _describe_changed(observation: HostObservation, advice: PatrolAdvice, before
 def facts_of(observation: HostObservation, advice: PatrolAdvice) -> str:
     """What counts as a change: not the time, the load or a percentage."""
     log = observation.log if isinstance(observation.log, Own) else Own()
-    counts = [(copy.path, copy.whole) for copy in observation.copies]
+    counts = [(copy.path, copy.is_complete) for copy in observation.copies]
     facts: list[object] = [
         advice.state.value,
         log.step,

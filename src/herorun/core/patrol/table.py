@@ -85,19 +85,19 @@ def _resumed(observation: HostObservation, without: str, ways: Ways) -> Iterator
 def _results(observation: HostObservation) -> Iterator[Advice]:
     for path, output in observation.results.items():
         if isinstance(output, CommandOutput):
-            rest = "" if output.complete else "\n(and more: it is longer than a result file)"
-            yield Advice("result", f"{path}:\n{output.text.rstrip()}{rest}", critical=False)
+            note = "" if output.complete else "\n(and more: it is longer than a result file)"
+            yield Advice("result", f"{path}:\n{output.text.rstrip()}{note}", critical=False)
 
 
 def _copies(observation: HostObservation, ways: Ways) -> Iterator[Advice]:
     for copy in observation.copies:
-        if copy.whole is False:
+        if copy.is_complete is False:
             message = (
                 f"{copy.path} has {_count(copy, True)} of the {_count(copy, False)} in "
                 f"{copy.source}. Resume the transfer:"
             )
             yield Advice("copy", message, ways.sends(copy.path))
-        elif copy.whole is None:
+        elif copy.is_complete is None:
             blind = next(
                 e
                 for e in (copy.remote, copy.local, Blind("there is no such folder here"))

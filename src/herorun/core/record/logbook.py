@@ -92,12 +92,12 @@ def opened(text: str) -> tuple[str, str]:
 
 def parts(text: str) -> tuple[str, str, str]:
     """What stands before the sections, Launched Instances, Event Log."""
-    head, _, rest = opened(text)[0].partition(f"\n{INSTANCES}")
-    instances, _, events = rest.partition(f"\n{EVENTS}")
+    head, _, sections = opened(text)[0].partition(f"\n{INSTANCES}")
+    instances, _, events = sections.partition(f"\n{EVENTS}")
     return head, instances, events
 
 
-def whole(pages: Sequence[str]) -> str:
+def join_pages(pages: Sequence[str]) -> str:
     """All pages as one text in the seed's shape; a logbook of one page as it is."""
     if len(pages) < 2:
         return "".join(pages)

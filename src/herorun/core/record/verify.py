@@ -176,7 +176,7 @@ def sections(page: str) -> Sections:
 
 def _entries(text: str) -> tuple[str, ...]:
     marks = [*(match.start() for match in _ENTRY.finditer(text)), len(text)]
-    return tuple(text[begin:end].strip() for begin, end in pairwise(marks))
+    return tuple(text[start:end].strip() for start, end in pairwise(marks))
 
 
 def _decode_page(page: bytes) -> str:

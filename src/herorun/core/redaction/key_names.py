@@ -64,15 +64,15 @@ _COUNT = lazy_regex(r"[+-]?[\d_]+(?:\.\d+)?(?:e[+-]?\d+)?[kmgtb]?", re.IGNORECAS
 
 def mask_named(text: str, mask: str) -> str:
     out, position = [], 0
-    for begin, end in _find_secret_values(text):
-        out += [text[position:begin], mask]
+    for start, end in _find_secret_values(text):
+        out += [text[position:start], mask]
         position = end
     return "".join([*out, text[position:]])
 
 
 def secrets_by_name(text: str) -> tuple[str, ...]:
     """The values that a name in the text tells as secrets."""
-    return tuple(text[begin:end] for begin, end in _find_secret_values(text))
+    return tuple(text[start:end] for start, end in _find_secret_values(text))
 
 
 def _find_secret_values(text: str) -> Iterator[tuple[int, int]]:
@@ -84,8 +84,8 @@ def _find_secret_values(text: str) -> Iterator[tuple[int, int]]:
             yield match.span(kind)
             at = match.end(kind)
         else:  # a quoted value, and one with a sign in it, may hold another name with its own
-            whole = kind == "bare" and "=" not in value and ":" not in value
-            at = match.end() if whole else match.start(kind)
+            is_bare = kind == "bare" and "=" not in value and ":" not in value
+            at = match.end() if is_bare else match.start(kind)
 
 
 def _is_joined(match: re.Match[str], value: str) -> bool:

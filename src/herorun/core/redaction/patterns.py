@@ -85,12 +85,12 @@ _WRAPPED = lazy_regex(
 )
 
 
-def _begins(start: str, rest: str) -> str:
+def _prefixed_pattern(start: str, tail: str) -> str:
     """The literal first, which is found fast; then that no word runs into it, but for an escaped
     end of line.
     """
     literal = re.escape(start)
-    return rf"{literal}(?:(?<![A-Za-z0-9]{literal})|(?<=\\[nrt]{literal})){rest}"
+    return rf"{literal}(?:(?<![A-Za-z0-9]{literal})|(?<=\\[nrt]{literal})){tail}"
 
 
 # (what must stand in the text for the pattern to be tried at all, the pattern)
@@ -105,7 +105,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ),
     ("PuTTY-User-Key", r"PuTTY-User-Key-File-\d:(?s:.*?)(?:Private-MAC: *[0-9a-f]*|\Z)"),
     *chain.from_iterable(
-        ((start, _begins(start, rest)) for start in row.split()) for row, rest in _ROWS
+        ((start, _prefixed_pattern(start, rest)) for start in row.split()) for row, rest in _ROWS
     ),
     ("eyJ", _SIGNED),
     ("Q~", r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"),
@@ -139,11 +139,11 @@ def mask_wrapped(text: str, mask: str) -> str:
 
     def masked(match: re.Match[str]) -> str:
         rows = match[0].splitlines()
-        begin, end = _span("".join(rows), len(rows[0]))
+        start, end = _span("".join(rows), len(rows[0]))
         out, at = list[str](), 0
         for row in rows:
-            is_secret = at < end and begin < at + len(row)
-            out.append(row[: max(0, begin - at)] + mask if is_secret else row)
+            is_secret = at < end and start < at + len(row)
+            out.append(row[: max(0, start - at)] + mask if is_secret else row)
             at += len(row)
         return "\n".join(out)
 

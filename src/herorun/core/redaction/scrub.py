@@ -49,8 +49,8 @@ def has_known_shape(text: str) -> bool:
 
 def scrub_argv(argv: tuple[str, ...]) -> tuple[str, ...]:
     """A command line with the values of secret-looking flags masked, `--token value` included."""
-    whole = " ".join(argv)
-    values = (*secrets_by_location(whole), *secrets_by_name(whole))
+    command = " ".join(argv)
+    values = (*secrets_by_location(command), *secrets_by_name(command))
     secrets = {word for value in values for word in (value, *value.split()) if len(word) > 1} - {
         MASK
     }

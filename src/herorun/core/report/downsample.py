@@ -57,10 +57,10 @@ def thin(
         return list(steps), list(values)
     indices = {0, len(steps) - 1}
     size = ceil(len(steps) / max((most - 2) // 2, 1))
-    for begin in range(0, len(steps), size):
-        part = values[begin : begin + size]
+    for start in range(0, len(steps), size):
+        part = values[start : start + size]
         low, high = min(part), max(part)
-        indices |= {begin + part.index(low), begin + part.index(high)} if low != high else set()
+        indices |= {start + part.index(low), start + part.index(high)} if low != high else set()
     places = sorted(indices)
     return [steps[place] for place in places], [values[place] for place in places]
 
@@ -71,9 +71,9 @@ def strands(traces: Sequence[Trace], most: int = MOST) -> list[Strand]:
     """
     main: tuple[list[int], list[float]] = [], []
     lanes: list[tuple[list[int], list[float]]] = []
-    begins = [trace.steps[0] for trace in traces]
+    first_steps = [trace.steps[0] for trace in traces]
     for number, trace in enumerate(traces):
-        end = min(begins[number + 1 :], default=None)
+        end = min(first_steps[number + 1 :], default=None)
         cut = len(trace.steps) if end is None else bisect_left(trace.steps, end)
         _extend(main, trace, 0, cut)
         if cut < len(trace.steps):
@@ -140,13 +140,13 @@ def _lane(lanes: list[tuple[list[int], list[float]]], step: int) -> tuple[list[i
     return free
 
 
-def _extend(lane: tuple[list[int], list[float]], trace: Trace, begin: int, end: int) -> None:
-    values = trace.values[begin:end]
+def _extend(lane: tuple[list[int], list[float]], trace: Trace, start: int, end: int) -> None:
+    values = trace.values[start:end]
     if isfinite(sum(values)):
-        lane[0].extend(trace.steps[begin:end])
+        lane[0].extend(trace.steps[start:end])
         lane[1].extend(values)
         return
-    for step, value in zip(trace.steps[begin:end], values, strict=True):
+    for step, value in zip(trace.steps[start:end], values, strict=True):
         if isfinite(value):
             lane[0].append(step)
             lane[1].append(value)

@@ -98,10 +98,10 @@ def _rises(beats: Sequence[Beat]) -> list[tuple[int, int]]:
 def _paces(rises: Sequence[tuple[int, int]], now: int) -> list[float]:
     """Microseconds a step, of each window that has begun by now, and of the whole."""
     first = rises[0][0]
-    begins = [now - round(window.total_seconds() * SECOND) for window in WINDOWS]
+    window_starts = [now - round(window.total_seconds() * SECOND) for window in WINDOWS]
     paces = []
-    for begin in [*(begin for begin in begins if begin > first), first]:
-        inside = [rise for rise in rises if rise[0] >= begin]
+    for start in [*(start for start in window_starts if start > first), first]:
+        inside = [rise for rise in rises if rise[0] >= start]
         if len(inside) >= ENOUGH:
             gain = inside[-1][1] - inside[0][1]
             paces.append((now - inside[0][0]) / gain)

@@ -76,10 +76,10 @@ def _filled(values: Sequence[float | None]) -> list[float]:
     """The first and the last one are there: both hold a point."""
     points = [(at, value) for at, value in enumerate(values) if value is not None]
     filled = [points[0][1]]
-    for (begin, before), (end, after) in pairwise(points):
+    for (start, before), (end, after) in pairwise(points):
         filled += [
-            before + (after - before) * (at - begin) / (end - begin)
-            for at in range(begin + 1, end + 1)
+            before + (after - before) * (at - start) / (end - start)
+            for at in range(start + 1, end + 1)
         ]
     return filled
 

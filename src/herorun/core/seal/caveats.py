@@ -73,11 +73,11 @@ def _gaps(memory: Memory, events: Iterable[Event], most: timedelta, at: datetime
     gaps = []
     for instance, following in zip(memory.instances, [*starts[1:], at], strict=True):
         end = memory.ends.get(instance.name)
-        over = min(following, (end.ended or end.at) if end else following)
-        within = [look for look in looks if instance.started < look < over]
+        end_at = min(following, (end.ended or end.at) if end else following)
+        within = [look for look in looks if instance.started < look < end_at]
         gaps += [
             _gap(instance.name, since, until)
-            for since, until in pairwise([instance.started, *within, over])
+            for since, until in pairwise([instance.started, *within, end_at])
             if until - since > most
         ]
     return gaps

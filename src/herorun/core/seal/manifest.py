@@ -87,8 +87,8 @@ class Manifest:
         bare = len(self.by_size_alone)
         if not kinds:
             return "sizes alone, which say nothing about the content"
-        rest = f"; {bare} of {len(self.files)} by their sizes alone" if bare else ""
-        return f"checksums ({', '.join(kinds)}) of all{' other' if bare else ''} files{rest}"
+        size_only = f"; {bare} of {len(self.files)} by their sizes alone" if bare else ""
+        return f"checksums ({', '.join(kinds)}) of all{' other' if bare else ''} files{size_only}"
 
     @property
     def text(self) -> str:

@@ -97,15 +97,15 @@ def tag_message(statement: Mapping[str, Any], tag: str) -> str:
     kept verbatim.
     """
     lines = as_list(seal_lines(statement, tag))
-    whole = json.dumps(statement, indent=1, sort_keys=True)
-    return f"Seal of hero run {facts_of(statement)['run']}\n\n{lines}\n\n{whole}\n"
+    document = json.dumps(statement, indent=1, sort_keys=True)
+    return f"Seal of hero run {facts_of(statement)['run']}\n\n{lines}\n\n{document}\n"
 
 
 def split_tag(text: str) -> tuple[dict[str, str], str, str]:
     """The head of an annotated tag as git keeps it, its message, and its signature (empty where it
     has none).
     """
-    head, _, rest = text.partition("\n\n")
+    head, _, body = text.partition("\n\n")
     fields = dict(line.split(" ", 1) for line in head.splitlines() if " " in line)
-    at = min((index for mark in SIGNATURES if (index := rest.find(f"\n{mark}")) >= 0), default=-1)
-    return fields, *((rest[: at + 1], rest[at + 1 :]) if at >= 0 else (rest, ""))
+    at = min((index for mark in SIGNATURES if (index := body.find(f"\n{mark}")) >= 0), default=-1)
+    return fields, *((body[: at + 1], body[at + 1 :]) if at >= 0 else (body, ""))

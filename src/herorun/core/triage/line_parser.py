@@ -14,7 +14,6 @@ from herorun.core.triage.tracebacks import (
     Open,
     Raised,
     bare,
-    begins,
     chained,
     dedented,
     frame_of,
@@ -22,6 +21,7 @@ from herorun.core.triage.tracebacks import (
     indent_of,
     patient,
     raised_by,
+    starts_traceback,
     with_frame,
 )
 
@@ -56,7 +56,7 @@ def _read_line(now: LineParser, line: LogLine, number: int) -> None:
     if traceback and traceback.indent:
         line = replace(line, content=dedented(line.content, traceback.indent))
     frame = frame_of(line.content)
-    if begins(line.content):
+    if starts_traceback(line.content):
         _begin(now, line, number)
     elif frame:
         open_traceback = traceback or _begin(now, line, number)

@@ -66,10 +66,10 @@ class KeywordFilter:
         return sorted({row for word in words for row in self._rows[word]})
 
     def _words(self, text: bytes) -> Iterator[int]:
-        for word, begin, end in self._find.find_matches_as_indexes(text, overlapping=True):
+        for word, start, end in self._find.find_matches_as_indexes(text, overlapping=True):
             before, after = self._edges[word]
             if not (
-                (before and _in_word(text[begin - 1 : begin]))
+                (before and _in_word(text[start - 1 : start]))
                 or (after and _in_word(text[end : end + 1]))
             ):
                 yield word

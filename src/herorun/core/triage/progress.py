@@ -52,8 +52,8 @@ class ProgressWatch:
         """An epoch begins where its number rises by one; a summary names others at random."""
         line = _COLOUR.sub(b"", line[:_MAX_LINE_BYTES])
         epoch = max((int(each) for each in _EPOCH.findall(line)), default=self.epoch)
-        begins = self.epoch >= 0 and epoch == self.epoch + 1
-        watch = replace(self, epoch=epoch, epochs=self.epochs + begins)
+        is_new_epoch = self.epoch >= 0 and epoch == self.epoch + 1
+        watch = replace(self, epoch=epoch, epochs=self.epochs + is_new_epoch)
         return watch._after_steps(line)
 
     def _after_steps(self, line: bytes) -> "ProgressWatch":

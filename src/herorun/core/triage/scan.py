@@ -83,11 +83,11 @@ def finish(catalogue: Catalogue, state: Scan) -> tuple[Scan, list[Match]]:
     ended.
     """
     after, matches = scan(catalogue, state, b"\n") if state.carry else (state, [])
-    rest = [
+    remaining = [
         torn(o.line, o.user, f"{o.last or 'a traceback'} (the exception is missing)")
         for o in after.open
     ]
-    return replace(after, offset=state.offset), [*matches, *rest]
+    return replace(after, offset=state.offset), [*matches, *remaining]
 
 
 def _walk(now: LineParser, body: bytes, lines: int, inside: bool) -> int:

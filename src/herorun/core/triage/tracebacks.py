@@ -76,7 +76,7 @@ class Raised:
     traced: bool = False
 
 
-def begins(content: str) -> bool:
+def starts_traceback(content: str) -> bool:
     return bool(_HEAD.search(content))
 
 
@@ -90,7 +90,7 @@ def indent_of(content: str) -> int:
     are none.
     """
     blanks = len(content) - len(content.lstrip(" \t"))
-    return blanks if begins(content) else max(blanks - 2, 0)
+    return blanks if starts_traceback(content) else max(blanks - 2, 0)
 
 
 def dedented(content: str, indent: int) -> str:

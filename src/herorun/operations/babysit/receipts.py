@@ -17,9 +17,9 @@ def sweep_receipts(run: MonitoredRun, evidence: Evidence) -> None:
     """
     job, history = evidence.get(Job), evidence.get(History)
     root = run.contract.output.root.rstrip("/")
-    over = isinstance(job, Job) and job.state.ended and not job.state.in_doubt
+    has_ended = isinstance(job, Job) and job.state.ended and not job.state.in_doubt
     # check-ins write no receipts into object stores
-    if not over or not isinstance(history, History) or "://" in root:
+    if not has_ended or not isinstance(history, History) or "://" in root:
         return
     try:
         _sweep(run.store, f"{root}/_herorun/receipts", [each.name for each in history.instances])

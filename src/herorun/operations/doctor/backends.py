@@ -237,11 +237,11 @@ def _babysitter(run: Run) -> Iterator[DoctorPart]:
     from herorun.operations.report.babysitter_state import describe_babysitter
 
     memory = run.record.memory()
-    over = bool(memory.sealed) or (
+    is_finished = bool(memory.sealed) or (
         memory.last_decided is not None and memory.last_decided.run == "finished"
     )
-    message = describe_babysitter(run, over)
-    if over:
+    message = describe_babysitter(run, is_finished)
+    if is_finished:
         yield DoctorPart("babysitter", run.slug, Fit.WORKS, message)
     elif last_heartbeat(run) is None:
         fix = f"`herorun babysit {run.slug}`, unless it is watched elsewhere."

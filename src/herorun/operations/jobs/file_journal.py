@@ -112,9 +112,9 @@ def _append(path: Path, data: bytes) -> None:
     make_folders(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "r+b") as file:
-        whole = file.read().rfind(b"\n") + 1
-        file.truncate(whole)
-        file.seek(whole)
+        complete_size = file.read().rfind(b"\n") + 1
+        file.truncate(complete_size)
+        file.seek(complete_size)
         file.write(data)
         file.flush()
         os.fsync(file.fileno())

@@ -115,8 +115,8 @@ def _status_of_missing(entry: Entry, before: str) -> JobStatus:
     why = job_kind(str(entry["type"])).missing_twice
     if why and before == LOST:
         return JobStatus(entry, JobState.GONE, LOST, why)
-    over, why = not_found(memory_path(entry))
-    return JobStatus(entry, JobState.GONE if over else JobState.UNKNOWN, LOST, why)
+    has_expired, why = not_found(memory_path(entry))
+    return JobStatus(entry, JobState.GONE if has_expired else JobState.UNKNOWN, LOST, why)
 
 
 def _spec_of_entry(entry: Entry) -> JobSpec:

@@ -37,9 +37,11 @@ def check_jobs(session: JobSession) -> tuple[list[JobStatus], str]:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         statuses = list(pool.map(poll_entry, entries))
     status_by_job = {key_of(each.entry): each.word for each in statuses}
-    over = [key_of(each.entry) for each in statuses if each.ended]
+    ended_keys = [key_of(each.entry) for each in statuses if each.ended]
     if entries or fault:
-        change_jobs(session, lambda current: without(with_status(current, status_by_job), over))
+        change_jobs(
+            session, lambda current: without(with_status(current, status_by_job), ended_keys)
+        )
     for each in statuses:
         if each.ended:
             shutil.rmtree(memory_path(each.entry), ignore_errors=True)
@@ -54,14 +56,14 @@ def lines_of(statuses: Sequence[JobStatus]) -> list[str]:
     return lines if statuses else ["no job is registered"]
 
 
-def news_of(statuses: Sequence[JobStatus], over: Sequence[JobStatus] = ()) -> list[str]:
+def news_of(statuses: Sequence[JobStatus], ended: Sequence[JobStatus] = ()) -> list[str]:
     """State changes alone, and where there are several jobs and something changed, one line of all.
 
-    `over` are those that ended before, and are not in the registry any more: "2 of 4 completed"
+    `ended` are those that ended before, and are not in the registry any more: "2 of 4 completed"
     counts them.
     """
     lines = [each.line for each in statuses if each.changed or each.ended]
-    all_statuses = [*over, *statuses]
+    all_statuses = [*ended, *statuses]
     total = summed_up(
         [each.state for each in all_statuses],
         [each.result for each in all_statuses if each.state is JobState.SUCCEEDED],
@@ -96,7 +98,7 @@ def _watch(session: JobSession, say: Callable[[str], None], every: float) -> tup
     """The worst of what ended, and whether it gave up."""
     code, blind, last_fault = 0, 0, ""
     doubted: set[str] = set()
-    over: list[JobStatus] = []
+    ended: list[JobStatus] = []
     while True:
         statuses, fault, is_empty = _checked(session)
         problems = {
@@ -110,9 +112,9 @@ def _watch(session: JobSession, say: Callable[[str], None], every: float) -> tup
         if fault and fault != last_fault:
             say(fault)
         last_fault = fault
-        for line in news_of(statuses, over):
+        for line in news_of(statuses, ended):
             say(line)
-        over += [each for each in statuses if each.ended]
+        ended += [each for each in statuses if each.ended]
         code = worst([code, *(each.code for each in statuses if each.ended)])
         if is_empty:
             return code, False

@@ -137,10 +137,10 @@ def _absent(run: Run, checkpoints: Checkpoints, memory: Memory, step: int) -> st
     if foreign:
         return f"{foreign[0]} is older than the first launch: no instance of this run wrote it"
     steps = sorted({c.step for c in checkpoints.candidates})
-    near = ", ".join(str(each) for each in sorted(steps, key=lambda each: abs(each - step))[:5])
+    nearest = ", ".join(str(each) for each in sorted(steps, key=lambda each: abs(each - step))[:5])
     return (
         "no checkpoint of that step lies in its roots; the nearest are of steps "
-        f"{near or 'none at all'}"
+        f"{nearest or 'none at all'}"
     )
 
 

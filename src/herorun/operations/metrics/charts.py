@@ -146,12 +146,12 @@ def traces_of(curves: Curves, metric: str, shift: int) -> Iterator[tuple[Trace, 
     """
     by_attempt: dict[int, tuple[array[int], array[float], float]] = {}
     for piece in _pieces(curves, metric):
-        for number, begin, end in _attempt_stretches(piece):
+        for number, start, end in _attempt_stretches(piece):
             steps, values, at = by_attempt.setdefault(
-                number, (array("q"), array("d"), piece.seconds[begin])
+                number, (array("q"), array("d"), piece.seconds[start])
             )
-            steps.extend(piece.steps[begin:end])
-            values.extend(piece.values[begin:end])
+            steps.extend(piece.steps[start:end])
+            values.extend(piece.values[start:end])
     for number in sorted(by_attempt):
         steps, values, at = by_attempt[number]
         rising = sorted(set(steps))
@@ -179,11 +179,11 @@ def _pieces(curves: Curves, metric: str) -> Iterator[Piece]:
 
 def _attempt_stretches(piece: Piece) -> Iterator[tuple[int, int, int]]:
     """Stretches of one attempt: its number, and where they begin and end."""
-    numbers, begin = piece.attempts, 0
+    numbers, start = piece.attempts, 0
     if len(numbers) and numbers.count(numbers[0]) == len(numbers):  # as nearly always
         yield numbers[0], 0, len(numbers)
         return
     for at in range(1, len(numbers) + 1):
-        if at == len(numbers) or numbers[at] != numbers[begin]:
-            yield numbers[begin], begin, at
-            begin = at
+        if at == len(numbers) or numbers[at] != numbers[start]:
+            yield numbers[start], start, at
+            start = at

@@ -51,8 +51,10 @@ def _chosen(run: MonitoredRun, alerts: Iterable[Alert], name: str) -> list[Alert
     names = sorted({alert.check for alert in every})
     from difflib import get_close_matches
 
-    near = get_close_matches(name, names, 1)
-    hint = f" Did you mean {near[0]}?" if near else f" Open are: {', '.join(names) or 'none'}."
+    closest = get_close_matches(name, names, 1)
+    hint = (
+        f" Did you mean {closest[0]}?" if closest else f" Open are: {', '.join(names) or 'none'}."
+    )
     raise WrongUse(f"No alert {name} of {run.slug} is open.{hint}")
 
 
@@ -152,11 +154,11 @@ def _answer_for_judge(run: Run, memory: Memory, yes: bool, reason: str) -> Order
     message = (
         f"approved: {name} acts from the next tick on" if yes else f"denied: {name} only observes"
     )
-    rest = open_questions(memory)
+    remaining = open_questions(memory)
     more = f"; a relaunch is asked for too: `herorun status {run.slug}`"
     return OrderOutcome(
         run,
-        message + (more if rest else ""),
+        message + (more if remaining else ""),
         warnings=(*warnings, *(unwatched_warnings(run) if yes else ())),
     )
 

@@ -62,12 +62,12 @@ def _has_lease(run: Run, owner: str) -> bool:
 
 
 def take_over(
-    run: Run, reason: str = "", wait: float = 0.0, rest: Callable[[float], None] = time.sleep
+    run: Run, reason: str = "", wait: float = 0.0, sleep: Callable[[float], None] = time.sleep
 ) -> OrderOutcome:
     """Take over a lease that does not move any more, watching it for at most so many seconds."""
     run.prepare()
     must_be_launched(run, memory_for_orders(run))
-    lease = _stale(run, wait, rest)
+    lease = _stale(run, wait, sleep)
     owner = run.launcher.owner
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         begun_before = next(
@@ -130,7 +130,7 @@ def _seize(run: Run, intended: Intended, lease: LeaseSeen) -> None:
         raise
 
 
-def _stale(run: Run, wait: float, rest: Callable[[float], None]) -> LeaseSeen | None:
+def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen | None:
     """The lease of another that stood still for two cadences by our own clock; None where nobody
     else holds one.
     """
@@ -157,7 +157,7 @@ def _stale(run: Run, wait: float, rest: Callable[[float], None]) -> LeaseSeen | 
                 f"{due:%H:%M:%S} UTC. Try again "
                 f"then, or let `--wait` do it."
             )
-        rest(min(LEASE_POLL_INTERVAL, max(0.1, (due - at).total_seconds())))
+        sleep(min(LEASE_POLL_INTERVAL, max(0.1, (due - at).total_seconds())))
 
 
 def _gather_handoff(run: Run) -> tuple[datetime, object]:

@@ -43,13 +43,13 @@ def drafted(text: str, settings: Mapping[str, str]) -> str:
     return text
 
 
-def _line(text: str, table: str, begins: str, pairs: list[tuple[str, str]]) -> str:
+def _line(text: str, table: str, prefix: str, pairs: list[tuple[str, str]]) -> str:
     """In place of the table's first line that begins so, these keys."""
     head = rf"\A(?:.*\n)*?\[{table}\].*\n(?:[^\[].*\n|\n)*?" if table else r"\A(?:[^\[].*\n|\n)*?"
     lines = "".join(
         f"{key} = {json.dumps(value, ensure_ascii=False)}{FROM}\n" for key, value in pairs
     )
-    return re.sub(rf"({head}){begins}.*\n", lambda match: match[1] + lines, text, count=1)
+    return re.sub(rf"({head}){prefix}.*\n", lambda match: match[1] + lines, text, count=1)
 
 
 def with_command(text: str, command: CommandDraft) -> str:

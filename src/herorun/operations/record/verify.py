@@ -157,7 +157,7 @@ def _verified(record: Record, private: str, outside: Outside | None) -> Verified
         faults, notes = _check_other_refs(record)
     missing_start = _cut_off(record.repository, lines)
     anchor_faults, unfound, has_anchor = check_anchors(
-        record, lines, outside, whole=bool(remote_tip) and not missing_start
+        record, lines, outside, is_complete=bool(remote_tip) and not missing_start
     )
     if not (has_anchor or outside is None or any(note.startswith(NOT_ANCHORED) for note in notes)):
         notes.append(f"{NOT_ANCHORED}: nothing outside the branch names one of its commits")

@@ -15,20 +15,22 @@ _OWN = "the commit that was pushed last"
 
 
 def check_anchors(
-    record: Record, lines: list[str], outside: Outside | None, whole: bool
+    record: Record, lines: list[str], outside: Outside | None, is_complete: bool
 ) -> tuple[list[str], list[str], bool]:
     """Faults, what could not be seen, and whether anything but our own last push names record
     commits.
 
-    `whole`: the remote's line is here from its first commit on. What it lacks then, it does not
-    hold.
+    `is_complete`: this clone has the remote's commits from the first one on, so the remote does not
+    hold what they lack.
     """
     repository = record.repository
     anchors = {**_seal_anchors(repository, record.slug), **(outside.names if outside else {})}
     inside = set(repository.git("rev-list", *lines).text.split()) if anchors else set()
     off = {commit: what for commit, what in anchors.items() if commit not in inside}
     missing = {
-        commit: what for commit, what in off.items() if not whole and not repository.has(commit)
+        commit: what
+        for commit, what in off.items()
+        if not is_complete and not repository.has(commit)
     }
     faults = _in_one_line({c: w for c, w in off.items() if c not in missing})
     unfound = [

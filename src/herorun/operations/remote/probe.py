@@ -196,11 +196,14 @@ def _read_log_by_end(run: Run, answers: Mapping[str, Any]) -> Own | Blind | None
             bool(re.search(keys.success_pattern, log_answer)) if keys.success_pattern else None
         )
         own = own_log(
-            catalogue, log_answer.encode("utf-8", "surrogateescape"), keys.progress, whole=True
+            catalogue,
+            log_answer.encode("utf-8", "surrogateescape"),
+            keys.progress,
+            is_complete=True,
         )
         return replace(own, done=is_done)
     data = base64.b64decode(log_answer["tail"])
-    own = own_log(catalogue, data, keys.progress, whole=len(data) == log_answer["size"])
+    own = own_log(catalogue, data, keys.progress, is_complete=len(data) == log_answer["size"])
     return replace(
         own,
         done=log_answer["done"],

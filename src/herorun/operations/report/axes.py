@@ -57,9 +57,9 @@ def _thin(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Fewer points: between two of them the pace is even, and each long break keeps its ends."""
     if len(points) <= EVEN:
         return list(points)
-    whole = points[-1][1] - points[0][1]
+    span = points[-1][1] - points[0][1]
     places = {*range(0, len(points), ceil(len(points) / EVEN)), len(points) - 1}
     for place, (before, after) in enumerate(pairwise(points)):
-        if (after[1] - before[1]) * BREAK > whole:
+        if (after[1] - before[1]) * BREAK > span:
             places |= {place, place + 1}
     return [points[place] for place in sorted(places)]

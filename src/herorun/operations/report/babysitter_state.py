@@ -10,7 +10,7 @@ from herorun.system.clock import now
 from herorun.system.files import is_locked
 
 
-def describe_babysitter(run: Run, over: bool = False) -> str:
+def describe_babysitter(run: Run, is_finished: bool = False) -> str:
     """Whether somebody watches: apart from how the run itself is. One that has nothing left to
     watch has gone.
     """
@@ -20,7 +20,7 @@ def describe_babysitter(run: Run, over: bool = False) -> str:
     if last_beat is None:
         return "none seen on this machine"
     age = round((now() - last_beat).total_seconds())
-    if over and not is_locked(run.lock("babysitter")):
+    if is_finished and not is_locked(run.lock("babysitter")):
         return (
             f"stopped (run finished; last heartbeat {timestamp(last_beat.replace(microsecond=0))})"
         )

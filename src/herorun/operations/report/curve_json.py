@@ -82,9 +82,9 @@ def _json_lines(path: Path) -> Iterator[Row]:
 
 
 def _tracker(path: Path) -> Tracker:
-    folder, whole = str(path.parent), str(path.absolute())
+    folder, path_text = str(path.parent), str(path.absolute())
     place = Place("curve", folder, folder, folder)
-    return adapters.connect("trackers", "jsonl", {"path": whole}, place)
+    return adapters.connect("trackers", "jsonl", {"path": path_text}, place)
 
 
 def _last_row(path: Path) -> list[Row]:

@@ -130,7 +130,7 @@ def write_fleet(start: Path, folder: Path) -> tuple[Path, int]:
     codes = [_write_run(name, start, folder) for name in names]
     run_summaries = [
         answer.value[1] if answer.value else RunSummary(answer.slug, "", error=answer.error)
-        for answer in all_statuses(names, start, whole=False)
+        for answer in all_statuses(names, start, with_findings=False)
     ]
     index = folder / INDEX
     _write_page(index, fleet_page(run_summaries, now(), lambda slug: quote(_file_name(slug))))

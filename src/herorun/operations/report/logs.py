@@ -40,8 +40,8 @@ class LogText:
         return harmless(text[:end])
 
     def end(self) -> str:
-        rest, self.rest = self.rest, b""
-        return f"{harmless(rest)}\n" if rest else ""
+        remaining, self.rest = self.rest, b""
+        return f"{harmless(remaining)}\n" if remaining else ""
 
 
 def harmless(data: bytes) -> str:
@@ -166,15 +166,15 @@ class _LogReader:
             return 0
         size, reach = ask(self._instance, 0, 0, "").size, PART
         while True:
-            begin = max(0, size - reach)
-            data = ask(self._instance, begin, size - begin, "").data
+            start = max(0, size - reach)
+            data = ask(self._instance, start, size - start, "").data
             ends = [match.end() for match in re.finditer(rb"\n", data[:-1])]
             if self._lines == 0:
                 return size
             if len(ends) >= self._lines:
-                return begin + ends[-self._lines]
-            if begin == 0 or reach >= 64 * PART:
-                return begin
+                return start + ends[-self._lines]
+            if start == 0 or reach >= 64 * PART:
+                return start
             reach *= 4
 
     def _added(self) -> LogPart:

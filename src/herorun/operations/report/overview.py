@@ -125,8 +125,8 @@ def _state_of_job(job: Job | Unavailable, last_state: tuple[str, str]) -> tuple[
     if not isinstance(job, Job):
         return RunHealth.UNKNOWN.value, monitor if monitor == "stale" else "partial"
     if job.state.live:
-        begins = health in (RunHealth.FINISHED, RunHealth.DOWN)  # of an instance before it
-        return (RunHealth.STARTING.value if begins else health), monitor
+        is_starting = health in (RunHealth.FINISHED, RunHealth.DOWN)  # of an instance before it
+        return (RunHealth.STARTING.value if is_starting else health), monitor
     scheduled = BY_STATE[job.state]
     is_judged = scheduled is RunHealth.FINISHED and health in (
         RunHealth.FINISHED,
@@ -175,7 +175,7 @@ def summarise(
     saved_at, saved = _newest_step(evidence, memory)
     last = metrics.last or {} if isinstance(metrics, Metrics) else {}
     loss_name = next((name for name in names_of(run.contract).loss if name in last), "")
-    over = bool(memory.sealed) or health == RunHealth.FINISHED
+    is_finished = bool(memory.sealed) or health == RunHealth.FINISHED
     return RunSummary(
         slug=run.slug,
         stage=stage_of(run),
@@ -190,7 +190,7 @@ def summarise(
         checkpoint_age=(now() - saved_at).total_seconds() if saved_at else None,
         alerts=_alerts(alerts),
         awaited=missing,
-        next_tick=None if over or last_heartbeat(run) is None else next_due(run),
+        next_tick=None if is_finished or last_heartbeat(run) is None else next_due(run),
         quiet=(now() - metrics.advanced_at).total_seconds()
         if isinstance(metrics, Metrics)
         else None,

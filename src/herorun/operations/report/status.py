@@ -44,9 +44,9 @@ DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"
 
 
 def all_statuses(
-    names: Sequence[str], start: Path, whole: bool = True
+    names: Sequence[str], start: Path, with_findings: bool = True
 ) -> list[BatchResult[tuple[Status, RunSummary]]]:
-    """The status of every run, and the summary that is drawn of it; without `whole`, no
+    """The status of every run, and the summary that is drawn of it; without `with_findings`, no
     findings.
 
     Each run is opened once. What it will ask of its scheduler is taken down before the first look,
@@ -63,7 +63,7 @@ def all_statuses(
     runs = {answer.slug: answer.value for answer in opened_runs if answer.value}
 
     def status_and_summary(slug: str) -> tuple[Status, RunSummary]:
-        run_status, _, summary = status_of_run(*runs.pop(slug), polls, whole)
+        run_status, _, summary = status_of_run(*runs.pop(slug), polls, with_findings)
         return run_status, summary
 
     unopened = [BatchResult[Any](a.slug, None, a.error, a.code) for a in opened_runs if not a.value]
@@ -71,7 +71,7 @@ def all_statuses(
 
 
 def status_of_run(
-    run: Run, drift: str, polls: SharedPolls | None = None, whole: bool = True
+    run: Run, drift: str, polls: SharedPolls | None = None, with_findings: bool = True
 ) -> tuple[Status, Evidence, RunSummary]:
     """The shape of `babysit --once --json` with the record's facts and a summary; the evidence; the
     summary.
@@ -86,7 +86,7 @@ def status_of_run(
         "log": log_of(run, memory.instances[-1].name) if memory.instances and not shut else "",
         "seal_tag": memory.sealed.tag if memory.sealed else None,
         "record": run.record.tip,
-        "babysitter": describe_babysitter(run, over=bool(memory.sealed)),
+        "babysitter": describe_babysitter(run, is_finished=bool(memory.sealed)),
         **_record_state(
             run, drift, [*([f"{DRIFT}{drift}{STANDS}"] if drift else []), *_rejected_parts(run)]
         ),
@@ -97,11 +97,13 @@ def status_of_run(
         return _inactive_status(run, memory, facts)
     result, evidence = evaluate(run, memory=memory, polls=polls)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
-    over = result.run == RunHealth.FINISHED or (result.run == RunHealth.DOWN and result.settled)
-    if over:
-        facts["babysitter"] = describe_babysitter(run, over=True)
+    is_finished = result.run == RunHealth.FINISHED or (
+        result.run == RunHealth.DOWN and result.settled
+    )
+    if is_finished:
+        facts["babysitter"] = describe_babysitter(run, is_finished=True)
     alerts = [*shown_alerts(result, memory), *_silence(run, memory, evidence, checks)]
-    monitor = STALE if not over and monitor_is_stale(run) else result.monitor.value
+    monitor = STALE if not is_finished and monitor_is_stale(run) else result.monitor.value
     summary = summarise(
         run=run,
         memory=memory,
@@ -119,7 +121,7 @@ def status_of_run(
         monitor=monitor,
         progress=progress_of(evidence),
         missing_evidence=result.awaited,
-        findings=finding_entries(result.findings, checks, run.slug) if whole else [],
+        findings=finding_entries(result.findings, checks, run.slug) if with_findings else [],
         alerts=alert_entries(alerts, checks, run.slug, command if stays_down else ""),
         actions=[],
         other_jobs=other_jobs(evidence),

@@ -33,12 +33,12 @@ def _list_ended_alerts(
     a waiver.
     """
     by_key = {alert.key: alert for alert in (*memory.unacknowledged, *tick.ended)}
-    over = {alert.key for alert in tick.alerts.values()}  # by evidence that arrived late
+    current_keys = {alert.key for alert in tick.alerts.values()}  # by evidence that arrived late
     return [
         alert
         for key, alert in sorted(by_key.items())
         if key not in memory.acked
-        and key not in over
+        and key not in current_keys
         and not (alert.check in checks and checks[alert.check].severity is Severity.INFO)
         and not any(
             w.covers(alert.check, failed("", subject=alert.subject), tick.at) for w in run.waivers

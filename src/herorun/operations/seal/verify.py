@@ -35,11 +35,11 @@ def _instead(repository: Repository, name: str) -> str:
     tags = repository.git(
         "for-each-ref", "--format=%(refname:lstrip=2)", "refs/tags/herorun/"
     ).text.split()
-    near = [tag for tag in tags if tag.startswith(f"herorun/{name}/")] or get_close_matches(
+    closest = [tag for tag in tags if tag.startswith(f"herorun/{name}/")] or get_close_matches(
         name, tags, 1
     )
-    if near:
-        return f"did you mean {' or '.join(near)}? If not, `git fetch --tags`"
+    if closest:
+        return f"did you mean {' or '.join(closest)}? If not, `git fetch --tags`"
     return "`git fetch --tags`, or correct the name"
 
 

@@ -67,12 +67,12 @@ def task_ends(text: str) -> tuple[TaskEnd, ...]:
         if len(fields) != len(TASK_FIELDS.split()):
             continue
         ident, state, code, elapsed, rss, limit = fields
-        whole = ident.partition(".")[0]
+        job_id = ident.partition(".")[0]
         if peak := _mb(rss):
-            peaks[whole] = max(peak, peaks.get(whole, 0.0))
-        if ident == whole:
-            jobs[whole] = TaskEnd(
-                name=whole,
+            peaks[job_id] = max(peak, peaks.get(job_id, 0.0))
+        if ident == job_id:
+            jobs[job_id] = TaskEnd(
+                name=job_id,
                 state=state,
                 exit_code=OOM_CODE if state == "OUT_OF_MEMORY" else _parse_exit_code(code),
                 seconds=float(elapsed) if elapsed.isdigit() else None,

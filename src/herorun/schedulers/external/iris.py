@@ -139,7 +139,7 @@ class IrisById:
 
     def _list(self, job: str) -> IrisListing:
         user, name = job.strip("/").split("/", 1)
-        return self._iris.list(user, name, whole=True)
+        return self._iris.list(user, name, is_full_name=True)
 
     def tail(self, job: str, lines: int) -> str:
         """Of the job and its children."""
@@ -163,7 +163,7 @@ class IrisById:
         """Other live jobs of its user whose name is the same before the time that Iris adds."""
         user, name = job.strip("/").split("/", 1)
         stem = _ADDED.sub("", name)
-        listing = self._iris.list(user, stem, whole=False)
+        listing = self._iris.list(user, stem, is_full_name=False)
         if listing.partial:
             raise CouldNotLook(f"Iris' list is not whole: {listing.partial}")
         same = {

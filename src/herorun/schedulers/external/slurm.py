@@ -105,7 +105,7 @@ class SlurmById:
         answer = self._slurm.ask(squeue_argv(parted, ids=[number]))
         if answer.code and b"Invalid job id" in answer.err:
             return ()  # the controller has forgotten it
-        return squeue_rows(self._slurm.whole("squeue", answer), parted)
+        return squeue_rows(self._slurm.checked_output("squeue", answer), parted)
 
     def tail(self, job: str, lines: int) -> str:
         path = self._options.log or self._log_of(job)
@@ -182,7 +182,7 @@ class SlurmById:
         name, user = own[-1].name, own[-1].user
         parted = new_parted()
         answer = self._slurm.ask(squeue_argv(parted, names=[name]))
-        rows = squeue_rows(self._slurm.whole("squeue", answer), parted)
+        rows = squeue_rows(self._slurm.checked_output("squeue", answer), parted)
         same = [row for row in rows if (row.name, row.user) == (name, user) and row.id != number]
         return tuple(dict.fromkeys(row.id for row in same if slurm_state_of(row.word).live))
 

@@ -140,8 +140,8 @@ class SshById:
     def tail(self, job: str, lines: int) -> str:
         text = self._ask("tail", **self._log_place(job))
         with readable(self._remote.transport.where):
-            whole = base64.b64decode(text).decode("utf-8", "replace")
-        return "".join(whole.splitlines(keepends=True)[-lines:]) if lines > 0 else ""
+            log_text = base64.b64decode(text).decode("utf-8", "replace")
+        return "".join(log_text.splitlines(keepends=True)[-lines:]) if lines > 0 else ""
 
     def stop(self, job: str) -> None:
         first, answer = self._known(job), self.find_job(job)

@@ -19,7 +19,7 @@ _UNFINISHED = lazy_regex(r"(?<![a-z])te?mp(?![a-z])|partial|incomplete|staging",
 class Naming:
     """Group 1 of both patterns is the step, in ASCII digits."""
 
-    whole: re.Pattern[str]  # a checkpoint's name, all of it
+    full_name: re.Pattern[str]  # a checkpoint's name, all of it
     nearly: re.Pattern[str]  # found in a name that is not one: a backup, or a save under way
     files: bool = False  # whether a checkpoint may be one file
 
@@ -54,7 +54,7 @@ class NamedLayout(ABC):
         return in_order(candidate for candidate in candidates if candidate)
 
     def examined(self, store: Store, candidate: Candidate) -> Candidate | None:
-        if not self.naming.whole.fullmatch(candidate.path.rpartition("/")[2]):
+        if not self.naming.full_name.fullmatch(candidate.path.rpartition("/")[2]):
             return candidate
         return self.examine(store, replace(candidate, examined=True, problem=""))
 
@@ -78,12 +78,12 @@ def _candidate(naming: Naming, entry: FileEntry, root: str, temporary: bool) -> 
     if name == entry.name and not naming.files:
         return None
     path = f"{root.rstrip('/')}/{name}"
-    if exact := naming.whole.fullmatch(name):
+    if exact := naming.full_name.fullmatch(name):
         return Candidate(
             path, int(exact[1]), root, temporary, modified=entry.modified, examined=False
         )
-    if near := naming.nearly.search(name):
-        step = int(near[1])
+    if near_match := naming.nearly.search(name):
+        step = int(near_match[1])
         alike = not _UNFINISHED.search(name)
         return Candidate(
             path, step, root, temporary, problem=_nearly(name), modified=entry.modified, alike=alike

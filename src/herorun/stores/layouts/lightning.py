@@ -80,12 +80,12 @@ def _cut(tail: bytes) -> str:
     if at >= 76 and tail[at - 20 : at - 16] == _LOCATOR:
         end = at - 76
         size = _read_little_endian(tail, end + 40, 8) if size == _IN_ZIP64_RECORD else size
-    begin = end - size
+    start = end - size
     if not size:
         return "the file is a zip without content"
     return (
         "the directory of the zip is damaged"
-        if begin >= 0 and tail[begin : begin + 4] != _ENTRY
+        if start >= 0 and tail[start : start + 4] != _ENTRY
         else ""
     )
 

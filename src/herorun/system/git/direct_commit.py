@@ -162,9 +162,9 @@ def _write_object(objects: _Objects, kind: bytes, body: bytes) -> str:
     """On the disk, and whole before it has its name; one that is there is left, if it is what it
     says.
     """
-    whole = b"%s %d\0%s" % (kind, len(body), body)
+    content = b"%s %d\0%s" % (kind, len(body), body)
     sha = hashlib.sha1 if objects.width == 40 else hashlib.sha256
-    oid = sha(whole, usedforsecurity=False).hexdigest()
+    oid = sha(content, usedforsecurity=False).hexdigest()
     path = objects.loose.store / oid[:2] / oid[2:]
     # both: whoever made the folder or the object may not have synced it
     objects.folders.update((objects.loose.store, path.parent))
@@ -173,7 +173,7 @@ def _write_object(objects: _Objects, kind: bytes, body: bytes) -> str:
         _freshen(path)
         return oid
     path.parent.mkdir(exist_ok=True)
-    _write_new(path, zlib.compress(whole, 1))
+    _write_new(path, zlib.compress(content, 1))
     return oid
 
 
@@ -203,9 +203,9 @@ def _write_new(path: Path, data: bytes) -> None:
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+    remaining = memoryview(data)
+    while remaining:
+        remaining = remaining[os.write(descriptor, remaining) :]
     os.fsync(descriptor)
 
 

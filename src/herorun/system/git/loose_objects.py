@@ -49,7 +49,7 @@ class Loose:
             if most is not None and size > most:
                 raise Elsewhere(oid)
             stream = zlib.decompressobj()
-            whole = stream.decompress(packed, len(start) + 1 + size)  # never more than it says
+            content = stream.decompress(packed, len(start) + 1 + size)  # never more than it says
             if (
                 stream.decompress(stream.unconsumed_tail, 1) or not stream.eof
             ):  # more than it says, or cut short
@@ -57,9 +57,11 @@ class Loose:
         except (OSError, ValueError, zlib.error):
             raise Elsewhere(oid) from None
         digest = (
-            hashlib.sha1(whole, usedforsecurity=False) if len(oid) == 40 else hashlib.sha256(whole)
+            hashlib.sha1(content, usedforsecurity=False)
+            if len(oid) == 40
+            else hashlib.sha256(content)
         )
-        head, _, body = whole.partition(b"\0")
+        head, _, body = content.partition(b"\0")
         if digest.hexdigest() != oid or not head.startswith(kind + b" "):
             raise Elsewhere(oid)
         return body

@@ -75,6 +75,6 @@ def _as_listed(key: str) -> str:
     >>> _as_listed("Filter.LFS.Process")
     'filter.LFS.process'
     """
-    section, _, rest = key.partition(".")
-    inside, dot, name = rest.rpartition(".")
+    section, _, subkey = key.partition(".")
+    inside, dot, name = subkey.rpartition(".")
     return f"{section.lower()}.{inside}{dot}{name.lower()}"

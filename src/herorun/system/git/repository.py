@@ -170,12 +170,12 @@ class Repository:
         """Sizes are asked first: what compresses well fills the memory from a small repository."""
         request = b"".join(name.encode("utf-8", "surrogateescape") + b"\n" for name in names)
         rows = self.git("cat-file", "--batch-check=%(objectsize)", stdin=request).text.splitlines()
-        whole = 0
+        total = 0
         for name, size in zip(names, rows, strict=True):
-            whole += int(size) if size.isdecimal() else 0
-            if (size.isdecimal() and int(size) > most) or whole > 8 * most:
+            total += int(size) if size.isdecimal() else 0
+            if (size.isdecimal() and int(size) > most) or total > 8 * most:
                 raise CouldNotLook(
-                    f"{name[-200:]} in {self.top} is too large: {whole >> 20} MiB up to it, and "
+                    f"{name[-200:]} in {self.top} is too large: {total >> 20} MiB up to it, and "
                     f"{most >> 20} MiB are read of one such file, {most >> 17} MiB of all. "
                     "Nothing was read."
                 )

@@ -50,8 +50,8 @@ def submodules(
     """Every submodule of a commit, outer before inner; one whose commit is not on this machine is
     `CouldNotLook`.
     """
-    whole = Inside("", commit, repository.common, repository)
-    yield from _walk_submodules(whole, repository.entries(commit) if rows is None else rows)
+    outermost = Inside("", commit, repository.common, repository)
+    yield from _walk_submodules(outermost, repository.entries(commit) if rows is None else rows)
 
 
 def _walk_submodules(outer: Inside, rows: list[tuple[str, str, str]]) -> Iterator[Inside]:

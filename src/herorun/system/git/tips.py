@@ -131,9 +131,9 @@ class Probe:
         if self.repository.lacks_below(PROBE):
             return
         names = self.repository.git("for-each-ref", "--format=%(refname)", PROBE).text.split()
-        over = [name for name in names if name.startswith(self.prefix) or _left_behind(name)]
-        if over:
-            text = "".join(f"delete {name}\n" for name in over).encode()
+        obsolete = [name for name in names if name.startswith(self.prefix) or _left_behind(name)]
+        if obsolete:
+            text = "".join(f"delete {name}\n" for name in obsolete).encode()
             self.repository.git("update-ref", "--stdin", stdin=text)
 
 

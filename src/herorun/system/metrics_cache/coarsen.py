@@ -82,8 +82,8 @@ def _of_rows(column: Column, new_places: dict[int, int]) -> Column:
         (new_places[place], value) for place, value in _place_values(column) if place in new_places
     ]
     values = array("d", (value for _, value in pairs))
-    whole = len(pairs) == len(new_places)
-    return Column(values, None if whole else array("I", (place for place, _ in pairs)))
+    is_complete = len(pairs) == len(new_places)
+    return Column(values, None if is_complete else array("I", (place for place, _ in pairs)))
 
 
 def _to_stay(block: Block) -> Iterator[int]:

@@ -136,23 +136,23 @@ def _full_columns(rows: Sequence[Mapping[str, float]]) -> dict[str, Column] | No
 
 def joined(blocks: Sequence[Block]) -> Block:
     """One block of them all, which says what the last one said."""
-    whole = Block(array("q"), array("q"), array("I"), facts=blocks[-1].facts)
+    total = Block(array("q"), array("q"), array("I"), facts=blocks[-1].facts)
     places: dict[str, array[int]] = {}
     for block in blocks:
-        before = len(whole)
+        before = len(total)
         for name, column in block.columns.items():
             places.setdefault(name, array("I")).extend(
                 array("I", range(before, before + len(block)))
                 if column.places is None
                 else array("I", (before + place for place in column.places))
             )
-            whole.columns.setdefault(name, Column(array("d"))).values.extend(column.values)
-        whole.steps.extend(block.steps)
-        whole.times.extend(block.times)
-        whole.attempts.extend(block.attempts)
-    for name, column in whole.columns.items():
-        column.places = places[name] if len(places[name]) < len(whole) else None
-    return whole
+            total.columns.setdefault(name, Column(array("d"))).values.extend(column.values)
+        total.steps.extend(block.steps)
+        total.times.extend(block.times)
+        total.attempts.extend(block.attempts)
+    for name, column in total.columns.items():
+        column.places = places[name] if len(places[name]) < len(total) else None
+    return total
 
 
 def written(block: Block, pack: bool) -> bytes:
@@ -216,9 +216,9 @@ def ends_of(file: BinaryIO, size: int) -> list[tuple[int, int, int]]:
     return blocks
 
 
-def index_at(file: BinaryIO, begin: int = 0) -> Index:
+def index_at(file: BinaryIO, offset: int = 0) -> Index:
     """What the block there says of itself; `Damaged` if there is none."""
-    file.seek(begin)
+    file.seek(offset)
     head = file.read(_HEAD.size)
     if len(head) < _HEAD.size:
         raise Damaged("torn")
@@ -229,9 +229,9 @@ def index_at(file: BinaryIO, begin: int = 0) -> Index:
     document = json.loads(raw)
     if document["order"] != sys.byteorder:
         raise Damaged("written on a machine of another kind")
-    first = begin + _HEAD.size + size
+    first = offset + _HEAD.size + size
     parts = {name: (first + part[0], *part[1:]) for name, part in document["parts"].items()}
-    return Index(begin, rows, _HEAD.size + size + body, document["told"], parts)
+    return Index(offset, rows, _HEAD.size + size + body, document["told"], parts)
 
 
 def column_at(file: BinaryIO, index: Index, name: str) -> Column | None:

@@ -227,13 +227,13 @@ class Fetched:
         return io.BytesIO(self._open[path]) if path in self._open else path.open("rb")
 
     def _unreadable(self, path: Path, error: Exception) -> CouldNotLook:
-        rest = (
+        remaining = (
             "It is older than what the tracker has now"
             if self.older
             else "The next ticks fetch it again"
         )
         return CouldNotLook(
-            f"The metrics in {path} cannot be read: {error}. Delete {self.folder}. {rest}."
+            f"The metrics in {path} cannot be read: {error}. Delete {self.folder}. {remaining}."
         )
 
 
@@ -274,9 +274,9 @@ def _of_open(path: Path, data: bytes) -> Iterator[_Part]:
     """The blocks of an open file; what is torn at its end is not there yet."""
     file = io.BytesIO(data)
     blocks = ends_of(file, len(data))
-    for number, (begin, _, _) in enumerate(blocks, 1):
+    for number, (offset, _, _) in enumerate(blocks, 1):
         try:
-            index = index_at(file, begin)
+            index = index_at(file, offset)
             if number == len(blocks):
                 block_at(file, index)
         except Damaged:

@@ -105,18 +105,18 @@ class Writer:
         if not self._blocks and len(block) >= FULL_ROWS:
             self._fill([block])
             return
-        begin = self._blocks[-1][1] if self._blocks else 0
-        end = begin + _appended(
-            file_path(self._generation, self._number, OPEN), begin, written(block, False)
+        offset = self._blocks[-1][1] if self._blocks else 0
+        end = offset + _appended(
+            file_path(self._generation, self._number, OPEN), offset, written(block, False)
         )
-        self._blocks.append((begin, end, len(block)))
+        self._blocks.append((offset, end, len(block)))
         rows = sum(rows for _, _, rows in self._blocks)
         if rows >= FULL_ROWS or len(self._blocks) >= FULL_BLOCKS or end >= FULL_BYTES:
             self._fill(self._opened())
 
     def _opened(self) -> list[Block]:
         with file_path(self._generation, self._number, OPEN).open("rb") as file:
-            return [block_at(file, index_at(file, begin)) for begin, _, _ in self._blocks]
+            return [block_at(file, index_at(file, offset)) for offset, _, _ in self._blocks]
 
     def _fill(self, blocks: Sequence[Block]) -> None:
         """Write one full file in place of the open one."""
@@ -166,13 +166,13 @@ def _full(path: Path) -> Mapping[str, Any]:
         return index_at(file).facts
 
 
-def _appended(path: Path, begin: int, data: bytes) -> int:
-    """Put data at `begin`, where the whole blocks end, and drop what is there; return its size."""
+def _appended(path: Path, offset: int, data: bytes) -> int:
+    """Put data at `offset`, where the whole blocks end, and drop what is there; return its size."""
     is_new = not path.exists()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        file.truncate(begin)
-        file.seek(begin)
+        file.truncate(offset)
+        file.seek(offset)
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
