@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.scratch import FILES, opened, repository
 from benchmarks.timing import Row, in_turns, process
-from herorun.operations.record.init import begin
+from herorun.operations.record.init import initialise
 from herorun.system.git import find_repository
 from herorun.system.git.discover import _repository_above
 
@@ -135,7 +135,7 @@ def rows(home: Path) -> Iterator[Row]:
 
 def preflights(work: Path) -> Row:
     """In a process each; both must come to the same exit code."""
-    begin(opened(work))
+    initialise(opened(work))
     costs = in_turns(
         {
             "ours": process(sys.executable, "-m", "herorun", "preflight", "tiny", cwd=work),

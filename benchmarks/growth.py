@@ -17,7 +17,7 @@ from benchmarks.scratch import opened, repository
 from benchmarks.timing import Row, run, said
 from herorun.core.canonical_json import digest
 from herorun.core.event import Decided, Observed
-from herorun.operations.record.init import begin
+from herorun.operations.record.init import initialise
 from herorun.record import Record, maintenance
 from herorun.system.clock import now
 
@@ -68,7 +68,7 @@ def long(home: Path, length: int) -> Record:
     """A packed record of so many entries."""
     home.mkdir()
     under = opened(repository(home, files=10))
-    begin(under)
+    initialise(under)
     under.record.append(*(a_note(number) for number in range(length)))
     return packed(under.record)
 
@@ -103,7 +103,7 @@ def measured(home: Path, every: int) -> tuple[float, int, dict[str, int]]:
     home.mkdir()
     work = repository(home, files=10)
     under = opened(work)
-    begin(under)
+    initialise(under)
     objects = work / ".git" / "objects"
     before, times = size_of(objects), list[float]()
     with patch.object(maintenance, "PACK", every):

@@ -23,7 +23,7 @@ from herorun.core.event import Decided, Event, Initialised, Observed
 from herorun.core.evidence import History, Metrics, Now
 from herorun.operations.babysit.loop import tick_once
 from herorun.operations.launch.launch import launch
-from herorun.operations.record.init import begin
+from herorun.operations.record.init import initialise
 from herorun.runs import Run, open_run
 from herorun.sources.metrics import COLUMNS, keep_metrics, read_metrics
 from herorun.system.clock import now
@@ -168,7 +168,7 @@ def started(long: Long, size: int, ticks: int = 0) -> Long:
     run = long.run
     if ticks:
         remember(run, ticks)
-    begin(run)
+    initialise(run)
     answer = launch(long.run, babysit=False)
     assert answer.launched, answer.as_json()
     long.grow(size)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.scratch import FILES, opened, repository
 from benchmarks.timing import BESIDE, LeftOut, Row, in_turns, process, run
-from herorun.operations.record.init import begin
+from herorun.operations.record.init import initialise
 
 ROUNDS = 9
 GH = """#!/bin/sh
@@ -26,7 +26,7 @@ assert not state.is_dirty and state.branch == "main"
 
 def rows(home: Path) -> Iterator[Row | LeftOut]:
     work = repository(home)
-    begin(opened(work))
+    initialise(opened(work))
     by_hand = "git status --porcelain && git ls-remote origin"
     acts = {
         "preflight": process(sys.executable, "-m", "herorun", "preflight", "tiny", cwd=work),

@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.scratch import opened, repository
 from benchmarks.timing import Row, in_turns, run
 from herorun.core.event import Noted
-from herorun.operations.record.init import begin
+from herorun.operations.record.init import initialise
 from herorun.record import Record
 from herorun.system.clock import now
 
@@ -35,7 +35,7 @@ def rows(home: Path) -> Iterator[Row]:
 
 def appending(home: Path, size: int) -> Callable[[], object]:
     opened_run = opened(repository(home, files=10))
-    begin(opened_run)
+    initialise(opened_run)
     record: Record = opened_run.record
     record.append(*(a_note(number) for number in range(size)))
     numbers = count(size)

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.scratch import opened, repository
 from benchmarks.timing import Row, cpu_seconds, in_turns, process
 from herorun.operations.launch.launch import launch
-from herorun.operations.record.init import begin
+from herorun.operations.record.init import initialise
 
 ROUNDS = 20
 FILES = 20
@@ -19,7 +19,7 @@ FILES = 20
 def rows(home: Path) -> Iterator[Row]:
     python, herorun = sys.executable, str(Path(sys.executable).with_name("herorun"))
     work = repository(home, FILES)
-    begin(opened(work))
+    initialise(opened(work))
     answer = launch(opened(work), babysit=False)
     assert answer.launched, answer.as_json()
     costs = in_turns(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.scratch import CONTRACT, opened
 from benchmarks.timing import Row, in_turns, process, run
-from herorun.operations.record.init import begin
+from herorun.operations.record.init import initialise
 from herorun.sources.work_tree import read_work_tree
 
 TRACKED, UNTRACKED = 100_000, 30_000
@@ -34,7 +34,7 @@ def rows(home: Path) -> Iterator[Row]:
     work = repository(home)
     size = f"{TRACKED:,} tracked, {UNTRACKED:,} untracked files"
     yield _source(work, size)
-    begin(opened(work))
+    initialise(opened(work))
     yield _preflight(home, work, size)
 
 

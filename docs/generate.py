@@ -32,7 +32,7 @@ from herorun.core.contract import PLAN_TABLES, Contract, Duration
 from herorun.core.durations import format_duration
 from herorun.core.environment import MACHINE, NEVER, TRAINERS
 from herorun.core.exported_metrics import METRICS
-from herorun.core.seal.kinds import SealKind, holds
+from herorun.core.seal.kinds import SealKind, applies_to
 from herorun.core.triage.classes import FailureClass, LineRole, Strength
 from herorun.core.triage.signatures import LogSignature
 from herorun.runs.templates import template
@@ -129,7 +129,7 @@ There are four kinds of seal: `final`; `milestone` (`--milestone NAME`), after w
 
 def seal_table(found: Iterable[Check]) -> str:
     rows = [
-        (check.name, *("yes" if holds(check.name, kind) else "" for kind in SealKind))
+        (check.name, *("yes" if applies_to(check.name, kind) else "" for kind in SealKind))
         for check in found
     ]
     return table(("check", *SealKind), rows)

@@ -9,7 +9,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged
+from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -25,4 +25,6 @@ def overfitting(metrics: Metrics, history: History, limits: Limits) -> list[Verd
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.evaluations
 
-    return judged(metrics, history, metrics.of("overfit"), lasts, "no evaluation's loss rises")
+    return judge_excursions(
+        metrics, history, metrics.of("overfit"), lasts, "no evaluation's loss rises"
+    )

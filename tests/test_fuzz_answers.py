@@ -18,7 +18,7 @@ from herorun.core.errors import HerorunError
 from herorun.core.evidence import TrackerIdentity
 from herorun.core.ports import Post
 from herorun.core.remote.target import RemoteTarget, SshLogin
-from herorun.core.triage.incremental import OwnLog, follow, judged
+from herorun.core.triage.incremental import OwnLog, follow, verdict_of_log
 from herorun.notifiers import _github_calls
 from herorun.notifiers.github import GitHubIssue
 from herorun.notifiers.github import Options as OfGitHub
@@ -276,7 +276,7 @@ def test_any_log_is_judged(parts: list[bytes], code: int | None) -> None:
     log = OwnLog("tiny-1")
     for data in parts:
         log = follow(shipped(), log, data)
-    judged(shipped(), log, code)
+    verdict_of_log(shipped(), log, code)
 
 
 @pytest.mark.parametrize(
@@ -305,5 +305,5 @@ def test_any_log_is_judged(parts: list[bytes], code: int | None) -> None:
 def test_a_log_that_is_made_to_hang_it_is_judged_in_time(unit: bytes) -> None:
     before, data = time.process_time(), unit * ((1 << 18) // len(unit))
     log = follow(shipped(), OwnLog("tiny-1"), data)
-    judged(shipped(), follow(shipped(), log, b"\n" + data[: 1 << 16] + b"\n"), 1)
+    verdict_of_log(shipped(), follow(shipped(), log, b"\n" + data[: 1 << 16] + b"\n"), 1)
     assert time.process_time() - before < 5.0

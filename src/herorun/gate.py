@@ -13,7 +13,7 @@ from herorun.core.finding import Finding, Outcome, waive
 from herorun.core.finding_groups import FindingGroup, Tally, group_findings, tally
 from herorun.core.gate_verdict import GateVerdict, stands_in_the_way, verdict_of
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.seal.kinds import holds
+from herorun.core.seal.kinds import applies_to
 from herorun.core.waivers import waiver_use
 from herorun.gather import gather
 from herorun.runs import Run
@@ -95,7 +95,9 @@ def run_seal_gate(
     run: Run, sealing: Sealing, extra: Sequence[Any] = (), inputs: Evidence | None = None
 ) -> GateReport:
     """The seal gate, with those of its checks that hold for the kind of seal."""
-    seal_checks = [check for check in discover.checks(Gate.SEAL) if holds(check.name, sealing.kind)]
+    seal_checks = [
+        check for check in discover.checks(Gate.SEAL) if applies_to(check.name, sealing.kind)
+    ]
     return _ask(run, Gate.SEAL, seal_checks, extra, {**(inputs or {}), Sealing: sealing})
 
 

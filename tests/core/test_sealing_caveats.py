@@ -8,7 +8,7 @@ import pytest
 from builders import EVERY, MINUTE, NOON, an_instance
 from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.event import Decided, Ordered, Word
-from herorun.core.evidence import End, JobState, Judged
+from herorun.core.evidence import End, HealthAssessment, JobState
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
 from herorun.core.seal.caveats import caveats
@@ -34,7 +34,7 @@ STALL = Alert(
     instance="tiny-1",
 )
 ACK = Ordered(NOON, "ada", Word.ACK, (STALL.key,), "an evaluation")
-NOTHING_JUDGED = Judged()
+NOTHING_JUDGED = HealthAssessment()
 
 
 def told(
@@ -76,8 +76,8 @@ def test_of_a_run_of_which_all_is_known_there_is_none():
                 "evaluation"
             ),
         ),
-        ({"judged": Judged((("loss-spike", "high"),))}, "open alert loss-spike: high"),
-        ({"judged": Judged((), (("blind", "403"),))}, "not seen: blind: 403"),
+        ({"judged": HealthAssessment((("loss-spike", "high"),))}, "open alert loss-spike: high"),
+        ({"judged": HealthAssessment((), (("blind", "403"),))}, "not seen: blind: 403"),
         (
             {"verified": ()},
             "tiny-1 never checked in: it is unknown whether it ran what was admitted",

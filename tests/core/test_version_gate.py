@@ -9,7 +9,7 @@ from herorun.core.event import Replayed
 from herorun.core.recovery.policy import RelaunchAnswer
 from herorun.core.replay import Replay, ReplayResult
 from herorun.core.version_change import compared
-from herorun.core.version_gate import Judge, held_back, must_replay, question_key
+from herorun.core.version_gate import Judge, must_replay, observe_reason, question_key
 from wording import mentions
 
 OLD, NEW = "0.1.0", "0.2.0"
@@ -63,7 +63,7 @@ def test_it_is_compared_once_a_change() -> None:
 def test_only_one_that_would_have_acted_alike_at_every_tick_may_act(
     again: tuple[Replay, ...], words: str
 ) -> None:
-    told = held_back(after(*again), NEW)
+    told = observe_reason(after(*again), NEW)
     assert bool(told) is bool(words) and words in told
 
 
@@ -80,22 +80,22 @@ def test_a_person_answers_for_it(yes: bool, words: str) -> None:
     judge = after(ACTS).answered(
         [question_key(NEW, OLD, "")], RelaunchAnswer(yes, NOON, "Dri", "go back")
     )
-    told = held_back(judge, NEW)
+    told = observe_reason(judge, NEW)
     assert bool(told) is bool(words) and words in told
 
 
 def test_the_answer_about_one_version_is_none_about_another() -> None:
     judge = after(ACTS).answered([question_key(NEW, OLD, "")], RelaunchAnswer(True, NOON, "Dri"))
     third = after(ACTS, before=judge, version="0.3.0")
-    assert held_back(third, "0.3.0")
+    assert observe_reason(third, "0.3.0")
 
 
 def test_a_third_version_does_not_slip_past_a_question_without_a_yes() -> None:
     """It would have acted as the second one, which nobody let act."""
     third = after(SAME, before=after(ACTS), version="0.3.0")
-    assert mentions(held_back(third, "0.3.0"), "question", "0.2.0")
+    assert mentions(observe_reason(third, "0.3.0"), "question", "0.2.0")
 
 
 def test_only_what_is_compared_is_held() -> None:
-    assert held_back(BEFORE, OLD) == "" and held_back(after(ACTS), OLD) == ""
+    assert observe_reason(BEFORE, OLD) == "" and observe_reason(after(ACTS), OLD) == ""
     assert isinstance(after(ACTS).replayed, Replayed)

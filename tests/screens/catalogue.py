@@ -432,7 +432,7 @@ def machines() -> Iterator[Screen]:
         "herorun.system.process_registry.others": [],
     }
     yield Screen("watchers-none", "box watchers", given)
-    here = {f"{OPERATIONS}record.session.session_here": SESSION}
+    here = {f"{OPERATIONS}record.session.current_session": SESSION}
     read = f"{OPERATIONS}record.session.read_jobs"
     yield Screen("jobs-list", "jobs list", {**here, read: ([ENTRY], "")})
     yield Screen("jobs-list-none", "jobs list", {**here, read: ([], "")})

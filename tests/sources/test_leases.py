@@ -14,7 +14,7 @@ from herorun.sources import leases
 from herorun.sources.leases import read_heartbeat, read_lease_seen
 from herorun.stores.local import LocalStore
 from herorun.system.clock import Uptime
-from herorun.system.files import hold, lock_file
+from herorun.system.files import lock_file, take_lock
 from herorun.system.git import find_repository
 from stories import git
 from wording import mentions
@@ -166,7 +166,7 @@ def test_the_loops_own_heartbeat(home: Path) -> None:
     assert beat() == Heartbeat(False, NOON, True)
     (home / "state" / "heartbeat.json").write_text(f'{{"at": "{NOON.isoformat()}", "pid": 1}}')
     assert beat() == Heartbeat(False, NOON, False)
-    lock = hold(lock_file(repository.common, "tiny", "babysitter"), 0.0, "the loop")
+    lock = take_lock(lock_file(repository.common, "tiny", "babysitter"), 0.0, "the loop")
     try:
         assert beat().held
     finally:

@@ -11,7 +11,7 @@ from builders import a_contract, a_history, a_job
 from herorun import signatures
 from herorun.core.evidence import Nothing, Unavailable
 from herorun.core.ports import LogPart, Place
-from herorun.core.triage.incremental import OwnLog, judged
+from herorun.core.triage.incremental import OwnLog, verdict_of_log
 from herorun.schedulers import local
 from herorun.sources import log_reader
 from herorun.sources.log_reader import CACHE, keep_own_log, read_own_log
@@ -68,7 +68,7 @@ def look(state: Path, scheduler: Any = None, keep: bool = True) -> OwnLog:
 
 
 def failure(log: OwnLog) -> str:
-    return judged(signatures.shipped(), log, 1).failure.value
+    return verdict_of_log(signatures.shipped(), log, 1).failure.value
 
 
 def add(log: Path, data: bytes) -> None:
@@ -175,7 +175,7 @@ def test_of_a_log_that_takes_long_to_judge_the_end_is_read_and_the_rest_is_said(
     size = log.stat().st_size
     assert scheduler.read == [(0, 3_000), (size - 2_000, 2_000)]
     assert (found.offset, found.skipped) == (size, size - 5_000)
-    ended = judged(signatures.with_own(), found, None)
+    ended = verdict_of_log(signatures.with_own(), found, None)
     assert ended.person and mentions(ended.advice, "MiB", "middle")
 
 

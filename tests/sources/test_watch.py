@@ -11,7 +11,7 @@ from herorun.core.ports import Place
 from herorun.core.record.lease import Lease
 from herorun.sources.watch import read_watch
 from herorun.stores.local import LocalStore
-from herorun.system.files import hold, lock_file
+from herorun.system.files import lock_file, take_lock
 from herorun.system.git import find_repository
 from stories import git
 
@@ -62,7 +62,7 @@ def test_a_lease_that_cannot_be_read_is_not_nobodys(root: Path) -> None:
 
 def test_a_babysitter_of_this_machine_is_seen_by_its_lock(root: Path) -> None:
     lock = lock_file(find_repository(root.parent).common, "tiny", "babysitter")
-    held = hold(lock, 0.0, "a test")
+    held = take_lock(lock, 0.0, "a test")
     assert read(root).here
     os.close(held)
     assert not read(root).here

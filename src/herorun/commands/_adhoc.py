@@ -132,7 +132,7 @@ def babysit_job(
         exclusive=True,
     )
     for notice in notices:
-        output.say(run.facts.job, notice)
+        output.show_run_note(run.facts.job, notice)
     if not as_json:
         output.show_line(
             f"{_job_id_of(run)}: state file {run.state_file}, journal {run.record.path}"
@@ -237,7 +237,7 @@ def _resumed(start: Path, stated: dict[str, str]) -> "JobSpec":
         )
     spec_before, path, faults = newest_file
     for fault in faults:
-        output.say(spec_before.job, f"{fault}; {path} is used instead")
+        output.show_run_note(spec_before.job, f"{fault}; {path} is used instead")
     named_spec = JobSpec.of({"job": spec_before.job, "kind": spec_before.kind, **stated})
     facts = merged(spec_before, named_spec, stated, start)
     if "resubmit" not in stated and spec_before.names_no_command:

@@ -69,7 +69,7 @@ def _set_voice(quiet: bool, verbose: bool) -> None:
         return
     from herorun.system import progress
 
-    progress.begin(quiet)
+    progress.reset(quiet)
     if verbose:
         from herorun.output import clean, show_note
 

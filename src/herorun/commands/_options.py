@@ -64,7 +64,7 @@ def only_run(start: str) -> str | None:
     return runs[0] if len(runs) == 1 else None
 
 
-def runs_here(start: str) -> str:
+def runs_hint(start: str) -> str:
     runs = _runs(start)
     return f" The runs here: {', '.join(runs)}." if runs else ""
 

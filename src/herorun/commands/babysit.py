@@ -3,7 +3,7 @@
 import click
 
 from herorun.commands._adhoc import babysit_job, options, resumable
-from herorun.commands._options import only_run, runs_here
+from herorun.commands._options import only_run, runs_hint
 
 
 @click.command(short_help="Monitor runs; alert, relaunch and escalate by the contract.")
@@ -86,7 +86,7 @@ def command(
     if not names:
         raise WrongUse(
             (
-                f"Name a run, or say --all: `herorun babysit RUN`.{runs_here(start)} For a job "
+                f"Name a run, or say --all: `herorun babysit RUN`.{runs_hint(start)} For a job "
                 "without a contract say --job and --scheduler."
             )
             if not every_run
@@ -135,7 +135,7 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
         codes.append(tick_exit_code(tick) if tick else answer.code)
         documents.append(document_of(tick, slug=answer.slug) if tick else answer.unread)
         if tick is None:
-            output.say(answer.slug, answer.error)
+            output.show_run_note(answer.slug, answer.error)
         elif not as_json:
             show_tick(answer.slug, tick)
     if as_json:
@@ -172,7 +172,7 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
         return watch(names[0], Path(start), report, end, opened=watched_run)
 
     def tell(slug: str, message: str) -> None:
-        output.say(slug, message)
+        output.show_run_note(slug, message)
         if as_json:
             output.show_json_line(UnreadDocument(slug=slug, error=message))
 

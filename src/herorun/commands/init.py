@@ -29,7 +29,7 @@ def command(start: str, run: str, as_json: bool) -> int:
     from herorun.core.errors import WrongUse
     from herorun.operations.launch.config_stability import advised
     from herorun.operations.record.contract_template import drafted, with_command
-    from herorun.operations.record.init import begin
+    from herorun.operations.record.init import initialise
     from herorun.operations.record.script_search import find_command
     from herorun.runs import LARGEST_CONTRACT, contract_path, open_run, template
     from herorun.schemas.runs import Init
@@ -76,7 +76,7 @@ def command(start: str, run: str, as_json: bool) -> int:
                 f"{path} is still as it was written: fill it in, commit and push it first."
             )
         keys, advice = advised(opened)
-        beginning = begin(opened)
+        beginning = initialise(opened)
         created, adopted = beginning.created, beginning.adopted
         next_step = f"Next: `herorun preflight {run}`."
         document |= {

@@ -60,7 +60,7 @@ def list_(start: str, session: str, as_json: bool) -> int:
     if not entries and not as_json:
         output.show_line(f"No job is registered in {job_session.file}.")
     if fault:
-        output.say(job_session.id, fault)
+        output.show_run_note(job_session.id, fault)
     return 3 if fault else 0
 
 
@@ -187,9 +187,9 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
         _print_line(line)
     for each in states:
         if each.state == "unknown" and not each.changed and not as_json:
-            output.say(f"{each.entry['type']} {each.entry['id']}", each.why)
+            output.show_run_note(f"{each.entry['type']} {each.entry['id']}", each.why)
     if fault:
-        output.say(job_session.id, fault)
+        output.show_run_note(job_session.id, fault)
     return worst([3 if fault else 0, *(each.code for each in states)])
 
 
@@ -270,9 +270,9 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
 def _session(start: str, session: str) -> "JobSession":
     from pathlib import Path
 
-    from herorun.operations.record.session import session_here
+    from herorun.operations.record.session import current_session
 
-    return session_here(Path(start), session)
+    return current_session(Path(start), session)
 
 
 def _print_line(message: str) -> None:

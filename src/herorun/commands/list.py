@@ -52,7 +52,7 @@ def _show(entries: "list[ListEntry]", at: "datetime") -> None:
         click.echo("  ".join([*cells, row[3]]).rstrip())
     for entry in entries:
         if entry.error:
-            output.say(entry.slug, entry.error)
+            output.show_run_note(entry.slug, entry.error)
 
 
 def _row(entry: "ListEntry", at: "datetime") -> tuple[str, str, str, str]:

@@ -53,7 +53,10 @@ def command(
             click.echo(text, nl=False)
         return 0
     for text in follow_log(
-        opened.scheduler, instance_log, lines, lambda words: output.say(opened.slug, words)
+        opened.scheduler,
+        instance_log,
+        lines,
+        lambda words: output.show_run_note(opened.slug, words),
     ):
         if text and as_json:
             document = LogsDocument(slug=opened.slug, instance=instance_log.name, text=text)

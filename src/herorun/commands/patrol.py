@@ -43,5 +43,5 @@ def command(start: str, run: str, notify: bool, as_json: bool) -> int:
     else:
         show_patrol(tick.line, tick.assessment.advice)
     for why in send_patrol(opened, tick) if notify else []:
-        output.say(opened.slug, f"not notified: {why}")
+        output.show_run_note(opened.slug, f"not notified: {why}")
     return tick.assessment.code

@@ -65,7 +65,7 @@ def command(
     ordered = sorted(answers, key=lambda answer: places.index(answer.slug))
     for answer in ordered:
         if answer.value is None:
-            output.say(answer.slug, answer.error)
+            output.show_run_note(answer.slug, answer.error)
         elif not as_json and not every:
             _show_one(*answer.value)
     if as_json:

@@ -82,7 +82,7 @@ def _triage_named(
 
         if diagnosis := log_diagnosed(name, start, instance):
             return diagnosis
-    return _failure(name, judged(catalogue, name, start, exit_code))
+    return _failure(name, judge_file(catalogue, name, start, exit_code))
 
 
 def _instance_in(log: Path) -> str | None:
@@ -104,7 +104,7 @@ def _instance_in(log: Path) -> str | None:
     return str(instances[0]) if instances else ("" if ".herorun" in log.resolve().parts else None)
 
 
-def judged(
+def judge_file(
     catalogue: "Catalogue", name: str, start: Path, exit_code: int | None
 ) -> "TriageVerdict":
     """The judgement on one log, read in blocks. Raises WrongUse where it cannot be read.

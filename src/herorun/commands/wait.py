@@ -70,7 +70,12 @@ def command(
     opened: Any = watched_run(run, Path(start))[0] if run else named_job(start, job_options)
     observer: Any = observer_of_run if run else observer_of_job
     ended: Ended = wait_for(
-        opened, observer, condition, seconds, most, lambda words: output.say(opened.slug, words)
+        opened,
+        observer,
+        condition,
+        seconds,
+        most,
+        lambda words: output.show_run_note(opened.slug, words),
     )
     if as_json:
         output.show_json(

@@ -2,7 +2,7 @@
 
 import click
 
-from herorun.commands._options import only_run, runs_here
+from herorun.commands._options import only_run, runs_hint
 
 
 @click.command(short_help="Check from another machine that a run is still monitored.")
@@ -42,7 +42,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
         runs = (run,)
     names = [*runs, *(known_slugs(find_repository(Path(start))) if every else [])]
     if not names and not every:
-        raise WrongUse(f"Name a run, or say --all: `herorun box watchdog RUN`.{runs_here(start)}")
+        raise WrongUse(f"Name a run, or say --all: `herorun box watchdog RUN`.{runs_hint(start)}")
     answers, codes = [], []
     for name in names:
         try:

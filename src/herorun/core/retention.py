@@ -140,7 +140,7 @@ def prune_plan(
             *_by_rank(each.candidate, latest, policy, recovery),
             *_by_policy(each.candidate, policy),
             *references.why(each.candidate),
-            *_doubts(each, top, now),
+            *_reasons_to_keep(each, top, now),
         )
         if why:
             remaining.append(
@@ -189,7 +189,7 @@ def _by_policy(candidate: Candidate, policy: RetentionPolicy) -> list[str]:
     return why
 
 
-def _doubts(each: Sized, top: int | None, now: datetime) -> list[str]:
+def _reasons_to_keep(each: Sized, top: int | None, now: datetime) -> list[str]:
     candidate = each.candidate
     if each.doubt:
         return [each.doubt]

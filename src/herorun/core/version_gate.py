@@ -67,7 +67,7 @@ def must_replay(judge: Judge, version: str, pin: str) -> bool:
     return not fits or judge.version not in ("", version)
 
 
-def held_back(judge: Judge, version: str) -> str:
+def observe_reason(judge: Judge, version: str) -> str:
     """Why this herorun only observes; empty where it may act."""
     last_replay = judge.replayed
     if last_replay is None or last_replay.version != version or judge.free:

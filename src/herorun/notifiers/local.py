@@ -27,7 +27,7 @@ from herorun.notifiers._markdown import (
     marked,
     plain_key,
 )
-from herorun.system.files import hold, write_whole
+from herorun.system.files import take_lock, write_whole
 
 REACHES_NOBODY = True  # a file, which nobody is notified of
 LOCK_WAIT = 10.0  # seconds
@@ -115,7 +115,7 @@ class LocalIssue:
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
         try:
-            lock = hold(self._page.with_name(".issue.lock"), LOCK_WAIT, "another herorun")
+            lock = take_lock(self._page.with_name(".issue.lock"), LOCK_WAIT, "another herorun")
         except WrongUse:
             raise TimeoutError(
                 f"{self._page} stayed locked by another process for {format_span(LOCK_WAIT)}"

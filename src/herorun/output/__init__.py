@@ -20,12 +20,12 @@ __all__ = [
     "clean",
     "console",
     "hang",
-    "say",
     "shortened",
     "show_json",
     "show_json_line",
     "show_line",
     "show_note",
+    "show_run_note",
     "show_verdict",
 ]
 
@@ -53,7 +53,7 @@ def _print(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
-def say(slug: str, message: str) -> None:
+def show_run_note(slug: str, message: str) -> None:
     """What went wrong with one run among several."""
     show_note(f"{clean(slug)}: {clean(message)}")
 

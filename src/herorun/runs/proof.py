@@ -78,7 +78,7 @@ class RecordProof:
 
 def note_own(repository: Repository, slug: str, launching: Launching) -> None:
     """This clone makes this launch: it needs no other proof here."""
-    _keep(repository, slug, [launch_id(scrubbed_launching(launching))])
+    _store_ids(repository, slug, [launch_id(scrubbed_launching(launching))])
 
 
 def scrubbed_launching(launching: Launching) -> Launching:
@@ -100,7 +100,7 @@ def _read_proofs(repository: Repository, slug: str, kind: str) -> frozenset[str]
     return frozenset()
 
 
-def _keep(repository: Repository, slug: str, ids: Iterable[str], kind: str = PROVEN) -> None:
+def _store_ids(repository: Repository, slug: str, ids: Iterable[str], kind: str = PROVEN) -> None:
     path = _file(repository, slug, kind)
     with locked(path.with_suffix(".lock"), what="another herorun that proves this record"):
         write_whole(
@@ -210,7 +210,7 @@ class _Prover:
             else unstated(self._contract(launching, commit_of(launching)), launching.plan)
         )
         if not (message and published):
-            _keep(self.repository, slug, [name], PUBLISHED if message else PROVEN)
+            _store_ids(self.repository, slug, [name], PUBLISHED if message else PROVEN)
         return message
 
     def must_count(self, launching: Launching) -> None:

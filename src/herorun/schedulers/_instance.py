@@ -111,7 +111,7 @@ class Folder:
     def job(self) -> Job | None:
         """The job; None if there is none. What cannot be read is a `CouldNotLook` or an OSError."""
         starting = is_locked(self.lock)
-        if not _is_there(self.path):
+        if not _path_exists(self.path):
             return Job(self.name, self.name, JobState.PENDING, "starting") if starting else None
         snapshot = self.snapshot()
         if (
@@ -237,7 +237,7 @@ def _describe_remaining(remaining: set[Process]) -> str:
     )
 
 
-def _is_there(path: Path) -> bool:
+def _path_exists(path: Path) -> bool:
     """Unlike `Path.exists`, an unreadable folder is not an absent one."""
     try:
         path.stat()

@@ -12,7 +12,7 @@ from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.evidence import Offered
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
-from herorun.schedulers._option_types import long_argument, word_of
+from herorun.schedulers._option_types import long_argument, safe_word
 
 OWN_FLAGS = {
     "env-vars": "variables go by [command] env",
@@ -58,7 +58,7 @@ def _check_job_name(value: str) -> str:
     return value
 
 
-Word = Annotated[str, AfterValidator(lambda value: word_of(value, _WORD, "Iris"))]
+Word = Annotated[str, AfterValidator(lambda value: safe_word(value, _WORD, "Iris"))]
 Name = Annotated[str, AfterValidator(_check_job_name)]
 Argument = Annotated[str, AfterValidator(checked)]
 

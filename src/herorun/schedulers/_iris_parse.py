@@ -78,7 +78,7 @@ def _parse_iris_row(row: Mapping[str, Any]) -> IrisRow:
     )
     reasons = (str(row.get(key, "")) for key in ("error", "pending_reason", "status_message"))
     counts = {
-        str(key): _whole(value) or 0
+        str(key): _parse_int(value) or 0
         for key, value in dict(row.get("task_state_counts") or {}).items()
     }
     return IrisRow(
@@ -90,18 +90,18 @@ def _parse_iris_row(row: Mapping[str, Any]) -> IrisRow:
         reason="; ".join(
             part for part in (next((each for each in reasons if each), ""), handed) if part
         ),
-        exit_code=_whole(row.get("exit_code")),
-        tasks=_whole(row.get("task_count")),
+        exit_code=_parse_int(row.get("exit_code")),
+        tasks=_parse_int(row.get("task_count")),
         counts=counts,
     )
 
 
 def _parse_milliseconds(timestamp: Any) -> datetime | None:
-    milliseconds = _whole(timestamp.get("epoch_ms")) if isinstance(timestamp, Mapping) else None
+    milliseconds = _parse_int(timestamp.get("epoch_ms")) if isinstance(timestamp, Mapping) else None
     return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds else None
 
 
-def _whole(value: Any) -> int | None:
+def _parse_int(value: Any) -> int | None:
     try:
         return int(value)
     except (TypeError, ValueError):
@@ -172,15 +172,15 @@ def _summary(text: str) -> IrisRow | None:
     if not isinstance(document, dict):
         return None
     tasks = [task for task in document.get("tasks") or () if isinstance(task, dict)]
-    codes = [_whole(task.get("exit_code")) for task in tasks]
+    codes = [_parse_int(task.get("exit_code")) for task in tasks]
     return IrisRow(
         id=str(document.get("job_id", "")),
         word=str(document.get("state", "")),
         reason="; ".join(filter(None, (str(document.get("error") or ""), _killed(tasks)))),
-        exit_code=_first_failure([_whole(document.get("exit_code")), *codes]),
-        tasks=_whole(document.get("task_count")),
+        exit_code=_first_failure([_parse_int(document.get("exit_code")), *codes]),
+        tasks=_parse_int(document.get("task_count")),
         counts={
-            str(key): _whole(value) or 0
+            str(key): _parse_int(value) or 0
             for key, value in dict(document.get("task_state_counts") or {}).items()
         },
     )
@@ -190,8 +190,8 @@ def _killed(tasks: Sequence[Mapping[str, Any]]) -> str:
     """How many were killed, and how much memory they had: near their limit it was the kernel, for
     memory.
     """
-    killed = [task for task in tasks if _whole(task.get("exit_code")) in (137, -9)]
-    peak = max((_whole(task.get("memory_peak_mb")) or 0 for task in killed), default=0)
+    killed = [task for task in tasks if _parse_int(task.get("exit_code")) in (137, -9)]
+    peak = max((_parse_int(task.get("memory_peak_mb")) or 0 for task in killed), default=0)
     if not peak:
         return ""
     return (
@@ -206,7 +206,7 @@ def _described(text: str) -> IrisRow | None:
         return None
     tasks, error = _TASKS.search(text), _ERROR.search(text)
     counts = dict(re.findall(r"(\w+)=(\d+)", tasks[2])) if tasks else {}
-    codes = [_whole(state[2]), *(_whole(code) for code in _task_codes(text))]
+    codes = [_parse_int(state[2]), *(_parse_int(code) for code in _task_codes(text))]
     return IrisRow(
         id="",
         word=state[1],

@@ -63,10 +63,10 @@ def judge_kubernetes(
         return _end(replace(job, ended=_last(ended, pods)), record, pods, ended)
     if ended:
         words = f"{job.raw}, and pod {live[0].name} is still {live[0].phase}: it may still write"
-        return _alive(replace(job, reason=words), live, lost_nodes)
+        return _judge_live(replace(job, reason=words), live, lost_nodes)
     if not live:
         return _job_without_pods(job, record, pods)
-    return _alive(job, live, lost_nodes)
+    return _judge_live(job, live, lost_nodes)
 
 
 def _raw(record: JobRecord, live: Sequence[PodRecord]) -> str:
@@ -109,7 +109,7 @@ def _job_without_pods(job: Job, record: JobRecord, pods: Sequence[PodRecord]) ->
     return replace(job, state=JobState.PENDING, reason=words, running_tasks=0)
 
 
-def _alive(job: Job, live: Sequence[PodRecord], lost_nodes: Collection[str]) -> Job:
+def _judge_live(job: Job, live: Sequence[PodRecord], lost_nodes: Collection[str]) -> Job:
     doubt = next((pod for pod in live if pod.node and pod.node in lost_nodes), None)
     odd = next((pod for pod in live if pod.phase not in ("Pending", "Running")), None)
     if doubt or odd:
@@ -156,7 +156,7 @@ def other_writers(record: JobRecord, pods: Sequence[PodRecord]) -> tuple[str, ..
         ]
         ended = [pod for pod in group if not pod.live]
         if not ended and len(running) == len(group) <= places:
-            writers += [_replacing(pod) for pod in running if _is_late(record, pod)]
+            writers += [_replacing(pod) for pod in running if _is_replacement(record, pod)]
     return tuple(writers)
 
 
@@ -165,7 +165,7 @@ def _age(pod: PodRecord) -> tuple[bool, str, str]:
     return (not pod.deleting, pod.created.isoformat() if pod.created else "", pod.name)
 
 
-def _is_late(record: JobRecord, pod: PodRecord) -> bool:
+def _is_replacement(record: JobRecord, pod: PodRecord) -> bool:
     started_at = record.started
     return bool(started_at and pod.created and pod.created - started_at > _REPLACED)
 
@@ -188,7 +188,7 @@ def _end(job: Job, record: JobRecord, pods: Sequence[PodRecord], ended: Conditio
         return replace(job, state=state, reason=ended.reason, stopped_by=record.stopped_by or None)
     failed = [pod for pod in pods if pod.phase == "Failed"]
     if not failed:
-        words = f"{_say(ended)}; its pods are gone, and with them how they ended"
+        words = f"{_condition_text(ended)}; its pods are gone, and with them how they ended"
         return replace(job, state=JobState.FAILED, reason=words)
     first = min(failed, key=lambda pod: pod.ended.at if pod.ended and pod.ended.at else _NEVER)
     return _by_pod(job, first, ended)
@@ -197,7 +197,11 @@ def _end(job: Job, record: JobRecord, pods: Sequence[PodRecord], ended: Conditio
 def _by_pod(job: Job, pod: PodRecord, ended_condition: Condition) -> Job:
     state, ended = cause_of(pod), pod.ended
     why = pod.disruption or Condition(pod.reason, pod.message)
-    words = _say(why) or (_say(Condition(ended.reason)) if ended else "") or _say(ended_condition)
+    words = (
+        _condition_text(why)
+        or (_condition_text(Condition(ended.reason)) if ended else "")
+        or _condition_text(ended_condition)
+    )
     node = (pod.node,) if state is JobState.NODE_FAILED and pod.node else ()
     return replace(
         job,
@@ -222,5 +226,5 @@ def cause_of(pod: PodRecord) -> JobState:
     return JobState.FAILED
 
 
-def _say(condition: Condition) -> str:
+def _condition_text(condition: Condition) -> str:
     return ": ".join(part for part in (condition.reason, condition.message) if part)

@@ -12,12 +12,12 @@ from herorun.system.remote_python import RemoteProgram, RemotePython, own_file, 
 READING = RemoteProgram((own_file(_remote_agent), own_file(_regular_file), own_file(_log_part)))
 
 
-def part_here(path: str, offset: int, limit: int, mark: str) -> LogPart:
+def read_local_part(path: str, offset: int, limit: int, mark: str) -> LogPart:
     data, facts = _log_part.read_part(path, offset, limit, mark)
     return _log_part_of(data, facts)
 
 
-def part_there(
+def read_remote_part(
     remote: RemotePython, path: str, offset: int, limit: int, mark: str, within: float
 ) -> LogPart:
     """By one connection; `CouldNotLook` where the link is cut or the far end does not answer."""

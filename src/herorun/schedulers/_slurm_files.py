@@ -12,7 +12,7 @@ from herorun.core.ports import LogPart
 from herorun.core.remote.target import RemoteTarget
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._instance import MOST, last_lines
-from herorun.schedulers._logs import part_here, part_there
+from herorun.schedulers._logs import read_local_part, read_remote_part
 from herorun.schedulers._slurm_submit import RemotePaths
 from herorun.schedulers._transport import SshLogin, Transport
 from herorun.system.remote_python import remote_to
@@ -50,7 +50,7 @@ class LocalFolder:
         return last_lines(Path(path), lines)
 
     def part(self, path: str, offset: int, limit: int, mark: str) -> LogPart:
-        return part_here(path, offset, limit, mark)
+        return read_local_part(path, offset, limit, mark)
 
 
 class RemoteFolder:
@@ -136,7 +136,7 @@ class RemoteFolder:
         return answer.out
 
     def part(self, path: str, offset: int, limit: int, mark: str) -> LogPart:
-        return part_there(
+        return read_remote_part(
             remote_to(RemoteTarget(self._login)), path, offset, limit, mark, self._timeout
         )
 

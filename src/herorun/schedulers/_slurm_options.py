@@ -10,7 +10,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
-from herorun.schedulers._option_types import Absolute, long_argument, word_of
+from herorun.schedulers._option_types import Absolute, long_argument, safe_word
 from herorun.schedulers._transport import SshLogin
 
 # Of sbatch's long options, those that decide what is ours: name, log, environment, restarts, how it
@@ -60,7 +60,7 @@ def checked(argument: str) -> str:
     return long_argument(argument, TYPED, OURS, abbreviates=True)
 
 
-Word = Annotated[str, AfterValidator(lambda value: word_of(value, _WORD, "Slurm"))]
+Word = Annotated[str, AfterValidator(lambda value: safe_word(value, _WORD, "Slurm"))]
 Argument = Annotated[str, AfterValidator(checked)]
 
 

@@ -152,7 +152,7 @@ def _tables(text: str, parted: str, count: int, program: str) -> list[list[str]]
     lines = text.split("\n")
     rows, strange, at = [], "", 0
     while at < len(lines):
-        fields, end = _whole_row(lines, at, parted, count)
+        fields, end = _row_at(lines, at, parted, count)
         if len(fields) == count and _ID.fullmatch(fields[0]):
             rows.append(fields)
             at = end
@@ -164,7 +164,7 @@ def _tables(text: str, parted: str, count: int, program: str) -> list[list[str]]
     return rows
 
 
-def _whole_row(lines: list[str], at: int, parted: str, count: int) -> tuple[list[str], int]:
+def _row_at(lines: list[str], at: int, parted: str, count: int) -> tuple[list[str], int]:
     """The fields from this line on, as many lines as they take, and where the next ones begin."""
     parts, end = lines[at].count(parted), at + 1
     while 0 < parts < count - 1 and end < len(lines):
@@ -198,11 +198,11 @@ def _squeue_row(fields: list[str]) -> SlurmRow:
         word=word,
         exit_code=exit_code,
         signal=signal,
-        restarts=_whole(restarts) or 0,
+        restarts=_parse_int(restarts) or 0,
         submitted=_parse_slurm_time(submitted),
         started=_parse_slurm_time(started),
         ended=_parse_slurm_time(ended),
-        nodes=_whole(nodes),
+        nodes=_parse_int(nodes),
         node_list=where,
         reason=_parse_reason(reason),
         tag=tag_in(comment),
@@ -238,7 +238,7 @@ def _sacct_row(fields: list[str]) -> SlurmRow:
         submitted=_parse_slurm_time(submitted),
         started=_parse_slurm_time(started),
         ended=_parse_slurm_time(ended),
-        nodes=_whole(nodes),
+        nodes=_parse_int(nodes),
         node_list="" if where == "None assigned" else where,
         reason=_parse_reason(reason),
         # accounting keeps comments only where it was told to
@@ -277,7 +277,7 @@ def _wait_status(text: str) -> tuple[int | None, int | None]:
     """
     if ":" in text:
         return _code_and_signal(text)
-    status = _whole(text)
+    status = _parse_int(text)
     if status is None:
         return None, None
     return (None, status & 127) if status & 127 else (status >> 8, None)
@@ -285,10 +285,10 @@ def _wait_status(text: str) -> tuple[int | None, int | None]:
 
 def _code_and_signal(text: str) -> tuple[int | None, int | None]:
     code, _, signal = text.partition(":")
-    return (None, _whole(signal)) if _whole(signal) else (_whole(code), None)
+    return (None, _parse_int(signal)) if _parse_int(signal) else (_parse_int(code), None)
 
 
-def _whole(text: str) -> int | None:
+def _parse_int(text: str) -> int | None:
     return int(text) if text.isdigit() else None
 
 

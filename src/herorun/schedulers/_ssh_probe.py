@@ -58,7 +58,7 @@ def facts(folder: str, name: str) -> dict[str, Any]:
     result: dict[str, Any] = {
         "submitting": locked(f"{path}.submit"),
         "locked": locked(f"{path}.lock"),
-        "there": is_there(path),
+        "there": path_exists(path),
     }
     if not result["there"]:
         return result
@@ -70,7 +70,9 @@ def facts(folder: str, name: str) -> dict[str, Any]:
         not (result["watched"] or result["lives"] or records["exit.json"])
         and records["started.json"]
     ):
-        result["rest"] = sorted(process.pid for process in rest(read(records["request.json"])))
+        result["rest"] = sorted(
+            process.pid for process in remaining_processes(read(records["request.json"]))
+        )
     return result
 
 
@@ -101,7 +103,7 @@ def locked(path: str) -> bool:
         os.close(descriptor)
 
 
-def is_there(path: str) -> bool:
+def path_exists(path: str) -> bool:
     """An unreadable folder is not an absent one."""
     try:
         os.stat(path)
@@ -134,7 +136,7 @@ def lives(started: dict[str, Any]) -> bool:
     return isinstance(pid, int) and bool(born) and start_time(pid) == born
 
 
-def rest(request: dict[str, Any], group: int = -1) -> set[Any]:
+def remaining_processes(request: dict[str, Any], group: int = -1) -> set[Any]:
     """The processes that name the instance and its admission, or are in the group."""
     return processes_of(
         env_markers(str(request.get("instance", "")), str(request.get("admission", ""))), group

@@ -29,13 +29,13 @@ from herorun.schedulers import _supervisor
 from herorun.schedulers._processes import terminate_all
 from herorun.schedulers._ssh_probe import (
     facts,
-    is_there,
     lives,
     locked,
+    path_exists,
     probe_instances,
     read,
     record,
-    rest,
+    remaining_processes,
 )
 
 BLOCK = 1 << 20  # bytes of an archive that are read at once
@@ -54,10 +54,10 @@ def submit(order: dict[str, Any]) -> dict[str, Any]:
     private = json.loads(sys.stdin.buffer.read(order["private"]))
     folder, name = order["folder"], order["request"]["instance"]
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    lock = _hold(os.path.join(folder, f"{name}.submit"))
+    lock = _take_lock(os.path.join(folder, f"{name}.submit"))
     if (
         lock is None
-        or is_there(os.path.join(folder, name))
+        or path_exists(os.path.join(folder, name))
         or locked(os.path.join(folder, f"{name}.lock"))
     ):
         return probe_instances(folder, [name])
@@ -87,7 +87,7 @@ def _demand_room(folder: str) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
 
 
-def _hold(path: str) -> int | None:
+def _take_lock(path: str) -> int | None:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -240,7 +240,7 @@ def _installed(folder: str, programs: list[list[str]]) -> str:
 
 def _await_taken(private: str, folder: str, until: float) -> None:
     """The private file is read and taken away first of all; it must not outlive this call."""
-    while os.path.exists(private) and not is_there(folder) and time.monotonic() < until:
+    while os.path.exists(private) and not path_exists(folder) and time.monotonic() < until:
         time.sleep(POLL_INTERVAL)
 
 
@@ -303,7 +303,9 @@ def _stop_unwatched(path: str, grace: float) -> None:
         pids = ", ".join(str(process.pid) for process in sorted(remaining))
         raise OSError(f"some processes of {os.path.basename(path)} could not be killed: {pids}")
 
-    terminate_all(lambda: rest(request, group), time.monotonic(), grace, lambda: False, stuck)
+    terminate_all(
+        lambda: remaining_processes(request, group), time.monotonic(), grace, lambda: False, stuck
+    )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from herorun.core.errors import HerorunError, WrongUse
 from herorun.core.ports import Submission
 from herorun.core.redaction.scrub import scrub_tree
 from herorun.schedulers import _supervisor
-from herorun.system.files import hold
+from herorun.system.files import take_lock
 
 
 def request_of(submission: Submission, code: str, admission: str) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def order_of(
 @contextlib.contextmanager
 def lock_if_free(path: Path) -> Iterator[int | None]:
     try:
-        lock = hold(path, 0, "another submission")
+        lock = take_lock(path, 0, "another submission")
     except WrongUse:
         yield None
         return

@@ -26,7 +26,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
 from herorun.schedulers._environment import environment, keep_environment
 from herorun.schedulers._instance import Folder, last_lines
-from herorun.schedulers._logs import part_here
+from herorun.schedulers._logs import read_local_part
 from herorun.schedulers._start import lock_if_free, order_of, request_of, start_supervisor
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
@@ -113,7 +113,7 @@ class Local:
 
     def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
         """Whole at any size: one seek and one read."""
-        return part_here(str(self._folder(instance).log), offset, limit, mark)
+        return read_local_part(str(self._folder(instance).log), offset, limit, mark)
 
     def log(self, instance: str) -> str:
         """The path of the instance's log."""

@@ -27,7 +27,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
 from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.schedulers import _ssh_request as build
-from herorun.schedulers._logs import part_there
+from herorun.schedulers._logs import read_remote_part
 from herorun.schedulers._ssh_options import Options as Options
 from herorun.schedulers._ssh_parse import answer_of, parse_job, stored_request
 from herorun.schedulers._validate import must_be_instance, secret_values
@@ -244,7 +244,7 @@ class SshScheduler:
 
     def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
         path = self.log_place(instance)
-        return part_there(self._remote, path, offset, limit, mark, self._within)
+        return read_remote_part(self._remote, path, offset, limit, mark, self._within)
 
     def log_place(self, instance: str) -> str:
         """The path of the instance's log on the box."""

@@ -128,14 +128,14 @@ def read_root_at_end(
         contract.output.root.rstrip("/"),
         (contract.output.temporary_root or "").rstrip("/"),
     )
-    exists = root in nonempty_roots or _holds_any(store, root)
+    exists = root in nonempty_roots or _has_files(store, root)
     temporary_there = (
         not temporary or temporary in nonempty_roots or bool(_list_names(store, temporary))
     )
     return RootAtEnd(root, exists, temporary, temporary_there)
 
 
-def _holds_any(store: Store, root: str) -> bool:
+def _has_files(store: Store, root: str) -> bool:
     names = _list_names(store, root)
     return any(name != OWN for name in names) or (
         OWN in names and bool(_list_names(store, f"{root}/{RECEIPTS}"))

@@ -18,7 +18,7 @@ from herorun.core.code.mentions import (
     NamedValue,
     foreign_imports,
     program,
-    required_words,
+    required_substrings,
 )
 from herorun.core.contract import Contract
 from herorun.core.evidence import ImportClosure, Nothing, TrackerMentions
@@ -101,7 +101,7 @@ class _Mentions:
             self.others[key] = scrub(f"the job has no {value!r}; it has {values_text}")
 
     def pattern(self, key: str, pattern: str | None) -> None:
-        for word in required_words(pattern or ""):
+        for word in required_substrings(pattern or ""):
             if not next(self._places(word), ""):
                 self.others[key] = (
                     f"no file of the job holds the word {word!r}, which each line needs to match"

@@ -42,7 +42,7 @@ def read_printed_patterns(
         version = installed.packages.get(package)
         if version is None:
             missing[row.id] = f"{row.printed_by} is not installed"
-        elif _holds(
+        elif _contains_any(
             _list_module_files(installed.interpreter, package),
             [k.strip(EDGE) for k in row.keywords],
         ):
@@ -65,7 +65,7 @@ def _list_module_files(interpreter: str, package: str) -> list[Path]:
         raise CouldNotLook(f"{interpreter} gave no answer about the files of {package}.") from None
 
 
-def _holds(files: Iterable[Path], words: list[str]) -> bool:
+def _contains_any(files: Iterable[Path], words: list[str]) -> bool:
     keywords = [word.encode() for word in words]
     longest = max(map(len, keywords))
     return any(

@@ -8,7 +8,7 @@ from herorun.core.evidence import Job, Nothing, Triage, Unavailable
 from herorun.core.ports import Place
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET
-from herorun.core.triage.incremental import OwnLog, judged
+from herorun.core.triage.incremental import OwnLog, verdict_of_log
 from herorun.core.triage.verdict import TriageVerdict
 from herorun.sources._signatures import catalogue_of
 
@@ -25,7 +25,9 @@ def read_triage(
         raise CouldNotLook(log.why)
     if isinstance(log, Nothing) or log.instance != job.instance:
         return Nothing(f"{job.instance} left no log")
-    return _triage_evidence(judged(catalogue_of(contract, place), log, _shell_exit_code(job)))
+    return _triage_evidence(
+        verdict_of_log(catalogue_of(contract, place), log, _shell_exit_code(job))
+    )
 
 
 def _shell_exit_code(job: Job) -> int | None:

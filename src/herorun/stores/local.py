@@ -22,7 +22,7 @@ from herorun.stores._ssh_remote import MOST_READ
 from herorun.stores._write_probe import OWN, clean, demand, tried
 from herorun.system import _file_digests
 from herorun.system._regular_file import open_regular
-from herorun.system.files import create_whole, hold, read_regular, write_whole
+from herorun.system.files import create_whole, read_regular, take_lock, write_whole
 
 LOCK_WAIT = 10.0  # seconds
 
@@ -184,7 +184,7 @@ def _make_folder(folder: Path) -> None:
 @contextlib.contextmanager
 def _lock_of(file: Path) -> Iterator[None]:
     try:
-        lock = hold(file.with_name(f".{file.name}.lock"), LOCK_WAIT, "another process")
+        lock = take_lock(file.with_name(f".{file.name}.lock"), LOCK_WAIT, "another process")
     except WrongUse:
         raise TimeoutError(f"{file} stayed locked by another process for {LOCK_WAIT:g}s") from None
     try:

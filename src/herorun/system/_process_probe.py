@@ -33,8 +33,8 @@ def process(pid: int) -> dict[str, Any]:
     return {
         **facts,
         "seconds": _seconds(pid),
-        "words": _words(pid),
-        "mark": _mark(_words(pid)),
+        "words": _argv_of_pid(pid),
+        "mark": _mark(_argv_of_pid(pid)),
         "folder": _link(f"/proc/{pid}/cwd"),
         "out": _printed_to(pid),
         "owner": _name(owner),
@@ -91,7 +91,7 @@ def _boot() -> str:
         return file.read().strip()
 
 
-def _words(pid: int) -> list[str]:
+def _argv_of_pid(pid: int) -> list[str]:
     with open(f"/proc/{pid}/cmdline", "rb") as file:
         return file.read().decode("utf-8", "replace").rstrip("\0").split("\0")
 

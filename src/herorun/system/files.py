@@ -189,9 +189,9 @@ def locked(path: Path, wait: float = 60.0, what: str = "another herorun") -> Ite
     lock again at once would otherwise keep a person's command waiting for a minute.
     """
     until = time.monotonic() + wait
-    turn = hold(path.with_name(f"{path.name}.next"), wait, what)
+    turn = take_lock(path.with_name(f"{path.name}.next"), wait, what)
     try:
-        descriptor = hold(path, until - time.monotonic(), what)
+        descriptor = take_lock(path, until - time.monotonic(), what)
     finally:
         os.close(turn)
     try:
@@ -204,7 +204,7 @@ class LockHeld(WrongUse):
     """Another process of this machine is at work on it now, and may have ended in a moment."""
 
 
-def hold(path: Path, wait: float, what: str) -> int:
+def take_lock(path: Path, wait: float, what: str) -> int:
     """Take a lock until the returned descriptor is closed; `LockHeld` if somebody else keeps it."""
     make_folders(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -107,7 +107,7 @@ def _exchanged(program: subprocess.Popen[bytes], stdin: bytes, until: float) -> 
                 elif data := os.read(key.fd, _BLOCK):
                     key.data.append(data)
                     size += len(data)
-                    _hold(size, program)
+                    _check_size(size, program)
                 else:
                     pipes.unregister(key.fileobj)
     return b"".join(outputs[program.stdout]), b"".join(outputs[program.stderr])
@@ -131,7 +131,7 @@ def _given(pipe: IO[bytes], data: memoryview) -> memoryview:
         return data[:0]
 
 
-def _hold(size: int, program: subprocess.Popen[bytes]) -> None:
+def _check_size(size: int, program: subprocess.Popen[bytes]) -> None:
     if size > MOST:
         name = program.args[0] if isinstance(program.args, list) else program.args
         raise TooMuch(
@@ -198,7 +198,7 @@ def _read_output_lines(
             partial, size = [partial_line], len(partial_line)
         else:
             partial.append(data)
-        _hold(size + os.fstat(complaints.fileno()).st_size, program)
+        _check_size(size + os.fstat(complaints.fileno()).st_size, program)
 
 
 @contextmanager

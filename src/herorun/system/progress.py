@@ -11,7 +11,7 @@ _report: Callable[[str], None] | None = None
 _show: Callable[[str, int, int | None], None] | None = None
 
 
-def begin(only_what_is_open: bool) -> None:
+def reset(only_what_is_open: bool) -> None:
     """A command begins: what the one before it in this process was told counts no more."""
     global quiet, verbose, _report, _show
     quiet, verbose, _report, _show = only_what_is_open, False, None, None

@@ -8,12 +8,12 @@ from herorun.core.ports import Place
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.target import RemoteTarget
 from herorun.system.remote_file import open_remote
-from herorun.trackers._tail_reader import Opener, open_here
+from herorun.trackers._tail_reader import Opener, open_local
 
 
 def opener(reach: RemoteTarget | None) -> Opener:
     """How a growing file is opened there."""
-    return (lambda path, offset: open_remote(reach, str(path), offset)) if reach else open_here
+    return (lambda path, offset: open_remote(reach, str(path), offset)) if reach else open_local
 
 
 def file_path(kind: str, option: str, place: Place) -> Path:

@@ -77,7 +77,7 @@ class Opener(Protocol):
         """
 
 
-def open_here(path: Path, offset: int) -> tuple[BinaryIO, float]:
+def open_local(path: Path, offset: int) -> tuple[BinaryIO, float]:
     """A regular file of this machine."""
     file = open_regular(path)
     return file, os.fstat(file.fileno()).st_mtime
@@ -107,7 +107,7 @@ class _Opened:
 
 
 def read_growing(
-    files: Mapping[str, Path], cursor: str, read_on: Reader, open_file: Opener = open_here
+    files: Mapping[str, Path], cursor: str, read_on: Reader, open_file: Opener = open_local
 ) -> Rows:
     """The next rows of the files, in their order. A file that is gone keeps its place, and its rows
     stay read.

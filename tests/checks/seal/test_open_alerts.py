@@ -1,6 +1,6 @@
 from builders import answer, answers
 from herorun.checks.seal.open_alerts import open_alerts
-from herorun.core.evidence import Judged, Unavailable
+from herorun.core.evidence import HealthAssessment, Unavailable
 from herorun.core.finding import Outcome
 
 KNOWN = "loss-spike[loss from step 412]@2026-01-01T11:00:00Z"
@@ -12,7 +12,8 @@ def test_no_open_alert_passes():
 
 def test_each_open_alert_is_its_own_subject():
     verdicts = answers(
-        open_alerts, Judged(((KNOWN, "up to 3 times"), ("not-finite[loss]", "since step 150")))
+        open_alerts,
+        HealthAssessment(((KNOWN, "up to 3 times"), ("not-finite[loss]", "since step 150"))),
     )
 
     assert [(v.subject, v.outcome) for v in verdicts] == [
@@ -23,10 +24,13 @@ def test_each_open_alert_is_its_own_subject():
 
 
 def test_a_check_that_could_not_look_is_unknown():
-    verdict = answer(open_alerts, Judged(unseen=(("not-finite", "could not look: 503"),)))
+    verdict = answer(open_alerts, HealthAssessment(unseen=(("not-finite", "could not look: 503"),)))
 
     assert (verdict.subject, verdict.outcome) == ("not-finite", Outcome.UNKNOWN)
 
 
 def test_a_run_that_was_not_judged_is_unknown():
-    assert answer(open_alerts, {Judged: Unavailable("nobody looked")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(open_alerts, {HealthAssessment: Unavailable("nobody looked")}).outcome
+        is Outcome.UNKNOWN
+    )

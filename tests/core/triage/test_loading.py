@@ -2,7 +2,7 @@
 
 import pytest
 
-from herorun.core.triage.incremental import OwnLog, follow, judged
+from herorun.core.triage.incremental import OwnLog, follow, verdict_of_log
 from herorun.signatures import shipped
 from herorun.sources.job_log import job_log_of
 
@@ -166,10 +166,10 @@ def test_every_rank_says_it_and_it_counts_once() -> None:
 def test_a_log_of_a_loader_that_fell_back_is_not_benign() -> None:
     """A long compilation behind it says nothing, and the log is all that there is."""
     log = followed("Loading checkpoint from /ckpt/step-120", "Starting from scratch", "Compiling")
-    told = judged(shipped(), log, None)
+    told = verdict_of_log(shipped(), log, None)
 
     assert (told.failure, told.line) == ("not-a-failure", 2) and "loaded nothing" in told.advice
-    sound = judged(shipped(), followed("Resuming training from step 120"), None)
+    sound = verdict_of_log(shipped(), followed("Resuming training from step 120"), None)
     assert sound.failure == "benign"
 
 

@@ -18,7 +18,7 @@ from herorun.operations.babysit.supervise import Fleet
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.report import status
 from herorun.system import clock
-from herorun.system.files import hold
+from herorun.system.files import take_lock
 from stories import SLUG, WAIT, Story, eventually
 from wording import mentions
 
@@ -80,7 +80,7 @@ def test_a_run_whose_own_babysitter_is_killed_is_taken_up(story: Story, watched:
     story.launched(WAIT)
     run = story.run
     own = threading.Event()
-    kept = hold(run.lock("babysitter"), 0.0, "its own babysitter")
+    kept = take_lock(run.lock("babysitter"), 0.0, "its own babysitter")
     fleet = watched(story, [SLUG])
     eventually(lambda: fleet.said)
     assert mentions(fleet.said[0], "tiny", "work")

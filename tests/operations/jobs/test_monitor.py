@@ -12,7 +12,7 @@ from herorun.operations.jobs.run import open_job
 from herorun.operations.record.heartbeat import beat
 from herorun.system import host
 from herorun.system.clock import now
-from herorun.system.files import hold
+from herorun.system.files import take_lock
 from jobs_alone import GOES, Alone, asked, babysit, state
 from stories import eventually
 from wording import mentions
@@ -70,7 +70,7 @@ def test_a_second_monitor_on_this_machine_is_told_who_the_first_one_is(
     words = ("--job", job, "--scheduler", "local")
     babysit(alone, capsys, *words, "--once")
     run = open_job(JobSpec(job=job, kind="local"))
-    lock = hold(run.lock("babysitter"), 0.0, "this test")
+    lock = take_lock(run.lock("babysitter"), 0.0, "this test")
     beat(run, pid=4711)
     refused = babysit(alone, capsys, *words)
     os.close(lock)

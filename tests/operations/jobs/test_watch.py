@@ -22,7 +22,7 @@ from herorun.operations.jobs.poll import JobStatus
 from herorun.operations.jobs.watch import news_of
 from herorun.operations.record import registry
 from herorun.operations.record import session as sessions
-from herorun.operations.record.session import JobSession, change_jobs, read_jobs, session_here
+from herorun.operations.record.session import JobSession, change_jobs, current_session, read_jobs
 from herorun.schedulers import _nel_confirmation
 from herorun.system.files import is_locked
 from jobs_alone import Alone
@@ -57,7 +57,7 @@ def jobs(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answe
 
 
 def held(alone: Alone) -> list[Entry]:
-    return read_jobs(session_here(alone.folder))[0]
+    return read_jobs(current_session(alone.folder))[0]
 
 
 def test_a_registered_job_lies_in_the_seeds_place_and_git_does_not_see_it(
@@ -113,7 +113,7 @@ def test_one_watch_a_session_is_started_and_ends_with_the_last_job(
 ) -> None:
     job = alone.start("exit 0")
     assert mentions(jobs(alone, capsys, "add", "local", alone.place(job)).out, "watched", "process")
-    session = session_here(alone.folder)
+    session = current_session(alone.folder)
     eventually(lambda: not held(alone))
     eventually(lambda: not is_locked(session.watch_lock))
     assert session.log.read_text().count("local") == 1
@@ -122,7 +122,7 @@ def test_one_watch_a_session_is_started_and_ends_with_the_last_job(
 def test_a_second_watch_of_a_session_does_nothing(
     alone: Alone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session, said = session_here(alone.folder), list[str]()
+    session, said = current_session(alone.folder), list[str]()
     job = alone.start(HANG)
     registry.register(session, _entry(alone.place(job)))
     first = threading.Thread(target=watch.watch_jobs, args=(session, said.append, 0.05))
@@ -160,23 +160,23 @@ def test_many_writers_lose_nothing_and_keep_what_they_do_not_know(home: Path) ->
 
 
 def test_two_sessions_have_two_files(home: Path) -> None:
-    one = session_here(home, env={"CLAUDE_CODE_SESSION_ID": "a"})
-    two = session_here(home, env={"CODEX_THREAD_ID": "b"})
+    one = current_session(home, env={"CLAUDE_CODE_SESSION_ID": "a"})
+    two = current_session(home, env={"CODEX_THREAD_ID": "b"})
     assert (one.agent, two.agent) == ("claude-code", "codex")
     assert one.file != two.file
     assert (
-        session_here(home, env={"CLAUDE_CODE_SESSION_ID": "../../x"}).folder.parent
+        current_session(home, env={"CLAUDE_CODE_SESSION_ID": "../../x"}).folder.parent
         == one.folder.parent
     )
-    terminal = session_here(home, env={})
-    assert (terminal.agent, terminal.id) == ("manual", session_here(home, env={}).id)
+    terminal = current_session(home, env={})
+    assert (terminal.agent, terminal.id) == ("manual", current_session(home, env={}).id)
 
 
 def test_of_a_half_written_registry_the_rest_is_read_said_and_kept(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     jobs(alone, capsys, "add", "local", alone.place(alone.start(HANG)), "--no-watch")
-    session = session_here(alone.folder)
+    session = current_session(alone.folder)
     session.file.write_bytes(session.file.read_bytes().rstrip()[:-1] + b',\n {"type": "slu')
     answer = jobs(alone, capsys, "list")
     assert (answer.code, answer.out.count("local")) == (3, 1)
@@ -191,7 +191,7 @@ def test_of_a_half_written_registry_the_rest_is_read_said_and_kept(
 def test_what_nobody_could_see_is_no_change_and_stays(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    session = session_here(alone.folder)
+    session = current_session(alone.folder)
     registry.register(session, {**_entry("/nowhere/jobs/x-1"), "last_status": "RUNNING"})
     answer = jobs(alone, capsys, "watch", "--once")
     assert (answer.code, answer.out) == (3, "")
@@ -202,7 +202,7 @@ def test_what_nobody_could_see_is_no_change_and_stays(
 def test_a_watch_that_never_sees_a_thing_ends_after_a_day_of_looks_whatever_the_clock_says(
     alone: Alone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session, said = session_here(alone.folder), list[str]()
+    session, said = current_session(alone.folder), list[str]()
     registry.register(session, {**_entry("/nowhere/jobs/x-1"), "last_status": "RUNNING"})
     looks = itertools.count(1)
     monkeypatch.setattr(
@@ -266,14 +266,14 @@ def test_a_launchers_output_file_is_named_in_full_and_one_of_the_same_name_elsew
             "--no-watch",
         )
         assert cli.run([*words, "--session", "s-1"]) == 0
-    entries = [e for f in ("one", "two") for e in read_jobs(session_here(alone.folder / f))[0]]
+    entries = [e for f in ("one", "two") for e in read_jobs(current_session(alone.folder / f))[0]]
     assert [entry["id"] for entry in entries] == [
         str(alone.folder / f / "out.log") for f in ("one", "two")
     ]
     one, two = (JobSpec(job=str(entry["id"]), kind="launcher").slug for entry in entries)
     assert one != two
     assert cli.run(["-C", str(alone.folder / "one"), "jobs", "remove", "out.log"]) == 0
-    assert read_jobs(session_here(alone.folder / "one"))[0] == []
+    assert read_jobs(current_session(alone.folder / "one"))[0] == []
 
 
 def test_a_process_number_that_is_registered_again_is_another_job(
@@ -282,7 +282,7 @@ def test_a_process_number_that_is_registered_again_is_another_job(
     """The first process is gone, and its number has come to another one since."""
     number = str(os.getpid())
     entry = {**_entry(number), "submitted": "2026-03-01 10:00"}
-    session = session_here(alone.folder)
+    session = current_session(alone.folder)
     registry.register(session, entry)
     assert jobs(alone, capsys, "watch", "--once").code == 0
     (kept,) = (alone.folder.parent / "state" / "herorun" / "registered").glob("*/process-*")
@@ -347,7 +347,7 @@ def test_what_is_not_in_nels_list_is_taken_out_at_the_second_look(
 def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_said_once(
     alone: Alone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session, said, answers = session_here(alone.folder), list[str](), itertools.count(1)
+    session, said, answers = current_session(alone.folder), list[str](), itertools.count(1)
     out = alone.folder / "out.log"  # of another job, which is seen and goes on
     out.write_text("Calibration begins\n")
     registry.register(session, {**_entry(str(out), "launcher"), "last_status": "BUILDING"})
@@ -463,7 +463,7 @@ def test_a_launch_in_an_agents_session_writes_itself_down(
     monkeypatch.delenv("CLAUDE_CODE_SESSION_ID", raising=False)
     monkeypatch.setattr(registry, "ensure_watch", lambda session, start: watched.append(session.id))
     story.launched()
-    session = sessions.session_here(story.work)
+    session = sessions.current_session(story.work)
     (entry,) = read_jobs(session)[0]
     assert entry["owner"] == {"agent": "codex", "session_id": "thread-1"}
     assert entry["id"].endswith("/jobs/tiny-1")

@@ -16,7 +16,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Instance, Job, JobState
 from herorun.core.ports import Found, LogPart, Search
 from herorun.operations.report import logs
-from herorun.schedulers._logs import part_here
+from herorun.schedulers._logs import read_local_part
 from stories import SLUG, WAIT, Story, eventually
 from wording import mentions
 
@@ -46,7 +46,7 @@ class OneLog:
         if self.cut:
             self.cut -= 1
             raise CouldNotLook("the link is cut")
-        return part_here(str(self.path), offset, limit, mark)
+        return read_local_part(str(self.path), offset, limit, mark)
 
 
 class TailAlone:

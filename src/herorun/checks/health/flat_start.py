@@ -25,7 +25,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, not_applicable
-from herorun.core.health.excursion import format_flat, judged
+from herorun.core.health.excursion import format_flat, judge_excursions
 from herorun.core.health.opening import Vocabulary, is_untrained, vocabulary, weights_of
 from herorun.core.lazy_dataclass import dataclass
 
@@ -72,7 +72,7 @@ def flat_start(
         trained = vocab is not None and not is_untrained(flat.expected, vocab)
         return flat.rows >= limits.rows and flat.steps >= limits.steps and not trained
 
-    return judged(
+    return judge_excursions(
         metrics,
         history,
         metrics.of("flat", "chance", "constant"),

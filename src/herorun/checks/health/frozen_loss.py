@@ -14,7 +14,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import format_flat, judged
+from herorun.core.health.excursion import format_flat, judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -32,7 +32,9 @@ def frozen_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verd
         return excursion.rows >= least and not excursion.declared
 
     still = metrics.of("frozen", "flat")
-    return judged(metrics, history, still, lasts, "no loss that repeats", describe=_describe_frozen)
+    return judge_excursions(
+        metrics, history, still, lasts, "no loss that repeats", describe=_describe_frozen
+    )
 
 
 def _describe_frozen(frozen: Excursion) -> str:

@@ -11,7 +11,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged
+from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -27,4 +27,4 @@ def grad_norm_creep(metrics: Metrics, history: History, limits: Limits) -> list[
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows and not excursion.declared
 
-    return judged(metrics, history, metrics.of("creep"), lasts, "no slow growth")
+    return judge_excursions(metrics, history, metrics.of("creep"), lasts, "no slow growth")

@@ -12,7 +12,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.excursion import MISSES
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged
+from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -39,4 +39,4 @@ def grad_norm_explosion(metrics: Metrics, history: History, limits: Limits) -> l
         high = excursion.rows >= limits.rows or (excursion.peak >= limits.at_once and not alone)
         return high and excursion.sigmas >= limits.sigmas
 
-    return judged(metrics, history, metrics.of("explosion"), lasts, "no explosion")
+    return judge_excursions(metrics, history, metrics.of("explosion"), lasts, "no explosion")

@@ -16,7 +16,7 @@ from pydantic import PositiveFloat, PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import duration, judged, state
+from herorun.core.health.excursion import duration, judge_excursions, state
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -45,7 +45,7 @@ def instability_precursor(metrics: Metrics, history: History, limits: Limits) ->
         return excursion.rows >= limits.norm_rows and beyond_noise
 
     early = metrics.of("growth", "explosion")
-    return judged(
+    return judge_excursions(
         metrics, history, early, lasts, "no growth that precedes trouble", describe=_describe
     )
 

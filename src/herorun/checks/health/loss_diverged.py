@@ -17,7 +17,7 @@ from pydantic import PositiveFloat, PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged
+from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -52,4 +52,4 @@ def loss_diverged(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         return high and long and not excursion.declared
 
     risen = metrics.of("diverged", "elevated", "regressed", "stepped")
-    return judged(metrics, history, risen, lasts, "no divergence", check="loss-diverged")
+    return judge_excursions(metrics, history, risen, lasts, "no divergence", check="loss-diverged")

@@ -12,7 +12,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged
+from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -28,6 +28,6 @@ def loss_drift(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows and not excursion.declared
 
-    return judged(
+    return judge_excursions(
         metrics, history, metrics.of("drift"), lasts, "no upward drift", check="loss-drift"
     )

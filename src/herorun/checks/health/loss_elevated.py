@@ -13,7 +13,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged
+from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -29,6 +29,6 @@ def loss_elevated(metrics: Metrics, history: History, limits: Limits) -> list[Ve
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows and not excursion.declared
 
-    return judged(
+    return judge_excursions(
         metrics, history, metrics.of("elevated"), lasts, "no raised level", check="loss-elevated"
     )

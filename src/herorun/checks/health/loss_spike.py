@@ -18,7 +18,7 @@ from pydantic import PositiveFloat, PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged
+from herorun.core.health.excursion import judge_excursions
 from herorun.core.health.opening import may_rise
 from herorun.core.lazy_dataclass import dataclass
 
@@ -67,4 +67,4 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         return (slow or fast) and spike.sigmas >= needed and beyond_noise
 
     risen = (*metrics.spikes, *metrics.of("shifted"))
-    return judged(metrics, history, risen, lasts, "no lasting spike", check="loss-spike")
+    return judge_excursions(metrics, history, risen, lasts, "no lasting spike", check="loss-spike")

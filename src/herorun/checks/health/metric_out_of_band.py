@@ -15,7 +15,7 @@ from pydantic import PositiveInt, StringConstraints
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged
+from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 
 Band = Annotated[
@@ -36,4 +36,6 @@ def metric_out_of_band(metrics: Metrics, history: History, limits: Limits) -> li
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows
 
-    return judged(metrics, history, metrics.of("band", "wander"), lasts, "nothing out of its band")
+    return judge_excursions(
+        metrics, history, metrics.of("band", "wander"), lasts, "nothing out of its band"
+    )

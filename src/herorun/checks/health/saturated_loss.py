@@ -15,7 +15,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
-from herorun.core.health.excursion import judged, state
+from herorun.core.health.excursion import judge_excursions, state
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -31,7 +31,7 @@ def saturated_loss(metrics: Metrics, history: History, limits: Limits) -> list[V
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows
 
-    return judged(
+    return judge_excursions(
         metrics,
         history,
         metrics.of("saturated"),

@@ -70,7 +70,7 @@ def second_writer(
     beat = heartbeat_of(identity) if isinstance(identity, TrackerIdentity) else None
     for what, last in (("rows", rows), ("the tracker's heartbeat", beat)):
         if writes_after(last, job.ended, now.at, grace):
-            verdicts.append(_late(job, what, last))
+            verdicts.append(_late_writer(job, what, last))
     doubtful = [
         unknown(f"it is unknown whether {other.instance} runs", subject=other.instance)
         for other in others
@@ -79,7 +79,7 @@ def second_writer(
     return [*verdicts, *doubtful] or [passed(f"no other writer than {job.instance} was found")]
 
 
-def _late(job: Job, what: str, last: datetime | None) -> Verdict:
+def _late_writer(job: Job, what: str, last: datetime | None) -> Verdict:
     return failed(
         f"{what} continued until {last:%H:%M} UTC, and {job.instance} ended at {job.ended:%H:%M} UTC",
         subject=what,

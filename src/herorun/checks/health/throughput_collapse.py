@@ -15,7 +15,7 @@ from pydantic import PositiveFloat, PositiveInt
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Cadence, Excursion, History, Metrics, Nothing
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import format_slowdown, judged, subject
+from herorun.core.health.excursion import format_slowdown, judge_excursions, subject
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -57,7 +57,7 @@ def throughput_collapse(
         return excursion.rows >= limits.rows and excursion.sigmas >= limits.sigmas and not brief
 
     slow = metrics.of("slow", "wall", "leak")
-    verdicts = judged(
+    verdicts = judge_excursions(
         metrics,
         history,
         slow,

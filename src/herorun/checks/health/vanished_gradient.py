@@ -13,7 +13,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import format_zeros, judged
+from herorun.core.health.excursion import format_zeros, judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -29,7 +29,7 @@ def vanished_gradient(metrics: Metrics, history: History, limits: Limits) -> lis
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows
 
-    return judged(
+    return judge_excursions(
         metrics,
         history,
         metrics.of("vanished"),

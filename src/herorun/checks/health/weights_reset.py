@@ -21,7 +21,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, failed
-from herorun.core.health.excursion import duration, judged
+from herorun.core.health.excursion import duration, judge_excursions
 from herorun.core.health.opening import opening_of, repeats, weights_of
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation import EscalationReason
@@ -58,7 +58,9 @@ def weights_reset(
         if start and repeats(opening, source):
             return [failed(_repeated(start, opening, source), subject="first rows")]
     excursions = metrics.of("untrained")
-    return judged(metrics, history, excursions, lasts, "no second beginning", describe=_began_again)
+    return judge_excursions(
+        metrics, history, excursions, lasts, "no second beginning", describe=_began_again
+    )
 
 
 def _began_again(excursion: Excursion) -> str:

@@ -14,7 +14,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import duration, judged
+from herorun.core.health.excursion import duration, judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -31,7 +31,7 @@ def zero_learning_rate(metrics: Metrics, history: History, limits: Limits) -> li
     def lasts(idle: Excursion) -> bool:
         return idle.rows >= limits.rows and idle.steps >= limits.steps
 
-    return judged(
+    return judge_excursions(
         metrics,
         history,
         metrics.of("idle"),

@@ -23,7 +23,7 @@ def editable_install(installed: Installed, plan: Plan) -> list[Verdict]:
             f"{installed.interpreter} has {name} as an editable install from {folder}", subject=name
         )
         for name, folder in sorted(installed.editable.items())
-        if _leads_here(folder, installed)
+        if _is_in_checkout(folder, installed)
     ]
     wrong += [
         failed(f"{path} is on the module path of {installed.interpreter}", subject=path)
@@ -33,11 +33,11 @@ def editable_install(installed: Installed, plan: Plan) -> list[Verdict]:
     wrong += [
         failed(f"{word} of the command lies in the checkout, and is run from there", subject=word)
         for word in dict.fromkeys((*plan.argv.value[1:], *plan.resume_argv.value[1:]))
-        if word.endswith((".py", ".sh")) and _leads_here(word, installed)
+        if word.endswith((".py", ".sh")) and _is_in_checkout(word, installed)
     ]
     return wrong or [passed(f"{installed.interpreter} imports nothing from this checkout")]
 
 
-def _leads_here(folder: str, installed: Installed) -> bool:
+def _is_in_checkout(folder: str, installed: Installed) -> bool:
     top = installed.checkout.rstrip("/")
     return bool(top) and (folder == top or folder.startswith(f"{top}/"))

@@ -34,7 +34,7 @@ def secret_in_command(plan: Plan) -> list[Verdict]:
 
 def _in_argv(word: str, argv: tuple[str, ...]) -> Iterator[str]:
     for number, (part, masked) in enumerate(zip(argv, scrub_argv(argv), strict=True)):
-        if _tells(part, masked):
+        if _is_secret(part, masked):
             yield f"{word}[{number}]"
 
 
@@ -43,7 +43,7 @@ def _in_tree(where: str, value: Any, name: str = "") -> Iterator[str]:
     match value:
         case str():
             (masked,) = scrub_tree({name: value}).values() if name else (scrub(value),)
-            if _tells(value, masked):
+            if _is_secret(value, masked):
                 yield where
         case Mapping():
             for key, item in value.items():
@@ -53,6 +53,6 @@ def _in_tree(where: str, value: Any, name: str = "") -> Iterator[str]:
                 yield from _in_tree(f"{where}[{number}]", item, name)
 
 
-def _tells(text: str, masked: str) -> bool:
+def _is_secret(text: str, masked: str) -> bool:
     """Masked as a whole for its name, or in part for what stands in it."""
     return not harmless(text) if masked == MASK else bool(secrets_in(text))

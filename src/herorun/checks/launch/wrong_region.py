@@ -43,7 +43,7 @@ def wrong_region(contract: Contract, roots: RootFacts) -> list[Verdict]:
 
 
 def _judge_region(root: str, region: str, hardware_region: str) -> Verdict:
-    if holds(region, hardware_region):
+    if is_same_region(region, hardware_region):
         return passed(
             f"{root} lies in {region}, with the hardware in {hardware_region}", subject=root
         )
@@ -52,10 +52,10 @@ def _judge_region(root: str, region: str, hardware_region: str) -> Verdict:
     )
 
 
-def holds(region: str, hardware_region: str) -> bool:
+def is_same_region(region: str, hardware_region: str) -> bool:
     """Whether one of the two lies within the other, however they are spelled.
 
-    >>> holds("US-CENTRAL1", "us-central1-a"), holds("US", "us-east1"), holds("us-east1", "us-east10")
+    >>> is_same_region("US-CENTRAL1", "us-central1-a"), holds("US", "us-east1"), holds("us-east1", "us-east10")
     (True, True, False)
     """
     other = hardware_region.strip().lower()

@@ -6,12 +6,12 @@ which the seal then states.
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.evidence import Judged
+from herorun.core.evidence import HealthAssessment
 from herorun.core.finding import Verdict, failed, passed, unknown
 
 
 @check(Gate.SEAL, Response.BLOCK)
-def open_alerts(assessment: Judged) -> list[Verdict]:
+def open_alerts(assessment: HealthAssessment) -> list[Verdict]:
     """One answer for each alert, by its key in the record or by its name, and for each check that could not look."""
     wrong = [failed(f"{which}: {message}", subject=which) for which, message in assessment.alerts]
     unknowns = [

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.adhoc_jobs.resubmit_command import words_of
+from herorun.core.adhoc_jobs.resubmit_command import split_command
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
@@ -77,7 +77,7 @@ class JobKind:
 
     def must_return(self, command: str) -> None:
         """`WrongUse` for a submission command that waits for the job's end."""
-        words_of(command)
+        split_command(command)
 
     def notices(self, command: str) -> list[str]:
         """What in a submission command is rarely meant: a sentence each."""

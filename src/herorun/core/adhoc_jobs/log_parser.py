@@ -123,10 +123,10 @@ def _of_line(line: str) -> LogProgress | None:
     match = _STEP.search(line)
     if not match:
         return None
-    return LogProgress(_whole(match[1]), _whole(match[2]) if match[2] else None)
+    return LogProgress(_parse_count(match[1]), _parse_count(match[2]) if match[2] else None)
 
 
-def _whole(digits: str) -> int:
+def _parse_count(digits: str) -> int:
     return int(digits.replace(",", ""))
 
 

@@ -48,14 +48,14 @@ def read_entries(data: bytes) -> tuple[list[Entry], str]:
         document = json.loads(text)
         fault = "" if isinstance(document, list) else "it is no list of jobs"
     except (ValueError, RecursionError):
-        document, fault = _whole_ones(text), "it is half-written"
+        document, fault = _decode_complete(text), "it is half-written"
     entries = [each for each in document if _is_entry(each)] if isinstance(document, list) else []
     if not fault and len(entries) < len(document):
         fault = f"{len(document) - len(entries)} of its entries have no type and id"
     return entries, fault
 
 
-def _whole_ones(text: str) -> list[Any]:
+def _decode_complete(text: str) -> list[Any]:
     """What can be read from the beginning on."""
     decoder, values, at = json.JSONDecoder(), [], text.find("{")
     while at >= 0:
@@ -110,10 +110,10 @@ def with_status(
     ]
 
 
-def word_of(raw: str) -> str:
+def raw_state_of(raw: str) -> str:
     """The source's own word, as the registry keeps it: the first of what is told.
 
-    >>> word_of("success; Slurm COMPLETED"), word_of("CANCELLED by 1003")
+    >>> raw_state_of("success; Slurm COMPLETED"), word_of("CANCELLED by 1003")
     ('SUCCESS', 'CANCELLED')
     """
     first = raw.partition(";")[0].strip()

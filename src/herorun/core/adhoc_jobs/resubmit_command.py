@@ -8,7 +8,7 @@ import shlex
 from herorun.core.errors import WrongUse
 
 
-def words_of(command: str) -> list[str]:
+def split_command(command: str) -> list[str]:
     """`WrongUse` for a command that no shell could read."""
     try:
         argv = shlex.split(command)
@@ -25,7 +25,7 @@ def words_of(command: str) -> list[str]:
 
 def submitter_argv(command: str) -> list[str]:
     """Those before `--`: what follows is the job's own command."""
-    argv = words_of(command)
+    argv = split_command(command)
     return argv[: argv.index("--")] if "--" in argv else argv
 
 

@@ -83,7 +83,7 @@ def _difference(name: str, admitted_value: Any, value: str | None) -> str:
     is_sealed = str(admitted_value).startswith(SEALED)
     if (sealed(value) == admitted_value) if is_sealed else value == admitted_value:
         return ""
-    if name in _PATHS and not is_sealed and _holds(value, str(admitted_value)):
+    if name in _PATHS and not is_sealed and _keeps_folders(value, str(admitted_value)):
         return ""
     return (
         f"{name} is {'another secret than' if is_sealed else f'{_shorten_value(value)},'} admitted "
@@ -91,7 +91,7 @@ def _difference(name: str, admitted_value: Any, value: str | None) -> str:
     )
 
 
-def _holds(value: str, admitted_value: str) -> bool:
+def _keeps_folders(value: str, admitted_value: str) -> bool:
     """Whether the admitted folders are still searched, in their order: Ray and others add one of
     their own.
     """

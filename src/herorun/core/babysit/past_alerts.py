@@ -39,12 +39,12 @@ def without_old_news(
         if alert.state is AlertState.RESOLVED and alert.id not in still
     }
     return [
-        _over(finding) if _is_old(finding, past_by_id, checks, instance) else finding
+        _as_passed(finding) if _is_old(finding, past_by_id, checks, instance) else finding
         for finding in findings
     ]
 
 
-def _over(finding: Finding) -> Finding:
+def _as_passed(finding: Finding) -> Finding:
     verdict = finding.verdict
     return replace(
         finding, verdict=passed(f"told before: {verdict.message}", subject=verdict.subject)

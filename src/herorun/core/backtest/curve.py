@@ -124,15 +124,15 @@ class CurveBacktest:
         first = self.rows + offset
         open_now = self._failing(only_open(metrics))
         news = self._news(metrics)
-        failing = self._failing(news) if _over(news) else open_now
+        failing = self._failing(news) if _ended_keys(news) else open_now
         known_keys = self._firing.keys() | self._muted
-        ended = bool(known_keys) and bool(_over(metrics) - self._closed)
+        ended = bool(known_keys) and bool(_ended_keys(metrics) - self._closed)
         came = len(chunk) > 1 and self._may_have_resolved(state, after)
         if failing.keys() == open_now.keys() == known_keys and not ended and not came:
-            self._closed |= _over(metrics)
+            self._closed |= _ended_keys(metrics)
             return after
         if len(chunk) == 1:
-            self._closed |= _over(metrics)
+            self._closed |= _ended_keys(metrics)
             self._settle(first, chunk[0].step, news, failing, open_now)
             return after
         middle = len(chunk) // 2
@@ -224,7 +224,7 @@ def _only(metrics: Metrics, predicate: Callable[[Excursion], bool]) -> Metrics:
     )
 
 
-def _over(metrics: Metrics) -> set[tuple[str, str, int]]:
+def _ended_keys(metrics: Metrics) -> set[tuple[str, str, int]]:
     every = (*metrics.spikes, *metrics.non_finite, *metrics.excursions)
     return {_excursion_key(excursion) for excursion in every if not excursion.open}
 

@@ -62,7 +62,7 @@ def _of_shell(text: str) -> Reads:
         code = "" if line.lstrip().startswith("#") else line
         assigned_at = {match[1]: match.end(1) for match in reversed(list(_SET.finditer(code)))}
         for match in _USE.finditer(code):
-            if match[1] not in set_names and not assigned_at.get(match[1], len(code)) < _begin(
+            if match[1] not in set_names and not assigned_at.get(match[1], len(code)) < _word_start(
                 code, match
             ):
                 reads.append((match[1], number))
@@ -70,7 +70,7 @@ def _of_shell(text: str) -> Reads:
     return Reads(tuple(reads))
 
 
-def _begin(code: str, match: re.Match[str]) -> int:
+def _word_start(code: str, match: re.Match[str]) -> int:
     """Where the word that holds a use begins: `PACK=${PACK:-8}` sets nothing before it uses it."""
     return max(code.rfind(sign, 0, match.start()) for sign in " \t;") + 1
 

@@ -116,7 +116,7 @@ def foreign_imports(files: Mapping[str, bytes], standard: frozenset[str]) -> lis
     return sorted(tops - own - standard - PLAIN - {""})
 
 
-def required_words(pattern: str) -> list[str]:
+def required_substrings(pattern: str) -> list[str]:
     """Words that each line which the pattern matches must hold; none where that is not plain from
     its text.
     """

@@ -10,7 +10,7 @@ from herorun.core.contract import Config, KeyClass
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 
-_LATE = lazy_regex(r"\$\{(now|oc\.env):")  # Hydra fills it in when the job starts
+_LATE_SETTING = lazy_regex(r"\$\{(now|oc\.env):")  # Hydra fills it in when the job starts
 _START = "{start}"
 _HOLDS_FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")  # of words as `--key=value`
 
@@ -67,7 +67,7 @@ def diff(
 
 
 def _is_late(value: Any) -> bool:
-    return isinstance(value, str) and _LATE.search(value) is not None
+    return isinstance(value, str) and _LATE_SETTING.search(value) is not None
 
 
 def diff_launches(

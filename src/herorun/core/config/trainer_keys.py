@@ -107,7 +107,7 @@ def horizons(config: Mapping[str, Any]) -> list[ConfigCount]:
     own = [
         total
         for total in counts(config, TOTAL, everywhere)
-        if _words_above(total.key) & SCHEDULE_WORDS
+        if table_words(total.key) & SCHEDULE_WORDS
     ]
     by_name = counts(config, HORIZON, everywhere)
     if counts(config, EPOCHS, RUN_WORDS):
@@ -128,12 +128,12 @@ def counts(
             count is not None
             and count > 0
             and snake_parts(key)[-1] in names
-            and _words_above(key) <= tables
+            and table_words(key) <= tables
         ):
             config_counts.append(ConfigCount(key, count))
     return config_counts
 
 
-def _words_above(key: str) -> frozenset[str]:
+def table_words(key: str) -> frozenset[str]:
     """The words of the tables that a key lies in."""
     return frozenset(word for part in snake_parts(key)[:-1] for word in part.split("_"))

@@ -147,7 +147,7 @@ def _until_gap(state: gaps.Steps, steps: Sequence[int]) -> tuple[int, float]:
         step_gap, before = step - before, step
         if step_gap == stride:
             continue
-        if gaps.is_far(stride, step_gap):
+        if gaps.exceeds_stride(stride, step_gap):
             return count, stride
         stride = gaps.eased(stride, step_gap)
     return len(steps), stride

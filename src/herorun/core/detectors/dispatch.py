@@ -22,7 +22,7 @@ S = TypeVar("S")
 
 def _begin_attempt(state: MetricsState, step: int) -> None:
     if state.attempts:
-        far = gaps.far(state.steps, step - state.high_water)
+        far = gaps.has_gap(state.steps, step - state.high_water)
         trend, at = (
             state.loss.trend,
             resume.AttemptStartPoint(step, state.high_water, state.steps.stride, far),

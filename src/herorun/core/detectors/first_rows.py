@@ -48,13 +48,13 @@ FIRST, ROUNDING, DIGITS = 8, 8 * 2.0**-23, 7
 # losses that differ by a per cent and more (a standard deviation of one nat an example, hundreds of
 # examples); within a third of that around the logarithm of at least a hundred classes are weights
 # that know nothing. Fewer classes have logarithms that good language models pass.
-LATE, NEAR, LEAST_CLASSES = 500, 0.003, 100
+LATE_STEP, NEAR, LEAST_CLASSES = 500, 0.003, 100
 
 RULES = (
     SKIPPED, LEAST, MOST, STEPS, TIGHT, FELL, LEARNED, DEEPER, RATE, FALL, SURE,
     *CLASSES, *ABOVE, TOUCHED, BELOW, SETTLES, STANDS, STANDS_STEPS,
     EARLY, EARLY_STEPS, NEWEST, HIGHER, ABOVE_IT, MOVES,
-    FIRST, ROUNDING, DIGITS, LATE, NEAR, LEAST_CLASSES,
+    FIRST, ROUNDING, DIGITS, LATE_STEP, NEAR, LEAST_CLASSES,
 )  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def _follow_one_number(state: FirstRows, step: int, loss: float) -> None:
 
 def _late_levels(state: FirstRows, step: int) -> tuple[float, ...]:
     """The levels that all first rows lie near, of a record that does not begin at the beginning."""
-    begins_late = state.first_step >= LATE and state.first_step > 2 * (step - state.first_step)
+    begins_late = state.first_step >= LATE_STEP and state.first_step > 2 * (step - state.first_step)
     if not begins_late or len(set(state.losses)) < FIRST / 2:
         return ()
     levels = (math.log(classes) for classes in CLASSES if classes >= LEAST_CLASSES)

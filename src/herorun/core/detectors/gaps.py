@@ -46,7 +46,7 @@ def see(state: Steps, step: int) -> bool:
         state.jump = []
         return False
     step_gap = step - before
-    if step_gap > WAITING and far(state, step_gap):
+    if step_gap > WAITING and has_gap(state, step_gap):
         if state.jump:  # twice in a row: it logs more rarely now
             state.stride, state.jump = float(step_gap), []
         else:
@@ -65,12 +65,12 @@ def eased(stride: float, step_gap: int) -> float:
     return lower if lower > step_gap else float(step_gap)
 
 
-def far(state: Steps, step_gap: int) -> bool:
+def has_gap(state: Steps, step_gap: int) -> bool:
     """Whether rows so many steps apart have others between them."""
-    return is_far(state.stride, step_gap)
+    return exceeds_stride(state.stride, step_gap)
 
 
-def is_far(stride: float, step_gap: int) -> bool:
+def exceeds_stride(stride: float, step_gap: int) -> bool:
     """The same, by the usual steps between two rows."""
     return step_gap > WAITING and 0 < FAR * stride < step_gap
 

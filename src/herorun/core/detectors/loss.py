@@ -102,7 +102,7 @@ def judge_loss(
     if not state.trend.rows:
         state.trend.begin(y)
         state.smooth = state.before = y
-        second_beginning.begin(state, y)
+        second_beginning.start_opening(state, y)
         return
     second_beginning.follow(state, step, y)
     trend, spike = state.trend, state.spike

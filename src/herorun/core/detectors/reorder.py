@@ -41,14 +41,14 @@ def take(
     """
     waiting = state.waiting
     if relaunched and (waiting or state.begun):
-        return _begin(state, row)
+        return _start_attempt(state, row)
     if row.attempt and row.attempt != state.attempt:
         if row.attempt in state.older:
             state.late += 1
             return [], False
-        return _begin(state, row)
+        return _start_attempt(state, row)
     if state.begun and row.step + 1 - names.first_step <= state.step:
-        return _begin(state, row)
+        return _start_attempt(state, row)
     if waiting and row.step <= waiting[-1].step:
         return _among(state, row, names)
     waiting.append(row)
@@ -68,11 +68,11 @@ def _among(state: Ordering, row: Row, names: Names) -> tuple[list[Row], bool]:
     if earlier.step != row.step:
         # a straggler is older than what came before it, and lies near to it
         if later or (place == 0 and not state.begun and _is_far_before(waiting, row)):
-            return _begin(state, row)
+            return _start_attempt(state, row)
         waiting.insert(place, row)
         return _ready(waiting), False
     if earlier is not newest and _again(earlier, row, names, later):
-        return _begin(state, row)
+        return _start_attempt(state, row)
     state.late += not _merged(waiting, place, row, names)
     return [], False
 
@@ -110,7 +110,7 @@ def _again(earlier: Row, row: Row, names: Names, later: bool) -> bool:
     return later or (old != new and not (math.isnan(old) and math.isnan(new)))
 
 
-def _begin(state: Ordering, row: Row) -> tuple[list[Row], bool]:
+def _start_attempt(state: Ordering, row: Row) -> tuple[list[Row], bool]:
     """An attempt begins: what waits is judged first."""
     ready, state.waiting = state.waiting, [row]
     first = not ready and not state.begun

@@ -26,7 +26,7 @@ _FORGOTTEN = math.log(FORGOTTEN)
 RULES = (OPENING, ALIKE, ANEW, YOUNGEST, FORGOTTEN, DESCENT, MOST)
 
 
-def begin(state: LossState, y: float) -> None:
+def start_opening(state: LossState, y: float) -> None:
     """The first row of a curve, its loss as a logarithm."""
     state.opening, state.matched = [y], 0
     state.descent, state.descended = 1, False

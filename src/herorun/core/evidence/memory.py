@@ -166,7 +166,7 @@ class LaunchProof:
 
 
 @dataclass(frozen=True)
-class Judged:
+class HealthAssessment:
     """What a fresh look at the run's health found, above INFO and before anybody acts on it:
     (which, what it says).
     """

@@ -7,7 +7,7 @@ from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 
 
-def judged(
+def judge_excursions(
     metrics: Metrics,
     history: History,
     excursions: Iterable[Excursion],

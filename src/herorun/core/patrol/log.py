@@ -6,7 +6,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.patrol.observation import Own
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET
-from herorun.core.triage.incremental import OwnLog, follow, judged
+from herorun.core.triage.incremental import OwnLog, follow, verdict_of_log
 from herorun.core.triage.lines import without_escapes
 from herorun.core.triage.progress import step_of
 from herorun.core.triage.signatures import Catalogue
@@ -24,9 +24,9 @@ def own_log(catalogue: Catalogue, end: bytes, progress: str | None, is_complete:
     tail = without_escapes(end.decode("utf-8", "replace")).encode()
     lines = _BREAK.split(tail if is_complete else tail.partition(b"\n")[2] or tail)
     line, step = _progress(lines, re.compile(progress.encode()) if progress else None)
-    verdict = judged(catalogue, follow(catalogue, OwnLog(""), b"\n".join(lines)), None)
+    verdict = verdict_of_log(catalogue, follow(catalogue, OwnLog(""), b"\n".join(lines)), None)
     text = scrub(line.decode("utf-8", "replace").strip())[:LONGEST]
-    if verdict.failure in QUIET or _is_over(lines, verdict.line):
+    if verdict.failure in QUIET or _trained_after(lines, verdict.line):
         return Own(text, step)
     return Own(
         text,
@@ -37,7 +37,7 @@ def own_log(catalogue: Catalogue, end: bytes, progress: str | None, is_complete:
     )
 
 
-def _is_over(lines: list[bytes], at: int | None) -> bool:
+def _trained_after(lines: list[bytes], at: int | None) -> bool:
     """Whether the training went on behind the failure, in a log that each attempt adds to."""
     steps = [step for line in lines[at or len(lines) :] if (step := step_of(line)) is not None]
     return len(steps) >= _STEPS_AFTER and steps[-1] > steps[0]

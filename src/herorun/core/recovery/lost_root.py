@@ -32,14 +32,14 @@ def lost_root(scene: Scene) -> LostRoot | None:
     root = scene.root
     if root is None:
         return None
-    if not root.there and _was_there(root.path, scene):
+    if not root.there and _was_used(root.path, scene):
         return LostRoot(root.path)
-    if not root.temporary_there and _temporary_was_there(root.temporary, scene):
+    if not root.temporary_there and _temporary_was_used(root.temporary, scene):
         return LostRoot(root.temporary, temporary=True)
     return None
 
 
-def _was_there(path: str, scene: Scene) -> bool:
+def _was_used(path: str, scene: Scene) -> bool:
     """Whether this run's own files were seen in it: checkpoints that are all gone, or a receipt
     that is gone. A job may fail before it writes anything there; and one whose receipt stands in
     its log may never have.
@@ -52,7 +52,7 @@ def _was_there(path: str, scene: Scene) -> bool:
     return alone and (emptied or unreceipted)
 
 
-def _temporary_was_there(path: str, scene: Scene) -> bool:
+def _temporary_was_used(path: str, scene: Scene) -> bool:
     """Whether something is lost with it: a newer checkpoint was seen there than any that is left,
     or the log misses a file in it. A trainer deletes its last temporary checkpoint itself once a
     permanent one follows.

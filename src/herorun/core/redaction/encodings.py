@@ -35,7 +35,7 @@ def mask_coded(text: str, mask: str, scrub: Scrub) -> str:
 
     def masked(match: re.Match[str]) -> str:
         texts = [*_from_base64(match[0]), *_from_hex(match[0])]
-        return mask if any(_tells(each, match[0], scrub) for each in texts) else match[0]
+        return mask if any(_is_secret_text(each, match[0], scrub) for each in texts) else match[0]
 
     if "\n" in text or "\\n" in text:
         text = _BLOCK.sub(masked, text)
@@ -64,7 +64,7 @@ def read_colours(text: str, scrub: Scrub) -> str:
     return clean if clean != plain else text
 
 
-def _tells(text: str, run: str, scrub: Scrub) -> bool:
+def _is_secret_text(text: str, run: str, scrub: Scrub) -> bool:
     is_login = len(run) >= _LEAST_LOGIN and _LOGIN.fullmatch(text.strip())
     return bool(is_login) or scrub(text) != text
 

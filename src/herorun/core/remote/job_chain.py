@@ -85,7 +85,7 @@ def script_of(contract: Contract) -> str:
     ]
     text = _SCRIPT.format(
         slug=contract.slug,
-        start=start_there(chain),
+        start=start_command(chain),
         folder=shlex.quote(chain.folder or ""),
         wait=_wait(contract),
         push=_push(chain),
@@ -147,7 +147,7 @@ def _push(chain: ChainTable) -> str:
     )
 
 
-def start_there(chain: ChainTable) -> str:
+def start_command(chain: ChainTable) -> str:
     """On the box: it outlives the connection, and adds to one log."""
     folder = shlex.quote(chain.folder or "")
     return f"setsid -f bash {folder}/chain.sh >> {folder}/chain.log 2>&1 < /dev/null"
@@ -156,7 +156,7 @@ def start_there(chain: ChainTable) -> str:
 def install_and_start(contract: Contract, top: str, login: SshLogin | None) -> str:
     """The one command, from here, that brings the script there whole and starts it."""
     chain = must_have_stages(contract)
-    return _piped(contract, top, login, start_there(chain))
+    return _piped(contract, top, login, start_command(chain))
 
 
 def behind_a_job(

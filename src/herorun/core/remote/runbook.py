@@ -22,7 +22,7 @@ class RunbookFacts:
     written_at: str
 
 
-def handbook(contract: Contract, ways: Ways, facts: RunbookFacts) -> str:
+def render_runbook(contract: Contract, ways: Ways, facts: RunbookFacts) -> str:
     return (
         "\n".join(
             [

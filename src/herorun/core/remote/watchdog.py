@@ -17,7 +17,7 @@ from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation_policy import all_answered
 
-MISSED = 2  # cadences without a tick that could see
+MISSED_TICKS = 2  # cadences without a tick that could see
 LEAST = timedelta(minutes=2)  # below it nothing is stale: a tick takes its time
 
 
@@ -54,7 +54,7 @@ def watchdog(
         memory.last_seen if memory.last_seen and memory.last_seen >= current.started else None
     )
     since, cadence = last_seen or current.started, contract.babysit.cadence
-    due = since + max(LEAST, MISSED * cadence)
+    due = since + max(LEAST, MISSED_TICKS * cadence)
     what = (
         "the last successful tick was"
         if last_seen

@@ -9,7 +9,7 @@ from itertools import pairwise
 from herorun.core.babysit.alert import Alert, as_ended
 from herorun.core.durations import format_span
 from herorun.core.event import Decided, Event
-from herorun.core.evidence import Judged
+from herorun.core.evidence import HealthAssessment
 from herorun.core.finding import Waiver, count
 from herorun.core.journal import Memory
 from herorun.core.seal.manifest import Manifest
@@ -20,7 +20,7 @@ CADENCES = 3  # as the alert clock: a longer time without a look is a gap
 def caveats(
     memory: Memory,
     events: Iterable[Event],
-    assessment: Judged,
+    assessment: HealthAssessment,
     waivers: Sequence[Waiver],
     manifest: Manifest | None,
     verified: frozenset[str],
@@ -44,7 +44,7 @@ def caveats(
     return list(dict.fromkeys(lines))
 
 
-def _alerts(memory: Memory, assessment: Judged) -> list[str]:
+def _alerts(memory: Memory, assessment: HealthAssessment) -> list[str]:
     ended = [_describe_ended_alert(alert, memory) for alert in memory.ended.values()]
     ended_keys = memory.ended.keys()
     still = [

@@ -42,12 +42,12 @@ HOLDS: Mapping[str, frozenset[SealKind]] = {
 }
 
 
-def holds(check: str, kind: SealKind) -> bool:
+def applies_to(check: str, kind: SealKind) -> bool:
     """Whether a check of the seal gate is asked of a seal of that kind.
 
-    >>> holds("job-not-succeeded", SealKind.MILESTONE)
+    >>> applies_to("job-not-succeeded", SealKind.MILESTONE)
     False
-    >>> holds("a-check-of-a-plug-in", SealKind.MILESTONE)
+    >>> applies_to("a-check-of-a-plug-in", SealKind.MILESTONE)
     True
     """
     return kind in HOLDS.get(check, _ALL)

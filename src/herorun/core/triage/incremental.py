@@ -152,7 +152,7 @@ def skip_to(log: OwnLog, offset: int) -> OwnLog:
     )
 
 
-def judged(catalogue: Catalogue, log: OwnLog, exit_code: int | None) -> TriageVerdict:
+def verdict_of_log(catalogue: Catalogue, log: OwnLog, exit_code: int | None) -> TriageVerdict:
     """Why it ended, if this is all that it will ever say."""
     state, matches = finish(catalogue, log.scan)
     verdict = judge_log(catalogue, see(log.seen, matches), state.last_line, exit_code)

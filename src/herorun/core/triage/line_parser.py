@@ -57,9 +57,9 @@ def _read_line(now: LineParser, line: LogLine, number: int) -> None:
         line = replace(line, content=dedented(line.content, traceback.indent))
     frame = frame_of(line.content)
     if starts_traceback(line.content):
-        _begin(now, line, number)
+        _open_traceback(now, line, number)
     elif frame:
-        open_traceback = traceback or _begin(now, line, number)
+        open_traceback = traceback or _open_traceback(now, line, number)
         now.open[line.stream] = with_frame(open_traceback, frame)
     elif traceback:
         _read_inside_traceback(now, traceback, line, number)
@@ -67,7 +67,7 @@ def _read_line(now: LineParser, line: LogLine, number: int) -> None:
         _outside(now, line, number)
 
 
-def _begin(now: LineParser, line: LogLine, number: int) -> Open:
+def _open_traceback(now: LineParser, line: LogLine, number: int) -> Open:
     stream = line.stream
     outer = now.open.pop(stream, None)
     while len(now.open) >= STREAMS:
@@ -94,7 +94,7 @@ def _read_inside_traceback(now: LineParser, traceback: Open, line: LogLine, numb
 
 def _outside(now: LineParser, line: LogLine, number: int) -> None:
     if handles(line.content):
-        _keep(now.handled, line.stream, now.ended.get(line.stream, 0))
+        _remember_stream(now.handled, line.stream, now.ended.get(line.stream, 0))
     elif not chained(line.content):
         raised = bare(line.content)
         if raised:
@@ -104,11 +104,11 @@ def _outside(now: LineParser, line: LogLine, number: int) -> None:
 
 
 def _raised(now: LineParser, line: LogLine, number: int, raised: Raised) -> None:
-    _keep(now.ended, line.stream, number)
+    _remember_stream(now.ended, line.stream, number)
     now.matches += of_exception(now.catalogue, line, number, raised)
 
 
-def _keep(streams: dict[str, int], stream: str, number: int) -> None:
+def _remember_stream(streams: dict[str, int], stream: str, number: int) -> None:
     streams.pop(stream, None)
     streams[stream] = number
     if len(streams) > STREAMS:

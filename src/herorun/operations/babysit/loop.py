@@ -32,7 +32,7 @@ from herorun.operations.record.heartbeat import (
 from herorun.record import Pushed, Record
 from herorun.runs import MonitoredRun, Run, watched_run
 from herorun.system.clock import now
-from herorun.system.files import hold, is_locked
+from herorun.system.files import is_locked, take_lock
 
 UNATTENDED = "HERORUN_UNATTENDED"  # tells the scheduler that no person's environment is at hand
 
@@ -57,7 +57,9 @@ def watch(
     run, _ = opened(name, start)
     must_be_launched(run, run.record.memory())
     run.prepare()
-    keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}{who_watches(run)}")
+    keep = take_lock(
+        run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}{who_watches(run)}"
+    )
     if over is None:
         signal.signal(signal.SIGTERM, _interrupted)
     own = BabysitLoop(

@@ -18,7 +18,7 @@ from herorun.core.babysit.stop_condition import Until
 from herorun.core.errors import HandedOver, HerorunError, WrongUse, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
-from herorun.core.remote.watchdog import LEAST, MISSED
+from herorun.core.remote.watchdog import LEAST, MISSED_TICKS
 from herorun.operations.babysit.batch import slugs_to_watch
 from herorun.operations.babysit.loop import watch
 from herorun.operations.babysit.outcome import TickOutcome
@@ -198,7 +198,7 @@ class Fleet:
         def tick(run: Run, drift: str) -> TickOutcome:
             with self._room:
                 outcome = run_tick(run, drift, self._polls, lambda urgent: self._push(run, urgent))
-            task.silence = max(LEAST, MISSED * run.contract.babysit.cadence).total_seconds()
+            task.silence = max(LEAST, MISSED_TICKS * run.contract.babysit.cadence).total_seconds()
             task.ticked, task.message = time.monotonic(), ""
             return outcome
 

@@ -10,7 +10,7 @@ from herorun.core.finding import count
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import QUESTION_WAYS, EscalationReason
 from herorun.core.version_change import compared
-from herorun.core.version_gate import REPLAY_WINDOW, held_back, must_replay
+from herorun.core.version_gate import REPLAY_WINDOW, must_replay, observe_reason
 from herorun.operations.babysit.perform import Performed, perform
 from herorun.operations.babysit.replay import replays
 from herorun.runs import MonitoredRun
@@ -25,7 +25,7 @@ def settle_judge(run: MonitoredRun, rules: Rules) -> tuple[tuple[Performed, ...]
         since = at - REPLAY_WINDOW
         run.record.append(compared(judge, __version__, pin, at, list(replays(run, rules, since))))
     memory = run.record.memory()
-    return _ask_about_upgrade(run, memory), held_back(memory.judge, __version__)
+    return _ask_about_upgrade(run, memory), observe_reason(memory.judge, __version__)
 
 
 def _ask_about_upgrade(run: MonitoredRun, memory: Memory) -> tuple[Performed, ...]:

@@ -35,7 +35,7 @@ def delete_checkpoint(run: Run, path: str) -> None:
         level = [f"{path}/{folder}".rstrip("/") for folder in folders if folder.count("/") == depth]
         _all(run.store.delete_folder, level)
     _all(run.store.delete_folder, [path])
-    if _is_there(run, path):
+    if _has_files(run, path):
         raise OSError(f"{path} is still there: something was written into it meanwhile")
 
 
@@ -72,7 +72,7 @@ def _describe_errors(errors: Sequence[Exception]) -> str:
     return "; ".join(describe_error(error).rstrip(".") for error in errors[:NAMED]) + more
 
 
-def _is_there(run: Run, path: str) -> bool:
+def _has_files(run: Run, path: str) -> bool:
     try:
         return bool(read_manifest(run.store, path).files)
     except FileNotFoundError:

@@ -20,7 +20,7 @@ from herorun.operations.checkpoints.delete import delete_checkpoint
 from herorun.operations.checkpoints.list import listed, make_plan, sized
 from herorun.operations.checkpoints.references import all_references
 from herorun.operations.record.lease import take_lease
-from herorun.operations.record.post import say
+from herorun.operations.record.post import post_entry
 from herorun.runs import Run
 from herorun.schemas.judged import CheckpointsPrune, Left
 from herorun.system import progress
@@ -66,8 +66,8 @@ def prune(run: Run, plan: PrunePlan, typed: str) -> Pruned:
             raise Blocked(f"{run.slug} was never launched: what lies in its root is not its own.")
         if memory.sealed is None:
             take_lease(run)
-        begun_paths = _begun(plan, memory)
-        _must_still_stand(
+        begun_paths = _started_victims(plan, memory)
+        _must_be_current(
             run, plan, begun_paths, {v.path for v in plan.victims if _is_done(plan, v, memory)}
         )
         return _prune(run, plan, begun_paths)
@@ -81,12 +81,12 @@ def _is_done(plan: PrunePlan, victim: Victim, memory: Memory) -> bool:
     return _key(plan, victim) in memory.done
 
 
-def _begun(plan: PrunePlan, memory: Memory) -> set[str]:
+def _started_victims(plan: PrunePlan, memory: Memory) -> set[str]:
     """The victims whose deletion by this very plan was begun before, and interrupted or refused."""
     return {v.path for v in plan.victims if {_key(plan, v)} & {*memory.intended, *memory.failed}}
 
 
-def _must_still_stand(
+def _must_be_current(
     run: Run, plan: PrunePlan, begun_paths: set[str], done_paths: set[str]
 ) -> None:
     """The same rules, asked again of the world as it is now: a victim that anything holds stops all
@@ -225,7 +225,7 @@ def _post_prune(
         body = "\n".join(f"- `{path}`" for path in deleted)
         key = write_key(Verb.POST, Verb.PRUNE, plan.digest[7:19], len(deleted))
         try:
-            say(
+            post_entry(
                 run,
                 key,
                 f"Checkpoints deleted: {outcome}",

@@ -37,7 +37,7 @@ def all_references(run: Run) -> RetentionReference:
                 if root
             }
     by_slug = {contract.slug: contract for contract in contracts}
-    for slug in sorted({*known_slugs(run.repository), *by_slug, *_recorded_there(run), run.slug}):
+    for slug in sorted({*known_slugs(run.repository), *by_slug, *_remote_runs(run), run.slug}):
         events = _all_events(run, slug, by_slug.get(slug))
         names |= {path.rstrip("/"): why for path, why in _list_named_checkpoints(events)}
         if slug == run.slug:
@@ -70,7 +70,7 @@ def _contracts(run: Run) -> Iterator[Contract]:
             ) from None
 
 
-def _recorded_there(run: Run) -> set[str]:
+def _remote_runs(run: Run) -> set[str]:
     """The runs whose records lie on the remote, also those that this clone never saw."""
     remote = run.contract.record_remote
     if remote not in run.repository.remotes():

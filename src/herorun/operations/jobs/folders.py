@@ -9,7 +9,7 @@ from typing import Any
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.state_file import facts_in
 from herorun.core.untrusted_json import read_json
-from herorun.system.files import hold, make_folders
+from herorun.system.files import make_folders, take_lock
 from herorun.system.process_registry import state_home
 
 FACTS = "facts.json"
@@ -36,7 +36,7 @@ def move_aside(facts: JobSpec) -> Path | None:
     folder = folder_of(facts)
     if not folder.exists():
         return None
-    os.close(hold(folder / "babysitter.lock", 0.0, f"a babysitter of {facts.job}"))
+    os.close(take_lock(folder / "babysitter.lock", 0.0, f"a babysitter of {facts.job}"))
     earlier = jobs_home().parent / "earlier-jobs"
     make_folders(earlier)
     number = 1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from herorun.core.adhoc_jobs.resubmit_command import words_of
+from herorun.core.adhoc_jobs.resubmit_command import split_command
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.contract import (
     BabysitTable,
@@ -30,7 +30,7 @@ def contract_for(facts: JobSpec, folder: Path, every: timedelta = CADENCE) -> Co
         slug=folder.name,
         goal=f"watch {facts.kind} job {facts.job}",
         stop_when="",
-        command=Command(argv=tuple(words_of(facts.resubmit) if facts.resubmit else ["true"])),
+        command=Command(argv=tuple(split_command(facts.resubmit) if facts.resubmit else ["true"])),
         output=OutputTable(root=str(folder)),
         tracker=TrackerTable(first_step=1),  # a log counts what is done
         scheduler=SchedulerTable(kind=facts.kind),

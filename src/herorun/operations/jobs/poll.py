@@ -9,7 +9,7 @@ from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.adhoc_jobs.registry import (
     Entry,
     key_of,
-    word_of,
+    raw_state_of,
 )
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import summary
@@ -20,7 +20,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, Found
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET
-from herorun.core.triage.incremental import OwnLog, follow, judged
+from herorun.core.triage.incremental import OwnLog, follow, verdict_of_log
 from herorun.core.untrusted_json import read_json
 from herorun.job_kinds import job_kind
 from herorun.operations.jobs.not_found_grace import not_found, reset_not_found
@@ -96,7 +96,12 @@ def poll_entry(entry: Entry) -> JobStatus:
     result = result_of(jobs, job) if job.state.ended else ""
     events = _new_events(entry, jobs, job)
     return JobStatus(
-        entry, job.state, word_of(job.raw or job.state.value), scrub(job.reason), result, events
+        entry,
+        job.state,
+        raw_state_of(job.raw or job.state.value),
+        scrub(job.reason),
+        result,
+        events,
     )
 
 
@@ -162,7 +167,7 @@ def diagnosis(jobs: Any, job: Job) -> str:
     except (HerorunError, OSError) as error:
         return f"its log could not be read: {scrub(describe_error(error))}"
     catalogue = signatures.with_own()
-    verdict = judged(
+    verdict = verdict_of_log(
         catalogue, follow(catalogue, OwnLog(job.id), text.encode("utf-8", "replace")), job.exit_code
     )
     if verdict.failure in QUIET:

@@ -19,7 +19,7 @@ from herorun import discover
 from herorun.core import evidence as kinds
 from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.adhoc_jobs.log_parser import progress_in
-from herorun.core.adhoc_jobs.resubmit_command import words_of
+from herorun.core.adhoc_jobs.resubmit_command import split_command
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.state_file import projected
 from herorun.core.adhoc_jobs.stored_command import without_secrets
@@ -119,7 +119,7 @@ class JobRun(MonitoredRun):
     @cached_property
     def scheduler(self) -> Followed:
         command = self.facts.resubmit
-        limit = memory_asked(words_of(command)) if command else None
+        limit = memory_asked(split_command(command)) if command else None
         return Followed(adapter_for(self.facts, self.folder), self.record, self.folder, limit)
 
     @cached_property

@@ -19,11 +19,11 @@ from herorun.core.redaction.scrub import scrub
 from herorun.job_kinds import job_kind
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.scheduler import LINES, adapter_for
-from herorun.operations.remote.wait import Seen
+from herorun.operations.remote.wait import WaitObservation
 from herorun.system.clock import now
 
 
-def observer_of_job(run: JobRun, condition: WaitCondition) -> Callable[[], Seen]:
+def observer_of_job(run: JobRun, condition: WaitCondition) -> Callable[[], WaitObservation]:
     """A job that its back end does not know is unknown, and never down."""
     facts = run.facts
     if condition.marker and (facts.host or not job_kind(facts.kind).has_machine):
@@ -34,7 +34,7 @@ def observer_of_job(run: JobRun, condition: WaitCondition) -> Callable[[], Seen]
     ways = Ways(facts.resubmit)
     adapter = adapter_for(facts, run.folder)
 
-    def see() -> Seen:
+    def see() -> WaitObservation:
         observation, state = _observe_job(adapter, run, condition)
         return observation, decide(observation, ways), {"job": state}
 

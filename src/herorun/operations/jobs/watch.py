@@ -22,7 +22,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.operations.babysit.batch import worst
 from herorun.operations.jobs.poll import JobStatus, memory_path, poll_entry
 from herorun.operations.record.session import JobSession, change_jobs, prepare, read_jobs
-from herorun.system.files import hold
+from herorun.system.files import take_lock
 
 EVERY = 60.0  # seconds between two looks
 AT_ONCE = 4  # jobs that are asked about at the same time
@@ -80,7 +80,7 @@ def watch_jobs(session: JobSession, say: Callable[[str], None], every: float = E
     code = 0
     while True:
         try:
-            keep = hold(session.watch_lock, 0.0, f"another watch of session {session.id}")
+            keep = take_lock(session.watch_lock, 0.0, f"another watch of session {session.id}")
         except WrongUse:
             say(f"session {session.id} is watched already")
             return code

@@ -15,7 +15,7 @@ from herorun.core.record.render import command_line
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.record.page import send_page
-from herorun.operations.record.post import deliver, post_intent, record_link, say
+from herorun.operations.record.post import deliver, post_entry, post_intent, record_link
 from herorun.runs import Run
 from herorun.system.clock import now
 
@@ -113,7 +113,7 @@ def announce_retention(run: Run, launching: Launching) -> None:
     lines = {"Status": title, "Evidence": change, "Decision": "notify", "Next": "continue"}
     with contextlib.suppress(HerorunError, OSError):  # it stays queued
         key = write_key(Verb.TELL, launching.instance, "retention")
-        say(run, key, title, worded(change), lines)
+        post_entry(run, key, title, worded(change), lines)
 
 
 def retention_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

@@ -25,7 +25,7 @@ def unstable_keys(run: Run) -> tuple[str, ...]:
     return tuple(change.key for change in changes if not is_volatile(change.key, contract.config))
 
 
-def must_stand_still(run: Run, plan: Plan) -> None:
+def must_be_stable(run: Run, plan: Plan) -> None:
     """`Blocked` where the config command prints another config than the plan's: no relaunch could
     make it again.
     """

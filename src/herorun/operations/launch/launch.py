@@ -14,7 +14,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.taints import record_taints
 from herorun.operations.launch.adopt import adopted_job, already, facts_of, find_adoptee
-from herorun.operations.launch.config_stability import must_stand_still
+from herorun.operations.launch.config_stability import must_be_stable
 from herorun.operations.launch.dirty_line import dirty_tree_line
 from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.launch.plan_file import moved_since, must_be
@@ -201,7 +201,7 @@ def _fresh(
     if reviewed is not None:
         must_be(reviewed, answer.plan, run.slug)
     if run.mode is Mode.ENFORCE:
-        must_stand_still(run, answer.plan)
+        must_be_stable(run, answer.plan)
     if adoptee is None:  # of a job that writes there already its own writing tells
         probe_roots(run)
     dirty = dirty_tree_line(list(answer.report.findings), answer.plan)

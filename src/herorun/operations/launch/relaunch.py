@@ -108,7 +108,7 @@ def gate_of(
     nothing.
     """
     if plan.in_place.value:
-        must_stand(run, plan)
+        must_be_admitted_tree(run, plan)
     history = inputs[History]
     assert isinstance(history, History)
     history = replace(history, given_up=(*history.given_up, *given_up))
@@ -139,20 +139,20 @@ def _warnings(report: GateReport) -> tuple[str, ...]:
     return tuple(scrub(f"{finding.check}: {finding.verdict.message}") for finding in findings)
 
 
-def must_stand(run: Run, plan: Plan) -> None:
+def must_be_admitted_tree(run: Run, plan: Plan) -> None:
     """A run in place is only relaunched from the very tree that was admitted."""
     evidence = gather([WorkTree, ImportClosure], discover.sources(), run.given(run.record.memory()))
     tree = evidence[WorkTree]
     if not isinstance(tree, WorkTree):
         raise CouldNotLook(f"The checkout that the run is started in could not be read: {tree.why}")
-    if tree.commit != plan.commit.value or not _holds(run, plan, tree, evidence):
+    if tree.commit != plan.commit.value or not _is_admitted_tree(run, plan, tree, evidence):
         raise Blocked(
             "The checkout that the run is started in (in_place) was moved from "
             f"{plan.commit.value[:9]}: a person must launch."
         )
 
 
-def _holds(run: Run, plan: Plan, tree: WorkTree, evidence: Evidence) -> bool:
+def _is_admitted_tree(run: Run, plan: Plan, tree: WorkTree, evidence: Evidence) -> bool:
     """Whether the edits in the checkout are those that were admitted: none, or the very same."""
     if plan.patch.value is None:
         return not blocking_changes(run.contract, run.file, tree, evidence[ImportClosure])

@@ -24,7 +24,7 @@ from herorun.operations.launch.rollback_target import target_of
 from herorun.operations.launch.submit import ShowRequest, ignore_request
 from herorun.operations.orders.fork_records import record_both_sides
 from herorun.operations.orders.order import OrderOutcome
-from herorun.operations.record.init import begin
+from herorun.operations.record.init import initialise
 from herorun.runs import Run, open_run
 from herorun.system.clock import now
 from herorun.system.files import create_whole
@@ -65,7 +65,7 @@ def fork(
     new = _checked(old, open_run(slug, start), step)
     facts = fork_facts(old, new)
     show_first("\n".join(f"  {fact}: {value}" for fact, value in facts.items()))
-    beginning = begin(new)
+    beginning = initialise(new)
     warnings = (
         [f"the record of {slug} is not pushed: {beginning.warning}"] if beginning.warning else []
     )
@@ -203,7 +203,7 @@ def fork_facts(old: Run, new: Run) -> dict[str, str]:
         "New identity": f"{_describe_identity(new)}, commit {head}",
         "Source checkpoint": f"{start.from_} ({start.kind})",
         "Left behind": _left_behind(old, _start_of(new)),
-        "Tracker shows": _showing(old, new),
+        "Tracker shows": _resume_note(old, new),
     }
     return {name: scrub(value) for name, value in facts.items()}
 
@@ -242,7 +242,7 @@ def _left_behind(old: Run, source: Candidate | None) -> str:
     )
 
 
-def _showing(old: Run, new: Run) -> str:
+def _resume_note(old: Run, new: Run) -> str:
     tracker = new.contract.tracker
     fork_from = tracker.options.get("fork_from")
     how = (

@@ -4,7 +4,7 @@ from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.markdown import worded
 from herorun.core.redaction.scrub import scrub
-from herorun.operations.record.post import record_link, say
+from herorun.operations.record.post import post_entry, record_link
 from herorun.runs import Run
 from herorun.system.files import locked
 
@@ -51,7 +51,7 @@ def record_both_sides(old: Run, new: Run, facts: dict[str, str], issue: str) -> 
 def _record_fork(run: Run, key: str, title: str, body: str, lines: dict[str, str]) -> list[str]:
     try:
         with locked(run.lock("act"), what="another herorun that acts on this run"):
-            say(run, key, title, body, lines)
+            post_entry(run, key, title, body, lines)
         pushed = run.record.push()
         return [] if pushed else [f"the record of {run.slug} is not pushed: {pushed.why}"]
     except (HerorunError, OSError) as error:

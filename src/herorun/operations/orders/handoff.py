@@ -23,7 +23,7 @@ from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.orders.order import OrderOutcome, memory_for_orders, person, push_warning
 from herorun.operations.record.lease import hand_lease, seize_lease, take_lease
-from herorun.operations.record.post import say
+from herorun.operations.record.post import post_entry
 from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import locked
@@ -254,7 +254,7 @@ def _post_handoff(run: Run) -> tuple[str, ...]:
     warnings = []
     try:
         body = "\n".join(f"- {name}: {quoted(value)}" for name, value in handed.facts.items())
-        say(
+        post_entry(
             run,
             write_key(Verb.HANDOFF, f"{handed.at:%Y%m%dT%H%M%S}"),
             f"{run.slug} is watched by {handed.to}",

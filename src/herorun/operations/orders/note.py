@@ -10,7 +10,7 @@ from herorun.core.event import Noted
 from herorun.core.journal import JournalLine
 from herorun.core.markdown import quoted
 from herorun.core.redaction.scrub import scrub, scrub_tree
-from herorun.operations.record.post import say
+from herorun.operations.record.post import post_entry
 from herorun.record import Pushed
 from herorun.runs import Run
 from herorun.schemas.runs import Note
@@ -37,7 +37,7 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
         body = "\n".join(f"- {name}: {quoted(value)}" for name, value in lines.items())
         try:
             with locked(run.lock("act")):
-                say(run, write_key(Verb.NOTE, line.id), title, body, {})
+                post_entry(run, write_key(Verb.NOTE, line.id), title, body, {})
         except (HerorunError, OSError) as error:
             warning = f"the issue was not told yet: {describe_error(error)}"
     pushed = _pushed(run)

@@ -69,14 +69,14 @@ def ask(name: str, start: Path) -> TrustQuestion:
         slug=run.slug,
         repository=run.repository.main,
         items=items,
-        launches=_doubts(run),
+        launches=_trust_problems(run),
         ids=(*bad, *alone),
         forged=forged,
         seals=seals,
     )
 
 
-def _doubts(run: Run) -> tuple[str, ...]:
+def _trust_problems(run: Run) -> tuple[str, ...]:
     proof = run.unproven if isinstance(run.unproven, LaunchProof) else LaunchProof()
     return tuple(scrub(doubt) for doubt in (*proof.doubts, *proof.unstated)) or (
         (scrub(run.closed),) if run.closed else ()

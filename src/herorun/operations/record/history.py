@@ -81,7 +81,7 @@ def _read_history(
     return commits
 
 
-def unproven_there(name: str, start: Path, record: Record) -> tuple[list[str], list[str]]:
+def remote_faults(name: str, start: Path, record: Record) -> tuple[list[str], list[str]]:
     """Faults in what the remote's branch tells beyond this clone's record, as launches and seals
     that nothing proves; and why nobody can tell.
     """

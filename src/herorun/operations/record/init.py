@@ -40,7 +40,7 @@ class InitOutcome:
     adopted: tuple[str, ...] = ()  # what was there before
 
 
-def begin(run: Run) -> InitOutcome:
+def initialise(run: Run) -> InitOutcome:
     """Begin the record and the issue; a run that has them keeps them."""
     run.prepare()
     with locked(run.lock("act")):

@@ -17,7 +17,7 @@ from herorun.system.clock import now
 from herorun.system.timeout import within
 
 
-def say(run: MonitoredRun, key: str, title: str, why: str, lines: Mapping[str, str]) -> None:
+def post_entry(run: MonitoredRun, key: str, title: str, why: str, lines: Mapping[str, str]) -> None:
     """One post under one key in the issue, with its entry in the logbook. `why` may name the DRI:
     it is ours.
     """

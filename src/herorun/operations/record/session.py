@@ -50,7 +50,7 @@ class JobSession:
         return self.folder / "watch.log"
 
 
-def session_here(
+def current_session(
     start: Path, session_id: str = "", env: Mapping[str, str] | None = None
 ) -> JobSession:
     """Of the agent that its variable names, else of this terminal."""
@@ -66,7 +66,7 @@ def session_of_launch(start: Path) -> JobSession | None:
     CI.
     """
     attended = _parse_session("", os.environ) is not None or _at_a_terminal()
-    return session_here(start) if attended else None
+    return current_session(start) if attended else None
 
 
 def _parse_session(session_id: str, env: Mapping[str, str]) -> tuple[str, str] | None:

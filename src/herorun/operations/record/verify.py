@@ -14,7 +14,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.record.verify import judge_history
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.anchors import Outside, compare_anchors
-from herorun.operations.record.history import read_history, unproven_there
+from herorun.operations.record.history import read_history, remote_faults
 from herorun.operations.record.verify_anchors import check_anchors
 from herorun.record import Record
 from herorun.runs import open_run, watched_run
@@ -104,7 +104,7 @@ def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[s
             record, f"the launches were not proven: {describe_error(error)}"
         ), []
     proof = run.unproven if isinstance(run.unproven, LaunchProof) else LaunchProof()
-    faults, unseen = unproven_there(name, start, record)
+    faults, unseen = remote_faults(name, start, record)
     return (
         list(dict.fromkeys([*proof.doubts, *faults])),
         [run.closed] if run.closed and not proof.doubts else unseen,

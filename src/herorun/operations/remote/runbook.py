@@ -6,7 +6,7 @@ from pathlib import Path
 from herorun.core.canonical_json import timestamp
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.job_chain import ssh_argv
-from herorun.core.remote.runbook import RunbookFacts, handbook
+from herorun.core.remote.runbook import RunbookFacts, render_runbook
 from herorun.operations.remote.patrol import ways_of
 from herorun.runs import Run
 from herorun.system.clock import now
@@ -32,7 +32,7 @@ def page_of(run: Run) -> str:
         remote=run.record.remote or "",
         written_at=timestamp(now().replace(microsecond=0)),
     )
-    return scrub(handbook(run.contract, ways_of(run), facts))
+    return scrub(render_runbook(run.contract, ways_of(run), facts))
 
 
 def write_page(run: Run, page: str, path: Path | None) -> Path:

@@ -27,7 +27,7 @@ from herorun.system import process_registry
 from herorun.system.clock import now
 
 W = TypeVar("W", bound=MonitoredRun)
-Seen: TypeAlias = tuple[
+WaitObservation: TypeAlias = tuple[
     HostObservation, PatrolAdvice, Mapping[str, Any]
 ]  # a look, what it means, and what else is known
 LONGEST = timedelta(days=30)  # nobody waits for a sentinel's word that long
@@ -46,7 +46,7 @@ class Ended:
 
 def wait_for(
     run: W,
-    observer: Callable[[W, WaitCondition], Callable[[], Seen]],
+    observer: Callable[[W, WaitCondition], Callable[[], WaitObservation]],
     condition: WaitCondition,
     every: float,
     most: int,
@@ -75,7 +75,7 @@ def wait_for(
         signal.signal(signal.SIGTERM, previous)
 
 
-def observer_of_run(run: Run, condition: WaitCondition) -> Callable[[], Seen]:
+def observer_of_run(run: Run, condition: WaitCondition) -> Callable[[], WaitObservation]:
     """By the box, the scheduler and the tracker. `WrongUse` for a marker that nobody can see."""
     if (
         not run.place.reach
@@ -87,7 +87,7 @@ def observer_of_run(run: Run, condition: WaitCondition) -> Callable[[], Seen]:
             "use --state or --step."
         )
 
-    def see() -> Seen:
+    def see() -> WaitObservation:
         observation = probe_host(run, condition.marker)
         return observation, decided(run, observation), _observe_run(run, condition)
 
@@ -109,7 +109,9 @@ def replaced(own: process_registry.RegisteredWatcher) -> list[process_registry.R
     return [other for other in others if process_registry.retire(other)]
 
 
-def _loop(see: Callable[[], Seen], condition: WaitCondition, every: float, most: int) -> Ended:
+def _loop(
+    see: Callable[[], WaitObservation], condition: WaitCondition, every: float, most: int
+) -> Ended:
     movement, moved_at = "", now()
     advice: PatrolAdvice | None = None
     line = ""

@@ -10,7 +10,7 @@ from herorun.system.clock import now
 from herorun.system.git import find_repository
 from herorun.system.process_registry import RegisteredWatcher
 
-LATE = 120.0  # seconds after its own bound for which a sentinel may take its last look
+SENTINEL_GRACE = 120.0  # seconds after its own bound for which a sentinel may take its last look
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def _stale(each: RegisteredWatcher, newest: dict[tuple[str, str, str], Registere
     other = newest[each.same_run]
     if other != each:
         return f"process {other.pid} watches the same run since"
-    if each.until and now().timestamp() > each.until + LATE:
+    if each.until and now().timestamp() > each.until + SENTINEL_GRACE:
         return "it is past its own bound"
     try:
         if each.top and Record.found(find_repository(Path(each.top)), each.run).memory().sealed:

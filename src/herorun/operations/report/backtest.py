@@ -62,7 +62,7 @@ def backtest(
             )
         run = CurveBacktest(checks, metric_names or Names(first_step=1, loss=()))
         chunks = chunks_of(path)
-        alerts = run.run_chunks(_noting(chunks, steps) if label else chunks)
+        alerts = run.run_chunks(_recording_steps(chunks, steps) if label else chunks)
         report.files.append((str(path), run.rows, alerts))
         if not run.rows and metric_names is not None:
             report.unjudged.append(f"{path} has no rows")
@@ -74,7 +74,7 @@ def backtest(
     return report
 
 
-def _noting(chunks: Iterator[Sequence[Row]], steps: list[int]) -> Iterator[Sequence[Row]]:
+def _recording_steps(chunks: Iterator[Sequence[Row]], steps: list[int]) -> Iterator[Sequence[Row]]:
     for chunk in chunks:
         steps.extend(row.step for row in chunk)
         yield chunk

@@ -36,10 +36,10 @@ from herorun.operations.report.goodput import Account
 from herorun.operations.report.links import links_of
 from herorun.operations.report.report_entries import (
     ReportRows,
+    chart_annotations,
     chart_entry,
     incident_entry,
     instance_entries,
-    marks_of,
     newest_checkpoint,
 )
 from herorun.operations.report.status import status_of_run
@@ -96,7 +96,7 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     estimate = eta(rows.beats, final, at, _idle(status))
     fired = incidents(events)
     account = Account(run, goodput(events, rows.beats, run.contract.budget.rate, rows.notes))
-    marks = marks_of(
+    marks = chart_annotations(
         run=run,
         evidence=evidence,
         events=events,

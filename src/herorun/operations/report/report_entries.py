@@ -57,7 +57,7 @@ class ReportRows:
     blind: bool = False
 
 
-def marks_of(
+def chart_annotations(
     run: Run,
     evidence: Evidence,
     events: Sequence[Event],

@@ -4,7 +4,7 @@ from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.babysit.muting import muted_topics
 from herorun.core.babysit.tick import Tick
 from herorun.core.check import Check, Severity, Topic
-from herorun.core.evidence import Evidence, Judged
+from herorun.core.evidence import Evidence, HealthAssessment
 from herorun.core.finding import Outcome, failed
 from herorun.core.journal import Memory
 from herorun.operations.health.evaluate import evaluate
@@ -13,7 +13,7 @@ from herorun.runs import Run
 
 
 def gather_health(run: Run) -> Evidence:
-    """All that was read, and `Judged` of it: the gate answers from the same look."""
+    """All that was read, and `HealthAssessment` of it: the gate answers from the same look."""
     result, evidence = evaluate(run)
     checks = rules_of(run).by_name
     memory = run.record.memory()
@@ -23,7 +23,10 @@ def gather_health(run: Run) -> Evidence:
         for alert in _list_ended_alerts(run, result, memory, checks)
     )
     alerts = (*_alerts(result, checks, keys), *ended)
-    return {**evidence, Judged: Judged(alerts, _unseen(result, evidence, checks))}
+    return {
+        **evidence,
+        HealthAssessment: HealthAssessment(alerts, _unseen(result, evidence, checks)),
+    }
 
 
 def _list_ended_alerts(

@@ -14,7 +14,7 @@ from herorun.core.evidence import Instance
 from herorun.core.journal import Memory
 from herorun.core.plan import Patch
 from herorun.operations.launch.snapshot import admitted_snapshot
-from herorun.operations.seal.tag import tag_here, tag_there
+from herorun.operations.seal.tag import local_tag, remote_tag
 from herorun.record import LARGEST
 from herorun.runs import Run
 from herorun.system.git.plumbing import annotated_tag, push
@@ -74,10 +74,10 @@ def _tag(run: Run, instance: str, tree: str, commit: str) -> None:
         )
     if remote not in run.repository.remotes():
         return
-    remote_oid = tag_there(run, tag)
+    remote_oid = remote_tag(run, tag)
     if remote_oid is None:
         push(run.repository, remote, oid, f"refs/tags/{tag}", None)
-    elif remote_oid != tag_here(run, tag) and not _same_commit(run, tag, commit):
+    elif remote_oid != local_tag(run, tag) and not _same_commit(run, tag, commit):
         raise Blocked(
             f"{remote} has another tag {tag} already: it is never moved. A person must look."
         )

@@ -11,7 +11,7 @@ from herorun.core.journal import Memory
 from herorun.core.seal.parse import parse_statement, statement_of
 from herorun.core.seal.statement import facts_of
 from herorun.operations.seal.statement import remembered
-from herorun.operations.seal.tag import tag_here, tag_there
+from herorun.operations.seal.tag import local_tag, remote_tag
 from herorun.record import LARGEST
 from herorun.runs import Run
 from herorun.system.clock import now
@@ -27,7 +27,7 @@ def unfinished_seal(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dic
     intended = memory.intended.get(write_key(Verb.TAG, tag))
     if intended is None or run.record.tip is None:
         return None
-    if tag_there(run, tag):
+    if remote_tag(run, tag):
         fetch = f"git fetch {run.contract.code.remote} tag {tag}"
         raise Blocked(
             f"The tag of this seal is on the remote and not in this clone: `{fetch}`, then seal "
@@ -74,13 +74,13 @@ def _read_unfinished_statement(
     statement = statement_of(text)
     if statement and _states(statement, memory) and _matches_request(statement, sealing):
         return statement
-    remote_oid = tag_there(run, tag)
+    remote_oid = remote_tag(run, tag)
     if remote_oid is None:
         raise Blocked(
             f"There is a tag {tag} that was never pushed, and it does not state this run as it is "
             f"now. `git tag -d {tag}`, then seal again."
         )
-    if statement and remote_oid == tag_here(run, tag) and _same_instances(statement, memory):
+    if statement and remote_oid == local_tag(run, tag) and _same_instances(statement, memory):
         if _matches_request(statement, sealing):
             return statement  # what was noted since cannot get into it any more: `_tag` says so
         facts = facts_of(statement)

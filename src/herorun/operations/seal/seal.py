@@ -29,12 +29,12 @@ from herorun.core.seal.statement import facts_of
 from herorun.gate import GateReport, run_seal_gate
 from herorun.operations.checkpoints.content import NotDigested, digest_now
 from herorun.operations.checkpoints.digest_log import DigestLog
-from herorun.operations.record.post import say
+from herorun.operations.record.post import post_entry
 from herorun.operations.seal.health import gather_health
 from herorun.operations.seal.patch_commit import keep_edits
 from herorun.operations.seal.resume import unfinished_seal
 from herorun.operations.seal.statement import make_statement, remembered
-from herorun.operations.seal.tag import make_tag, push_tag, tag_here, tag_name
+from herorun.operations.seal.tag import local_tag, make_tag, push_tag, tag_name
 from herorun.operations.seal.teardown import wind_down
 from herorun.record import Pushed
 from herorun.runs import Run, known_slugs
@@ -211,7 +211,7 @@ def _announce_seal(run: Run, event: Sealed) -> list[str]:
         else event.lines["Status"].partition(" at ")[0]
     )
     try:
-        say(
+        post_entry(
             run,
             write_key(Verb.POST, event.tag),
             title,
@@ -233,7 +233,7 @@ def _must_push(run: Run, key: str) -> None:
 
 def _again(run: Run, event: Sealed) -> SealOutcome:
     """Sealed before: whatever of it did not reach the world yet goes out now."""
-    oid = tag_here(run, event.tag)
+    oid = local_tag(run, event.tag)
     warnings = []
     if oid is not None:
         try:

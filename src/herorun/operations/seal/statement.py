@@ -13,8 +13,8 @@ from herorun.core.evidence import (
     Checkpoints,
     Evidence,
     FinalStep,
+    HealthAssessment,
     Instance,
-    Judged,
     LateReceipts,
     Metrics,
     MilestoneCheckpoint,
@@ -82,21 +82,21 @@ def make_statement(
     )
     document = _as_read(statement(seal_facts))
     facts_of(document)  # it is one of ours
-    doubts = _doubts(run, memory, report, manifest)
+    doubts = _caveats(run, memory, report, manifest)
     document["predicate"]["herorun_seal"] |= {**remembered(memory), **_as_read({"caveats": doubts})}
     return document, manifest
 
 
-def _doubts(run: Run, memory: Memory, report: GateReport, manifest: Manifest | None) -> list[str]:
+def _caveats(run: Run, memory: Memory, report: GateReport, manifest: Manifest | None) -> list[str]:
     """Every caveat of the seal; see `core.seal.caveats`."""
-    assessment, receipt = report.evidence.get(Judged), report.evidence.get(Receipt)
+    assessment, receipt = report.evidence.get(HealthAssessment), report.evidence.get(Receipt)
     late = report.evidence.get(LateReceipts)
     receipts = (*(late.receipts if isinstance(late, LateReceipts) else ()), receipt)
     instances = {each.instance for each in receipts if isinstance(each, Receipt)}
     return caveats(
         memory=memory,
         events=(line.event for line in run.record.lines()),
-        assessment=assessment if isinstance(assessment, Judged) else Judged(),
+        assessment=assessment if isinstance(assessment, HealthAssessment) else HealthAssessment(),
         waivers=run.waivers,
         manifest=manifest,
         verified=memory.checked_in | instances,
@@ -205,8 +205,8 @@ def _manifest(run: Run, checkpoint: Candidate | None) -> Manifest | None:
 
 def _open_alerts(evidence: Evidence, sealing: Sealing) -> list[str]:
     """Of a run that was given up they are said and do not stand in the way."""
-    assessment = evidence.get(Judged)
-    if sealing.kind is SealKind.FINAL or not isinstance(assessment, Judged):
+    assessment = evidence.get(HealthAssessment)
+    if sealing.kind is SealKind.FINAL or not isinstance(assessment, HealthAssessment):
         return []
     return [f"{which}: {message}" for which, message in (*assessment.alerts, *assessment.unseen)]
 

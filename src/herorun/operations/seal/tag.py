@@ -40,7 +40,7 @@ def push_tag(run: Run, tag: str, oid: str) -> None:
     remote = run.contract.code.remote
     if remote not in run.repository.remotes():
         return
-    remote_oid = tag_there(run, tag)
+    remote_oid = remote_tag(run, tag)
     if remote_oid == oid:
         return
     if remote_oid is not None:
@@ -50,7 +50,7 @@ def push_tag(run: Run, tag: str, oid: str) -> None:
     push(run.repository, remote, oid, f"refs/tags/{tag}", None)
 
 
-def tag_there(run: Run, tag: str) -> str | None:
+def remote_tag(run: Run, tag: str) -> str | None:
     """A tag on the remote; None if it is not there, or if there is no remote."""
     remote, ref = run.contract.code.remote, f"refs/tags/{tag}"
     if remote not in run.repository.remotes():
@@ -58,7 +58,7 @@ def tag_there(run: Run, tag: str) -> str | None:
     return run.repository.remote_tips(remote, ref).get(ref)
 
 
-def tag_here(run: Run, tag: str) -> str | None:
+def local_tag(run: Run, tag: str) -> str | None:
     """A tag in this clone."""
     answer = run.repository.git("rev-parse", "--verify", "--quiet", f"refs/tags/{tag}", ok=(0, 1))
     return answer.text.strip() if answer.code == 0 else None

@@ -15,7 +15,7 @@ from herorun.operations.seal.verify_tag import (
     ask_commit,
     ask_remote,
     ask_signature,
-    ask_words,
+    verify_statement,
 )
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import tag_text
@@ -84,7 +84,7 @@ def verify_newest_seal(repository: Repository, record: Verified, offline: bool) 
 
 
 def _ask(seal: SealedTag, proof: SealProof, offline: bool) -> None:
-    ask_words(seal, proof)
+    verify_statement(seal, proof)
     proof.ask("the signature", lambda: ask_signature(seal, proof))
     proof.ask("the commit", lambda: ask_commit(seal, proof))
     record = record_of(seal)

@@ -37,7 +37,7 @@ def contract_of(seal: SealedTag) -> Contract | None:
     return None if data is None else parse_contract(data.decode("utf-8", "replace"), path)
 
 
-def ask_words(seal: SealedTag, proof: SealProof) -> None:
+def verify_statement(seal: SealedTag, proof: SealProof) -> None:
     facts, statement = seal.facts, seal.statement
     subject, stated = checkpoint_of(statement), (facts["manifest"] or {}).get("digest")
     rows = [

@@ -216,7 +216,7 @@ def _swap(repository: Repository, ref: str, new: str, old: str) -> None:
     folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
     try:
         with _ref_lock(path) as (lock, descriptor):
-            _must_stand(repository, ref, old)
+            _must_be_unmoved(repository, ref, old)
             _write_all(descriptor, new.encode() + b"\n")
             os.rename(lock, path)
         _sync_moved(ref, folder)
@@ -231,7 +231,7 @@ def _sync_moved(ref: str, folder: int) -> None:
         raise CouldNotLook(f"{ref} may not be on the disk yet: {describe_error(error)}") from None
 
 
-def _must_stand(repository: Repository, ref: str, old: str) -> None:
+def _must_be_unmoved(repository: Repository, ref: str, old: str) -> None:
     current = repository.loose(ref)
     if current is None:
         raise Elsewhere(ref)
