@@ -25,7 +25,7 @@ def judge_eval(state: EvalLoss, metric: str, step: int, value: float, declared: 
         return
     excess = math.log(value / (state.lowest or value))
     if excess > _RISE:
-        state.rise.over(step, excess, state.lowest, 0.0, declared)
+        state.rise.extend(step, excess, state.lowest, 0.0, declared)
     elif state.rise.streak is not None:
         state.rise.within("overfit", metric, misses=0)
     state.lowest = min(state.lowest or value, value)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from herorun.core.markdown import one_line
 from herorun.core.ports import IssueTracker, Place, Post
 from herorun.core.redaction.scrub import scrub
-from herorun.system.files import create_whole, write_whole
+from herorun.system.files import create_atomic, write_atomic
 
 ROBOT = "🤖"
 
@@ -58,7 +58,7 @@ class IssueFolder:
         path = self._folder / _name(post.key)
         if path.name in self._names():
             said_at = path.stat().st_mtime_ns
-            write_whole(path, _page(post).encode("utf-8", "backslashreplace"))
+            write_atomic(path, _page(post).encode("utf-8", "backslashreplace"))
             os.utime(path, ns=(said_at, said_at))
         return self.post(post)
 
@@ -70,7 +70,7 @@ class IssueFolder:
 
     def _say(self, name: str, text: str) -> None:
         try:
-            create_whole(self._folder / name, text.encode("utf-8", "backslashreplace"))
+            create_atomic(self._folder / name, text.encode("utf-8", "backslashreplace"))
         except FileExistsError:
             if name not in self._names():  # it is the folder itself that is in the way
                 raise

@@ -196,9 +196,9 @@ def reach(kind: str, options: Mapping[str, Any]) -> RemoteTarget | None:
     A scheduler elsewhere tells it by a function `reach(options)` beside its `connect`.
     """
     module = adapter_module("schedulers", kind)
-    tell = getattr(module, "reach", None)
+    reach_of = getattr(module, "reach", None)
     target: RemoteTarget | None = (
-        tell(_validated("schedulers", kind, module, options)) if tell else None
+        reach_of(_validated("schedulers", kind, module, options)) if reach_of else None
     )
     return target
 

@@ -12,7 +12,7 @@ from herorun.operations.launch.preflight import preflight as _preflight
 from herorun.operations.seal.seal import SealOutcome
 from herorun.operations.seal.seal import seal as _seal
 from herorun.runs import LARGEST_CONTRACT, Run, open_run
-from herorun.system.files import read_regular, write_whole
+from herorun.system.files import read_regular, write_atomic
 from herorun.system.git import find_repository
 
 
@@ -66,7 +66,7 @@ def launch(
             )
         import tomli_w
 
-        write_whole(path, tomli_w.dumps(contract.data_for_toml()).encode(), 0o644)
+        write_atomic(path, tomli_w.dumps(contract.data_for_toml()).encode(), 0o644)
         raise Blocked(
             f"The contract was written to {path}: commit and push this file, then launch again."
         )

@@ -87,8 +87,8 @@ def gather(
             evidence[kind], waiting = value, waiting - 1
             order.done(kind)
     progress.progress("reading the world", 1, 1)
-    late = Unavailable(f"not read within {format_span(deadline)}")
-    evidence |= dict.fromkeys(graph.keys() - evidence.keys(), late)
+    timed_out = Unavailable(f"not read within {format_span(deadline)}")
+    evidence |= dict.fromkeys(graph.keys() - evidence.keys(), timed_out)
     return evidence | {Gaps: _gaps(evidence, graph)}
 
 

@@ -117,7 +117,7 @@ class StoreSuite:
     ) -> None:
         store = bench.connect()
         assert store.region(bench.root) in (None, "us-central1")
-        assert all(rule.words for rule in store.rules(bench.root))
+        assert all(rule.description for rule in store.rules(bench.root))
 
     def test_missing_paths_are_not_found(self, bench: StoreBench) -> None:
         store = bench.connect()

@@ -120,7 +120,7 @@ def complaints(space: Space, proxy: Proxy) -> Iterator[tuple[str, str]]:
     def said(words: list[str], stdin: object = None, **changes: object) -> str:
         kube = Kubectl(Options.model_validate({**options, **changes}))
         data = json.dumps(stdin).encode() if stdin is not None else b""
-        answer = run([*kube.words, *words], 30.0, env=kubectl_environment(), stdin=data)
+        answer = run([*kube.argv, *words], 30.0, env=kubectl_environment(), stdin=data)
         assert answer.code, (words, answer)
         text = answer.err.decode()
         for url in (proxy.url, space.control.url):

@@ -62,7 +62,7 @@ def test_a_word_that_is_no_end_stays_unknown(word: str) -> None:
 @pytest.mark.parametrize(("code", "state"), [(0, JobState.SUCCEEDED), (5, JobState.FAILED)])
 def test_the_exit_code_that_it_wrote_down_settles_what_nel_lost(code: int, state: JobState) -> None:
     told = Stages(AT, AT, code)
-    found = settled(part("error", told), Behind(told, over=True, written_at=AT), AT, LATER)
+    found = settled(part("error", told), Behind(told, has_ended=True, written_at=AT), AT, LATER)
     assert (found.state, found.exit_code, found.ended) == (state, code, AT)
     assert f"exit code {code}" in found.reason
 
@@ -70,13 +70,13 @@ def test_the_exit_code_that_it_wrote_down_settles_what_nel_lost(code: int, state
 def test_a_failure_against_its_own_exit_code_0_is_gone_and_no_success() -> None:
     told = Stages(AT, AT, 0)
     assert (
-        settled(part("failed", told), Behind(told, over=True, written_at=AT), AT, LATER).state
+        settled(part("failed", told), Behind(told, has_ended=True, written_at=AT), AT, LATER).state
         is JobState.GONE
     )
 
 
 def test_an_end_without_a_code_is_gone_at_once_at_the_second_look() -> None:
-    found = settled(part("failed"), Behind(over=True, written_at=LATER), AT, LATER)
+    found = settled(part("failed"), Behind(has_ended=True, written_at=LATER), AT, LATER)
     assert found.state is JobState.GONE and mentions(found.reason, "not how")
 
 
@@ -115,7 +115,7 @@ def test_the_first_look_is_kept_for_the_next_process_until_the_word_changes(tmp_
     assert UnconfirmedEnds(tmp_path / "kept").since(lost, AT) == AT
     assert UnconfirmedEnds(tmp_path / "kept").since(lost, LATER) == AT
     assert UnconfirmedEnds(tmp_path / "kept").since(replace(lost, raw="not_found"), LATER) == LATER
-    UnconfirmedEnds(tmp_path / "kept").over(lost)
+    UnconfirmedEnds(tmp_path / "kept").has_ended(lost)
     assert UnconfirmedEnds(tmp_path / "kept").since(lost, LATER) == LATER
 
 

@@ -119,7 +119,7 @@ def test_a_machine_that_tells_no_uptime_goes_by_its_clock_and_says_so(
     found = look(home, 41)
 
     assert isinstance(found, LeaseSeen) and found.by_wall_clock
-    assert mentions(found.doubt, "clock", "uptime")
+    assert mentions(found.caveat, "clock", "uptime")
 
 
 def test_a_lease_in_the_record_is_seen_over_time_too(home: Path) -> None:

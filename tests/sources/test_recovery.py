@@ -55,7 +55,7 @@ def test_the_folders_own_name_and_the_stores_rule(tmp_path: Path) -> None:
     alone = source(LocalStore(), saved(tmp_path / "ttl=2d", 100, 3600, 60))
 
     assert isinstance(found, RecoverySource) and isinstance(alone, RecoverySource)
-    assert (found.expires, found.rule) == (NOON + timedelta(days=7, hours=-1), week.words)
+    assert (found.expires, found.rule) == (NOON + timedelta(days=7, hours=-1), week.description)
     assert alone.expires == NOON + timedelta(days=2, hours=-1)
     assert "ttl=2d" in alone.rule
 

@@ -386,7 +386,7 @@ def test_a_rule_that_matches_is_said(
 ) -> None:
     found = rules_of(gcs, **facts)
     assert [rule.deletes_after for rule in found] == [timedelta(days=days) if days else None]
-    assert re.search(words, found[0].words)
+    assert re.search(words, found[0].description)
 
 
 @pytest.mark.parametrize(

@@ -323,7 +323,7 @@ def test_a_rule_that_matches_is_said(
 ) -> None:
     (found,) = connect().rules(f"s3://{a_bucket(s3, **facts)}/tiny")
     assert found.deletes_after == (timedelta(days=days) if days else None)
-    assert re.search(words, found.words)
+    assert re.search(words, found.description)
 
 
 @pytest.mark.parametrize(

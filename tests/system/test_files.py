@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from herorun.system.files import LockHeld, create_whole, is_locked, locked
+from herorun.system.files import LockHeld, create_atomic, is_locked, locked
 from stories import eventually
 
 
@@ -19,9 +19,9 @@ def test_a_file_is_created_once_with_or_without_hard_links(
 ) -> None:
     if number is not None:
         no_links(monkeypatch, number)
-    create_whole(tmp_path / "lease", b"mine", 0o600)
+    create_atomic(tmp_path / "lease", b"mine", 0o600)
     with pytest.raises(FileExistsError):
-        create_whole(tmp_path / "lease", b"theirs", 0o600)
+        create_atomic(tmp_path / "lease", b"theirs", 0o600)
     assert [path.name for path in tmp_path.iterdir()] == ["lease"]
     assert (tmp_path / "lease").read_bytes() == b"mine"
     assert (tmp_path / "lease").stat().st_mode & 0o777 == 0o600
@@ -30,7 +30,7 @@ def test_a_file_is_created_once_with_or_without_hard_links(
 def test_another_failure_of_the_link_is_an_error(tmp_path: Path, monkeypatch) -> None:
     no_links(monkeypatch, errno.EIO)
     with pytest.raises(OSError, match="refused"):
-        create_whole(tmp_path / "lease", b"mine")
+        create_atomic(tmp_path / "lease", b"mine")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -12,7 +12,7 @@ import pytest
 from builders import NOON
 from herorun.core.errors import CouldNotLook
 from herorun.system import files, litter
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 from herorun.system.git import find_repository
 from herorun.system.git.plumbing import commit_files
 from herorun.system.litter import sweep, swept
@@ -209,7 +209,7 @@ def test_a_file_that_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path)
     elsewhere = tmp_path / f".lease.json.00000000-{dead.pid}-0123abcd.new"
     for each in (left, living, elsewhere):
         each.write_text("half")
-    write_whole(path, b"whole")
+    write_atomic(path, b"whole")
     assert sorted(each.name for each in tmp_path.iterdir()) == sorted(
         [living.name, elsewhere.name, path.name]
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from herorun.system.files import append_line, create_whole, write_whole
+from herorun.system.files import append_line, create_atomic, write_atomic
 from stories import CRASH, Story
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -26,9 +26,9 @@ def _mode(path: Path) -> int:
 
 @pytest.mark.usefixtures("open_to_all")
 def test_folders_are_as_private_as_the_file_they_were_made_for(tmp_path: Path) -> None:
-    write_whole(tmp_path / "a" / "b" / "file", b"x")
+    write_atomic(tmp_path / "a" / "b" / "file", b"x")
     append_line(tmp_path / "c" / "d" / "lines", "x")
-    create_whole(tmp_path / "e" / "told", b"x", 0o644)
+    create_atomic(tmp_path / "e" / "told", b"x", 0o644)
 
     assert [_mode(tmp_path / name) for name in ("a", "a/b", "c", "c/d")] == [0o700] * 4
     assert [_mode(tmp_path / name) for name in ("a/b/file", "c/d/lines")] == [0o600] * 2

@@ -73,7 +73,7 @@ def _set_voice(quiet: bool, verbose: bool) -> None:
     if verbose:
         from herorun.output import clean, show_note
 
-        progress.be_verbose(lambda words: show_note(clean(words)))
+        progress.be_verbose(lambda message: show_note(clean(message)))
     if bar:
         from herorun.commands._progress_bar import Bar
 

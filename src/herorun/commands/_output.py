@@ -12,7 +12,7 @@ def show(outcome: Any, as_json: bool) -> int:
     if as_json:
         output.show_json(outcome.document())
     else:
-        output.show_line(f"{outcome.run.slug}: {output.clean(outcome.words)}")
+        output.show_line(f"{outcome.run.slug}: {output.clean(outcome.message)}")
     if not as_json:
         for warning in outcome.warnings:
             output.show_note(output.clean(warning))

@@ -120,11 +120,11 @@ def alert_lines(run_summaries: Sequence[RunSummary]) -> list[Any]:
             )
         for alert in summary.alerts:
             style = "red" if alert.severity == "critical" else "yellow"
-            words = (
+            text = (
                 f"{clean(summary.slug)}: {alert.state} {alert.severity} {alert.check}: "
                 f"{clean(alert.message)}"
             )
-            lines.append(Text(words, style if alert.state == "firing" else "dim"))
+            lines.append(Text(text, style if alert.state == "firing" else "dim"))
     return lines
 
 

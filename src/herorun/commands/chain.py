@@ -34,7 +34,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from herorun.core.remote.job_chain import behind_a_job, install_and_start, script_of
     from herorun.runs import watched_run
     from herorun.schemas.boxes import ChainDocument
-    from herorun.system.files import write_whole
+    from herorun.system.files import write_atomic
 
     opened, _ = watched_run(run, Path(start))
     text = script_of(opened.contract)
@@ -49,7 +49,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     )
     # all that can be refused was refused: what is printed below is whole
     if path is not None:
-        write_whole(path, text.encode(), 0o755)
+        write_atomic(path, text.encode(), 0o755)
     if as_json:
         output.show_json(ChainDocument(slug=opened.slug, script=text, file=path, start=installed))
         return 0

@@ -33,7 +33,7 @@ def command(start: str, run: str, as_json: bool) -> int:
     from herorun.operations.record.script_search import find_command
     from herorun.runs import LARGEST_CONTRACT, contract_path, open_run, template
     from herorun.schemas.runs import Init
-    from herorun.system.files import create_whole, read_regular
+    from herorun.system.files import create_atomic, read_regular
     from herorun.system.git import find_repository
     from herorun.system.project_config import read_settings
 
@@ -61,7 +61,7 @@ def command(start: str, run: str, as_json: bool) -> int:
     choices: list[str] = []
     if not path.exists():
         choices = command_draft.lines()
-        create_whole(path, draft.encode())
+        create_atomic(path, draft.encode())
         created: tuple[str, ...] = (str(path),)
         adopted: tuple[str, ...] = ()
         next_step = f"Fill it in, commit this file and push it; then `herorun init {run}` again."

@@ -54,7 +54,9 @@ def command(
     reviewed = read_plan_file(Path(plan), opened.slug) if plan else None
     if adopt == "":
         raise WrongUse("--adopt needs the id of a job, as its scheduler names it.")
-    outcome = launch(opened, reviewed, babysit=not no_babysit, say=show_request, adopt=adopt or "")
+    outcome = launch(
+        opened, reviewed, babysit=not no_babysit, show_request=show_request, adopt=adopt or ""
+    )
     for warning in outcome.warnings:
         output.show_note(warning)
     if as_json:

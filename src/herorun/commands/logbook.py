@@ -40,8 +40,8 @@ def show(start: str, run: str, as_json: bool) -> int:
         )
         return 0
     click.echo(output.clean_page(text), nl=False)
-    for doubt in doubts:
-        output.show_note(output.clean(doubt))
+    for caveat in doubts:
+        output.show_note(output.clean(caveat))
     return 0
 
 

@@ -56,7 +56,7 @@ def command(
         opened.scheduler,
         instance_log,
         lines,
-        lambda words: output.show_run_note(opened.slug, words),
+        lambda message: output.show_run_note(opened.slug, message),
     ):
         if text and as_json:
             document = LogsDocument(slug=opened.slug, instance=instance_log.name, text=text)

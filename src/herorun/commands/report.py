@@ -61,14 +61,14 @@ def command(
     from herorun.operations.report.report import report_of
     from herorun.runs import watched_run
     from herorun.schemas.reports import ReportDocument
-    from herorun.system.files import write_whole
+    from herorun.system.files import write_atomic
 
     opened, drift = watched_run(run, Path(start))
     report = report_of(opened, drift)
     path = Path(start, out) if out else opened.state / "report.html"
     if not out:
         opened.prepare()
-    write_whole(path, page_of(report).encode("utf-8", "backslashreplace"), 0o600)
+    write_atomic(path, page_of(report).encode("utf-8", "backslashreplace"), 0o600)
     if as_json:
         output.show_json(ReportDocument.model_validate({**report.document, "file": path}))
     else:

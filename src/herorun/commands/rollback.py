@@ -73,6 +73,6 @@ def command(
         wait=seconds,
         babysit=not no_babysit,
         dry=dry,
-        say=preamble,
+        show_request=preamble,
     )
     return show(replace(outcome, facts=preamble.facts), as_json)

@@ -75,7 +75,7 @@ def command(
         condition,
         seconds,
         most,
-        lambda words: output.show_run_note(opened.slug, words),
+        lambda message: output.show_run_note(opened.slug, message),
     )
     if as_json:
         output.show_json(
@@ -83,13 +83,13 @@ def command(
                 ended,
                 slug=opened.slug,
                 reached=ended.code == 0,
-                why=ended.words,
+                why=ended.message,
                 polls=ended.polls,
                 state=ended.assessment.state if ended.assessment else "unknown",
             )
         )
         return ended.code
-    output.show_line(output.clean(f"{opened.slug}: {ended.words}."))
+    output.show_line(output.clean(f"{opened.slug}: {ended.message}."))
     if ended.line:
         show_patrol(ended.line, ended.assessment.advice if ended.assessment else ())
     return ended.code

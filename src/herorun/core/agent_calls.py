@@ -19,8 +19,8 @@ def argv_of(tool: Tool, values: Mapping[str, Any], order: bool = False) -> list[
     """The words of the command. `WrongUse` where a value is missing, unknown or of another kind."""
     _must_fit(tool, values)
     arguments = [(each, values[each.name]) for each in tool.parameters if each.name in values]
-    options = [word for each, value in arguments if each.option for word in each.words(value)]
-    places = [word for each, value in arguments if not each.option for word in each.words(value)]
+    options = [word for each, value in arguments if each.option for word in each.argv(value)]
+    places = [word for each, value in arguments if not each.option for word in each.argv(value)]
     if order:
         options = [f"{o} {BY_AGENT}" if o.startswith("--reason=") else o for o in options]
     return [*tool.command.split(), "--json", *options, "--", *places]

@@ -35,7 +35,7 @@ class Parameter:
             schema |= {"minimum": 0, **({"maximum": self.most} if self.most else {})}
         return schema
 
-    def words(self, value: Any) -> list[str]:
+    def argv(self, value: Any) -> list[str]:
         """Never a word that the command line could take for another option."""
         if not self.option:
             return [value]

@@ -73,7 +73,7 @@ def observe_reason(judge: Judge, version: str) -> str:
     if last_replay is None or last_replay.version != version or judge.free:
         return ""
     answer = judge.answer
-    return f"herorun {version} only observes: {answer.words if answer else last_replay.why}"
+    return f"herorun {version} only observes: {answer.summary if answer else last_replay.why}"
 
 
 def question_key(version: str, before: str, pin: str) -> str:

@@ -39,16 +39,16 @@ class Sandbox:
     def run(self) -> Run:
         return open_run(SLUG, self.work)
 
-    def say(self, text: str, style: str = "1") -> None:
+    def show(self, text: str, style: str = "1") -> None:
         if not self.quiet:
             print(f"\033[{style}m{text}\033[0m" if self.colour else text, flush=True)
 
-    def tell(self, text: str) -> None:
-        self.say(f"\n# {text}", "1;36")
+    def show_heading(self, text: str) -> None:
+        self.show(f"\n# {text}", "1;36")
 
     def do(self, *argv: str, expect: Sequence[int] = (0,), within: Path | None = None) -> None:
         """Print a command, run it, and stop the story if it ends otherwise than told."""
-        self.say("$ " + " ".join(_quoted(part) for part in argv))
+        self.show("$ " + " ".join(_quoted(part) for part in argv))
         real = [sys.executable, "-m", "herorun", *argv[1:]] if argv[0] == "herorun" else list(argv)
         ended = subprocess.run(
             real,
@@ -65,7 +65,7 @@ class Sandbox:
                 f"{self.folder}."
             )
         if ended.returncode:
-            self.say(f"(exit code {ended.returncode}, as it should)", "2")
+            self.show(f"(exit code {ended.returncode}, as it should)", "2")
 
     def configure(self, key: str, value: str) -> None:
         """Of the scratch repository alone, and not worth telling."""
@@ -74,7 +74,7 @@ class Sandbox:
         )
 
     def wait(self, what: str, until: Callable[[], bool]) -> None:
-        self.say(f"... waiting until {what}", "2")
+        self.show(f"... waiting until {what}", "2")
         end = time.monotonic() + PATIENCE
         while not until():
             if time.monotonic() > end:

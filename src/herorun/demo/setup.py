@@ -106,7 +106,7 @@ def set_the_stage(stage: Sandbox) -> None:
     """A scratch repository with its origin, the training job in it, and a parent run's
     checkpoints.
     """
-    stage.tell(
+    stage.show_heading(
         f"A scratch repository with a bare origin, and a real training job, in {stage.folder}"
     )
     stage.do(
@@ -132,7 +132,7 @@ def set_the_stage(stage: Sandbox) -> None:
     (stage.work / ".gitignore").write_text("__pycache__/\n", encoding="utf-8")
     stage.do("git", "remote", "add", "origin", str(stage.folder / "origin.git"))
     commit(stage, "A character-level language model in numpy")
-    stage.tell(
+    stage.show_heading(
         "A parent run, not governed, leaves checkpoints to start from: step-10 ... step-90, "
         "step-100"
     )
@@ -155,7 +155,7 @@ def _config(text: str, root: Path, parent: bool = False) -> str:
 
 def block_the_gate(stage: Sandbox) -> None:
     """Up to the launch gate, with two faults in front of it."""
-    stage.tell(
+    stage.show_heading(
         "init writes a contract; a person fills it in, and picks the start checkpoint by looking "
         "at a listing"
     )

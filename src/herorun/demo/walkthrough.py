@@ -41,13 +41,13 @@ def run_walkthrough(
 
 def _launch_gate(stage: Sandbox) -> None:
     block_the_gate(stage)
-    stage.tell(
+    stage.show_heading(
         "The launch gate is blocked: an edit that nobody committed, and step-90 sorts after "
         "step-100 as text"
     )
     stage.do("herorun", "preflight", SLUG, expect=(1,))
     stage.do("herorun", "explain", "start-checkpoint-not-newest")
-    stage.tell(
+    stage.show_heading(
         "Fixed: the edit is committed and pushed, and the contract names the newest checkpoint "
         "by number"
     )
@@ -57,15 +57,15 @@ def _launch_gate(stage: Sandbox) -> None:
 
 
 def _launch_and_babysit(stage: Sandbox) -> None:
-    stage.tell("Launch exactly the reviewed plan; the babysitter starts with it")
+    stage.show_heading("Launch exactly the reviewed plan; the babysitter starts with it")
     stage.do("herorun", "launch", SLUG, "--plan", str(stage.folder / "plan.json"))
     run = stage.run
     stage.wait("the job trains", lambda: step(stage) > KILL_AT - 120)
     stage.do("herorun", "status", SLUG)
     stage.wait(f"step {KILL_AT}", lambda: step(stage) >= KILL_AT)
-    stage.tell("The training process is really killed")
+    stage.show_heading("The training process is really killed")
     pid = trainer(run, f"{SLUG}-1")
-    stage.say(f"$ kill -KILL {pid}")
+    stage.show(f"$ kill -KILL {pid}")
     os.kill(pid, signal.SIGKILL)
     reached = step(stage)
     stage.wait("the babysitter has relaunched it", lambda: len(run.record.memory().instances) == 2)
@@ -73,7 +73,7 @@ def _launch_and_babysit(stage: Sandbox) -> None:
     stage.wait("it trains beyond where the first one got", lambda: step(stage) > reached)
     # On a slow machine the spike, which comes next, may be an alert already: exit code 1.
     stage.do("herorun", "status", SLUG, expect=(0, 1))
-    stage.tell("A broken data shard comes at step 640: the loss really jumps")
+    stage.show_heading("A broken data shard comes at step 640: the loss really jumps")
     stage.wait("the spike is escalated", lambda: done(run, write_key(Verb.ESCALATE, "loss-spike")))
     stage.do(
         "herorun",
@@ -94,20 +94,20 @@ def _launch_and_babysit(stage: Sandbox) -> None:
         "the run has finished", lambda: done(run, write_key(Verb.TELL, f"{SLUG}-2", "finished"))
     )
     stage.wait("the babysitter has gone", lambda: not babysitter_runs(run))
-    stage.tell("What the babysitter saw and did")
+    stage.show_heading("What the babysitter saw and did")
     stage.do("cat", str(run.state / "babysit.log"))
 
 
 def _seal(stage: Sandbox) -> None:
-    stage.tell("Seal: asked, stated, tagged, pushed, told; and the record is verified")
+    stage.show_heading("Seal: asked, stated, tagged, pushed, told; and the record is verified")
     stage.do("herorun", "seal", SLUG)
     stage.do("herorun", "logbook", "verify", SLUG)
-    stage.tell("The logbook, the issue and the tag")
+    stage.show_heading("The logbook, the issue and the tag")
     stage.do("herorun", "logbook", "show", SLUG)
     stage.do("cat", str(stage.run.state / "issue.md"))
     stage.do("git", "cat-file", "-p", f"herorun/{SLUG}/seal-1")
     stage.do("git", "ls-remote", "origin")
-    stage.tell("The run as one page, to be opened in a browser")
+    stage.show_heading("The run as one page, to be opened in a browser")
     stage.do("herorun", "report", SLUG)
 
 
@@ -126,7 +126,7 @@ def _clear_away(stage: Sandbox) -> None:
 def _ending(stage: Sandbox) -> dict[str, object]:
     memory = stage.run.record.memory()
     seconds = time.monotonic() - stage.began
-    stage.say(
+    stage.show(
         f"\nThe story took {format_span(seconds)}. Everything is in {stage.folder}: look around, "
         "then delete it."
     )

@@ -32,7 +32,7 @@ class Fault:
     may be tried again.
     """
 
-    words: str
+    message: str
     is_lost: bool = False
     wait: float | None = None
 
@@ -111,12 +111,12 @@ class Calls:
                     int(getattr(error, "status", None) or 0),
                 )
             if not fault.is_lost and fault.wait is None:
-                raise GithubRefused(fault.words, status)
+                raise GithubRefused(fault.message, status)
             if fault.is_lost and (settled_answer := settled()) is not None:
                 return settled_answer
             wait = pause if fault.wait is None else fault.wait
             if pause is None or wait is None or time.monotonic() + wait > until:
-                raise CouldNotLook(fault.words)
+                raise CouldNotLook(fault.message)
             self._rest(wait)
             if (
                 fault.is_lost and (settled_answer := settled()) is not None
@@ -137,7 +137,7 @@ def worded(method: Callable[..., T]) -> Callable[..., T]:
         except (HerorunError, OSError):
             raise
         except Exception as error:
-            raise CouldNotLook(fault_of(error, page.where).words) from None
+            raise CouldNotLook(fault_of(error, page.where).message) from None
 
     return asked
 

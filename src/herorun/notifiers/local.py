@@ -27,7 +27,7 @@ from herorun.notifiers._markdown import (
     marked,
     plain_key,
 )
-from herorun.system.files import take_lock, write_whole
+from herorun.system.files import take_lock, write_atomic
 
 REACHES_NOBODY = True  # a file, which nobody is notified of
 LOCK_WAIT = 10.0  # seconds
@@ -110,7 +110,7 @@ class LocalIssue:
             return None
 
     def _write(self, text: str) -> None:
-        write_whole(self._page, text.encode("utf-8", "surrogateescape"))
+        write_atomic(self._page, text.encode("utf-8", "surrogateescape"))
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:

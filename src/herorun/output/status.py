@@ -64,8 +64,8 @@ def show_tick(slug: str, tick: Any) -> None:
         _line(out, TICK, f"  {name:<8} {clean(action['title'])}: {how}")
     for other in document["other_jobs"]:
         _line(out, TICK, f"  other    {_other(other)}")
-    for doubt in tick.doubts:
-        _line(out, TICK, f"  unknown  {clean(doubt)}")
+    for problem in tick.doubts:
+        _line(out, TICK, f"  unknown  {clean(problem)}")
     if tick.push:
         _line(out, TICK, f"  the record is not pushed: {clean(tick.push)}")
     sys.stdout.flush()
@@ -188,8 +188,8 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
             f"  alert      {alert['state']} {alert['severity']} {alert['check']} (began "
             f"{_ago(alert['since'], at)}): {clean(alert['message'])}{_next_action(alert)}"
         )
-    for doubt in document["doubts"]:
-        yield f"  unknown    {clean(doubt)}"
+    for problem in document["doubts"]:
+        yield f"  unknown    {clean(problem)}"
     for missing in document["missing_evidence"]:
         yield f"  missing    {_missing_evidence(missing)}"
     for key in document["unfinished_actions"]:

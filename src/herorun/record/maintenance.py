@@ -13,7 +13,7 @@ from herorun.core.canonical_json import canonical
 from herorun.core.journal.snapshot import Remembered, from_bytes, remembered, to_bytes
 from herorun.core.untrusted_json import read_json
 from herorun.record.model import Content
-from herorun.system.files import locked, write_whole
+from herorun.system.files import locked, write_atomic
 from herorun.system.git import Repository
 from herorun.system.git.repack import Pack, pack, packs_of, rows_of
 
@@ -55,7 +55,7 @@ def remember(
     if not compressed:
         return replace(content, snapshot_lines=len(content.lines))
     with contextlib.suppress(OSError):
-        write_whole(path, compressed, spare=True)
+        write_atomic(path, compressed, spare=True)
         newest = max(content.segments)
         checked = content.checked or content.remembered is None
         parts = {newest: content.segments[newest]}
@@ -79,7 +79,7 @@ def pack_new(repository: Repository, slug: str, content: Content) -> None:
         return
 
     def keep(lines: int, packs: Sequence[Pack]) -> None:
-        write_whole(packs_file, canonical({"lines": lines, "packs": rows_of(packs)}).encode())
+        write_atomic(packs_file, canonical({"lines": lines, "packs": rows_of(packs)}).encode())
 
     with locked(packs_file.with_suffix(".lock"), 0.0):
         for leftover in packs_file.parent.glob(f".{packs_file.name}.*.new"):  # of a killed one

@@ -145,7 +145,7 @@ class RecordReader:
         return tuple((seal, problem) for seal, problem in problems if problem)
 
     def lines(self) -> Sequence[JournalLine]:
-        return tuple(self._whole().lines)
+        return tuple(self._read_all().lines)
 
     def newest_first(self) -> Iterator[JournalLine]:
         """The lines from the newest back. A file is read when the one after it is used up, so that
@@ -191,10 +191,12 @@ class RecordReader:
     def _read(self) -> Content:
         tip = self.tip
         if tip != self._content.tip:
-            self._content = self._load(tip, remembered_here(self._keep)) if tip else Content()
+            self._content = (
+                self._load(tip, remembered_here(self._memory_file)) if tip else Content()
+            )
         return self._content
 
-    def _whole(self) -> Content:
+    def _read_all(self) -> Content:
         """Every line, read and checked. Nobody keeps them: a journal grows, and who watches a run
         lives as long as it.
         """
@@ -208,10 +210,10 @@ class RecordReader:
         content = self._read()
         if content.remembered is not None and content.tip is not None and not content.checked:
             if self._folded(content.tip) != content.memory:
-                self._keep.unlink(missing_ok=True)
+                self._memory_file.unlink(missing_ok=True)
                 self._content = self._load(content.tip)
                 raise HerorunError(
-                    f"What {self._keep} held of the record of {self.slug} was not what its "
+                    f"What {self._memory_file} held of the record of {self.slug} was not what its "
                     "journal says: it was deleted, nothing was done. Try again."
                 )
             content.checked = True
@@ -265,7 +267,7 @@ class RecordReader:
         return {f"{self.journal_path}/{name}": contents[oid] for name, oid in rows}
 
     @property
-    def _keep(self) -> Path:
+    def _memory_file(self) -> Path:
         return memory_file(self.repository, self.slug)
 
 

@@ -124,7 +124,7 @@ class Record(RecordWriter):
             )
         self._must_hold_this_run(theirs)
         target = self._load(theirs)
-        tail = missing(self._whole(), target)
+        tail = missing(self._read_all(), target)
         if tail:
             target = self._written(fetched, target, tail, self._files_beside(ours, theirs))
         move_ref(self.repository, self.ref, str(target.tip), ours)

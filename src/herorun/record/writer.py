@@ -54,7 +54,7 @@ class RecordWriter(RecordReader):
         if content.tip is not None and maintenance.due(content):
             segments = self._segments(content.tip)
             newest = content.segments[f"{self.journal_path}/{segments[-1][0]}"]
-            self._content = maintenance.remember(self._keep, content, segments, newest)
+            self._content = maintenance.remember(self._memory_file, content, segments, newest)
 
     def must_understand(self) -> None:
         """`NewerRecord` where a newer herorun has written lines: then this one only looks."""

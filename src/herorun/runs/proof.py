@@ -27,7 +27,7 @@ from herorun.record import Record
 from herorun.runs.launch_history import contract_at
 from herorun.runs.replan import MovedPlan, plan_again
 from herorun.runs.trusting import config_item
-from herorun.system.files import locked, write_whole
+from herorun.system.files import locked, write_atomic
 from herorun.system.git import Repository
 from herorun.system.git.tips import (
     RECORDS,
@@ -103,7 +103,7 @@ def _read_proofs(repository: Repository, slug: str, kind: str) -> frozenset[str]
 def _store_ids(repository: Repository, slug: str, ids: Iterable[str], kind: str = PROVEN) -> None:
     path = _file(repository, slug, kind)
     with locked(path.with_suffix(".lock"), what="another herorun that proves this record"):
-        write_whole(
+        write_atomic(
             path,
             (canonical(sorted(_read_proofs(repository, slug, kind) | set(ids))) + "\n").encode(),
         )

@@ -34,7 +34,7 @@ from herorun.runs.launch_history import final_step, prior_launch, source_run
 from herorun.runs.templates import template
 from herorun.runs.trusting import all_items, describe_untrusted
 from herorun.system import host
-from herorun.system.files import lock_file, make_folders, write_whole
+from herorun.system.files import lock_file, make_folders, write_atomic
 from herorun.system.git import Repository
 from herorun.system.reserve import keep_reserve
 
@@ -255,7 +255,7 @@ class Run(MonitoredRun):
         make_folders(self.state)
         ignore = self.repository.main / ".herorun" / ".gitignore"
         if not ignore.exists():
-            write_whole(ignore, b"*\n", 0o644)
+            write_atomic(ignore, b"*\n", 0o644)
         keep_reserve(self.repository.main / ".herorun" / "reserve")
         if (
             self.state.stat().st_dev != self.repository.common.stat().st_dev

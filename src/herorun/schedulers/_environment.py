@@ -16,7 +16,7 @@ from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.ports import Submission
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._validate import secret_values
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 
 _FILE = "environment.json"
 
@@ -63,7 +63,7 @@ def keep_environment(submission: Submission, jobs: Path) -> None:
     variables = {n: v for n, v in machine_environment().items() if not looks_secret(n, v)}
     variables = {name: value for name, value in variables.items() if name not in submission.secrets}
     text = json.dumps(variables, sort_keys=True)  # ASCII: odd bytes of a path travel as surrogates
-    write_whole(jobs / _FILE, text.encode("ascii") + b"\n", 0o600)
+    write_atomic(jobs / _FILE, text.encode("ascii") + b"\n", 0o600)
 
 
 def _recorded(path: Path) -> dict[str, str] | None:

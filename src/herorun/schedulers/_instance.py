@@ -134,7 +134,9 @@ class Folder:
         request = self._read("request.json", Request)
         stuck, end = self._read("stuck.json", Stuck), self._read("exit.json", InstanceExit)
         alive = locked or watched or bool(started and started.lives)
-        remaining = set() if watched or end or not started or started.lives else self.rest()
+        remaining = (
+            set() if watched or end or not started or started.lives else self.find_remaining()
+        )
         stuck_reason = stuck.reason if stuck and watched else _describe_remaining(remaining)
         return InstanceSnapshot(
             alive=alive or bool(remaining),
@@ -146,7 +148,7 @@ class Folder:
             stuck=stuck_reason,
         )
 
-    def rest(self, group: int = -1) -> set[Process]:
+    def find_remaining(self, group: int = -1) -> set[Process]:
         """The processes on this machine that name the instance and its admission, or are in the
         group.
         """
@@ -155,14 +157,16 @@ class Folder:
             return set()
         return processes_of(env_markers(request.instance, request.admission), group)
 
-    def end_rest(self, group: int, grace: float) -> None:
+    def end_remaining(self, group: int, grace: float) -> None:
         """SIGTERM to each, and SIGKILL after the grace; CouldNotLook where not even that helps."""
 
         def stuck(remaining: set[Process]) -> None:
             pids = ", ".join(str(process.pid) for process in sorted(remaining))
             raise CouldNotLook(f"Some processes of {self.name} could not be killed: {pids}.")
 
-        terminate_all(lambda: self.rest(group), time.monotonic(), grace, lambda: False, stuck)
+        terminate_all(
+            lambda: self.find_remaining(group), time.monotonic(), grace, lambda: False, stuck
+        )
 
     def _read(self, name: str, kind: type[T]) -> T | None:
         path = self.path / name

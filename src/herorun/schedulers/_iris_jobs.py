@@ -85,11 +85,11 @@ class IrisReader:
             root = root_of(listing.rows, self._id(instance))
             if root is None:
                 return self._not_found(listing, instance, intended_at, asked_at, record)
-            return self._judged(listing, instance, root, intended_at, record)
+            return self._judge(listing, instance, root, intended_at, record)
         except (CouldNotLook, OSError) as error:
             return Unknown(describe_error(error))
 
-    def _judged(
+    def _judge(
         self,
         listing: IrisListing,
         instance: str,

@@ -50,7 +50,7 @@ class Kubectl:
     def __init__(self, options: Options) -> None:
         seconds = options.timeout.total_seconds()
         self._timeout = seconds
-        self.words = [
+        self.argv = [
             options.program,
             f"--kubeconfig={options.config_path}",
             f"--context={options.context}",
@@ -62,9 +62,9 @@ class Kubectl:
     def path(self, group: str, kind: str, name: str = "", **query: str | int) -> str:
         """Of one object, or of a list, in the namespace."""
         prefix = "/api/v1" if group == "v1" else f"/apis/{group}"
-        words = f"{prefix}/namespaces/{self.namespace}/{kind}"
-        words += f"/{quote(name, safe='/')}" if name else ""
-        return f"{words}?{urlencode(query)}" if query else words
+        path = f"{prefix}/namespaces/{self.namespace}/{kind}"
+        path += f"/{quote(name, safe='/')}" if name else ""
+        return f"{path}?{urlencode(query)}" if query else path
 
     def dry_run_path(self, group: str, kind: str) -> str:
         return self.path(group, kind, dryRun="All", fieldManager="herorun")
@@ -87,19 +87,19 @@ class Kubectl:
         return self._read(["get", "--raw", path], path).out
 
     def create(self, path: str, document: Any) -> dict[str, Any]:
-        words = ["create", "--raw", path, "-f", "-"]
-        return self._table(self._checked(words, path, canonical(document).encode()))
+        argv = ["create", "--raw", path, "-f", "-"]
+        return self._table(self._checked(argv, path, canonical(document).encode()))
 
     def create_all(self, document: Any) -> list[dict[str, Any]]:
         """Of a List of objects that are questions, such as access reviews: the answers."""
-        words = ["create", "--validate=false", "--filename=-", "--output=json"]
-        answer = self._read(words, "a list", canonical(document).encode())
+        argv = ["create", "--validate=false", "--filename=-", "--output=json"]
+        answer = self._read(argv, "a list", canonical(document).encode())
         return documents_in(answer.text)
 
     def names_in(self, kind: str, name: str) -> frozenset[str]:
         """The keys of a Secret or ConfigMap; their values never come here."""
         template = "{{range $key, $value := .data}}{{$key}}\n{{end}}"
-        words = [
+        argv = [
             "get",
             kind,
             name,
@@ -107,22 +107,20 @@ class Kubectl:
             "-o",
             f"go-template={template}",
         ]
-        return frozenset(self._read(words, f"{kind} {name}").text.split())
+        return frozenset(self._read(argv, f"{kind} {name}").text.split())
 
     def change(self, kind: str, name: str, document: Any) -> None:
-        words = ["patch", kind, name, f"--namespace={self.namespace}", "--type=merge"]
-        self._checked([*words, f"--patch={canonical(document)}", "--output=name"], name)
+        argv = ["patch", kind, name, f"--namespace={self.namespace}", "--type=merge"]
+        self._checked([*argv, f"--patch={canonical(document)}", "--output=name"], name)
 
-    def _read(self, words: Sequence[str], subject: str, stdin: bytes = b"") -> ProcessResult:
+    def _read(self, argv: Sequence[str], subject: str, stdin: bytes = b"") -> ProcessResult:
         try:
-            return self._checked(words, subject, stdin)
+            return self._checked(argv, subject, stdin)
         except WrongUse as error:
             raise ReadRefusal(str(error)) from None
 
-    def _checked(self, words: Sequence[str], subject: str, stdin: bytes = b"") -> ProcessResult:
-        answer = run(
-            [*self.words, *words], self._timeout + 5, env=kubectl_environment(), stdin=stdin
-        )
+    def _checked(self, argv: Sequence[str], subject: str, stdin: bytes = b"") -> ProcessResult:
+        answer = run([*self.argv, *argv], self._timeout + 5, env=kubectl_environment(), stdin=stdin)
         if answer.code:
             raise self.trouble(answer.err.decode("utf-8", "replace"), subject)
         return answer
@@ -142,8 +140,8 @@ class Kubectl:
         lines = [line.strip() for line in stderr.splitlines() if line.strip()]
         match = _SERVER.match(plain)
         if _LOGIN.search(plain):
-            words = f"{self.where} does not take the login of this kubeconfig: log in again."
-            return CouldNotLook(words)
+            message = f"{self.where} does not take the login of this kubeconfig: log in again."
+            return CouldNotLook(message)
         if login := _NO_LOGIN.search(plain):
             why = login["why"][:400].rstrip(".")
             return CouldNotLook(f"The login of this kubeconfig for {self.where} failed: {why}.")

@@ -22,7 +22,7 @@ def differing_fields(
 ) -> tuple[str, ...]:
     """In words, each with its path: `spec.suspend was dropped`."""
     fields = (*_differences("", request, admitted), *_ended_early(request, admitted))
-    return tuple(words for path, words in fields if path not in tolerated)
+    return tuple(description for path, description in fields if path not in tolerated)
 
 
 def _ended_early(request: Mapping[str, Any], admitted: Any) -> Iterator[tuple[str, str]]:

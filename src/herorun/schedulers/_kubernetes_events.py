@@ -58,10 +58,10 @@ def warning_line(event: Mapping[str, Any]) -> str:
     times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
     at = next((moment for time in times if time and (moment := parse_utc(str(time)))), None)
     number = series.get("count") or event.get("count")
-    words = ": ".join(str(event[part]) for part in ("reason", "message") if event.get(part))
+    text = ": ".join(str(event[part]) for part in ("reason", "message") if event.get(part))
     often = f" ({count(number, 'time')})" if isinstance(number, int) and number != 1 else ""
     when = timestamp(at) if at else "undated"
-    return f"{when} {kind.lower()} {name}: {' '.join(words.split())[:_LONGEST]}{often}"
+    return f"{when} {kind.lower()} {name}: {' '.join(text.split())[:_LONGEST]}{often}"
 
 
 def _about(event: Mapping[str, Any]) -> tuple[str, str]:

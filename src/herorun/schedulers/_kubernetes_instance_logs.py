@@ -51,7 +51,7 @@ class InstanceLogs:
             keep_log(self._folder, instance, PodLogs(self._kube).tail(pods, TAIL))
         return part
 
-    def keep(self, instance: str) -> None:
+    def store(self, instance: str) -> None:
         """Before its pods are ended; one that cannot be read does not hold that up."""
         with suppress(HerorunError, OSError):
             self.tail(instance, TAIL)

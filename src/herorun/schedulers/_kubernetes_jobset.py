@@ -71,8 +71,8 @@ def jobset_record(document: Mapping[str, Any], jobs: Sequence[JobRecord]) -> Job
     record = replace(record, suspended=record.suspended and "Suspended" in record.conditions)
     starts = [job.started for job in jobs if job.started]
     record = replace(record, started=max(starts, default=None))
-    late = [why for job in jobs if (why := job.conditions.get("Failed"))]
-    why = next((each for each in late if each.reason == "DeadlineExceeded"), None)
+    failures = [why for job in jobs if (why := job.conditions.get("Failed"))]
+    why = next((each for each in failures if each.reason == "DeadlineExceeded"), None)
     if why and "Failed" in record.conditions:
         return replace(record, conditions={**record.conditions, "Failed": why})
     return record

@@ -9,7 +9,7 @@ from pathlib import Path
 from herorun.core.canonical_json import timestamp
 from herorun.core.ports import LogPart
 from herorun.core.redaction.scrub import scrub
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 
 _ALL = 1 << 30  # lines
 _MARK = "kept"
@@ -20,7 +20,7 @@ MANY = 1000  # lines: a look at fewer keeps nothing, since an earlier one may ha
 def keep_log(folder: Path, instance: str, text: str) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     data = scrub(text).encode("utf-8", "surrogateescape")
-    write_whole(_path(folder, instance), data, spare=True)
+    write_atomic(_path(folder, instance), data, spare=True)
 
 
 def last_lines(folder: Path, instance: str, lines: int) -> str:

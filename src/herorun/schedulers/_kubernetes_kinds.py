@@ -153,11 +153,11 @@ def with_ray_state(job: Job, document: Mapping[str, Any]) -> Job:
     if job.state.ended or deployment in (*_OVER, "Suspended"):
         return job
     if word in ("SUCCEEDED", "FAILED", "STOPPED"):
-        words = f"Ray says {word}, and KubeRay has not concluded the RayJob yet"
-        return replace(job, state=JobState.UNKNOWN, reason=words)
+        reason = f"Ray says {word}, and KubeRay has not concluded the RayJob yet"
+        return replace(job, state=JobState.UNKNOWN, reason=reason)
     if job.state is JobState.RUNNING and word != "RUNNING":
-        words = f"the Ray cluster runs, and the job on it is {word or 'not submitted'}"
-        return replace(job, state=JobState.BUILDING, reason=words, started=None)
+        reason = f"the Ray cluster runs, and the job on it is {word or 'not submitted'}"
+        return replace(job, state=JobState.BUILDING, reason=reason, started=None)
     return job
 
 

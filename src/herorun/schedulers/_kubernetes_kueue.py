@@ -55,6 +55,6 @@ def _reason(workload: Mapping[str, Any]) -> str:
     return ""
 
 
-def _sentence(words: str, why: Condition) -> str:
+def _sentence(summary: str, why: Condition) -> str:
     detail = ": ".join(part for part in (why.reason, why.message) if part)
-    return f"{words} ({detail})" if detail else words
+    return f"{summary} ({detail})" if detail else summary

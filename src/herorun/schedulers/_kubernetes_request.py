@@ -47,8 +47,8 @@ def must_be_sound(submission: Submission, options: Options) -> None:
     wrong = [name for name in names if not _VARIABLE.fullmatch(name)]
     if wrong:
         raise WrongUse(f"{wrong[0]!r} is no name that Kubernetes gives to a variable.")
-    words = (*submission.argv, submission.cwd, *submission.env.values())
-    if any("\0" in word or not _is_text(word) for word in words):
+    texts = (*submission.argv, submission.cwd, *submission.env.values())
+    if any("\0" in word or not _is_text(word) for word in texts):
         raise WrongUse(f"{submission.instance}: Kubernetes takes words of UTF-8 without NUL alone.")
     lacking = [name for name in submission.secrets if name not in options.secrets]
     if lacking:

@@ -62,20 +62,20 @@ def judge_kubernetes(
     if ended and not live:
         return _end(replace(job, ended=_last(ended, pods)), record, pods, ended)
     if ended:
-        words = f"{job.raw}, and pod {live[0].name} is still {live[0].phase}: it may still write"
-        return _judge_live(replace(job, reason=words), live, lost_nodes)
+        reason = f"{job.raw}, and pod {live[0].name} is still {live[0].phase}: it may still write"
+        return _judge_live(replace(job, reason=reason), live, lost_nodes)
     if not live:
         return _job_without_pods(job, record, pods)
     return _judge_live(job, live, lost_nodes)
 
 
 def _raw(record: JobRecord, live: Sequence[PodRecord]) -> str:
-    words = [
+    parts = [
         f"{name}/{why.reason}" if why.reason else name
         for name, why in sorted(record.conditions.items())
     ]
-    words += ["Suspended"] if record.suspended and "Suspended" not in record.conditions else []
-    return ", ".join(words or sorted({pod.phase for pod in live}))
+    parts += ["Suspended"] if record.suspended and "Suspended" not in record.conditions else []
+    return ", ".join(parts or sorted({pod.phase for pod in live}))
 
 
 def _placement(pods: Sequence[PodRecord]) -> Placement | None:
@@ -101,32 +101,32 @@ def _last(ended: Condition, pods: Sequence[PodRecord]) -> datetime | None:
 
 def _job_without_pods(job: Job, record: JobRecord, pods: Sequence[PodRecord]) -> Job:
     if pods and not record.suspended:
-        words = f"pod {pods[0].name} is {pods[0].phase}, and the Job is not concluded yet"
-        return replace(job, reason=words)
+        reason = f"pod {pods[0].name} is {pods[0].phase}, and the Job is not concluded yet"
+        return replace(job, reason=reason)
     if record.suspended and record.stopped_by:
         return replace(job, state=JobState.CANCELLED, stopped_by=record.stopped_by)
-    words = "the Job is suspended" if record.suspended else "the Job has no pod yet"
-    return replace(job, state=JobState.PENDING, reason=words, running_tasks=0)
+    reason = "the Job is suspended" if record.suspended else "the Job has no pod yet"
+    return replace(job, state=JobState.PENDING, reason=reason, running_tasks=0)
 
 
 def _judge_live(job: Job, live: Sequence[PodRecord], lost_nodes: Collection[str]) -> Job:
-    doubt = next((pod for pod in live if pod.node and pod.node in lost_nodes), None)
+    unreachable = next((pod for pod in live if pod.node and pod.node in lost_nodes), None)
     odd = next((pod for pod in live if pod.phase not in ("Pending", "Running")), None)
-    if doubt or odd:
-        words = (
-            f"node {doubt.node} does not answer, and pod {doubt.name} may run on it"
-            if doubt
+    if unreachable or odd:
+        reason = (
+            f"node {unreachable.node} does not answer, and pod {unreachable.name} may run on it"
+            if unreachable
             else f"pod {odd.name} is {odd.phase or 'of no phase'}"  # type: ignore[union-attr]
         )
-        return replace(job, reason="; ".join(part for part in (job.reason, words) if part))
+        return replace(job, reason="; ".join(part for part in (job.reason, reason) if part))
     running = [pod for pod in live if pod.phase == "Running"]
     job = replace(job, running_tasks=min(len(running), job.tasks or len(running)))
     waiting = next((pod for pod in live if pod.phase == "Pending"), None)
-    words = "; ".join(part for part in (job.reason, _waits(waiting) if waiting else "") if part)
+    reason = "; ".join(part for part in (job.reason, _waits(waiting) if waiting else "") if part)
     if running:
-        return replace(job, state=JobState.RUNNING, reason=words)
+        return replace(job, state=JobState.RUNNING, reason=reason)
     state = JobState.BUILDING if waiting and _is_starting(waiting) else JobState.PENDING
-    return replace(job, state=state, reason=words, started=None)
+    return replace(job, state=state, reason=reason, started=None)
 
 
 def _is_starting(pod: PodRecord) -> bool:
@@ -134,10 +134,10 @@ def _is_starting(pod: PodRecord) -> bool:
 
 
 def _waits(pod: PodRecord) -> str:
-    words = pod.unschedulable or ": ".join(
+    reason = pod.unschedulable or ": ".join(
         part for part in (pod.waiting.reason, pod.waiting.message) if part
     )
-    return f"pod {pod.name}: {words}" if words else f"pod {pod.name} waits"
+    return f"pod {pod.name}: {reason}" if reason else f"pod {pod.name} waits"
 
 
 def other_writers(record: JobRecord, pods: Sequence[PodRecord]) -> tuple[str, ...]:
@@ -188,8 +188,8 @@ def _end(job: Job, record: JobRecord, pods: Sequence[PodRecord], ended: Conditio
         return replace(job, state=state, reason=ended.reason, stopped_by=record.stopped_by or None)
     failed = [pod for pod in pods if pod.phase == "Failed"]
     if not failed:
-        words = f"{_condition_text(ended)}; its pods are gone, and with them how they ended"
-        return replace(job, state=JobState.FAILED, reason=words)
+        reason = f"{_condition_text(ended)}; its pods are gone, and with them how they ended"
+        return replace(job, state=JobState.FAILED, reason=reason)
     first = min(failed, key=lambda pod: pod.ended.at if pod.ended and pod.ended.at else _NEVER)
     return _by_pod(job, first, ended)
 
@@ -197,7 +197,7 @@ def _end(job: Job, record: JobRecord, pods: Sequence[PodRecord], ended: Conditio
 def _by_pod(job: Job, pod: PodRecord, ended_condition: Condition) -> Job:
     state, ended = cause_of(pod), pod.ended
     why = pod.disruption or Condition(pod.reason, pod.message)
-    words = (
+    reason = (
         _condition_text(why)
         or (_condition_text(Condition(ended.reason)) if ended else "")
         or _condition_text(ended_condition)
@@ -206,7 +206,7 @@ def _by_pod(job: Job, pod: PodRecord, ended_condition: Condition) -> Job:
     return replace(
         job,
         state=state,
-        reason=f"pod {pod.name}: {words}",
+        reason=f"pod {pod.name}: {reason}",
         exit_code=ended.exit_code if ended else None,
         failed_on=node,
     )
@@ -214,12 +214,12 @@ def _by_pod(job: Job, pod: PodRecord, ended_condition: Condition) -> Job:
 
 def cause_of(pod: PodRecord) -> JobState:
     """Of a pod that has failed: what its node or its cluster did to it, before its own exit."""
-    words = {pod.reason, pod.disruption.reason if pod.disruption else ""}
-    if words.intersection(_NODE):
+    reasons = {pod.reason, pod.disruption.reason if pod.disruption else ""}
+    if reasons.intersection(_NODE):
         return JobState.NODE_FAILED
-    if words.intersection(_PREEMPTED):
+    if reasons.intersection(_PREEMPTED):
         return JobState.PREEMPTED
-    if "DeadlineExceeded" in words:
+    if "DeadlineExceeded" in reasons:
         return JobState.TIMED_OUT
     if pod.ended and pod.ended.reason == "OOMKilled":
         return JobState.OUT_OF_MEMORY

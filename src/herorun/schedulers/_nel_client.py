@@ -40,7 +40,7 @@ class NelLauncher:
 
     def ask(
         self,
-        words: Sequence[str],
+        arguments: Sequence[str],
         timeout: float = 0,
         folder: str | None = None,
         environment: Mapping[str, str] | None = None,
@@ -55,7 +55,7 @@ class NelLauncher:
         }
         env["NEMO_EVALUATOR_EXEC_DB_FILE"] = str(self.db)
         with tempfile.TemporaryDirectory(prefix="herorun-nel-") as top:
-            argv = ["sh", "-c", _PRIVATE, f"{top}/nel", *self._options.program, *words]
+            argv = ["sh", "-c", _PRIVATE, f"{top}/nel", *self._options.program, *arguments]
             answer = run(
                 argv, timeout or self._options.timeout.total_seconds(), cwd=folder, env=env
             )

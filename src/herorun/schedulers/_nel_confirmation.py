@@ -17,7 +17,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._nel_parse import Stages, plain
 from herorun.schedulers._nel_state import JudgedTask, NoSlurmJob
-from herorun.system.files import make_folders, write_whole
+from herorun.system.files import make_folders, write_atomic
 
 CONFIRM_AFTER = timedelta(
     seconds=120
@@ -35,7 +35,7 @@ class Behind:
     """
 
     stages: Stages = field(default_factory=Stages)
-    over: bool = False  # it has written down its end, with an exit code or without
+    has_ended: bool = False  # it has written down its end, with an exit code or without
     written_at: datetime | None = None  # None: there is no such folder
     slurm: str = ""
 
@@ -58,7 +58,7 @@ def settled(part: JudgedTask, behind: Behind, since: datetime, at: datetime) -> 
         state = JobState.FAILED if code else JobState.SUCCEEDED
         why = f"{part.reason}; it wrote down exit code {code} itself"
         return replace(part, state=state, reason=why, exit_code=code, ended=behind.stages.ended)
-    if behind.over:
+    if behind.has_ended:
         return _mark_missing(part, "it wrote down that it ended, and not how", since)
     if behind.written_at is None or at - behind.written_at >= QUIET:
         return _mark_missing(part, "none of its files changes", since)
@@ -109,12 +109,12 @@ class UnconfirmedEnds:
                 return datetime.fromtimestamp(document["since"], UTC)
         with suppress(OSError):
             make_folders(self._folder)
-            write_whole(
+            write_atomic(
                 path, (canonical({"word": part.raw, "since": int(at.timestamp())}) + "\n").encode()
             )
         return at
 
-    def over(self, part: JudgedTask) -> None:
+    def forget(self, part: JudgedTask) -> None:
         """There is none any more."""
         with suppress(OSError):
             (self._folder / f"{part.entry.id}.doubt.json").unlink(missing_ok=True)

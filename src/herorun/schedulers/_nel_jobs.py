@@ -85,7 +85,7 @@ class NelJobs:
         then.
         """
         if part.state is not JobState.UNKNOWN:
-            self._doubts.over(part)
+            self._doubts.forget(part)
             return part
         at = now()
         since = self._doubts.since(part, at)

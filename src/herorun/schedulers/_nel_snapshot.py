@@ -16,7 +16,7 @@ class NelSnapshot:
     at: datetime  # when it began
     entries: tuple[NelTask, ...]
     invocations: frozenset[str]  # that were asked for
-    words: Mapping[str, str]  # nel's, by job
+    statuses: Mapping[str, str]  # nel's, by job
     slurm: Mapping[str, Job | str]  # by job, of those of its Slurm executor
 
     def covers(self, jobs: Iterable[NelTask]) -> bool:

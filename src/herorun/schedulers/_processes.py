@@ -46,10 +46,10 @@ def reap_children(but: int) -> None:
     """Reap adopted children that have ended; `but` is reaped by whoever started it."""
     # none left; no such call on this system
     with contextlib.suppress(ChildProcessError, AttributeError):
-        while dead := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            if dead.si_pid == but:
+        while ended_child := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            if ended_child.si_pid == but:
                 return
-            os.waitpid(dead.si_pid, 0)
+            os.waitpid(ended_child.si_pid, 0)
 
 
 def env_markers(instance: str, admission: str) -> frozenset[bytes]:

@@ -133,16 +133,16 @@ def hardware_of(
     """Keys of `[hardware]` that the options and the cluster can speak of, and why others are not
     told.
     """
-    alive = [node.total for node in nodes if node.alive]
+    totals = [node.total for node in nodes if node.alive]
     kinds = sorted(
         {
             name.partition(":")[2]
-            for total in alive
+            for total in totals
             for name in total
             if name.startswith("accelerator_type:")
         }
     )
-    counts = {name: sum(total.get(name, 0) for total in alive) for name in ("GPU", "TPU")}
+    counts = {name: sum(total.get(name, 0) for total in totals) for name in ("GPU", "TPU")}
     hardware: dict[str, Any] = {}
     if len(kinds) == 1:
         hardware["accelerator"] = kinds[0]

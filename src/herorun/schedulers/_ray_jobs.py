@@ -107,7 +107,7 @@ class RayReader:
             return Unknown(
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
             )
-        gone_file = self._notes.gone(instance)
+        gone_file = self._notes.gone_mark(instance)
         if gone_file.exists():
             return Absent()
         advice = f"If you know that it no longer runs, confirm it: `touch {gone_file}`"

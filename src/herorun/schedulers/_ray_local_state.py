@@ -13,7 +13,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._ray_parse import RayStop
-from herorun.system.files import create_whole, write_whole
+from herorun.system.files import create_atomic, write_atomic
 
 T = TypeVar("T")
 
@@ -37,17 +37,17 @@ class Notes:
     def stop(self, instance: str) -> RayStop | None:
         return self._read(f"{instance}.stop.json", RayStop)
 
-    def gone(self, instance: str) -> Path:
+    def gone_mark(self, instance: str) -> Path:
         """A person puts this file there who knows that nothing of the instance runs any more."""
         return self.folder / f"{instance}.gone"
 
     def keep_sent(self, instance: str, note: SubmissionNote) -> None:
-        write_whole(self.folder / f"{instance}.sent.json", _bytes(note))
+        write_atomic(self.folder / f"{instance}.sent.json", _bytes(note))
 
     def keep_stop(self, instance: str, stop: RayStop) -> None:
         """Who asked first."""
         with contextlib.suppress(FileExistsError):
-            create_whole(self.folder / f"{instance}.stop.json", _bytes(stop), 0o600)
+            create_atomic(self.folder / f"{instance}.stop.json", _bytes(stop), 0o600)
 
     def _read(self, name: str, kind: type[T]) -> T | None:
         path = self.folder / name

@@ -234,8 +234,8 @@ def _add_failure(job: Job, row: SlurmRow, only_accounting: bool) -> Job:
         why = "Slurm could not open the log or the working folder on the node"
         return replace(job, reason=why)
     if only_accounting and row.exit_code is not None:
-        code, doubt = _from_sacct(row.exit_code)
-        return replace(job, exit_code=code, reason=job.reason or doubt)
+        code, problem = _from_sacct(row.exit_code)
+        return replace(job, exit_code=code, reason=job.reason or problem)
     return replace(job, exit_code=row.exit_code, signal=_signal(row))
 
 

@@ -51,8 +51,8 @@ def request_digest(submission: Submission) -> str:
 def must_be_sound(submission: Submission) -> None:
     """`WrongUse` for what no shell could be given."""
     must_be_variables((*submission.env, *submission.secrets), "a shell script")
-    words = [*submission.argv, submission.cwd, *submission.env.values()]
-    if any("\0" in word or "\r\n" in word for word in words):
+    texts = [*submission.argv, submission.cwd, *submission.env.values()]
+    if any("\0" in word or "\r\n" in word for word in texts):
         raise WrongUse(
             f"{submission.instance}: sbatch takes no script with NUL or a DOS line break in it."
         )

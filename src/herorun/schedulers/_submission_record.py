@@ -13,7 +13,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def forget_stop(folder: Path, instance: str) -> None:
 
 
 def _write_record(path: Path, document: dict[str, Any]) -> None:
-    write_whole(path, (canonical(document) + "\n").encode())
+    write_atomic(path, (canonical(document) + "\n").encode())
 
 
 def _read_record(path: Path) -> dict[str, Any] | None:

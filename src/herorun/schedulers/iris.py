@@ -190,8 +190,8 @@ class Iris(IrisReader):
         if answer.code == USAGE:
             raise WrongUse(f"Iris refuses {instance}: {message}")
         if answer.code or _TAKEN.search(message):
-            doubt = CouldNotLook(f"{instance} was perhaps not submitted: {message}")
-            taken_after(lambda: self._submitted_job(instance), doubt)
+            uncertain = CouldNotLook(f"{instance} was perhaps not submitted: {message}")
+            taken_after(lambda: self._submitted_job(instance), uncertain)
             return
         took = submitted_id(answer.text, answer.err.decode("utf-8", "replace"))
         if took and took != self._id(instance):

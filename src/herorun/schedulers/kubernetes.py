@@ -140,7 +140,7 @@ class Kubernetes:
             if record is not None and record.root != self._root:
                 return Unknown(f"{self._kube.where} has {instance} of another run")
             if record is not None:
-                return Found(self._with_queue(record, self._judged(snapshot, record)))
+                return Found(self._with_queue(record, self._judge(snapshot, record)))
             if any(pod.live for pod in pods):
                 names = ", ".join(pod.name for pod in pods if pod.live)
                 return Unknown(f"the Job {instance} is gone, and its pods may still write: {names}")
@@ -152,7 +152,7 @@ class Kubernetes:
         except (CouldNotLook, OSError) as error:
             return Unknown(describe_error(error))
 
-    def _judged(self, snapshot: KubernetesSnapshot, record: JobRecord) -> Job:
+    def _judge(self, snapshot: KubernetesSnapshot, record: JobRecord) -> Job:
         owners = {"", record.uid, *(job.uid for job in snapshot.jobs_of(record.name))}
         pods = [pod for pod in snapshot.pods_of(record.name) if pod.owner in owners]
         return judge_kubernetes(record, pods, snapshot.lost_nodes)
@@ -164,10 +164,10 @@ class Kubernetes:
         try:
             workload = find_workload(self._kube, record.uid)
         except (CouldNotLook, OSError) as error:
-            words = f"what Kueue says of it could not be read: {describe_error(error)}"
+            reason = f"what Kueue says of it could not be read: {describe_error(error)}"
         else:
-            words = kueue_reason(workload) if workload else "Kueue has no Workload of it yet"
-        return replace(job, reason="; ".join(part for part in (job.reason, words) if part))
+            reason = kueue_reason(workload) if workload else "Kueue has no Workload of it yet"
+        return replace(job, reason="; ".join(part for part in (job.reason, reason) if part))
 
     def _unlisted_job(
         self, instance: str, intended_at: datetime, asked_at: datetime, submitted: SubmissionRecord
@@ -184,8 +184,8 @@ class Kubernetes:
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
             )
         if asked_at - intended_at > self._options.job_retention:
-            words = "which may have been deleted: see [scheduler] job_retention"
-            return Unknown(f"{none}, {words}")
+            reason = "which may have been deleted: see [scheduler] job_retention"
+            return Unknown(f"{none}, {reason}")
         return Absent()
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
@@ -193,7 +193,7 @@ class Kubernetes:
         name_pattern = re.compile(rf"{re.escape(slug)}-[0-9]+")
         snapshot = self._shared or self._take_snapshot(f"{RUN}={slug}")
         records = [r for name, r in snapshot.jobs.items() if name_pattern.fullmatch(name)]
-        jobs = [self._judged(snapshot, record) for record in records if record.root == self._root]
+        jobs = [self._judge(snapshot, record) for record in records if record.root == self._root]
         living = [job for job in jobs if not job.state.ended]
         return tuple(sorted(living, key=lambda job: (len(job.instance), job.instance)))
 
@@ -256,7 +256,7 @@ class Kubernetes:
         job = self._to_stop(must_be_instance(instance))
         if job is None:
             raise WrongUse(f"There is no {self._kind.title} {instance} in {self._kube.where}.")
-        self._logs.keep(instance)
+        self._logs.store(instance)
         end_once(
             self._folder, job, by, "Kubernetes", lambda job: self._end(job.id, job.instance, by)
         )

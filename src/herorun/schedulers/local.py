@@ -30,7 +30,7 @@ from herorun.schedulers._logs import read_local_part
 from herorun.schedulers._start import lock_if_free, order_of, request_of, start_supervisor
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
-from herorun.system.files import create_whole
+from herorun.system.files import create_atomic
 from herorun.system.reserve import reserves_at
 
 
@@ -134,7 +134,7 @@ class Local:
                 f"{instance} is being submitted right now: stop it again in a few seconds."
             )
         with contextlib.suppress(FileExistsError):  # asked before
-            create_whole(
+            create_atomic(
                 folder.path / "stop.json", canonical({"by": by, "at": now()}).encode(), 0o600
             )
         if not folder.snapshot().watched:
@@ -145,14 +145,14 @@ class Local:
         snapshot = folder.snapshot()
         if snapshot.end or not snapshot.alive or not snapshot.started:
             return
-        if not snapshot.started.lives and not folder.rest():
+        if not snapshot.started.lives and not folder.find_remaining():
             raise CouldNotLook(
                 f"Supervisor and main process of {folder.name} are gone, but something that it "
                 "started still "
                 f"runs. `fuser -v '{folder.lock}'` shows it; end it by hand."
             )
         group = snapshot.started.pid if snapshot.started.lives else -1
-        folder.end_rest(group, self._options.grace.total_seconds())
+        folder.end_remaining(group, self._options.grace.total_seconds())
 
     def _folder(self, instance: str) -> Folder:
         must_be_instance(instance)

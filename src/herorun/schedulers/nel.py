@@ -189,7 +189,9 @@ class Nel(NelJobs):
     def _task_states(self, jobs: Sequence[NelTask]) -> Asked:
         view = self._snapshot
         return (
-            (view.words, view.slurm) if view and view.covers(jobs) else super()._task_states(jobs)
+            (view.statuses, view.slurm)
+            if view and view.covers(jobs)
+            else super()._task_states(jobs)
         )
 
     # --- acting ----------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ class SshScheduler:
         name = order["request"]["instance"]
         try:
             self._sent_at[name] = now()
-            answer = self._remote.tell(
+            answer = self._remote.ask_with_input(
                 build.ACTING, "submit", within, private + archive, order=full_order
             )
             with readable(self._where):

@@ -35,14 +35,14 @@ def read_root_facts(contract: Contract, store: Store) -> RootFacts:
     return RootFacts(
         regions if contract.hardware.region else dict.fromkeys(roots),
         {
-            root: tuple(rule.words for rule in root_rules if not rule.untold)
+            root: tuple(rule.description for rule in root_rules if not rule.untold)
             for root, root_rules in rules.items()
         },
         {path: when for path, when in expires.items() if when},
         no_regions,
         no_rules | no_times,
         {
-            root: rule.words
+            root: rule.description
             for root, root_rules in rules.items()
             for rule in root_rules
             if rule.untold

@@ -78,8 +78,8 @@ def interpreter_of(argv: Sequence[str], env: Mapping[str, str]) -> str | None:
         return program
     with open_regular(program) as file:
         first = file.readline(512).decode("utf-8", "replace").strip()
-    words = first.removeprefix("#!").split() if first.startswith("#!") else []
-    interpreters = [word for word in words if Path(word).name.startswith("python")]
+    command = first.removeprefix("#!").split() if first.startswith("#!") else []
+    interpreters = [word for word in command if Path(word).name.startswith("python")]
     return shutil.which(interpreters[0], path=env.get("PATH")) if interpreters else None
 
 

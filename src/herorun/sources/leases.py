@@ -13,7 +13,7 @@ from herorun.core.ports import Place, Store
 from herorun.core.record.lease import PATH, Lease, is_held_by, read_lease
 from herorun.core.untrusted_json import parse_time, read_json
 from herorun.system.clock import uptime
-from herorun.system.files import is_locked, lock_file, write_whole
+from herorun.system.files import is_locked, lock_file, write_atomic
 from herorun.system.git import Repository
 from herorun.system.git.clones import SEEN, without_lost_clone
 
@@ -74,7 +74,7 @@ def _unchanged_since(state: Path, lease: Lease, now: datetime) -> tuple[datetime
     # a full disk: the beat counts as first seen now, at every look
     with contextlib.suppress(OSError):
         if state.is_dir():
-            write_whole(state / SEEN, (canonical(note) + "\n").encode(), spare=True)
+            write_atomic(state / SEEN, (canonical(note) + "\n").encode(), spare=True)
     return now, clock is None
 
 

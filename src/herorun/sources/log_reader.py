@@ -25,7 +25,7 @@ from herorun.core.triage.signatures import Catalogue
 from herorun.core.untrusted_json import read_json
 from herorun.sources._signatures import catalogue_of
 from herorun.system.clock import now
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 
 CACHE = "own-log.json"
 # Bytes of one look. The end of a log has the root of a failure: behind it stand only the ends of
@@ -78,7 +78,7 @@ def keep_own_log(place: Place, evidence: object) -> None:
             "carry": base64.b64encode(partial_line).decode(),
             "log": form,
         }
-        write_whole(Path(place.state) / CACHE, (canonical(document) + "\n").encode(), spare=True)
+        write_atomic(Path(place.state) / CACHE, (canonical(document) + "\n").encode(), spare=True)
 
 
 def _caught_up(scheduler: Scheduler, catalogue: Catalogue, log: OwnLog) -> OwnLog:

@@ -41,7 +41,7 @@ from herorun.core.ports.columnar import (
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 from herorun.system.metrics_cache import Writer
 
 CACHE = "metrics.json"
@@ -155,7 +155,7 @@ def keep_metrics(place: Place, evidence: object) -> str:
         return ""
     try:
         cache = Path(place.state) / CACHE
-        write_whole(
+        write_atomic(
             cache,
             (canonical({"version": last_read.version, "state": last_read.state}) + "\n").encode(),
             spare=True,
@@ -257,8 +257,8 @@ def _in_time(state: MetricsState, arrived: Arrived, seen_at: datetime) -> Metric
         state.advanced_at = min(state.advanced_at, seen_at) if state.advanced_at else None
     if newest is None or arrived.restarted:
         return state
-    late = before - newest if before else timedelta()
-    state.behind = late.total_seconds() if late > BEHIND else 0.0
+    delay = before - newest if before else timedelta()
+    state.behind = delay.total_seconds() if delay > BEHIND else 0.0
     if before and state.behind:
         written_at = max(before, min(arrived.changed_at or seen_at, seen_at))
         state.advanced_at = max(state.advanced_at or written_at, written_at)

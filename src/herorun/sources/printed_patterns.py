@@ -48,8 +48,8 @@ def read_printed_patterns(
         ):
             present[row.id] = f"{row.printed_by} {version}"
         else:
-            words = ", ".join(f"{keyword.strip(EDGE)!r}" for keyword in row.keywords)
-            missing[row.id] = f"{row.printed_by} {version} holds none of {words}"
+            keywords = ", ".join(f"{keyword.strip(EDGE)!r}" for keyword in row.keywords)
+            missing[row.id] = f"{row.printed_by} {version} holds none of {keywords}"
     return PrintedPatterns(present, missing)
 
 
@@ -65,8 +65,8 @@ def _list_module_files(interpreter: str, package: str) -> list[Path]:
         raise CouldNotLook(f"{interpreter} gave no answer about the files of {package}.") from None
 
 
-def _contains_any(files: Iterable[Path], words: list[str]) -> bool:
-    keywords = [word.encode() for word in words]
+def _contains_any(files: Iterable[Path], patterns: list[str]) -> bool:
+    keywords = [word.encode() for word in patterns]
     longest = max(map(len, keywords))
     return any(
         any(word in part for word in keywords)

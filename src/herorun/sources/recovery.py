@@ -30,18 +30,18 @@ def read_recovery_source(
         why = scrub(describe_error(error))
     deleting = [rule for rule in rules if rule.deletes_after]
     if not deleting:
-        doubt = next((rule.words for rule in rules if rule.untold), "")
-        return RecoverySource(source.path, source.step, unknown=why, untold=doubt)
+        problem = next((rule.description for rule in rules if rule.untold), "")
+        return RecoverySource(source.path, source.step, unknown=why, untold=problem)
     rule = min(deleting, key=_span)
     try:
         oldest = _file_times(store, source)
     except OSError as error:
         return RecoverySource(
-            source.path, source.step, rule=rule.words, unknown=scrub(describe_error(error))
+            source.path, source.step, rule=rule.description, unknown=scrub(describe_error(error))
         )
     expires = min(oldest) + _span(rule) if oldest else None
     undated = "" if expires else "its store does not tell how old it is"
-    return RecoverySource(source.path, source.step, expires, rule.words, undated)
+    return RecoverySource(source.path, source.step, expires, rule.description, undated)
 
 
 def read_save_time(store: Store, checkpoints: Checkpoints) -> SaveTime | Nothing:

@@ -63,10 +63,12 @@ def read_tracker_environment(
     texts = {name: passed_on[name].strip() for name in sorted(passed_on) if name in names}
     variables = {name: text for name, text in texts.items() if text}
     forks = bool(option(run, "fork_from")) and not is_same(run, prior)
-    judged = {
+    judged_variables = {
         name: client.client_problem(name, value, run, forks) for name, value in variables.items()
     }
-    return TrackerEnvironment(variables, {name: why for name, why in judged.items() if why})
+    return TrackerEnvironment(
+        variables, {name: why for name, why in judged_variables.items() if why}
+    )
 
 
 def read_tracker_traits(tracker: Tracker) -> TrackerTraits:

@@ -45,14 +45,14 @@ def opened(endpoint: str | None) -> Any:
     return system
 
 
-async def ask(fs: Any, method: str, **words: Any) -> Any:
+async def ask(fs: Any, method: str, **arguments: Any) -> Any:
     """Asked of the client itself: s3fs drops words that an older botocore does not know, a
     precondition too.
     """
     client = await fs.set_session()
     client.meta.events.register("needs-retry.s3", _noted, unique_id="herorun")
     try:
-        return await getattr(client, method)(**words)
+        return await getattr(client, method)(**arguments)
     except Exception as error:
         if error_code(error) in MISSING:
             raise FileNotFoundError from error

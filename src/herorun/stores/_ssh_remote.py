@@ -60,7 +60,7 @@ def generation(path: str) -> str:
 
 def create(path: str, data: str) -> None:
     _make_folder(os.path.dirname(path))
-    _create_whole(path, unpacked(data))
+    _create_atomic(path, unpacked(data))
 
 
 def swap(path: str, before: str, after: str) -> bool:
@@ -112,7 +112,7 @@ def probe(root: str) -> None:
     data = file.encode("utf-8", "surrogateescape")
     name, moved = os.path.basename(file), f"{file}-renamed"
     steps: tuple[tuple[str, Callable[[], object]], ...] = (
-        ("write", lambda: _create_whole(file, data)),
+        ("write", lambda: _create_atomic(file, data)),
         ("list", lambda: _raise_unless(name in os.listdir(home), "a new file is not listed")),
         (
             "read",
@@ -171,7 +171,7 @@ def _make_folder(folder: str) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder) from None
 
 
-def _create_whole(path: str, data: bytes, mode: int = 0o644) -> None:
+def _create_atomic(path: str, data: bytes, mode: int = 0o644) -> None:
     """A hard link fails where the file exists, unlike rename. Without links (FUSE), only its making
     is atomic.
     """

@@ -22,7 +22,7 @@ from herorun.stores._ssh_remote import MOST_READ
 from herorun.stores._write_probe import OWN, clean, demand, tried
 from herorun.system import _file_digests
 from herorun.system._regular_file import open_regular
-from herorun.system.files import create_whole, read_regular, take_lock, write_whole
+from herorun.system.files import create_atomic, read_regular, take_lock, write_atomic
 
 LOCK_WAIT = 10.0  # seconds
 
@@ -87,7 +87,7 @@ class LocalStore:
     def create(self, path: str, data: bytes) -> None:
         file = _local(path)
         _make_folder(file.parent)
-        create_whole(file, data)
+        create_atomic(file, data)
 
     def swap(self, path: str, before: bytes, after: bytes) -> bool:
         """Safe between processes of this machine, and between machines where the file system
@@ -99,7 +99,7 @@ class LocalStore:
         with _lock_of(file):
             if self.read(path) != before:
                 return False
-            write_whole(file, after, mode)
+            write_atomic(file, after, mode)
             return True
 
     def delete(self, path: str) -> None:
@@ -114,7 +114,7 @@ class LocalStore:
         file, moved = (home / f"probe-{uuid.uuid4().hex}{end}" for end in ("", "-renamed"))
         data = file.name.encode()
         steps: tuple[tuple[str, Callable[[], object]], ...] = (
-            ("write", lambda: create_whole(file, data)),
+            ("write", lambda: create_atomic(file, data)),
             ("list", lambda: demand(file.name in os.listdir(home), "a new file is not listed")),
             (
                 "read",

@@ -47,10 +47,10 @@ def allowed() -> float:
     return most
 
 
-def _quota(words: list[str]) -> float | None:
-    if len(words) != 2 or not all(word.isdecimal() for word in words) or int(words[1]) == 0:
+def _quota(fields: list[str]) -> float | None:
+    if len(fields) != 2 or not all(word.isdecimal() for word in fields) or int(fields[1]) == 0:
         return None  # `max`, -1, or no such file: there is none
-    return int(words[0]) / int(words[1])
+    return int(fields[0]) / int(fields[1])
 
 
 def _read_fields(path: str) -> list[str]:

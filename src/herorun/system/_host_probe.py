@@ -204,9 +204,9 @@ def _parse_accounting(job: str, accounting: subprocess.CompletedProcess[str]) ->
     parts = [line.split("|")[:2] for line in accounting.stdout.splitlines() if "|" in line]
     if not parts:
         raise OSError(f"Slurm knows no job {job} here: look at its number, and at the host")
-    doubt = [state for state, _ in parts if state.split(" ")[0] not in _ENDS]
-    if doubt:
-        raise OSError(f"squeue has no job {job}, and sacct calls it {doubt[0]}")
+    unclear = [state for state, _ in parts if state.split(" ")[0] not in _ENDS]
+    if unclear:
+        raise OSError(f"squeue has no job {job}, and sacct calls it {unclear[0]}")
     return parts
 
 
@@ -216,29 +216,25 @@ def _matching(pattern: str) -> list[list[Any]]:
     """
     processes, own = [], _ancestors(os.getpid())
     for name in sorted(filter(str.isdecimal, os.listdir("/proc")), key=int):
-        words = _argv(name)
-        if (
-            not words
-            or int(name) in own
-            or os.path.basename(words[0]).rstrip(":") in READER_PROGRAMS
-        ):
+        argv = _argv(name)
+        if not argv or int(name) in own or os.path.basename(argv[0]).rstrip(":") in READER_PROGRAMS:
             continue
-        if re.search(pattern, " ".join(_without_scripts(words))) and not _is_herorun(words):
-            processes.append([int(name), " ".join(words)[:200]])
+        if re.search(pattern, " ".join(_without_scripts(argv))) and not _is_herorun(argv):
+            processes.append([int(name), " ".join(argv)[:200]])
     return processes
 
 
-def _without_scripts(words: list[str]) -> list[str]:
+def _without_scripts(argv: list[str]) -> list[str]:
     """A shell's script that looks for the job names it, and is not the job; one that runs it has it
     as a process of its own.
     """
     reader_names = rf"\b(?:{'|'.join(sorted(READER_PROGRAMS))})\b"
-    return [word for word in words if not (" " in word.strip() and re.search(reader_names, word))]
+    return [word for word in argv if not (" " in word.strip() and re.search(reader_names, word))]
 
 
-def _is_herorun(words: list[str]) -> bool:
+def _is_herorun(argv: list[str]) -> bool:
     """A patrol or a sentinel on this very machine."""
-    programs = [os.path.basename(word) for word in words[:6]]
+    programs = [os.path.basename(word) for word in argv[:6]]
     return "herorun" in programs
 
 
@@ -282,9 +278,9 @@ def _stat(pid: str) -> list[str]:
 # --- files ----------------------------------------------------------------------------------------
 
 
-def _stands(file: Any, words: str) -> bool:
-    pattern = re.compile(words.encode("utf-8"))
-    return any(pattern.search(line) for line in file)
+def _stands(file: Any, pattern: str) -> bool:
+    compiled = re.compile(pattern.encode("utf-8"))
+    return any(compiled.search(line) for line in file)
 
 
 def _changed(path: str) -> float | None:

@@ -96,9 +96,9 @@ def _argv_of_pid(pid: int) -> list[str]:
         return file.read().decode("utf-8", "replace").rstrip("\0").split("\0")
 
 
-def _mark(words: list[str]) -> str:
+def _mark(argv: list[str]) -> str:
     """Of its command line, which may hold a secret and so is kept nowhere."""
-    return hashlib.sha256("\0".join(words).encode("utf-8", "replace")).hexdigest()
+    return hashlib.sha256("\0".join(argv).encode("utf-8", "replace")).hexdigest()
 
 
 def _printed_to(pid: int) -> str:

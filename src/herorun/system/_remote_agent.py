@@ -70,7 +70,7 @@ def in_time(asks: list[dict[str, Any]], within: float) -> list[dict[str, Any]]:
     until = time.monotonic() + within
     running = {_start_watched(ask): at for at, ask in enumerate(asks)}
     texts = [b""] * len(asks)
-    late = set(range(len(asks)))
+    unanswered = set(range(len(asks)))
     while running:
         ready = select.select(list(running), [], [], max(0.0, until - time.monotonic()))[0]
         if not ready:
@@ -79,12 +79,12 @@ def in_time(asks: list[dict[str, Any]], within: float) -> list[dict[str, Any]]:
             data = os.read(pipe, 1 << 20)
             texts[running[pipe]] += data
             if not data:
-                late.discard(running.pop(pipe))
-    return [_read_answers(texts[at], at in late) for at in range(len(asks))]
+                unanswered.discard(running.pop(pipe))
+    return [_read_answers(texts[at], at in unanswered) for at in range(len(asks))]
 
 
-def _read_answers(text: bytes, late: bool) -> dict[str, Any]:
-    if late:
+def _read_answers(text: bytes, timed_out: bool) -> dict[str, Any]:
+    if timed_out:
         return {"late": True}
     try:
         document: dict[str, Any] = json.loads(text)

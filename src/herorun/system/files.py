@@ -22,7 +22,7 @@ from herorun.system.reserve import FULL, give_up_reserve, must_have_room
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
-def write_whole(path: Path, data: bytes, mode: int = 0o600, spare: bool = False) -> None:
+def write_atomic(path: Path, data: bytes, mode: int = 0o600, spare: bool = False) -> None:
     """Replace a file's content so that a reader sees all of the old or all of the new.
 
     A `spare` file can be made again: it does not take the last room of a disk.
@@ -41,7 +41,7 @@ def write_whole(path: Path, data: bytes, mode: int = 0o600, spare: bool = False)
         sync_folder(path.parent)
 
 
-def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
+def create_atomic(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Write a new file; FileExistsError if there is one.
 
     A reader never sees half of it, except on a file system without hard links.

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
-from herorun.system.files import make_folders, write_whole
+from herorun.system.files import make_folders, write_atomic
 
 TRANSFERS = ("ssh", "scp", "rsync", "sftp")
 _DEAD = ("Z", "X")
@@ -74,7 +74,7 @@ def registered(
     )
     path = folder() / f"{own.pid}-{kind}-{run}.json"
     make_folders(folder())
-    write_whole(path, (json.dumps(asdict(own)) + "\n").encode())
+    write_atomic(path, (json.dumps(asdict(own)) + "\n").encode())
     try:
         yield own
     finally:

@@ -107,7 +107,7 @@ class RemotePython:
             raise ask.error
         return ask.answer
 
-    def tell(
+    def ask_with_input(
         self, program: RemoteProgram, question: str, timeout: float, data: bytes, **arguments: Any
     ) -> Any:
         """The same for one that brings data, which it reads from its standard input. It goes

@@ -10,14 +10,14 @@ def start_detached(argv: Sequence[str], cwd: Path, log: Path, more: Mapping[str,
     """In a session of its own, without input, with our environment and `more`; its process
     number.
     """
-    with log.open("ab") as words:
+    with log.open("ab") as log_file:
         process = subprocess.Popen(
             list(argv),
             cwd=cwd,
             env={**os.environ, **more},
             stdin=subprocess.DEVNULL,
-            stdout=words,
-            stderr=words,
+            stdout=log_file,
+            stderr=log_file,
             start_new_session=True,
         )
     return process.pid

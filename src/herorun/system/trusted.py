@@ -10,7 +10,7 @@ from typing import Any
 from herorun.core.canonical_json import canonical
 from herorun.core.errors import CouldNotLook
 from herorun.core.untrusted_json import read_json
-from herorun.system.files import locked, write_whole
+from herorun.system.files import locked, write_atomic
 from herorun.system.process_registry import state_home
 
 # `all`: what every repository names is trusted, as in CI and in a container
@@ -39,7 +39,7 @@ def trust(repository: Path, kind: str, values: Iterable[str]) -> None:
         table = deepcopy(_read_trusted())
         own = table.setdefault(name, {})
         own[kind] = sorted({*own.get(kind, ()), *values})
-        write_whole(path, (canonical(table) + "\n").encode())
+        write_atomic(path, (canonical(table) + "\n").encode())
 
 
 def _read_trusted() -> dict[str, Any]:

@@ -43,10 +43,10 @@ def main() -> None:
     """
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as reply:
         _limit_memory()
-        nowhere = os.open(os.devnull, os.O_RDWR)
+        null_output = os.open(os.devnull, os.O_RDWR)
         question = json.loads(sys.stdin.read())
         for stream in (0, 1, 2):  # the service inherits these
-            os.dup2(nowhere, stream)
+            os.dup2(null_output, stream)
         quieten(os.environ, tempfile.gettempdir())
         answer = answered(question)
         _end_service()

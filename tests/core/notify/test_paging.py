@@ -194,10 +194,10 @@ def test_the_next_page_tells_what_was_folded_and_the_one_after_does_not():
     ]
     key = f"escalate/{alert_key('stalled-by-infrastructure')}"
     seen = pages(*events, post(key))
-    words = seen.words(seen.waiting[key], sending_key("ALERTS", key))
+    words = seen.message_of(seen.waiting[key], sending_key("ALERTS", key))
     assert words == "the words\n\n7 more of stalled-steps[tiny-1] since 2026-01-01 12:00 UTC."
     after = pages(*events, post(key), sent(key), post("tell/x"))
-    assert after.words(after.waiting["tell/x"], "page/ALERTS/tell/x") == "the words"
+    assert after.message_of(after.waiting["tell/x"], "page/ALERTS/tell/x") == "the words"
 
 
 def test_what_was_folded_is_told_by_itself_when_nothing_else_is():
@@ -220,8 +220,8 @@ def test_a_sending_that_was_interrupted_says_so():
     key = f"escalate/{alert_key()}"
     seen = pages(post(key), failed(key, interrupted=True))
     assert seen.interrupted == {sending_key("ALERTS", key): 1}
-    assert mentions(seen.words(seen.waiting[key], sending_key("ALERTS", key)), "repeat")
-    assert not mentions(seen.words(seen.waiting[key], sending_key("MAIL", key)), "repeat")
+    assert mentions(seen.message_of(seen.waiting[key], sending_key("ALERTS", key)), "repeat")
+    assert not mentions(seen.message_of(seen.waiting[key], sending_key("MAIL", key)), "repeat")
 
 
 # --- what reached nobody --------------------------------------------------------------------------

@@ -104,7 +104,7 @@ def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch)
 
     def report(run: Run, turn: TickOutcome) -> None:
         seen.append(run.slug)
-        if run.slug == SLUG and turn.over:
+        if run.slug == SLUG and turn.is_complete:
             done.set()
 
     monkeypatch.setattr(supervise, "run_tick", slow)

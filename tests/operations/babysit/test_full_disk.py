@@ -19,7 +19,7 @@ from herorun.core.health.headroom import RESERVE
 from herorun.schedulers import local
 from herorun.schedulers._start import order_of
 from herorun.system import reserve
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 from herorun.system.git.plumbing import commit_files
 from stories import CRASH, Story, eventually, note
 from wording import mentions
@@ -133,9 +133,9 @@ def test_what_can_be_made_again_leaves_the_last_room(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "6m") as disk:
         (disk / "most").write_bytes(b"x" * (3 << 20))
         with pytest.raises(OSError, match=r"left.*record") as raised:
-            write_whole(disk / "cache", b"x", spare=True)
+            write_atomic(disk / "cache", b"x", spare=True)
         assert raised.value.errno == errno.ENOSPC
-        write_whole(disk / "words", b"x")
+        write_atomic(disk / "words", b"x")
 
 
 def test_the_reserve_is_taken_only_where_there_is_plenty(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ class Watched:
             every,
         )
         for name in names:
-            self.fleet.begin(name)
+            self.fleet.start(name)
         self._thread = threading.Thread(target=self._go)
         self._thread.start()
 
@@ -63,11 +63,11 @@ class Watched:
 def watched() -> Any:
     all_of_them: list[Watched] = []
 
-    def begin(*given: Any, **named: Any) -> Watched:
+    def start(*given: Any, **named: Any) -> Watched:
         all_of_them.append(Watched(*given, **named))
         return all_of_them[-1]
 
-    yield begin
+    yield start
     for each in all_of_them:
         each.end()
 

@@ -74,9 +74,9 @@ def test_an_old_failure_in_an_appended_log_is_over_once_steps_follow_it(
 def test_the_tick_of_a_run_is_that_of_a_job_without_a_contract(alone: Alone) -> None:
     job = _failed(alone, f"{TRACE}{HBM}\n")
     run = open_job(JobSpec.of({"job": job, "kind": "local", "cwd": str(alone.folder)}))
-    run.begin()
+    run.record_first()
     outcome = run_tick(run)
     assert outcome.cause is not None and outcome.cause.failure == "hbm-exhaustion"
     assert any(each.action.key.endswith("/cause") for each in outcome.performed)
-    assert outcome.over and tick_exit_code(outcome) == 1
+    assert outcome.is_complete and tick_exit_code(outcome) == 1
     assert poll(run).cause == outcome.cause and not run_tick(run).performed

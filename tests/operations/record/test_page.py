@@ -116,10 +116,10 @@ def test_a_watch_goes_on_until_the_quiet_hours_end(
     paged.sign(**TOLD | {"notify": {"targets": ["ALERTS"], "quiet_hours": quiet}})
     paged.launched()
     for _ in range(3):
-        assert not run_tick(*watched_run("tiny", paged.work)).over
+        assert not run_tick(*watched_run("tiny", paged.work)).is_complete
     assert said(service) == []
     monkeypatch.setattr(page, "now", lambda: now() + 2 * hour)
-    assert run_tick(*watched_run("tiny", paged.work)).over
+    assert run_tick(*watched_run("tiny", paged.work)).is_complete
     assert said(service) == ["tiny: tiny-1 finished"]
 
 

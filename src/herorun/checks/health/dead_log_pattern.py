@@ -42,7 +42,7 @@ def dead_log_pattern(
     """
     if verdict := not_running(job):
         return [verdict]
-    dead = [
+    unprinted = [
         failed(
             f"no line in {_mib(silent)} of its log matches {name}; one is due within {_mib(due)}",
             subject=name,
@@ -52,8 +52,8 @@ def dead_log_pattern(
     if tracker.progress_lines and isinstance(metrics, Nothing):
         why = _format_progress(job, log, checkpoints, history, limits)
         message = f"no line of the tracker's log is {tracker.progress_lines} progress, and {why}"
-        dead += [failed(message, subject=contract.tracker.kind)] if why else []
-    return dead or [passed(f"the log patterns of {job.instance} that are due match")]
+        unprinted += [failed(message, subject=contract.tracker.kind)] if why else []
+    return unprinted or [passed(f"the log patterns of {job.instance} that are due match")]
 
 
 def _format_progress(

@@ -42,8 +42,8 @@ def expiring_source(
     if source.expires is None:
         return passed(f"no lifecycle rule of its store deletes {source.path}", subject=source.path)
     every = contract.checkpoints.temporary_every
-    alive = limits.intervals * every if every else limits.live
-    within = alive if job.state.live else limits.ended
+    max_age = limits.intervals * every if every else limits.live
+    within = max_age if job.state.live else limits.ended
     message = f"{source.path} is deleted at {source.expires:%Y-%m-%dT%H:%MZ}: {source.rule}"
     if source.expires - now.at < within:
         return failed(f"{message}; a recovery needs it", subject=source.path)

@@ -69,8 +69,8 @@ def _describe_due(
 ) -> str:
     every = contract.checkpoints.temporary_every
     if every is not None:
-        late = age - limits.startup > limits.intervals * every
-        return f"temporary_every is {format_duration(every)}" if late else ""
+        is_overdue = age - limits.startup > limits.intervals * every
+        return f"temporary_every is {format_duration(every)}" if is_overdue else ""
     interval = save_interval(contract, checkpoints)
     steps = metrics.step - max(metrics.first_step - 1, 0)
     if interval is None or steps <= limits.intervals * interval[0]:

@@ -83,8 +83,8 @@ def pending_too_long(
     waits = now.at - since
     if waits <= (limits.never if why is Waiting.NEVER else limits.first):
         return [passed(f"{job.instance} waits since {since:%H:%M} UTC", subject=job.instance)]
-    words = UNCONFIRMED if running else _describe_waiting(why, job)
-    message = f"{job.instance} has been pending for {format_span(waits)}: {words}"
+    reason = UNCONFIRMED if running else _describe_waiting(why, job)
+    message = f"{job.instance} has been pending for {format_span(waits)}: {reason}"
     return [failed(message, subject=subject) for subject in _subjects(job.instance, waits, limits)]
 
 

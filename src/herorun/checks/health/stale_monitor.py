@@ -34,7 +34,7 @@ def stale_monitor(
     verdicts = []
     if isinstance(lease, LeaseSeen) and not lease.mine:
         idle = now.at - lease.unchanged_since
-        message = f"the lease of {lease.owner} has not moved for {format_span(idle)}{lease.doubt}"
+        message = f"the lease of {lease.owner} has not moved for {format_span(idle)}{lease.caveat}"
         verdicts.append(
             failed(message, subject=lease.owner)
             if idle > most

@@ -66,8 +66,8 @@ def throughput_collapse(
         describe=format_slowdown,
         check="throughput-collapse",
     )
-    far = {subject(excursion) for excursion in slow if excursion.peak >= limits.unit}
-    return [_or_unit(verdict) if verdict.subject in far else verdict for verdict in verdicts]
+    far_below = {subject(excursion) for excursion in slow if excursion.peak >= limits.unit}
+    return [_or_unit(verdict) if verdict.subject in far_below else verdict for verdict in verdicts]
 
 
 def _or_unit(verdict: Verdict) -> Verdict:

@@ -53,6 +53,6 @@ def untrained_start(
                 f"{message}, and {untrained}; the plan starts from {start}", subject="first rows"
             )
     if isinstance(source, SourceLoss) and before and level > limits.times * before:
-        words = f"{source.slug} was at {before:.4g} when it saved {start}"
-        return failed(f"{message}, and {words}: {level / before - 1:+.0%}", subject="first rows")
+        saved = f"{source.slug} was at {before:.4g} when it saved {start}"
+        return failed(f"{message}, and {saved}: {level / before - 1:+.0%}", subject="first rows")
     return not_applicable(f"{message}, which does not show whether {start} was loaded")

@@ -43,7 +43,7 @@ def writes_after_end(
     )
     if ended is None:
         return [not_applicable(f"the end of {job.instance} is unknown")]
-    late = [
+    late_writes = [
         failed(
             f"{message} until {last:%H:%M} UTC, and {job.instance} ended ({job.state}) at "
             f"{ended:%H:%M} UTC: "
@@ -53,7 +53,7 @@ def writes_after_end(
         for what, message, last in _list_late_writes(metrics, checkpoints, log)
         if ended + CLOSING < last <= now.at
     ]
-    return late or [passed(f"nothing was written after {job.instance} ended")]
+    return late_writes or [passed(f"nothing was written after {job.instance} ended")]
 
 
 def _list_late_writes(

@@ -15,8 +15,10 @@ from herorun.core.finding import Verdict, failed, passed
 @check(Gate.LAUNCH, Response.WARN)
 def dead_log_pattern(patterns: PrintedPatterns) -> list[Verdict]:
     """One answer for each row that names the package that prints it."""
-    dead = [
+    unprinted = [
         failed(f"the pattern {name} of the catalogue can match no line: {why}", subject=name)
         for name, why in sorted(patterns.lost.items())
     ]
-    return dead or [passed(f"{len(patterns.found)} log patterns occur in the installed packages")]
+    return unprinted or [
+        passed(f"{len(patterns.found)} log patterns occur in the installed packages")
+    ]

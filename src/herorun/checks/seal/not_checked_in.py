@@ -16,8 +16,10 @@ def not_checked_in(
 ) -> list[Verdict]:
     """One answer for each instance, by the record; also by receipts that no tick has seen yet."""
     newest = {receipt.instance} if isinstance(receipt, Receipt) else set()
-    came = {each.instance for each in late.receipts} if isinstance(late, LateReceipts) else set()
-    verified = history.checked_in | newest | came
+    received = (
+        {each.instance for each in late.receipts} if isinstance(late, LateReceipts) else set()
+    )
+    verified = history.checked_in | newest | received
     absent = [
         failed(f"{each.name} never checked in", subject=each.name)
         for each in history.instances

@@ -86,7 +86,7 @@ def carried_over(
     say it in the same words: a count in them may have moved. What is critical is told of each
     instance, but for a disk and the monitor itself, which belong to none.
     """
-    closed, standing = (
+    closed, still_failing = (
         {alert.id: alert for alert in past if alert.firing},
         {alert.id for alert in still_firing},
     )
@@ -96,7 +96,7 @@ def carried_over(
         alert = closed.get(key)
         if alert is None or key in alerts or finding.verdict.outcome is not Outcome.FAIL:
             continue
-        check, stands = checks[finding.check], key in standing
+        check, stands = checks[finding.check], key in still_failing
         same = stands or alert.message == finding.verdict.message
         if same and (
             check.severity is not Severity.CRITICAL or (stands and check.topic is Topic.MONITOR)

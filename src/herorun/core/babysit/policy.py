@@ -51,7 +51,11 @@ def decide(
     sorted_alerts = [alerts[key] for key in sorted(alerts)]
     case = case or Case()
     actions = [
-        *(tell for alert in sorted_alerts for tell in _alert_actions(alert, checks[alert.check])),
+        *(
+            action
+            for alert in sorted_alerts
+            for action in _alert_actions(alert, checks[alert.check])
+        ),
         *escalations(sorted_alerts, checks, policy, case),
         *_again(
             alerts=sorted_alerts,
@@ -86,7 +90,7 @@ def ended_alert_notices(
 
     How a person acknowledges it is added where there is a command for it.
     """
-    tells = [
+    notices = [
         Tell(
             write_key(Verb.TELL, alert.key, "ended"),
             f"{alert_title(alert)} ended unresolved",
@@ -99,7 +103,9 @@ def ended_alert_notices(
         if checks[alert.check].severity is not Severity.INFO
     ]
     return [
-        tell for tell in tells if tell.key not in ledger.done and tell.key not in ledger.unfinished
+        notice
+        for notice in notices
+        if notice.key not in ledger.done and notice.key not in ledger.unfinished
     ]
 
 

@@ -15,8 +15,8 @@ class Until:
     time: datetime | None = None
 
     def reached(self, step: int | None, now: datetime) -> bool:
-        far = self.step is not None and step is not None and step >= self.step
-        return far or (self.time is not None and now >= self.time)
+        at_step = self.step is not None and step is not None and step >= self.step
+        return at_step or (self.time is not None and now >= self.time)
 
     def __str__(self) -> str:
         if self.step is not None:

@@ -123,8 +123,8 @@ def tick(
     wake = waiting_until(after.values(), checks, ledger, case, now)
     settled = all_answered(after.values(), checks, ledger)
     proof = training_of(evidence, rules, now)
-    late = overdue(evidence, findings)
-    if late and proof.proof is TrainingProof.COMPLETE:
+    is_overdue = overdue(evidence, findings)
+    if is_overdue and proof.proof is TrainingProof.COMPLETE:
         proof = Training(TrainingProof.LACKING, proof.awaited)
     health = run_health(evidence, proof, after.values(), checks)
     actions = [
@@ -150,7 +150,7 @@ def tick(
         ending=case.ending,
         wake=wake,
         settled=settled,
-        awaited=(*proof.awaited, *late),
+        awaited=(*proof.awaited, *is_overdue),
         quiet_every=rules.policy.quiet_every,
         ended=ended,
     )

@@ -127,8 +127,8 @@ class CurveBacktest:
         failing = self._failing(news) if _ended_keys(news) else open_now
         known_keys = self._firing.keys() | self._muted
         ended = bool(known_keys) and bool(_ended_keys(metrics) - self._closed)
-        came = len(chunk) > 1 and self._may_have_resolved(state, after)
-        if failing.keys() == open_now.keys() == known_keys and not ended and not came:
+        may_have_resolved = len(chunk) > 1 and self._may_have_resolved(state, after)
+        if failing.keys() == open_now.keys() == known_keys and not ended and not may_have_resolved:
             self._closed |= _ended_keys(metrics)
             return after
         if len(chunk) == 1:

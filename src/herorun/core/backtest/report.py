@@ -104,8 +104,8 @@ def spread(delays: Sequence[int]) -> str:
     """The median, and what one in ten exceeds."""
     if not delays:
         return "-"
-    late = sorted(delays)[min(9 * len(delays) // 10, len(delays) - 1)]
-    return f"{median(delays):g}, {late:g}"
+    ninth_decile = sorted(delays)[min(9 * len(delays) // 10, len(delays) - 1)]
+    return f"{median(delays):g}, {ninth_decile:g}"
 
 
 WORDS = f"""\

@@ -64,12 +64,12 @@ class Score:
         hits = [self._event(name, steps, event, curve) for event in label.events]
         self.curves += bool(hits)
         self.curves_found += any(hits)
-        for first, last, words in label.time_events:
+        for first, last, metric_words in label.time_events:
             self.time_events += 1
             hit = _hit(first, last, speed)
             self.time_found += hit is not None
             if hit is None:
-                self.missed.append((name, first, last, words))
+                self.missed.append((name, first, last, metric_words))
 
     def _clean(
         self,
@@ -96,13 +96,13 @@ class Score:
         event: tuple[int, int, str],
         curve: Sequence[FiredAlert],
     ) -> bool:
-        first, last, words = event
+        first, last, metric_words = event
         hit = _hit(first, last, curve)
         long = last - first + 1 >= 5
         self.events += 1
         self.sustained += long
         if hit is None:
-            self.missed.append((name, first, last, words))
+            self.missed.append((name, first, last, metric_words))
             return False
         self.hits += 1
         self.sustained_found += long

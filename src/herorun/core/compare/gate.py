@@ -37,7 +37,7 @@ class ComparisonGate:
             f"{sign}{self.size:g}{'%' if self.percent else ''}"
         )
 
-    def holds(self, difference: float) -> bool:
+    def allows(self, difference: float) -> bool:
         """Whether a difference is allowed; one that is not a number never is."""
         if self.bound is Bound.MOST:
             return difference <= self.size

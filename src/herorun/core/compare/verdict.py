@@ -103,7 +103,7 @@ def _judge_comparison(gate: ComparisonGate, pairing: Pairing, short: str) -> Gat
         return GateComparison(
             str(gate), ComparisonAnswer.UNKNOWN, None, f"no step has {gate.metric} in both"
         )
-    if not gate.holds(measured):
+    if not gate.allows(measured):
         return GateComparison(str(gate), ComparisonAnswer.NO_GO, measured)
     return GateComparison(
         str(gate), ComparisonAnswer.UNKNOWN if short else ComparisonAnswer.GO, measured, short

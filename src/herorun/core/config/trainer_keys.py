@@ -103,13 +103,13 @@ def horizons(config: Mapping[str, Any]) -> list[ConfigCount]:
     Below a schedule's own table the names of the run's steps mean it too; `T_max` counts epochs in
     runs that do.
     """
-    everywhere = RUN_WORDS | SCHEDULE_WORDS
+    known_words = RUN_WORDS | SCHEDULE_WORDS
     own = [
         total
-        for total in counts(config, TOTAL, everywhere)
+        for total in counts(config, TOTAL, known_words)
         if table_words(total.key) & SCHEDULE_WORDS
     ]
-    by_name = counts(config, HORIZON, everywhere)
+    by_name = counts(config, HORIZON, known_words)
     if counts(config, EPOCHS, RUN_WORDS):
         by_name = [total for total in by_name if not total.key.lower().endswith("t_max")]
     return own + by_name

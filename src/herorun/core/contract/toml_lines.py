@@ -57,5 +57,5 @@ def _places(text: str) -> Iterator[tuple[int, Path]]:
             inside = next((quotes for quotes in _LONG if line.count(quotes) == 1), "")
 
 
-def _parts(words: str) -> Path:
-    return tuple(part[1] or part[2] or part[3] for part in _PART.finditer(words))
+def _parts(key: str) -> Path:
+    return tuple(part[1] or part[2] or part[3] for part in _PART.finditer(key))

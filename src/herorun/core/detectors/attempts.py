@@ -71,8 +71,8 @@ class Arrivals:
         if row.attempt and row.attempt != self.attempt and row.attempt in self.older:
             return self.numbers.get(row.attempt, self.number)
         ready, is_new_attempt = reorder.take(self, _bare(row, names), names)
-        for judged in ready:
-            self.begun, self.step = True, judged.step + 1 - names.first_step
+        for row_ready in ready:
+            self.begun, self.step = True, row_ready.step + 1 - names.first_step
         if is_new_attempt:
             self.begun = False
             self.number += 1

@@ -37,10 +37,10 @@ def judge_wander(
     y, trend, away = math.log(value), state.trend, state.away
     excess = y - trend.level
     if trend.rows >= SETTLE and abs(excess) > max(_FAR, NOISE * trend.scale):
-        streak = away.over(step, excess, math.exp(trend.level), trend.scale, declared)
+        streak = away.extend(step, excess, math.exp(trend.level), trend.scale, declared)
         if streak.rows > FREEZE:
             away.end("wander", metric)
-            trend.begin(y)
+            trend.reset(y)
     elif away.streak is not None:
         away.within("wander", metric)
     if fresh and (away.streak is None or away.streak.rows < HELD):
@@ -63,4 +63,4 @@ def judge_band(
         if value > 0 and bound > 0
         else math.copysign(math.inf, value - bound)
     )
-    watch.over(step, excess, bound, 0.0)
+    watch.extend(step, excess, bound, 0.0)

@@ -45,7 +45,7 @@ class Trend:
             scale -= rate * scale
         return rows - self.rows
 
-    def begin(self, y: float) -> None:
+    def reset(self, y: float) -> None:
         """Forget all, and begin again at this value."""
         self.level, self.scale, self.rows = y, FLOOR, 1
         self.top, self.last, self.jitter, self.below = y, y, 0.0, 0
@@ -54,7 +54,7 @@ class Trend:
         """Move towards a new value."""
         rows = self.rows
         if not rows:
-            self.begin(y)
+            self.reset(y)
             return
         if rows < SETTLE:
             self.top = max(self.top, y)

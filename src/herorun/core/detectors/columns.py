@@ -68,14 +68,14 @@ def take_batch(
     if not interleaved_writers.is_single(state.turns, rows[first].step + offset):
         return 0
     arrived = _alike(state, rows, first)
-    judged = arrived.after(state.waiting).first(len(arrived.steps))
-    steps = [step + offset for step in judged.steps]
-    steps = steps[: rows_before(judged.columns, names, len(steps))]
+    ready = arrived.after(state.waiting).first(len(arrived.steps))
+    steps = [step + offset for step in ready.steps]
+    steps = steps[: rows_before(ready.columns, names, len(steps))]
     count, stride = _until_gap(state.steps, steps)
     if count < LEAST or steps[0] <= state.high_water:
         return 0
-    judged, steps, arrived = judged.first(count), steps[:count], arrived.first(count)
-    if not _judge(state, judged, steps, names):
+    ready, steps, arrived = ready.first(count), steps[:count], arrived.first(count)
+    if not _judge(state, ready, steps, names):
         return 0
     state.steps.last, state.steps.stride = steps[-1], stride
     end = first + count
@@ -153,9 +153,9 @@ def _until_gap(state: gaps.Steps, steps: Sequence[int]) -> tuple[int, float]:
     return len(steps), stride
 
 
-def _judge(state: MetricsState, judged: ColumnBatch, steps: Sequence[int], names: Names) -> bool:
+def _judge(state: MetricsState, batch: ColumnBatch, steps: Sequence[int], names: Names) -> bool:
     """Whether the columns could be judged as such; nothing has changed if not."""
-    columns = judged.columns
+    columns = batch.columns
     roles = {name: role for name in columns if (role := names.roles[name]) is not None}
     loss = next((name for name in names.loss if name in columns), None)
     if not _can_be_judged(state, columns, roles, loss):
@@ -164,7 +164,7 @@ def _judge(state: MetricsState, judged: ColumnBatch, steps: Sequence[int], names
     reported += ["loss"] if loss is not None else []
     if not all(_is_regular(state, name) for name in reported):
         return False
-    times = [at.timestamp() for at in judged.times]
+    times = [at.timestamp() for at in batch.times]
     if loss is not None:
         steady.judge_losses(state.loss, steps, columns[loss])
         resume.see_losses(state.lineage, steps, columns[loss])

@@ -22,10 +22,10 @@ S = TypeVar("S")
 
 def _begin_attempt(state: MetricsState, step: int) -> None:
     if state.attempts:
-        far = gaps.has_gap(state.steps, step - state.high_water)
+        is_beyond_gap = gaps.has_gap(state.steps, step - state.high_water)
         trend, at = (
             state.loss.trend,
-            resume.AttemptStartPoint(step, state.high_water, state.steps.stride, far),
+            resume.AttemptStartPoint(step, state.high_water, state.steps.stride, is_beyond_gap),
         )
         resume.restart(state.lineage, at, state.instance, trend)
         state.loss.anew = OPENING if step <= state.lineage.first_step else 0
@@ -165,9 +165,9 @@ def _rate(state: MetricsState, name: str, value: float, names: Names, at: RowPos
         state.idle_rates.pop(name, None)
     elif value == 0.0:
         if name in state.rates:
-            state.rates[name].over(at.step, 0.0, 0.0, 0.0, at.declared)
+            state.rates[name].extend(at.step, 0.0, 0.0, 0.0, at.declared)
         else:
-            state_for(state.idle_rates, name, ExcursionWatch).over(at.step, 0.0, 0.0, 0.0)
+            state_for(state.idle_rates, name, ExcursionWatch).extend(at.step, 0.0, 0.0, 0.0)
 
 
 def _judge_step_time(

@@ -78,7 +78,7 @@ class ExcursionWatch:
     streak: Streak | None = None
     closed: list[Excursion] = field(default_factory=list)
 
-    def over(
+    def extend(
         self,
         step: int,
         excess: float,

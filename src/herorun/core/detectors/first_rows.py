@@ -107,7 +107,7 @@ def follow_excerpt(state: FirstRows, step: int, loss: float) -> None:
         _follow_one_number(state, step, loss)
     state.late = tuple(level for level in state.late if abs(loss - level) < NEAR * level)
     if state.late:
-        state.chance.over(step, 0.0, state.late[0], 0.0)
+        state.chance.extend(step, 0.0, state.late[0], 0.0)
     elif not state.levels:
         state.chance.end("chance", "loss")
 
@@ -118,7 +118,7 @@ def _follow_one_number(state: FirstRows, step: int, loss: float) -> None:
         state.constant.end("constant", "loss")
         state.one_number = False
     elif step - state.first_step >= STEPS:
-        state.constant.over(step, 0.0, loss, 0.0)
+        state.constant.extend(step, 0.0, loss, 0.0)
 
 
 def _late_levels(state: FirstRows, step: int) -> tuple[float, ...]:
@@ -158,7 +158,7 @@ def follow_chance(state: FirstRows, step: int, loss: float) -> None:
     state.levels = possible
     state.higher = (state.higher << 1 | (loss > ABOVE_IT * possible[0])) & ((1 << NEWEST) - 1)
     if state.chance.streak is not None or _stands(state, step - state.first_step):
-        state.chance.over(step, 0.0, possible[0], 0.0)
+        state.chance.extend(step, 0.0, possible[0], 0.0)
 
 
 def _stands(state: FirstRows, steps: int) -> bool:
@@ -197,7 +197,7 @@ def follow_start(state: FirstRows, step: int, y: float) -> None:
 def _go_on(state: FirstRows, step: int, y: float) -> None:
     state.smooth += RATE * (min(y, state.level + TIGHT) - state.smooth)
     if state.smooth >= state.level - DEEPER:
-        state.flat.over(step, y - state.level, math.exp(state.level), 0.0)
+        state.flat.extend(step, y - state.level, math.exp(state.level), 0.0)
         return
     state.flat.end("flat", "loss")
     state.over = True
@@ -211,7 +211,7 @@ def _weigh(state: FirstRows, step: int) -> None:
         is_coarse = state.moves >= MOVES and state.finest > TIGHT
         fell = level <= state.first - FELL
         if not state.over and fell and not is_coarse and _still(values):
-            state.flat.over(step, 0.0, math.exp(level), 0.0)
+            state.flat.extend(step, 0.0, math.exp(level), 0.0)
             state.smooth = level
         if state.over or state.flat.streak is not None:
             state.values = []

@@ -44,13 +44,13 @@ def judge_norm(
 ) -> None:
     if value <= 0.0:
         if value == 0.0 and state.trend.rows >= SETTLE:
-            state.vanished.over(step, 0.0, math.exp(state.trend.level), 0.0, declared)
+            state.vanished.extend(step, 0.0, math.exp(state.trend.level), 0.0, declared)
         return
     if state.vanished.streak is not None:
         state.vanished.within("vanished", metric, 0)
     y, trend = math.log(value), state.trend
     if not trend.rows:
-        trend.begin(y)
+        trend.reset(y)
         state.fast = state.slow = y
         return
     excess, explosion = y - trend.level, state.explosion
@@ -61,10 +61,10 @@ def judge_norm(
             if trend.rows >= SETTLE
             else max(trend.jitter / max(trend.rows - 1, 1), trend.scale)
         )
-        streak = explosion.over(step, excess, math.exp(trend.level), noise, declared)
+        streak = explosion.extend(step, excess, math.exp(trend.level), noise, declared)
         if streak.rows > FREEZE:
             explosion.end("explosion", metric)
-            trend.begin(y)
+            trend.reset(y)
     elif explosion.streak is not None:
         explosion.within("explosion", metric)
     if fresh and (explosion.streak is None or explosion.streak.rows < HELD):
@@ -82,6 +82,6 @@ def _creep(state: Norm, metric: str, step: int, y: float, declared: bool) -> Non
     state.slow += (mean if mean > SLOW_RATE else SLOW_RATE) * (y - state.slow)
     growth = state.fast - state.slow
     if growth > _CREEP:
-        state.creep.over(step, growth, math.exp(state.slow), state.trend.scale, declared)
+        state.creep.extend(step, growth, math.exp(state.slow), state.trend.scale, declared)
     elif state.creep.streak is not None:
         state.creep.within("creep", metric, 0)

@@ -84,7 +84,7 @@ def _weigh(
         state.at = place
         first = means[0]
         growth = state.growing
-        growth.over(step, math.log(means[-1] / first), first, 0.0, declared).rows += rows - 1
+        growth.extend(step, math.log(means[-1] / first), first, 0.0, declared).rows += rows - 1
     elif open_now and place == state.at:
         state.growing.within("growth", metric, 0)
 

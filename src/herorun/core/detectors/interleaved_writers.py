@@ -67,7 +67,7 @@ def arrive(state: Turns, step: int, loss: float) -> None:
         state.stride = step - other
         state.other, state.rows, state.switches = last, 0, state.switches + 1
         if state.switches >= SWITCHES:
-            state.mixed.over(step, 0.0, float(last), 0.0)
+            state.mixed.extend(step, 0.0, float(last), 0.0)
     elif step < last - WAITING:
         _end_mixed(state)
         state.other = last
@@ -119,7 +119,7 @@ def _doubled(state: Turns, step: int, loss: float) -> None:
     if again and not state.again:
         state.doubles += 1
         if state.doubles >= DOUBLES:
-            state.doubled.over(step, 0.0, first_loss, 0.0)
+            state.doubled.extend(step, 0.0, first_loss, 0.0)
     state.again, state.since = again, 0 if again else state.since + 1
     if state.since > NEAR and (state.doubles or state.doubled.streak is not None):
         state.doubles = 0

@@ -84,7 +84,7 @@ def judge_loss(
     if state.zeros:
         _no_zero(state)
     if abs(loss - SATURATED) < SATURATED_WITHIN:
-        state.saturated.over(step, 0.0, loss, 0.0, declared)
+        state.saturated.extend(step, 0.0, loss, 0.0, declared)
     elif state.saturated.streak is not None:
         state.saturated.within("saturated", "loss", 0)
     if loss < 0.0 or state.signed:
@@ -100,7 +100,7 @@ def judge_loss(
         first_rows.follow_excerpt(start, step, loss)
     gap, state.last_step = step - state.last_step, step
     if not state.trend.rows:
-        state.trend.begin(y)
+        state.trend.reset(y)
         state.smooth = state.before = y
         second_beginning.start_opening(state, y)
         return
@@ -114,7 +114,7 @@ def judge_loss(
     if fresh and not is_spike:
         _waver(state, y)
         if trend.rows <= ODD + FELL and _fell_far(state, y):
-            trend.begin(y)
+            trend.reset(y)
         else:
             trend.learn(y)
         _level(state, step, y, declared, boundary)
@@ -133,7 +133,7 @@ def _zero(state: LossState, step: int) -> None:
         and (goes_on or not _coarse(state))
     ):
         usual = math.exp(state.trend.level) if state.trend.rows else state.positive
-        state.collapsed.over(step, 0.0, usual, 0.0)
+        state.collapsed.extend(step, 0.0, usual, 0.0)
 
 
 def _coarse(state: LossState) -> bool:
@@ -163,7 +163,7 @@ def _frozen(state: LossState, step: int, loss: float, declared: bool) -> None:
         return
     state.same += 1
     if state.changes > CHANGES and state.same >= max(FROZEN, REPEATS * state.longest_same):
-        state.frozen.over(step, 0.0, loss, 0.0, declared)
+        state.frozen.extend(step, 0.0, loss, 0.0, declared)
 
 
 def _changed(state: LossState, loss: float) -> None:
@@ -211,14 +211,14 @@ def _spike(
     if excess > _HIGH and (not young or _stands_out(state, excess, noise, gap)):
         if not trend.young:
             noise = _noise(state)
-        streak = spike.over(step, excess, math.exp(usual), noise, declared, HELD)
+        streak = spike.extend(step, excess, math.exp(usual), noise, declared, HELD)
         if streak.rows > (FREEZE_YOUNG if trend.young else FREEZE):
             spike.end("spike", "loss")
-            trend.begin(y)
+            trend.reset(y)
             return True
     elif excess > _HIGH and trend.rows == 1 and spike.streak is not None:
         spike.end("spike", "loss")  # the one row before it was the odd one
-        trend.begin(y)
+        trend.reset(y)
     elif spike.streak is not None:
         spike.within("spike", "loss")
     return spike.streak is not None and (trend.young or spike.streak.rows >= HELD)
@@ -282,16 +282,16 @@ def _level(state: LossState, step: int, y: float, declared: bool, boundary: bool
     elif state.regressed.streak is not None:
         state.regressed.within("regressed", "loss", 0)
     if excess > _ELEVATED and excess > ELEVATED_NOISE * scale:
-        state.elevated.over(step, excess, math.exp(trend.level), scale, declared, RAISED)
+        state.elevated.extend(step, excess, math.exp(trend.level), scale, declared, RAISED)
     elif state.elevated.streak is not None:
         state.elevated.within("elevated", "loss")
     rise = smooth - state.low
     if rise > _DRIFT and rise > DRIFT_NOISE * scale:
-        state.drift.over(step, rise, math.exp(state.low), scale, declared)
+        state.drift.extend(step, rise, math.exp(state.low), scale, declared)
     elif state.drift.streak is not None:
         state.drift.within("drift", "loss", 0)
     rise = smooth - state.lowest
     if rise > _DIVERGED and rise > DIVERGED_NOISE * scale and state.lowest < state.start - _LEARNED:
-        state.diverged.over(step, rise, math.exp(state.lowest), scale, declared)
+        state.diverged.extend(step, rise, math.exp(state.lowest), scale, declared)
     elif state.diverged.streak is not None:
         state.diverged.within("diverged", "loss", 0)

@@ -105,10 +105,10 @@ def precursor_of(name: str) -> int:
     >>> [precursor_of(name) for name in ("max_attn_logit/layer 3", "router/entropy", "entropy")]
     [1, -1, 0]
     """
-    words = set(re.split(r"[^a-z0-9]+", _joined(name).replace("_", " ")))
-    words |= {word.removesuffix("s") for word in words}
+    name_words = set(re.split(r"[^a-z0-9]+", _joined(name).replace("_", " ")))
+    name_words |= {word.removesuffix("s") for word in name_words}
     for direction, columns in ((1, RISING), (-1, FALLING)):
-        if any(words.issuperset(parts) for parts in columns):
+        if any(name_words.issuperset(parts) for parts in columns):
             return direction
     return 0
 

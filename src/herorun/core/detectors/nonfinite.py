@@ -24,7 +24,7 @@ def judge_finite(open_now: dict[str, ExcursionWatch], metric: str, step: int, fi
     if not finite:
         if watch is None:
             watch = open_now[metric] = ExcursionWatch()
-        watch.over(step, math.inf, math.nan, 0.0)
+        watch.extend(step, math.inf, math.nan, 0.0)
     elif watch is not None and watch.streak is not None:
         watch.within("not-finite", metric, 0)
 
@@ -58,7 +58,7 @@ def judge_skip(state: Skips, step: int, skipped: bool, at: float) -> None:
         state.often.end("skipped", SKIPS)
     elif skipped:
         fresh = state.often.streak is None
-        streak = state.often.over(step, math.log(len(state.times)), 1.0, 0.0)
+        streak = state.often.extend(step, math.log(len(state.times)), 1.0, 0.0)
         if fresh:
             streak.first_step, streak.rows = state.steps[0], len(state.times)
 

@@ -16,6 +16,6 @@ def gave_back(state: LossState, step: int, smooth: float, declared: bool) -> Non
     low = math.exp(state.lowest)
     learned, relapse = math.exp(median(state.opening)) - low, math.exp(smooth) - low
     if learned > LEAST_LEARNED * low and relapse > GAVE_BACK * learned:
-        state.regressed.over(step, smooth - state.lowest, low, state.trend.scale, declared)
+        state.regressed.extend(step, smooth - state.lowest, low, state.trend.scale, declared)
     else:
         state.regressed.within("regressed", "loss", 0)

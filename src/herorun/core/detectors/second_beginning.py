@@ -102,4 +102,4 @@ def _stay(state: LossState, step: int, y: float) -> None:
     state.dips, state.stayed = 0, state.stayed + 1
     if state.stayed >= state.stay:
         low = _lowest(state) if watch.streak is None else math.log(watch.streak.expected)
-        watch.over(step, y - low, math.exp(low), 0.0).first_step = state.matched_from
+        watch.extend(step, y - low, math.exp(low), 0.0).first_step = state.matched_from

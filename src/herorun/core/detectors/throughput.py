@@ -98,12 +98,12 @@ def judge_speed(
     y, trend, slow = math.log(seconds), state.trend, state.slow
     excess = y - trend.level
     if trend.rows >= SETTLE and excess > _SLOW:
-        streak = slow.over(step, excess, math.exp(trend.level), trend.scale, declared)
+        streak = slow.extend(step, excess, math.exp(trend.level), trend.scale, declared)
         if duration is not None:
             streak.seconds = (streak.seconds or 0.0) + duration
         if streak.rows > FREEZE:
             slow.end("slow", metric)
-            trend.begin(y)
+            trend.reset(y)
             state.settled = state.settled and excess <= _UNIT
     elif slow.streak is not None:
         slow.within("slow", metric)
@@ -126,7 +126,7 @@ def _leak(state: Speed, metric: str, step: int, y: float, declared: bool, bounda
         state.best = smooth
     loss = smooth - state.best
     if loss > _LEAK and loss > LEAK_NOISE * trend.scale:
-        state.leak.over(step, loss, math.exp(state.best), trend.scale, declared)
+        state.leak.extend(step, loss, math.exp(state.best), trend.scale, declared)
     elif state.leak.streak is not None:
         state.leak.within("leak", metric, 0)
 
@@ -158,7 +158,7 @@ def judge_wall(state: Wall, step: int, at: float, new_attempt: bool, declared: b
         return
     excess = math.log(state.usual / pace) if state.bins >= SETTLE_BINS else 0.0
     if excess > _SLOW_WALL:
-        state.slow.over(step, excess, state.usual, 0.0, declared)
+        state.slow.extend(step, excess, state.usual, 0.0, declared)
         return
     state.slow.within("wall", "steps by the wall clock", 0)
     state.bins += 1

@@ -131,7 +131,7 @@ def _begin_shift(state: LossState, count: int, declared: bool) -> None:
     rows = state.recent
     usual = median(rows[-count - REFERENCE : -count])
     for step, y in zip(state.recent_steps[-count:], rows[-count:], strict=True):
-        state.shifted.over(step, y - usual, math.exp(usual), 0.0, declared, count)
+        state.shifted.extend(step, y - usual, math.exp(usual), 0.0, declared, count)
     state.recent, state.recent_steps, state.above = [], [], 0
 
 
@@ -155,7 +155,7 @@ def _begin_window(
     """The newest rows, as the first ones of an excursion from the median of those before."""
     usual = median(before)
     for step, y in zip(state.recent_steps[-NEWEST:], state.recent[-NEWEST:], strict=True):
-        watch.over(step, y - usual, math.exp(usual), 0.0, declared, NEWEST)
+        watch.extend(step, y - usual, math.exp(usual), 0.0, declared, NEWEST)
     state.recent, state.recent_steps, state.above = [], [], 0
 
 
@@ -183,6 +183,6 @@ def _go_on(watch: ExcursionWatch, kind: str, step: int, y: float, least: float) 
     assert watch.streak is not None
     excess = y - math.log(watch.streak.expected)
     if excess > least and watch.streak.rows < LONGEST:
-        watch.over(step, excess, watch.streak.expected, 0.0)
+        watch.extend(step, excess, watch.streak.expected, 0.0)
     else:
         watch.within(kind, "loss", 0 if watch.streak.rows >= LONGEST else 1)

@@ -81,8 +81,8 @@ class Taint:
         """
         modified = candidate.modified
         if modified is None or self.bad_step is not None:
-            late = candidate.step > self.step
-            return late and (modified is None or self._written(modified, self.since - SKEW))
+            is_later = candidate.step > self.step
+            return is_later and (modified is None or self._written(modified, self.since - SKEW))
         return self._written(modified, self.since)
 
     def _written(self, modified: datetime, since: datetime) -> bool:

@@ -107,7 +107,7 @@ class LeaseSeen:
     by_wall_clock: bool = False  # this machine tells no uptime, so a set clock changes the age
 
     @property
-    def doubt(self) -> str:
+    def caveat(self) -> str:
         """What a person must know of the age; empty where nothing."""
         return (
             ", by the wall clock: this machine does not report its uptime"

@@ -58,16 +58,16 @@ def _human(events: Iterable[Event]) -> Delay:
     """A question about an instance is answered by the first order that names it, or its
     instance.
     """
-    waiting: dict[str, int] = {}
+    open_question: dict[str, int] = {}
     latencies = []
     for event in events:
         match event:
             case Done() if verb_of(event.key) == Verb.ESCALATE:
-                waiting.setdefault(event.key, micros(event.at))
+                open_question.setdefault(event.key, micros(event.at))
             case Ordered() if event.word in ANSWERS:
-                for key in [key for key in waiting if _answers(event, key)]:
-                    latencies.append(micros(event.at) - waiting.pop(key))
-    return _delay_of(latencies, still=len(waiting))
+                for key in [key for key in open_question if _answers(event, key)]:
+                    latencies.append(micros(event.at) - open_question.pop(key))
+    return _delay_of(latencies, still=len(open_question))
 
 
 def _answers(order: Ordered, key: str) -> bool:

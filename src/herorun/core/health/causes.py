@@ -29,8 +29,8 @@ def _fails(finding: Finding, checks: Mapping[str, Check], topic: Topic) -> bool:
     return finding.verdict.outcome is Outcome.FAIL and checks[finding.check].topic is topic
 
 
-def _add_cause(finding: Finding, words: str) -> Finding:
+def _add_cause(finding: Finding, cause: str) -> Finding:
     verdict = finding.verdict
     return replace(
-        finding, verdict=replace(verdict, message=f"{verdict.message}. Before it, {words}")
+        finding, verdict=replace(verdict, message=f"{verdict.message}. Before it, {cause}")
     )

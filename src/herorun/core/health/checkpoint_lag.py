@@ -141,13 +141,13 @@ def _by_time(
         *([newest.modified] if newest and newest.modified else []),
     ]
     since = max(times)
-    late = metrics.advanced_at - since - grace
+    delay = metrics.advanced_at - since - grace
     which = f"checkpoint {newest.step}" if newest else "no checkpoint"
     message = (
         f"{which} is the newest at {metrics.advanced_at:%H:%M} UTC; one is due every "
         f"{format_duration(every)}"
     )
-    return Lag(max(late, timedelta()) / every, message)
+    return Lag(max(delay, timedelta()) / every, message)
 
 
 def _counts_as_saved(candidate: Candidate) -> bool:

@@ -41,7 +41,7 @@ def news(
         return []
     announced_keys = ledger.done | ledger.unfinished
     if health is RunHealth.FINISHED:
-        tells = [
+        notices = [
             _event_action(
                 current,
                 "finished",
@@ -53,15 +53,15 @@ def news(
         reached = (
             _event_action(current, *each) for each in _reached(evidence, history, policy, ledger)
         )
-        tells = [tell for tell in reached if not _ever(tell, announced_keys)]
+        notices = [notice for notice in reached if not _ever(notice, announced_keys)]
         if days := (now - current.started) // DAY:
             message = digest(health, evidence, alerts, current)
-            tells.append(
+            notices.append(
                 _event_action(
                     current, f"day-{days}", f"{current.name} after {count(days, 'day')}", message
                 )
             )
-    return [tell for tell in tells if tell.key not in announced_keys]
+    return [notice for notice in notices if notice.key not in announced_keys]
 
 
 def is_digest(key: str) -> bool:
@@ -77,9 +77,9 @@ def _event_action(instance: Instance, what: str, title: str, why: str) -> Tell:
     return Tell(write_key(Verb.TELL, instance.name, what), title, why)
 
 
-def _ever(tell: Tell, keys: Iterable[str]) -> bool:
+def _ever(notice: Tell, keys: Iterable[str]) -> bool:
     """What a run reaches, it reaches once, whichever instance brought it there."""
-    what = parse_key(tell.key).last
+    what = parse_key(notice.key).last
     return any(verb_of(key) == Verb.TELL and parse_key(key).last == what for key in keys)
 
 

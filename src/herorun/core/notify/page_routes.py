@@ -39,7 +39,7 @@ def takers(urgency: Urgency, routes: Routes) -> tuple[str, ...]:
 
 def is_held(urgency: Urgency, quiet: str | None, now: datetime) -> bool:
     """Whether a message waits for the end of the quiet hours."""
-    return quiet is not None and urgency.can_wait and quiet_hours(quiet).hold(now)
+    return quiet is not None and urgency.can_wait and quiet_hours(quiet).covers(now)
 
 
 def grouped(pages: Iterable[Page], routes: Routes) -> list[list[Page]]:

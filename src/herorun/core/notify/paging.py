@@ -204,7 +204,7 @@ class Pages:
         key = write_key(Verb.FOLDED, f"{since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
         return Page(key, f"{count} more since {format_moment(since)}", "", Urgency.AGAIN, now)
 
-    def words(self, page: Page, sending: str) -> str:
+    def message_of(self, page: Page, sending: str) -> str:
         """What is sent: the post's words, what was folded since the last page, and whether it may
         be a repeat.
         """
@@ -215,8 +215,8 @@ class Pages:
             f"{one.count} more of {group} since {format_moment(one.since)}."
             for group, one in sorted(self.folded.items())
         ]
-        doubt = "This may be a repeat: herorun was interrupted while it sent it."
-        parts = [rest, "\n".join(more), doubt if self.interrupted.get(sending) else ""]
+        caveat = "This may be a repeat: herorun was interrupted while it sent it."
+        parts = [rest, "\n".join(more), caveat if self.interrupted.get(sending) else ""]
         return "\n\n".join(part for part in parts if part) or page.title
 
 

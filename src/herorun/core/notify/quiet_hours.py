@@ -15,7 +15,7 @@ class QuietHours:
     since: time
     until: time
 
-    def hold(self, at: datetime) -> bool:
+    def covers(self, at: datetime) -> bool:
         """Whether a moment lies in them."""
         now = at.astimezone(UTC).time()
         if self.since <= self.until:

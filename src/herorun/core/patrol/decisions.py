@@ -48,7 +48,7 @@ class Decision:
     state: PatrolState
     remedy: Remedy
 
-    def holds(self, job: JobFact, trained: bool | None, chain: ChainFact) -> bool:
+    def matches(self, job: JobFact, trained: bool | None, chain: ChainFact) -> bool:
         rows = ((self.job, job), (self.trained, trained), (self.chain, chain))
         return all(not allowed_values or value in allowed_values for allowed_values, value in rows)
 
@@ -75,4 +75,4 @@ DECISIONS = (
 
 
 def decision_of(job: JobFact, trained: bool | None, chain: ChainFact) -> Decision:
-    return next(row for row in DECISIONS if row.holds(job, trained, chain))
+    return next(row for row in DECISIONS if row.matches(job, trained, chain))

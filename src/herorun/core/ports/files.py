@@ -12,7 +12,7 @@ from herorun.core.lazy_dataclass import dataclass
 class LifecycleRule:
     """A rule of the store about what lies under a root."""
 
-    words: str  # for people
+    description: str  # for people
     deletes_after: timedelta | None = None  # of an object's age; None: it deletes nothing by age
     untold: bool = False  # no rule: the words say which rules the store tells nobody here
 

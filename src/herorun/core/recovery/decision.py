@@ -293,7 +293,7 @@ def why_recoverable(ending: Ending, policy: RecoveryPolicy, ledger: Ledger, now:
     the budget.
     """
     if ledger.answer and ledger.answer.yes:
-        return f"recoverable: {ledger.answer.words}"
+        return f"recoverable: {ledger.answer.summary}"
     if ending.cause.free:
         return f"recoverable: {ending.cause} is free"
     most = policy.budget(ending.cause) or 0

@@ -50,10 +50,10 @@ def end_of(
 
 def end_to_record(evidence: Evidence, history: History, at: datetime) -> End | None:
     """The current job's end, if the record does not hold it yet or now more of it is known."""
-    job, nobody = evidence.get(Job), Unavailable("nobody read it")
+    job, unread = evidence.get(Job), Unavailable("nobody read it")
     if not isinstance(job, Job) or not job.state.ended:
         return None
-    metrics, saved = evidence.get(Metrics, nobody), evidence.get(Checkpoints, nobody)
+    metrics, saved = evidence.get(Metrics, unread), evidence.get(Checkpoints, unread)
     triage = evidence.get(Triage)
     fingerprint = triage.fingerprint if isinstance(triage, Triage) else ""
     new_end = end_of(job, metrics, saved, history, at, fingerprint)

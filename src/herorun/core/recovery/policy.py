@@ -84,7 +84,7 @@ class RelaunchAnswer:
     reason: str = ""
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         return (
             f"{'approved' if self.yes else 'denied'} by "
             f"{self.by}{f': {self.reason}' if self.reason else ''}"

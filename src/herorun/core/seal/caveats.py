@@ -66,7 +66,7 @@ def _describe_ended_alert(alert: Alert, memory: Memory) -> str:
 
 def _gaps(memory: Memory, events: Iterable[Event], most: timedelta, at: datetime) -> list[str]:
     """When an instance ran and nobody looked, or a look could not see it."""
-    looks = [
+    tick_times = [
         event.at for event in events if isinstance(event, Decided) and event.monitor != "stale"
     ]
     starts = [each.started for each in memory.instances]
@@ -74,7 +74,7 @@ def _gaps(memory: Memory, events: Iterable[Event], most: timedelta, at: datetime
     for instance, following in zip(memory.instances, [*starts[1:], at], strict=True):
         end = memory.ends.get(instance.name)
         end_at = min(following, (end.ended or end.at) if end else following)
-        within = [look for look in looks if instance.started < look < end_at]
+        within = [tick_time for tick_time in tick_times if instance.started < tick_time < end_at]
         gaps += [
             _gap(instance.name, since, until)
             for since, until in pairwise([instance.started, *within, end_at])

@@ -46,8 +46,8 @@ class KeywordFilter:
 
     def __init__(self, keywords: Iterable[Sequence[str]], others: Sequence[str] = ()) -> None:
         rows: dict[str, set[int]] = {word: set() for word in others}
-        for row, words in enumerate(keywords):
-            for word in words:
+        for row, row_keywords in enumerate(keywords):
+            for word in row_keywords:
                 rows.setdefault(word, set()).add(row)
         self._rows = tuple(rows.values())
         self._edges = tuple((word.startswith(EDGE), word.endswith(EDGE)) for word in rows)
@@ -58,14 +58,14 @@ class KeywordFilter:
         envelope, has to be made readable first.
         """
         is_readable = not _CONTROL.search(line) and b'{"' not in line
-        return not is_readable or any(True for _ in self._words(line.lower()))
+        return not is_readable or any(True for _ in self._keywords_in(line.lower()))
 
     def rows(self, text: str) -> list[int]:
         """Their numbers, in order."""
-        words = set(self._words(text.lower().encode("utf-8", "replace")))
-        return sorted({row for word in words for row in self._rows[word]})
+        present = set(self._keywords_in(text.lower().encode("utf-8", "replace")))
+        return sorted({row for word in present for row in self._rows[word]})
 
-    def _words(self, text: bytes) -> Iterator[int]:
+    def _keywords_in(self, text: bytes) -> Iterator[int]:
         for word, start, end in self._find.find_matches_as_indexes(text, overlapping=True):
             before, after = self._edges[word]
             if not (
@@ -79,8 +79,8 @@ def _in_word(character: bytes) -> bool:
     return character.isalnum() or character == b"_"
 
 
-def _finder(words: Sequence[str]) -> "BytesAhoCorasick":
+def _finder(keywords: Sequence[str]) -> "BytesAhoCorasick":
     """All of them at once."""
     from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-    return BytesAhoCorasick([word.encode() for word in words], implementation=Implementation.DFA)
+    return BytesAhoCorasick([word.encode() for word in keywords], implementation=Implementation.DFA)

@@ -157,13 +157,13 @@ def part_read(verdict: TriageVerdict, unread_bytes: int) -> TriageVerdict:
     """The same of a log of which so many bytes in its middle were not read: that nothing was found
     says nothing.
     """
-    words = (
+    message = (
         f"{unread_bytes / (1 << 20):.1f} MiB in the middle of the log were not read, since one "
         "look has no time for more: "
         "the root may stand there. Split the log, and give `herorun triage` its parts."
     )
     partial = replace(
-        verdict, advice=f"{verdict.advice} {words}" if verdict.line else words, person=True
+        verdict, advice=f"{verdict.advice} {message}" if verdict.line else message, person=True
     )
     if verdict.failure in QUIET:
         return replace(partial, failure=FailureClass.UNKNOWN, role=LineRole.CASCADE)

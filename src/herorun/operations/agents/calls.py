@@ -172,8 +172,8 @@ class ToolCalls:
             own_text=tool.own_text,
         )
 
-    def _json(self, words: Sequence[str], timeout: float) -> tuple[int, dict[str, Any], str]:
-        argv = [sys.executable, "-P", "-m", "herorun", "-C", str(self._start), *words]
+    def _json(self, arguments: Sequence[str], timeout: float) -> tuple[int, dict[str, Any], str]:
+        argv = [sys.executable, "-P", "-m", "herorun", "-C", str(self._start), *arguments]
         result = run(argv, timeout)
         messages = scrub(result.err.decode("utf-8", "backslashreplace"))
         try:

@@ -24,22 +24,22 @@ def watch_all(
     names: Sequence[str],
     start: Path,
     report: Report,
-    tell: AlarmCallback,
+    on_alarm: AlarmCallback,
     until: Until,
     every: bool = False,
 ) -> list[int]:
-    """Watch them until nothing is left to watch, and return their exit codes; `tell` gets what
+    """Watch them until nothing is left to watch, and return their exit codes; `on_alarm` gets what
     ended a loop.
 
     Whatever ends the loop of a run, the run is taken up again, for ever; `every` also takes up
     those that are launched meanwhile. What a person named, and what cannot be a run, is told of and
     left.
     """
-    fleet = Fleet(start, report, tell, until, SharedPolls().expect(names, start), every)
+    fleet = Fleet(start, report, on_alarm, until, SharedPolls().expect(names, start), every)
     with unattended(), _handle_end_request():
         try:
             for name in names:
-                fleet.begin(name)
+                fleet.start(name)
             while fleet.lives(0.2):  # short, so that an interruption is heard
                 fleet.take_stock()
         except KeyboardInterrupt:

@@ -45,22 +45,22 @@ def watch(
     report: Callable[[W, TickOutcome], None],
     until: Until | None = None,
     tick: Callable[[W, str], TickOutcome] | None = None,
-    over: threading.Event | None = None,
+    stop_event: threading.Event | None = None,
     *,
     opened: Callable[[str, Path], tuple[W, str]],
 ) -> int:
     """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine.
 
-    `tick` takes one in its own way, `opened` reads the run again before each; `over` ends the loop
-    between two of them, by KeyboardInterrupt.
+    `tick` takes one in its own way, `opened` reads the run again before each; `stop_event` ends the
+    loop between two of them, by KeyboardInterrupt.
     """
     run, _ = opened(name, start)
     must_be_launched(run, run.record.memory())
     run.prepare()
-    keep = take_lock(
+    lock = take_lock(
         run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}{who_watches(run)}"
     )
-    if over is None:
+    if stop_event is None:
         signal.signal(signal.SIGTERM, _interrupted)
     own = BabysitLoop(
         name=name,
@@ -69,7 +69,7 @@ def watch(
         until=until or Until(),
         tick=tick or run_tick,
         bell=bell_file(run),
-        over=over or threading.Event(),
+        stop_event=stop_event or threading.Event(),
         opened=opened,
     )
     try:
@@ -77,7 +77,7 @@ def watch(
         del run  # it would be held for weeks
         return _loop(own)
     finally:
-        os.close(keep)
+        os.close(lock)
 
 
 def _wait_first_interval(own: "BabysitLoop[W]", run: W) -> None:
@@ -89,7 +89,7 @@ def _wait_first_interval(own: "BabysitLoop[W]", run: W) -> None:
         beat(run, due)
     if due is not None and not called:
         longest = run.contract.babysit.cadence.total_seconds()
-        own.rest(min((due - now()).total_seconds(), longest), _file_mtime(own.bell))
+        own.sleep(min((due - now()).total_seconds(), longest), _file_mtime(own.bell))
 
 
 def tick_once(
@@ -139,13 +139,13 @@ class BabysitLoop(Generic[W]):
     until: Until
     tick: Callable[[W, str], TickOutcome]
     bell: Path
-    over: threading.Event
+    stop_event: threading.Event
     opened: Callable[[str, Path], tuple[W, str]]
 
-    def rest(self, seconds: float, bell_time: float) -> None:
+    def sleep(self, seconds: float, bell_time: float) -> None:
         """Sleep so long, or until the bell rings."""
         while seconds > 0 and _file_mtime(self.bell) == bell_time:
-            if self.over.is_set():
+            if self.stop_event.is_set():
                 raise KeyboardInterrupt
             time.sleep(min(1.0, seconds))
             seconds -= 1.0
@@ -164,10 +164,10 @@ def _loop(own: BabysitLoop[W]) -> int:
         # whatever a tick meets, the next one is due: a dead monitor sees nothing
         except Exception as error:
             message = "".join(c if c.isprintable() else "�" for c in scrub(describe_error(error)))
-            words = f"{timestamp(now())} herorun: this tick failed: {message}"
+            line = f"{timestamp(now())} herorun: this tick failed: {message}"
             with contextlib.suppress(OSError):  # a full disk takes the log away, and not the watch
-                print(words, file=sys.stderr, flush=True)
-        own.rest(pause - (time.monotonic() - began), bell_time)
+                print(line, file=sys.stderr, flush=True)
+        own.sleep(pause - (time.monotonic() - began), bell_time)
 
 
 def _once(own: BabysitLoop[W]) -> tuple[float, int | None]:
@@ -177,7 +177,7 @@ def _once(own: BabysitLoop[W]) -> tuple[float, int | None]:
     run, drift = own.opened(own.name, own.start)
     with unattended():
         tick = own.tick(run, drift)
-    ends = tick.over or own.until.reached(tick.step, now())
+    ends = tick.is_complete or own.until.reached(tick.step, now())
     pause = _seconds_to_next_tick(tick, own.until)
     # a full disk: the tick was taken and is in the record all the same
     with contextlib.suppress(OSError):

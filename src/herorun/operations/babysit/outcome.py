@@ -53,7 +53,7 @@ class TickOutcome:
         return step_of(self.evidence)
 
     @property
-    def over(self) -> bool:
+    def is_complete(self) -> bool:
         """Nothing is left to watch or to send: it is sealed, it ended well and that was told, or a
         person knows that it is down. Where a second person is to be asked, a person must know of
         everything critical.

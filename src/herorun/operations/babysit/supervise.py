@@ -75,17 +75,17 @@ class Fleet:
         self,
         start: Path,
         report: Report,
-        tell: AlarmCallback,
+        on_alarm: AlarmCallback,
         until: Until,
         polls: SharedPolls,
         every: bool,
     ) -> None:
         self._start, self._until, self._polls, self._every = start, until, polls, every
-        self._speak, self._tell = report, tell
+        self._speak, self._tell = report, on_alarm
         self._tasks: dict[str, _Task] = {}  # by slug
         self._one_at_a_time = threading.Lock()
         self._room = threading.BoundedSemaphore(MAX_CONCURRENT_TICKS)
-        self._over = threading.Event()
+        self._stop_event = threading.Event()
         self._together = Together()
         self._refreshed_at = time.monotonic()
 
@@ -93,13 +93,13 @@ class Fleet:
     def codes(self) -> list[int]:
         return [task.code for task in self._tasks.values()]
 
-    def begin(self, name: str) -> None:
+    def start(self, name: str) -> None:
         """Watch a run, unless its loop lives."""
         task = self._tasks.setdefault(Path(name).stem, _Task(name))
         if not task.lives:
             task.ticked = time.monotonic()
             task.thread = threading.Thread(
-                target=self._keep, args=(task,), name=f"babysit {name}", daemon=True
+                target=self._supervise, args=(task,), name=f"babysit {name}", daemon=True
             )
             task.thread.start()
 
@@ -134,7 +134,7 @@ class Fleet:
         """Between two ticks; one that is in the midst of its own is cut off, and settled by the
         next tick.
         """
-        self._over.set()
+        self._stop_event.set()
         self._together.end()
         until = time.monotonic() + SHUTDOWN_TIMEOUT
         for task in self._tasks.values():
@@ -163,9 +163,9 @@ class Fleet:
         for slug in (
             sorted(changed_slugs & set(slugs_to_watch(repository))) if changed_slugs else ()
         ):
-            self.begin(self._tasks[slug].name if slug in self._tasks else slug)
+            self.start(self._tasks[slug].name if slug in self._tasks else slug)
 
-    def _keep(self, task: _Task) -> None:
+    def _supervise(self, task: _Task) -> None:
         pause = FIRST_PAUSE
         while True:
             ticked = task.ticked
@@ -178,11 +178,11 @@ class Fleet:
             except BaseException as error:  # whatever it is, the run is to be watched
                 task.code = error.exit_code if isinstance(error, HerorunError) else 3
                 last = self._is_the_end(error)
-                self._say(task, scrub(describe_error(error)))
+                self._report_once(task, scrub(describe_error(error)))
             if last:
                 break
             pause = FIRST_PAUSE if task.ticked != ticked else pause
-            if self._over.wait(pause):
+            if self._stop_event.wait(pause):
                 break
             pause = min(2 * pause, LONGEST_PAUSE)
         with contextlib.suppress(HerorunError, OSError):
@@ -208,7 +208,7 @@ class Fleet:
             self._report,
             self._until,
             tick=tick,
-            over=self._over,
+            stop_event=self._stop_event,
             opened=watched_run,
         )
 
@@ -228,9 +228,9 @@ class Fleet:
                 f"no tick for a long time, and the alert could not be sent: {describe_error(error)}"
             )
         if message:
-            self._say(task, scrub(message))
+            self._report_once(task, scrub(message))
 
-    def _say(self, task: _Task, message: str) -> None:
+    def _report_once(self, task: _Task, message: str) -> None:
         """Once, until something else is to be said, or a tick was taken."""
         with self._one_at_a_time:
             if task.message != message:

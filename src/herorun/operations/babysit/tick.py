@@ -128,7 +128,7 @@ def _own_news(
 ) -> tuple[list[Performed], list[str]]:
     """What a run without a contract tells of itself, and what of it could not be told."""
     try:
-        news = [perform(run, tell) for tell in run.own_news(evidence, cause)]
+        news = [perform(run, action) for action in run.own_news(evidence, cause)]
     except (HerorunError, OSError) as error:
         return [], [scrub(describe_error(error))]
     return news, [each.why for each in news if each.why]
@@ -291,5 +291,7 @@ def _store_evidence(
     except OSError as error:
         doubts.append(f"log: what was read is not kept, and is read again: {describe_error(error)}")
     return [
-        scrub(doubt) for doubt in (*doubts, keep_metrics(run.place, evidence.get(Metrics))) if doubt
+        scrub(problem)
+        for problem in (*doubts, keep_metrics(run.place, evidence.get(Metrics)))
+        if problem
     ]

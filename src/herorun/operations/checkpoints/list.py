@@ -22,7 +22,7 @@ from herorun.operations.health.taints import with_taints_now
 from herorun.runs import Run
 from herorun.schemas.judged import CheckpointsList, ListedEntry
 from herorun.system.clock import now
-from herorun.system.files import read_regular, write_whole
+from herorun.system.files import read_regular, write_atomic
 
 LARGEST_PLAN = 64 << 20  # bytes: a plan has a line for each checkpoint
 # roots or checkpoints that are looked into at the same time: over ssh they share one connection
@@ -191,7 +191,7 @@ def write_plan(plan: PrunePlan, path: Path) -> None:
     if path.exists():
         raise WrongUse(f"{path} is there already: name another file for the plan.")
     document: dict[str, Any] = {"schema": 1, "digest": plan.digest, **plain(plan)}
-    write_whole(path, (canonical(document) + "\n").encode(), 0o644)
+    write_atomic(path, (canonical(document) + "\n").encode(), 0o644)
 
 
 def read_plan(path: Path) -> PrunePlan:

@@ -76,11 +76,11 @@ def _ask(probes: Sequence[tuple[str, str, Probe]]) -> list[DoctorPart]:
         except Empty:
             continue
     progress.progress("looking around", 1, 1)
-    late = f"there was no answer within {format_span(DEADLINE)}"
+    timed_out = f"there was no answer within {format_span(DEADLINE)}"
     return [
         part
         for number, (group, name) in enumerate(order)
-        for part in parts_by_number.get(number, [DoctorPart(group, name, Fit.UNSEEN, late)])
+        for part in parts_by_number.get(number, [DoctorPart(group, name, Fit.UNSEEN, timed_out)])
     ]
 
 

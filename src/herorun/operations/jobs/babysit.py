@@ -47,7 +47,7 @@ def ready(
     run.state_file = file_for(facts, start, new_job)
     if exclusive:
         must_be_ours(run)
-    run.begin()
+    run.record_first()
     notices = _what_it_is(run) if new else []
     project(run)
     notes = [f"what was watched by this id before is kept in {before}"] if before else []

@@ -32,7 +32,7 @@ class Monitor:
     cadence: timedelta
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         process = f"process {self.pid} of " if self.pid else ""
         return f"{process}{self.owner}, last look {self.polled_at:%Y-%m-%d %H:%M:%S} UTC"
 
@@ -60,7 +60,7 @@ def must_be_ours(run: JobRun) -> None:
     if now() < due:
         job = run.current.job if run.current else run.facts.job
         raise HandedOver(
-            f"{job} is monitored by {other.words}. There, `herorun handoff --job {job} --to "
+            f"{job} is monitored by {other.description}. There, `herorun handoff --job {job} --to "
             f"{run.launcher.owner}` gives it away; without a further look it can be taken over "
             f"from {due:%Y-%m-%d %H:%M:%S} UTC on."
         )

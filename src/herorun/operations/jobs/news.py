@@ -30,12 +30,12 @@ def job_news(
     if current is None:
         return []
     ended = _end_actions(scheduler, job, cause) if isinstance(job, Job) and job.state.ended else ()
-    tells = [
+    notices = [
         *_tracker_run_actions(scheduler, memory, current.name),
         *_event_actions(scheduler, current.name, current.job),
         *ended,
     ]
-    return [tell for tell in tells if tell.key not in memory.done]
+    return [notice for notice in notices if notice.key not in memory.done]
 
 
 def job_doubts(scheduler: Followed, facts: JobSpec, evidence: Evidence) -> list[str]:

@@ -12,7 +12,7 @@ from herorun.core.durations import format_span
 from herorun.core.finding import count
 from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 
 MIN_POLLS = 5  # at the least: a machine that slept meanwhile has looked at nothing
 WITHIN = timedelta(
@@ -25,17 +25,17 @@ def not_found(folder: Path) -> tuple[bool, str]:
     """One more such answer: whether it was the last that is waited for, and in words what that
     means.
     """
-    at, looks, since = now(), 0, now()
+    at, polls, since = now(), 0, now()
     path = folder / _FILE
     with suppress(OSError, ValueError, KeyError, TypeError):
         document = read_json(path.read_bytes())
-        looks, since = int(document["looks"]), datetime.fromisoformat(document["since"])
-    looks += 1
+        polls, since = int(document["looks"]), datetime.fromisoformat(document["since"])
+    polls += 1
     with suppress(OSError):
-        write_whole(path, (canonical({"looks": looks, "since": since}) + "\n").encode())
-    if looks >= MIN_POLLS and at - since >= WITHIN:
+        write_atomic(path, (canonical({"looks": polls, "since": since}) + "\n").encode())
+    if polls >= MIN_POLLS and at - since >= WITHIN:
         return True, (
-            f"its source answered {count(looks, 'time')} in {format_span(at - since)} and does not "
+            f"its source answered {count(polls, 'time')} in {format_span(at - since)} and does not "
             "know it, so its result is unknown and it is no longer watched: check its id and host, "
             "and `herorun jobs add` it again if it exists"
         )

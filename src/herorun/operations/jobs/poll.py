@@ -25,7 +25,7 @@ from herorun.core.untrusted_json import read_json
 from herorun.job_kinds import job_kind
 from herorun.operations.jobs.not_found_grace import not_found, reset_not_found
 from herorun.operations.jobs.scheduler import LINES, adapter_for
-from herorun.system.files import make_folders, write_whole
+from herorun.system.files import make_folders, write_atomic
 from herorun.system.process_registry import state_home
 
 LOST = "NOT FOUND"  # nel's own word, for what any source does not know
@@ -141,7 +141,7 @@ def _new_events(entry: Entry, jobs: Any, job: Job) -> tuple[str, ...]:
     with contextlib.suppress(HerorunError, OSError):
         events = tuple(scrub(event) for event in jobs.events(job.id))
         make_folders(path.parent)
-        write_whole(path, (canonical(events) + "\n").encode())
+        write_atomic(path, (canonical(events) + "\n").encode())
         return tuple(event for event in events if event not in old_events)
     return ()
 

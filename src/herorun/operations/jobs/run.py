@@ -50,7 +50,7 @@ from herorun.operations.jobs.scheduler import LINES, Followed, JobLogTracker, ad
 from herorun.runs import MonitoredRun
 from herorun.system import host
 from herorun.system.clock import now
-from herorun.system.files import make_folders, write_whole
+from herorun.system.files import make_folders, write_atomic
 from herorun.system.git import Repository
 
 UNPLANNED = Nothing("the job has no contract")
@@ -200,7 +200,7 @@ class JobRun(MonitoredRun):
             furthest = int(path.read_text("utf-8"))
         if step is not None and (furthest is None or step > furthest):
             with contextlib.suppress(OSError):
-                write_whole(path, str(step).encode())
+                write_atomic(path, str(step).encode())
         return furthest
 
     @property
@@ -246,7 +246,7 @@ class JobRun(MonitoredRun):
         answer: Search = adapter_for(self.facts, self.folder).find_job(self.facts.job)
         return answer
 
-    def begin(self) -> None:
+    def record_first(self) -> None:
         """Write the job down as the first instance, and open the page that is told on; each
         once.
         """
@@ -304,4 +304,4 @@ def keep_facts(run: "JobRun") -> None:
     own_facts = {"kind": run.facts.kind, "where": run.facts.where, "jobs": jobs}
     restarts = run.current.number - 1 if run.current else 0
     state = projected(run.facts, jobs[-1], restarts, now(), {}, {})
-    write_whole(run.folder / FACTS, (canonical({**state, **own_facts}) + "\n").encode())
+    write_atomic(run.folder / FACTS, (canonical({**state, **own_facts}) + "\n").encode())

@@ -63,8 +63,10 @@ class Followed:
         if not isinstance(answer, Found):
             return answer
         job = answer.job
-        late = job.submitted and job.ended and job.ended < intended_at and self._is_ours(instance)
-        if late:  # a fixed name: what is listed is still the job before it
+        is_earlier = (
+            job.submitted and job.ended and job.ended < intended_at and self._is_ours(instance)
+        )
+        if is_earlier:  # a fixed name: what is listed is still the job before it
             return Unknown(f"{job.id} is listed as it ended before {instance} was submitted")
         return self._with_tasks(replace(job, instance=instance))
 

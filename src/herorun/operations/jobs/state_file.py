@@ -19,7 +19,7 @@ from herorun.operations.jobs.news import log_end, reported_runs
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.scheduler import Followed
 from herorun.system.clock import now
-from herorun.system.files import create_whole, locked, write_whole
+from herorun.system.files import create_atomic, locked, write_atomic
 
 
 def newest(start: Path) -> tuple[JobSpec, Path, list[str]] | None:
@@ -82,7 +82,7 @@ def file_for(facts: JobSpec, start: Path, new_job: bool = False) -> Path:
         names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
         path = folder / name_of(now(), names)
         try:
-            create_whole(path, b"{}\n")
+            create_atomic(path, b"{}\n")
             return path
         except FileExistsError:
             continue  # another session took it this very moment
@@ -106,7 +106,7 @@ def project(run: JobRun, more: Mapping[str, Any] | None = None) -> None:
             _read_document(path),
             {**_failure_before(memory), **(more or {}), **journal},
         )
-        write_whole(path, _encode_state(document), 0o644)
+        write_atomic(path, _encode_state(document), 0o644)
 
 
 def tick_and_project(run: JobRun) -> TickOutcome:

@@ -47,13 +47,13 @@ def _observe_job(
 ) -> tuple[HostObservation, str | None]:
     job = run.facts.job
     answer = adapter.find_job(job)
-    alive, why, succeeded = alive_by(answer, None)
+    liveness, why, succeeded = alive_by(answer, None)
     observation = HostObservation(
         at=now(),
         name=job,
         where=run.facts.host or run.facts.cluster or run.facts.kind,
-        alive=alive,
-        why="" if alive is Alive.YES else scrub(why),
+        alive=liveness,
+        why="" if liveness is Alive.YES else scrub(why),
         succeeded=succeeded,
         log=_read_own_log(adapter, run),
         awaited_marker=_read_mtime(condition.marker) if condition.marker else None,

@@ -71,7 +71,7 @@ def news_of(statuses: Sequence[JobStatus], ended: Sequence[JobStatus] = ()) -> l
     return [*lines, total] if lines and total else lines
 
 
-def watch_jobs(session: JobSession, say: Callable[[str], None], every: float = EVERY) -> int:
+def watch_jobs(session: JobSession, print_line: Callable[[str], None], every: float = EVERY) -> int:
     """Look until the registry is empty. One such watch a session; of another nothing is done.
 
     Ends with 3 where none of its jobs could be seen for a day: they stay registered.
@@ -80,21 +80,23 @@ def watch_jobs(session: JobSession, say: Callable[[str], None], every: float = E
     code = 0
     while True:
         try:
-            keep = take_lock(session.watch_lock, 0.0, f"another watch of session {session.id}")
+            lock = take_lock(session.watch_lock, 0.0, f"another watch of session {session.id}")
         except WrongUse:
-            say(f"session {session.id} is watched already")
+            print_line(f"session {session.id} is watched already")
             return code
         try:
-            watch_code, blind = _watch(session, say, every)
+            watch_code, blind = _watch(session, print_line, every)
             code = worst([code, watch_code])
         finally:
-            os.close(keep)
+            os.close(lock)
         # one that was added at the last moment is watched on
         if blind or not read_jobs(session)[0]:
             return code
 
 
-def _watch(session: JobSession, say: Callable[[str], None], every: float) -> tuple[int, bool]:
+def _watch(
+    session: JobSession, print_line: Callable[[str], None], every: float
+) -> tuple[int, bool]:
     """The worst of what ended, and whether it gave up."""
     code, blind, last_fault = 0, 0, ""
     doubted: set[str] = set()
@@ -107,13 +109,13 @@ def _watch(session: JobSession, say: Callable[[str], None], every: float) -> tup
             if s.state is JobState.UNKNOWN
         }
         for message in sorted(problems - doubted):
-            say(f"could not be seen: {message}")
+            print_line(f"could not be seen: {message}")
         doubted = problems
         if fault and fault != last_fault:
-            say(fault)
+            print_line(fault)
         last_fault = fault
         for line in news_of(statuses, ended):
-            say(line)
+            print_line(line)
         ended += [each for each in statuses if each.ended]
         code = worst([code, *(each.code for each in statuses if each.ended)])
         if is_empty:
@@ -122,7 +124,7 @@ def _watch(session: JobSession, say: Callable[[str], None], every: float) -> tup
         # nothing meanwhile.
         blind = 0 if any(each.state is not JobState.UNKNOWN for each in statuses) else blind + 1
         if blind * every > BLIND:
-            say(
+            print_line(
                 f"none of the jobs could be seen, {count(blind, 'time')} in a row: they stay "
                 "registered"
             )

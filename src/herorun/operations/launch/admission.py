@@ -22,7 +22,7 @@ from herorun.core.requirements import exact_versions
 from herorun.gather import gather
 from herorun.runs import Run
 from herorun.system.file_digest import file_digests
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 from herorun.system.git import Repository
 from herorun.system.git.commit_content import in_repository
 from herorun.system.git.submodules import all_files
@@ -57,7 +57,7 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "files": file_digests(code, that_train(run, plan, code, names)),
     }
     path = run.state / "admissions" / submission.instance / "admission.json"
-    write_whole(path, (canonical(admission) + "\n").encode())
+    write_atomic(path, (canonical(admission) + "\n").encode())
     return path
 
 

@@ -87,7 +87,7 @@ def launch(
     reviewed: dict[str, Any] | None = None,
     *,
     babysit: bool = True,
-    say: ShowRequest = ignore_request,
+    show_request: ShowRequest = ignore_request,
     adopt: str = "",
 ) -> LaunchOutcome:
     """Preflight, record, submit once, start the babysitter. See the module's and
@@ -104,7 +104,7 @@ def launch(
         run.must_be_proven()
         earlier_launch = _adopted_before(run, babysit, adopt) if adopt else _continued(run, babysit)
         adoptee = find_adoptee(run, adopt) if adopt and earlier_launch is None else None
-        launched, answer = earlier_launch or _fresh(run, reviewed, babysit, say, adoptee)
+        launched, answer = earlier_launch or _fresh(run, reviewed, babysit, show_request, adoptee)
     differences = _unlike(reviewed, launched, answer) if reviewed else ()
     if adopt and earlier_launch:
         differences = (
@@ -192,7 +192,7 @@ def _fresh(
     run: Run,
     reviewed: dict[str, Any] | None,
     babysit: bool,
-    say: ShowRequest,
+    show_request: ShowRequest,
     adoptee: Adoptee | None = None,
 ) -> tuple[Launched | None, PreflightOutcome]:
     answer = preflight(run, adoptee)
@@ -215,7 +215,7 @@ def _fresh(
         overlooked=tuple(
             scrub(f"{f.check}: {f.verdict.message}") for f in answer.report.overlooked
         ),
-        say=say,
+        show_request=show_request,
         adopts=Adopted(adoptee.job.id, adoptee.since) if adoptee else None,
         facts={
             **identity_facts(run, answer),

@@ -25,5 +25,5 @@ class LaunchOrder:
     given_up: GivenUp | None = None  # of a rollback
     facts: Mapping[str, str] = field(default_factory=dict)  # what a person was told of the choice
     adopts: Adopted | None = None  # nothing is submitted: the job runs already
-    say: ShowRequest = ignore_request  # gets the exact request before it is sent
+    show_request: ShowRequest = ignore_request  # gets the exact request before it is sent
     by_itself: bool = False  # the babysitter decided it, so that a pause holds it back

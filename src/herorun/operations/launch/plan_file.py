@@ -24,7 +24,7 @@ from herorun.core.journal import Memory
 from herorun.core.plan import PLAN_SCHEMA, Plan, moved
 from herorun.core.redaction.scrub import MASK, scrub, scrub_tree
 from herorun.operations.launch.preflight import PreflightOutcome, plan_json
-from herorun.system.files import read_regular, write_whole
+from herorun.system.files import read_regular, write_atomic
 
 SCHEMA = 1
 LARGEST_PLAN = 64 << 20  # bytes: it holds the resolved config
@@ -41,7 +41,7 @@ def write_plan_file(path: Path, slug: str, answer: PreflightOutcome) -> None:
         "plan": plan_json(answer.plan),
         "seen": moving_evidence(answer),
     }
-    write_whole(path.absolute(), (canonical(document) + "\n").encode(), 0o644)
+    write_atomic(path.absolute(), (canonical(document) + "\n").encode(), 0o644)
 
 
 def moving_evidence(answer: PreflightOutcome) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def start_instance(run: Run, order: LaunchOrder) -> Launched:
 
 def _submitted(run: Run, order: LaunchOrder, launching: Launching) -> Job:
     try:
-        return submit(run, order.plan, launching.instance, order.say)
+        return submit(run, order.plan, launching.instance, order.show_request)
     except WrongUse as error:  # refused before anything was started
         _not_submitted(run, launching, error)
         raise

@@ -14,7 +14,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.operations.launch.admission import write_admission
 from herorun.runs import Run
 from herorun.system import progress
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 from herorun.system.git.export import export
 
 ShowRequest: TypeAlias = Callable[[str], None]
@@ -25,7 +25,7 @@ def ignore_request(_: str) -> None:
     """To nobody: a babysitter's relaunch is told in the issue."""
 
 
-def submit(run: Run, plan: Plan, instance: str, say: ShowRequest = ignore_request) -> Job:
+def submit(run: Run, plan: Plan, instance: str, show_request: ShowRequest = ignore_request) -> Job:
     """Send the exact request, which was kept beside the run's evidence and said before."""
     # its own: nobody has edited a copy that was not there before
     folder = run.state / "code" / instance
@@ -37,8 +37,8 @@ def submit(run: Run, plan: Plan, instance: str, say: ShowRequest = ignore_reques
     submission = submission_of(plan, instance)
     admission = write_admission(run, plan, submission, str(code))
     request = request_text(run, submission, str(code), str(admission))
-    write_whole(run.state / "requests" / f"{instance}.txt", f"{request}\n".encode())
-    say(request)
+    write_atomic(run.state / "requests" / f"{instance}.txt", f"{request}\n".encode())
+    show_request(request)
     with progress.spinner(f"submitting {instance}"):
         _store_bundle(run, str(code))
         return run.scheduler.submit(submission, str(code), str(admission))

@@ -167,15 +167,15 @@ def _nothing_open(run: Run, memory: Memory, yes: bool) -> OrderOutcome:
     current = memory.current
     last_answer = memory.answers.get(current.name) if current else None
     if last_answer is None and memory.judge.answer is not None:
-        return OrderOutcome(run, f"{memory.judge.answer.words} already")
+        return OrderOutcome(run, f"{memory.judge.answer.summary} already")
     if last_answer is None:
         raise WrongUse(
             f"Nothing is asked about {run.slug}: `herorun status {run.slug}` shows how it stands."
         )
     if last_answer.yes is yes:
-        return OrderOutcome(run, f"{last_answer.words} already", warnings=push_warning(run))
+        return OrderOutcome(run, f"{last_answer.summary} already", warnings=push_warning(run))
     raise WrongUse(
-        f"It was {last_answer.words} before. To start it anyway: "
+        f"It was {last_answer.summary} before. To start it anyway: "
         f"`{_continuation_command(run, memory)}`; to "
         "hold it: "
         f"`herorun pause {run.slug} --until 2h`."

@@ -27,7 +27,7 @@ from herorun.operations.orders.order import OrderOutcome
 from herorun.operations.record.init import initialise
 from herorun.runs import Run, open_run
 from herorun.system.clock import now
-from herorun.system.files import create_whole
+from herorun.system.files import create_atomic
 
 
 def fork(
@@ -78,7 +78,7 @@ def fork(
             0,
             tuple(warnings),
         )
-    outcome = launch(new, babysit=babysit, say=show_first)
+    outcome = launch(new, babysit=babysit, show_request=show_first)
     return OrderOutcome(
         new,
         f"{message}; {_describe_launched(outcome)}",
@@ -117,7 +117,7 @@ def _write_fork(
         f"# A fork of {old.slug} from step {source.step}: read it, change what is to differ, "
         "commit and push it.\n\n"
     )
-    create_whole(path, (head + tomli_w.dumps(data)).encode())
+    create_atomic(path, (head + tomli_w.dumps(data)).encode())
     notes = [
         f"its command still says {word!r}: is that meant?" for word in leftovers(old.contract, data)
     ]

@@ -108,7 +108,7 @@ def _is_taking(intended: Intended) -> bool:
 def _intend(run: Run, lease: LeaseSeen | None, reason: str) -> Intended:
     """In the record before the lease changes hands, so that an interruption loses nobody's word."""
     assert lease is not None
-    since = f"{lease.unchanged_since:%Y-%m-%d %H:%M:%S} UTC{lease.doubt}"
+    since = f"{lease.unchanged_since:%Y-%m-%d %H:%M:%S} UTC{lease.caveat}"
     why = reason or f"its lease has not moved since {since}"
     key = write_key(Verb.HANDOFF, "take", lease.fence)
     run.record.append(
@@ -153,7 +153,7 @@ def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen |
         if time.monotonic() >= until:
             raise CouldNotLook(
                 f"The lease of {lease.owner} was first seen in its present state at "
-                f"{lease.unchanged_since:%H:%M:%S} UTC{lease.doubt}: whether it is stale shows at "
+                f"{lease.unchanged_since:%H:%M:%S} UTC{lease.caveat}: whether it is stale shows at "
                 f"{due:%H:%M:%S} UTC. Try again "
                 f"then, or let `--wait` do it."
             )

@@ -23,7 +23,7 @@ class OrderOutcome:
     """How an order ended, in words; `code` is its exit code."""
 
     run: MonitoredRun
-    words: str
+    message: str
     code: int = 0
     warnings: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()  # what was said before it was done
@@ -34,7 +34,7 @@ class OrderOutcome:
         facts = {"facts": self.facts} if self.facts else {}
         return OrderDocument(
             slug=self.run.slug,
-            message=self.words,
+            message=self.message,
             warnings=self.warnings,
             record=self.run.record.tip,
             **facts,

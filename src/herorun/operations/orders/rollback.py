@@ -38,7 +38,7 @@ def rollback(
     wait: float = 120.0,
     babysit: bool = True,
     dry: bool = False,
-    say: ShowRequest = ignore_request,
+    show_request: ShowRequest = ignore_request,
 ) -> OrderOutcome:
     """Print what the choice costs, then order, record and start, each once. `dry` ends after the
     printing.
@@ -59,7 +59,7 @@ def rollback(
             stop_first=stop_first,
             wait=wait,
             dry=dry,
-            say=say,
+            show_request=show_request,
         )
     if dry and not earlier:
         return OrderOutcome(run, message)
@@ -91,14 +91,14 @@ def _go_back(
     stop_first: bool,
     wait: float,
     dry: bool,
-    say: ShowRequest,
+    show_request: ShowRequest,
 ) -> str:
     """The target is looked at first: nothing is stopped for a checkpoint that cannot be gone on
     from.
     """
     must_be_resumable(run)
     back = _chosen(run, name, step, reason)
-    say("\n".join(f"  {fact}: {value}" for fact, value in back.facts.items()))
+    show_request("\n".join(f"  {fact}: {value}" for fact, value in back.facts.items()))
     if dry:
         return (
             f"nothing was done: without --dry-run, {name} ends and the run goes back to step {step}"
@@ -129,8 +129,8 @@ def _chosen(run: Run, name: str, step: int, reason: str) -> Back:
 
 
 def _order(run: Run, name: str, step: int, reason: str) -> None:
-    standing = run.record.memory().rollback_ordered
-    if standing is None or standing.about != _about(name, step):
+    ordered = run.record.memory().rollback_ordered
+    if ordered is None or ordered.about != _about(name, step):
         order(run, Word.ROLLBACK, _about(name, step), reason)
 
 

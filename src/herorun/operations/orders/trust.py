@@ -78,7 +78,7 @@ def ask(name: str, start: Path) -> TrustQuestion:
 
 def _trust_problems(run: Run) -> tuple[str, ...]:
     proof = run.unproven if isinstance(run.unproven, LaunchProof) else LaunchProof()
-    return tuple(scrub(doubt) for doubt in (*proof.doubts, *proof.unstated)) or (
+    return tuple(scrub(problem) for problem in (*proof.doubts, *proof.unstated)) or (
         (scrub(run.closed),) if run.closed else ()
     )
 

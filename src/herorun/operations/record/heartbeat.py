@@ -11,7 +11,7 @@ from herorun.core.untrusted_json import read_json
 from herorun.runs import MonitoredRun
 from herorun.system import host
 from herorun.system.clock import now, uptime
-from herorun.system.files import is_locked, write_whole
+from herorun.system.files import is_locked, write_atomic
 
 
 def last_heartbeat(run: MonitoredRun) -> datetime | None:
@@ -67,13 +67,13 @@ def beat(run: MonitoredRun, due: datetime | None = None, pid: int | None = None)
         heart |= clock._asdict()
     if due is not None:
         heart["next"] = timestamp(due)
-    write_whole(run.state / "heartbeat.json", (canonical(heart) + "\n").encode())
+    write_atomic(run.state / "heartbeat.json", (canonical(heart) + "\n").encode())
 
 
 def ring(run: MonitoredRun) -> None:
     """Wake the loop of this machine: a person has ordered something."""
     run.prepare()
-    write_whole(bell_file(run), b"")
+    write_atomic(bell_file(run), b"")
 
 
 def bell_file(run: MonitoredRun) -> Path:

@@ -149,7 +149,7 @@ def _by(run: MonitoredRun, channel: Channel, pages: list[Page]) -> str:
     for key, attempt, page in zip(keys, attempts, sending, strict=True):
         what = f"page by {channel.name}: {page.title}"
         run.record.append(Intended(at=now(), key=key, attempt=attempt, what=what))
-    messages = [memory.pages.words(p, key) for p, key in zip(sending, keys, strict=True)]
+    messages = [memory.pages.message_of(p, key) for p, key in zip(sending, keys, strict=True)]
     try:
         channel.post(Post(sending[0].key, group_title(sending), _message(run, sending, messages)))
     except (HerorunError, OSError) as error:

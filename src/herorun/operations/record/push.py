@@ -115,7 +115,7 @@ class Together:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._over = threading.Event()
+        self._stop_event = threading.Event()
         self._queues: dict[tuple[Path, str | None], _Queue] = {}
 
     def push(
@@ -128,12 +128,12 @@ class Together:
             return record.push()  # nothing is sent
         with self._guard:
             key = record.repository.common, record.remote
-            queue = self._queues.setdefault(key, _Queue(self._over))
+            queue = self._queues.setdefault(key, _Queue(self._stop_event))
         return queue.push(record, cadence, urgent)
 
     def end(self) -> None:
         """Nobody waits any longer for others: what is queued goes out now."""
-        self._over.set()
+        self._stop_event.set()
         with self._guard:
             queues = list(self._queues.values())
         for queue in queues:
@@ -149,10 +149,10 @@ class _PushRequest:
 class _Queue:
     """Of one remote."""
 
-    def __init__(self, over: threading.Event) -> None:
+    def __init__(self, stop_event: threading.Event) -> None:
         self._changed, self._one_at_a_time = threading.Condition(), threading.Lock()
         self._waiting: list[_PushRequest] = []
-        self._over = over
+        self._stop_event = stop_event
         self._began: float | None = None  # the last push
 
     def push(self, record: Record, cadence: timedelta, urgent: bool) -> Pushed:
@@ -171,7 +171,7 @@ class _Queue:
             self._changed.notify_all()
 
     def _delay(self, cadence: timedelta, urgent: bool) -> float:
-        if self._began is None or self._over.is_set():
+        if self._began is None or self._stop_event.is_set():
             return 0.0
         since_last = timedelta(seconds=time.monotonic() - self._began)
         return push_delay(since_last, cadence, urgent).total_seconds()

@@ -12,7 +12,7 @@ from herorun.core.adhoc_jobs.registry import Entry, read_entries, write_entries
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
-from herorun.system.files import create_whole, locked, make_folders, write_whole
+from herorun.system.files import create_atomic, locked, make_folders, write_atomic
 from herorun.system.git import find_repository
 
 OWN = "HERORUN_SESSION"  # handed on to what herorun starts, which has no terminal
@@ -133,7 +133,7 @@ def change_jobs(session: JobSession, change: Callable[[list[Entry]], list[Entry]
         if fault:
             _keep_damaged(session.file)
         if after != before or fault:
-            write_whole(session.file, write_entries(after), 0o644)
+            write_atomic(session.file, write_entries(after), 0o644)
         return after
 
 
@@ -141,14 +141,14 @@ def _keep_damaged(file: Path) -> None:
     data = file.read_bytes()
     name = hashlib.sha256(data).hexdigest()[:8]
     with contextlib.suppress(FileExistsError):
-        create_whole(file.with_name(f"active_jobs.damaged-{name}.json"), data)
+        create_atomic(file.with_name(f"active_jobs.damaged-{name}.json"), data)
 
 
 def prepare(session: JobSession) -> None:
     """Make the folder, invisible to git: a registry is no change of the code."""
     make_folders(session.folder, 0o644)
     with contextlib.suppress(FileExistsError):
-        create_whole(session.folder.parent / ".gitignore", b"*\n")
+        create_atomic(session.folder.parent / ".gitignore", b"*\n")
 
 
 def must_have(session: JobSession, entries: list[Entry], job: str, start: Path) -> list[Entry]:

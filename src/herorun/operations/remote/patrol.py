@@ -26,7 +26,7 @@ from herorun.operations.launch.propose import Proposer
 from herorun.operations.remote.probe import probe_host, source
 from herorun.runs import Run
 from herorun.schemas.boxes import PatrolDocument
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 
 MEMORY = "patrol.json"
 
@@ -124,4 +124,4 @@ def remember(run: Run, tick: PatrolTick) -> None:
     )
     with suppress(OSError, HerorunError):  # a full disk takes the comparison away, and not the tick
         run.prepare()
-        write_whole(run.state / MEMORY, (canonical(plain(new)) + "\n").encode())
+        write_atomic(run.state / MEMORY, (canonical(plain(new)) + "\n").encode())

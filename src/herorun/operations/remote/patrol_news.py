@@ -19,7 +19,7 @@ from herorun.operations.record.page import channels_for
 from herorun.operations.remote.patrol import PatrolTick
 from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 
 SENT = "patrol-sent.json"
 AT_LEAST = timedelta(days=1)
@@ -63,4 +63,4 @@ def _keep_sent(run: Run, facts: str) -> None:
     with suppress(OSError, HerorunError):  # a full disk costs a second message, not the tick
         run.prepare()
         document = {"facts": facts, "at": now().isoformat()}
-        write_whole(run.state / SENT, (canonical(document) + "\n").encode())
+        write_atomic(run.state / SENT, (canonical(document) + "\n").encode())

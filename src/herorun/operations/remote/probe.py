@@ -63,15 +63,15 @@ def _parse_probe(
     run: Run, reach: RemoteTarget, name: str, answers: Mapping[str, Any], condition_text: str
 ) -> HostObservation:
     box: dict[str, Any] = {part: answers[part] for part in BOX if part in answers}
-    alive, why, succeeded = alive_by(answers.get("job"), answers.get("alive"))
+    liveness, why, succeeded = alive_by(answers.get("job"), answers.get("alive"))
     files, machine = part_of(answers, "files"), answers.get("machine")
     instances = run.record.memory().instances
     return HostObservation(
         at=now(),
         name=name,
         where=remote_to(reach).transport.where,
-        alive=alive,
-        why="" if alive is Alive.YES else scrub(why),
+        alive=liveness,
+        why="" if liveness is Alive.YES else scrub(why),
         unreachable=unreachable(box, answers.get("job")),
         succeeded=succeeded,
         log=_read_log_by_end(run, answers),
@@ -172,8 +172,8 @@ def _together(questions: Mapping[str, Callable[[], Any]], seconds: float) -> dic
     until = time.monotonic() + seconds
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
-    late = Blind(f"there was no answer within {format_span(seconds)}")
-    return {part: answers.get(part, late) for part in questions}
+    timed_out = Blind(f"there was no answer within {format_span(seconds)}")
+    return {part: answers.get(part, timed_out) for part in questions}
 
 
 def _copy(run: Run, answers: Mapping[str, Any], path: str) -> Copy:

@@ -10,7 +10,7 @@ from herorun.core.remote.runbook import RunbookFacts, render_runbook
 from herorun.operations.remote.patrol import ways_of
 from herorun.runs import Run
 from herorun.system.clock import now
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 from herorun.system.remote_python import remote_to
 
 PAGE = "runbook.md"
@@ -40,5 +40,5 @@ def write_page(run: Run, page: str, path: Path | None) -> Path:
     if path is None:
         run.prepare()
     target = path or run.state / PAGE
-    write_whole(target, page.encode())
+    write_atomic(target, page.encode())
     return target

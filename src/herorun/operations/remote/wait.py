@@ -38,7 +38,7 @@ class Ended:
     """What a sentinel says last."""
 
     code: int  # 0 reached, 1 it will not come or somebody must look, 3 the last look saw nothing
-    words: str
+    message: str
     line: str
     polls: int
     assessment: PatrolAdvice | None
@@ -50,7 +50,7 @@ def wait_for(
     condition: WaitCondition,
     every: float,
     most: int,
-    say: Callable[[str], None],
+    show: Callable[[str], None],
 ) -> Ended:
     """At most so many looks, `every` seconds apart. Whatever a look meets, the loop goes on to its
     bound and ends.
@@ -60,13 +60,13 @@ def wait_for(
     must_end(every, most)
     see = observer(run, condition)
     slug, top, began = run.slug, run.place.repository, now().timestamp()
-    previous = signal.signal(signal.SIGTERM, lambda number, frame: _retired(slug, top, say))
+    previous = signal.signal(signal.SIGTERM, lambda number, frame: _retired(slug, top, show))
     try:
         with process_registry.registered(
             "await", slug, top, str(condition), began, began + every * most
         ) as own:
             for other in replaced(own):
-                say(
+                show(
                     f"the earlier wait of {slug} (process {other.pid}, for {other.what}) is "
                     "ended: a run has one wait"
                 )
@@ -161,11 +161,11 @@ def _observe_run(run: Run, condition: WaitCondition) -> dict[str, Any]:
     return facts
 
 
-def _retired(slug: str, top: str, say: Callable[[str], None]) -> None:
+def _retired(slug: str, top: str, show: Callable[[str], None]) -> None:
     """Who asked for the end: a newer sentinel of the same run, or `box watchers` or a person."""
     others = process_registry.registered_watchers().values()
     newer = [e for e in others if e and (e.run, e.top) == (slug, top) and e.pid != os.getpid()]
     live = [each for each in newer if each.lives]
     by = f"process {live[-1].pid}, which waits for {live[-1].what}" if live else "a SIGTERM"
-    say(f"this wait of {slug} is ended by {by}")
+    show(f"this wait of {slug} is ended by {by}")
     raise KeyboardInterrupt

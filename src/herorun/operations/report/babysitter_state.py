@@ -46,8 +46,8 @@ def monitor_is_stale(run: Run) -> bool:
         or (handed and handed.to != run.launcher.owner)
     ):
         return False
-    late = 2 * run.contract.babysit.cadence + timedelta(minutes=1)
-    return is_lost(run) or now() - last_beat > late
+    max_age = 2 * run.contract.babysit.cadence + timedelta(minutes=1)
+    return is_lost(run) or now() - last_beat > max_age
 
 
 def is_babysitter_lost(run: Run) -> bool:

@@ -41,10 +41,12 @@ class Notation(Enum):
         return int(number)
 
 
-def notation_of(path: Path, rows: Iterable[Sequence[str]], judged: Sequence[int]) -> Notation:
+def notation_of(
+    path: Path, rows: Iterable[Sequence[str]], judged_places: Sequence[int]
+) -> Notation:
     """As the judged columns write their numbers; as the others do where those do not show it."""
     firsts = [_Firsts(), _Firsts()]  # of the judged columns, and of the others
-    places = frozenset(judged)
+    places = frozenset(judged_places)
     for cells in rows:
         for place, cell in enumerate(cells):
             if "," in cell or "." in cell:

@@ -24,12 +24,12 @@ class CsvTable:
         path: Path,
         header: list[str],
         step_name: str | None,
-        judged: frozenset[str],
+        judged_columns: frozenset[str],
         notation: Notation,
     ) -> None:
-        """`judged`: the columns in which a word instead of a number is an error."""
+        """`judged_columns`: the columns in which a word instead of a number is an error."""
         self._path, self._header, self._notation = path, header, notation
-        self._judged = judged
+        self._judged_columns = judged_columns
         self._place = header.index(step_name) if step_name is not None else -1
         self._clock = next((header.index(name) for name in CLOCKS if name in header), -1)
         self._places = [i for i in range(len(header)) if i not in (self._place, self._clock)]
@@ -97,7 +97,9 @@ class CsvTable:
         """Step and values of a line in which a cell is no number."""
         notation = self._notation
         try:
-            values = _values_of(self._names, [row[i] for i in self._places], self._judged, notation)
+            values = _values_of(
+                self._names, [row[i] for i in self._places], self._judged_columns, notation
+            )
             return notation.step(row[self._place]) if self._place >= 0 else number - 2, values
         except (ValueError, IndexError):
             raise WrongUse(
@@ -113,7 +115,7 @@ class CsvTable:
 
 
 def _values_of(
-    names: Sequence[str], cells: Sequence[str], judged: frozenset[str], notation: Notation
+    names: Sequence[str], cells: Sequence[str], judged_columns: frozenset[str], notation: Notation
 ) -> dict[str, float]:
     values: dict[str, float] = {}
     for name, cell in zip(names, cells, strict=True):
@@ -122,7 +124,7 @@ def _values_of(
         try:
             values[name] = notation.number(cell)
         except ValueError:
-            if name in judged:
+            if name in judged_columns:
                 raise
     return values
 

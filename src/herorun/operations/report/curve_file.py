@@ -137,8 +137,8 @@ def _notation(path: Path, columns: Sequence[str]) -> Notation:
         file.readline(LONGEST_LINE)
         if not may_hold_commas(iter(partial(file.read, CHUNK), b""), _delimiter(path)):
             return Notation.POINT
-    judged = _judged_columns(columns) | {_step_name(columns)}
-    places = [place for place, name in enumerate(columns) if name in judged]
+    judged_columns = _judged_columns(columns) | {_step_name(columns)}
+    places = [place for place, name in enumerate(columns) if name in judged_columns]
     return notation_of(path, islice(_cells_of(path), 1, None), places)
 
 
@@ -158,8 +158,8 @@ def chunks_of(path: Path) -> Iterator[Sequence[Row]]:
     columns = columns_of(path)
     if not _has_steps(columns):
         raise WrongUse(f"{_without_steps(path, columns)}.")
-    step_name, judged = _step_name(columns), _judged_columns(columns)
-    table = CsvTable(path, columns, step_name, judged, _notation(path, columns))
+    step_name, judged_columns = _step_name(columns), _judged_columns(columns)
+    table = CsvTable(path, columns, step_name, judged_columns, _notation(path, columns))
     try:
         with path.open("rb") as file:
             text = TextIOWrapper(file, newline="", encoding="utf-8-sig")

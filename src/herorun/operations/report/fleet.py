@@ -30,7 +30,7 @@ from herorun.operations.report.report import LEVELS, report_of
 from herorun.operations.report.status import all_statuses
 from herorun.runs import known_slugs, template, watched_run
 from herorun.system.clock import now
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 from herorun.system.git import find_repository
 
 INDEX = "index.html"
@@ -174,4 +174,4 @@ def failure_page(slug: str, error: str, fleet: str) -> str:
 
 
 def _write_page(path: Path, page: str) -> None:
-    write_whole(path, page.encode("utf-8", "backslashreplace"), PUBLIC)
+    write_atomic(path, page.encode("utf-8", "backslashreplace"), PUBLIC)

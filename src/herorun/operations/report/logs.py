@@ -81,30 +81,30 @@ def read_log(scheduler: Scheduler, instance: str, lines: int | None) -> Iterator
 
 
 def follow_log(
-    scheduler: Scheduler, instance: Instance, lines: int | None, say: Callable[[str], None]
+    scheduler: Scheduler, instance: Instance, lines: int | None, show: Callable[[str], None]
 ) -> Iterator[str]:
-    """What the log holds, then what is new, until the job has ended; `say` gets what went wrong.
+    """What the log holds, then what is new, until the job has ended; `show` gets what went wrong.
 
     A read that fails is repeated: a link that is cut does not end it.
     """
     reader, text = _LogReader(scheduler, instance.name, lines), LogText()
-    ask_at, waiting = time.monotonic(), False
+    ask_at, is_waiting = time.monotonic(), False
     while True:
         began = time.monotonic()
-        for part in reader.attempt(say):
+        for part in reader.attempt(show):
             if part.restarted:
-                say(f"the log of {instance.name} was replaced: it is read from its start")
+                show(f"the log of {instance.name} was replaced: it is read from its start")
                 yield text.end()
             yield text.add(part.data)
             if part.data and reader.passes:
                 ask_at = time.monotonic() + IDLE
-        if reader.empty and not waiting:
-            waiting = True
-            say(f"the log of {instance.name} is empty so far; new lines follow here")
+        if reader.empty and not is_waiting:
+            is_waiting = True
+            show(f"the log of {instance.name} is empty so far; new lines follow here")
         if time.monotonic() >= ask_at and (state := _end_of(scheduler, instance)):
-            yield from (text.add(part.data) for part in reader.attempt(say))
+            yield from (text.add(part.data) for part in reader.attempt(show))
             yield text.end()
-            say(f"{instance.name} has ended ({state})")
+            show(f"{instance.name} has ended ({state})")
             return
         time.sleep(min(SLOWEST, max(1.0, 5 * (time.monotonic() - began))))
 
@@ -134,7 +134,7 @@ class _LogReader:
         """Whether it was read, and held nothing."""
         return bool(self.passes) and not self._offset and not self._newest
 
-    def attempt(self, say: Callable[[str], None]) -> Iterator[LogPart]:
+    def attempt(self, show: Callable[[str], None]) -> Iterator[LogPart]:
         """`new`, where a failure is said once and not raised."""
         try:
             yield from self.new()
@@ -143,7 +143,7 @@ class _LogReader:
             missing = isinstance(error, FileNotFoundError)
             message = f"{self._instance} has no log yet" if missing else describe_error(error)
             if message != self._trouble:
-                say(message)
+                show(message)
             self._trouble = message
 
     def new(self) -> Iterator[LogPart]:

@@ -181,9 +181,9 @@ def _log_links(run: Run, instance: str) -> dict[str, str]:
 
 
 def _place_of_log(run: Run, method: str, instance: str) -> str:
-    tell = getattr(run.scheduler, method, None)
+    method_of = getattr(run.scheduler, method, None)
     with contextlib.suppress(HerorunError, OSError):
-        return str(tell(instance)) if callable(tell) else ""
+        return str(method_of(instance)) if callable(method_of) else ""
     return ""
 
 

@@ -207,7 +207,7 @@ def _people(memory: Memory) -> dict[str, Any]:
     return {
         "paused": pause,
         "questions": [*_judge_question(memory), *open_questions(memory)],
-        "answer": answered.words if answered else None,
+        "answer": answered.summary if answered else None,
         "acknowledgements": [Acked.of(ack, alert=key) for key, ack in acks],
         "stopped_by": memory.stopped.get(current),
     }
@@ -221,7 +221,7 @@ def document_of(tick: TickOutcome, **slug: str) -> "BabysitDocument":
     """As `babysit --json` prints it; with its slug among several."""
     from herorun.schemas.runs import BabysitDocument
 
-    drift = next((doubt for doubt in tick.doubts if doubt.startswith(DRIFT)), "")
+    drift = next((doubt_line for doubt_line in tick.doubts if doubt_line.startswith(DRIFT)), "")
     drift = drift.removeprefix(DRIFT).removesuffix(STANDS)
     return BabysitDocument.of(tick.entry(), **_record_state(tick.run, drift, tick.doubts), **slug)
 

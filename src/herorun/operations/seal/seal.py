@@ -195,9 +195,11 @@ def _tag(
     run.record.append(Done(now(), key, attempt, result=oid), event)
     pushed = run.record.push()
     warnings = [] if pushed else [f"the record is not pushed: {pushed.why}"]
-    late = [caveat for caveat in remembered(memory)["caveats"] if caveat not in facts["caveats"]]
+    late_caveats = [
+        caveat for caveat in remembered(memory)["caveats"] if caveat not in facts["caveats"]
+    ]
     warnings += [
-        f"noted too late for the tag, only the logbook has it: {caveat}" for caveat in late
+        f"noted too late for the tag, only the logbook has it: {caveat}" for caveat in late_caveats
     ]
     warnings += [*unsigned, *_announce_seal(run, event)]
     run.record.push()

@@ -90,8 +90,11 @@ def make_statement(
 def _caveats(run: Run, memory: Memory, report: GateReport, manifest: Manifest | None) -> list[str]:
     """Every caveat of the seal; see `core.seal.caveats`."""
     assessment, receipt = report.evidence.get(HealthAssessment), report.evidence.get(Receipt)
-    late = report.evidence.get(LateReceipts)
-    receipts = (*(late.receipts if isinstance(late, LateReceipts) else ()), receipt)
+    late_receipts = report.evidence.get(LateReceipts)
+    receipts = (
+        *(late_receipts.receipts if isinstance(late_receipts, LateReceipts) else ()),
+        receipt,
+    )
     instances = {each.instance for each in receipts if isinstance(each, Receipt)}
     return caveats(
         memory=memory,

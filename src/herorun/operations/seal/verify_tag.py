@@ -67,8 +67,8 @@ def verify_statement(seal: SealedTag, proof: SealProof) -> None:
             "its message does not match its statement",
         ),
     ]
-    proof.proven += [f"the tag has {what}" for what, holds, _ in rows if holds]
-    proof.faults += [f"the tag: {why}" for _, holds, why in rows if not holds]
+    proof.proven += [f"the tag has {what}" for what, is_true, _ in rows if is_true]
+    proof.faults += [f"the tag: {why}" for _, is_true, why in rows if not is_true]
 
 
 def ask_signature(seal: SealedTag, proof: SealProof) -> None:
@@ -78,12 +78,12 @@ def ask_signature(seal: SealedTag, proof: SealProof) -> None:
     signature = signature_of(seal.repository, seal.tag)
     if signature.good is None:
         proof.unproven.append(
-            f"the signature: this machine cannot check it: {scrub(signature.words)}"
+            f"the signature: this machine cannot check it: {scrub(signature.detail)}"
         )
     elif signature.good:
-        proof.proven.append(f"the signature: {scrub(signature.words)}")
+        proof.proven.append(f"the signature: {scrub(signature.detail)}")
     else:
-        proof.faults.append(f"the signature does not fit the tag: {scrub(signature.words)}")
+        proof.faults.append(f"the signature does not fit the tag: {scrub(signature.detail)}")
 
 
 def ask_commit(seal: SealedTag, proof: SealProof) -> None:

@@ -119,7 +119,7 @@ class KubernetesById:
         kind, name = kind_and_name(job)
         try:
             document = self._read(kind, name)
-            return Found(self._judged(job, kind, document))
+            return Found(self._judge(job, kind, document))
         except NotThere:
             return Unknown(
                 f"{self._kube.where} has no {kind.title} {name}: it was deleted, also by "
@@ -128,15 +128,15 @@ class KubernetesById:
         except (CouldNotLook, OSError) as error:
             return Unknown(describe_error(error))
 
-    def _judged(self, job: str, kind: ObjectKind, document: Mapping[str, Any]) -> Job:
+    def _judge(self, job: str, kind: ObjectKind, document: Mapping[str, Any]) -> Job:
         pods = self._pods(kind, document)
         record = record_of(kind, document, len(pods))
         counted = concluded_pods(kind, document, pods)
         answer = judge_kubernetes(record, counted, lost_nodes(self._kube, counted))
         answer = with_ray_state(answer, document) if kind.name == "rayjob" else answer
         if not answer.state.ended and (workload := self._workload(document)):
-            words = (answer.reason, kueue_reason(workload))
-            answer = replace(answer, reason="; ".join(part for part in words if part))
+            reasons = (answer.reason, kueue_reason(workload))
+            answer = replace(answer, reason="; ".join(part for part in reasons if part))
         return replace(answer, id=job, instance=job)
 
     def _read(self, kind: ObjectKind, name: str) -> dict[str, Any]:
@@ -200,7 +200,7 @@ class KubernetesById:
         return tuple(
             f"{kind.resource}/{other}"
             for other in sorted(same)
-            if not self._judged(other, kind, objects[other]).state.ended
+            if not self._judge(other, kind, objects[other]).state.ended
         )
 
     def origin(self, job: str) -> Origin:
@@ -231,7 +231,7 @@ class KubernetesById:
             document = self._read(kind, name)
         except NotThere:
             raise WrongUse(f"There is no {kind.title} {name} in {self._kube.where}.") from None
-        answer = self._judged(job, kind, document)
+        answer = self._judge(job, kind, document)
         if answer.state.ended:
             return
         workload = self._workload(document)

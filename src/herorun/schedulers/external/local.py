@@ -24,7 +24,7 @@ from herorun.schedulers import local
 from herorun.schedulers._instance import Folder, last_lines
 from herorun.schedulers._processes import start_time
 from herorun.system.clock import now
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 from herorun.system.host import owner
 
 JOBS = JobKind(
@@ -64,23 +64,23 @@ class LocalById:
         """The number may be another process's by now: what it was born as is kept from the first
         look on.
         """
-        alive, birth_file = start_time(pid), self._birth_file(str(pid))
+        started, birth_file = start_time(pid), self._birth_file(str(pid))
         birth = birth_file.read_text("utf-8").strip() if birth_file.exists() else ""
-        if not birth and not alive:
+        if not birth and not started:
             return Absent()
         if not birth:
-            write_whole(birth_file, alive.encode())
-        if alive and birth in ("", alive):
+            write_atomic(birth_file, started.encode())
+        if started and birth in ("", started):
             self._keep_log(pid)
             return Found(
-                Job(str(pid), str(pid), JobState.RUNNING, "running", started=_began(alive))
+                Job(str(pid), str(pid), JobState.RUNNING, "running", started=_began(started))
             )
         if (stop_file := self._stopped(pid)).exists():
             by = stop_file.read_text("utf-8").strip()
             return Found(
                 Job(str(pid), str(pid), JobState.CANCELLED, "stopped", stopped_by=by, ended=now())
             )
-        other = ", its number is another one's now" if alive else ""
+        other = ", its number is another one's now" if started else ""
         why = f"the process is gone{other}, and nobody recorded how it ended: see its log"
         return Found(Job(str(pid), str(pid), JobState.GONE, "gone", why, ended=now()))
 
@@ -109,15 +109,15 @@ class LocalById:
         ended, nobody can.
         """
         argv = self._kept_argv(pid)
-        if not argv.exists() and (words := _argv_of(str(pid))):
-            write_whole(argv, words)
+        if not argv.exists() and (command_line := _argv_of(str(pid))):
+            write_atomic(argv, command_line)
         log_file = self._kept_log(pid)
         if self._log or log_file.exists():
             return
         with suppress(OSError):
             out = os.readlink(f"/proc/{pid}/fd/1")
             if Path(out).is_file():
-                write_whole(log_file, os.fsencode(out))
+                write_atomic(log_file, os.fsencode(out))
 
     def _stopped(self, pid: int) -> Path:
         """By whose order we have asked it to end."""
@@ -145,11 +145,11 @@ class LocalById:
         """Whether the number is a later process's by now."""
         if job.startswith("/"):
             return False
-        alive, birth_file = start_time(int(job)), self._birth_file(job)
+        started, birth_file = start_time(int(job)), self._birth_file(job)
         return (
-            bool(alive)
+            bool(started)
             and birth_file.exists()
-            and birth_file.read_text("utf-8").strip() not in ("", alive)
+            and birth_file.read_text("utf-8").strip() not in ("", started)
         )
 
     def _birth_file(self, job: str) -> Path:
@@ -178,7 +178,7 @@ class LocalById:
             return
         answer = self._process(int(job))
         if isinstance(answer, Found) and answer.job.state.live:
-            write_whole(self._stopped(int(job)), owner().encode())
+            write_atomic(self._stopped(int(job)), owner().encode())
             with suppress(ProcessLookupError):
                 os.kill(int(job), signal.SIGTERM)
 

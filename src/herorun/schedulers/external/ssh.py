@@ -26,7 +26,7 @@ from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.core.untrusted_json import read_json
 from herorun.system.box_programs import PROCESSES
 from herorun.system.clock import now
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 from herorun.system.host import owner
 from herorun.system.remote_python import readable, remote_to
 
@@ -81,16 +81,16 @@ class SshById:
         try:
             facts = self._ask("process", pid=int(job))
             with readable(self._remote.transport.where):
-                return self._judged(job, facts, asked_at)
+                return self._judge(job, facts, asked_at)
         except (OSError, CouldNotLook) as error:
             return Unknown(describe_error(error))
 
-    def _judged(self, job: str, facts: dict[str, Any], asked_at: datetime) -> Search:
+    def _judge(self, job: str, facts: dict[str, Any], asked_at: datetime) -> Search:
         born, first = str(facts["born"]), self._known(job)
         if first is None and not born:
             return Absent()
         if first is None:
-            self._keep(job, facts)
+            self._write_record(job, facts)
         if first is None or born == first.born:
             # never later than it was, or its first lines would be older than itself
             started = asked_at - timedelta(seconds=float(facts["seconds"]))
@@ -146,7 +146,7 @@ class SshById:
     def stop(self, job: str) -> None:
         first, answer = self._known(job), self.find_job(job)
         if first and isinstance(answer, Found) and answer.job.state.live:
-            write_whole(self._stopped(job), owner().encode())
+            write_atomic(self._stopped(job), owner().encode())
             self._ask("end", pid=int(job), born=first.born)
 
     def _ask(self, question: str, **arguments: Any) -> Any:
@@ -160,9 +160,9 @@ class SshById:
         except (ValueError, TypeError):
             raise CouldNotLook(f"{self._record_file(job)} is damaged: move it away.") from None
 
-    def _keep(self, job: str, facts: dict[str, Any]) -> None:
+    def _write_record(self, job: str, facts: dict[str, Any]) -> None:
         document = {each.name: facts[each.name] for each in fields(_ProcessRecord)}
-        write_whole(self._record_file(job), (json.dumps(document) + "\n").encode())
+        write_atomic(self._record_file(job), (json.dumps(document) + "\n").encode())
 
     def _record_file(self, job: str) -> Path:
         return self._state / f"process-{job}.json"

@@ -46,9 +46,9 @@ class Repository:
         """
         argv = ("git", *FLAGS, *(word for each in settings for word in ("-c", each)), *args)
         ssh = users_ssh(self.config("core.sshCommand")) if args[0] in _ASK else {}
-        everywhere = {**environment(), **ssh, **(env or {})}
+        full_env = {**environment(), **ssh, **(env or {})}
         try:
-            answer = run(argv, timeout, cwd=str(self.top), env=everywhere, stdin=stdin)
+            answer = run(argv, timeout, cwd=str(self.top), env=full_env, stdin=stdin)
         except CouldNotLook as error:  # which names the second word
             raise CouldNotLook(str(error).replace(f"git {FLAGS[0]}", f"git {args[0]}")) from None
         if answer.code not in ok:

@@ -36,7 +36,7 @@ class TagSignature:
     """What git says of a tag's signature: good, bad, or nobody here can tell."""
 
     good: bool | None
-    words: str
+    detail: str
 
 
 def signature_of(repository: Repository, tag: str) -> TagSignature:

@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
-from herorun.system.files import write_whole
+from herorun.system.files import write_atomic
 from herorun.system.metrics_cache.format import (
     Block,
     Column,
@@ -59,19 +59,19 @@ def _thin(path: Path) -> int:
             block = thinned(block_at(file, index_at(file)))
     except Damaged:
         return 0
-    write_whole(path, written(block, True), spare=True)
+    write_atomic(path, written(block, True), spare=True)
     return len(block)
 
 
 def thinned(block: Block) -> Block:
     """Every second row, and those that must stay."""
-    keep = sorted({*range(1, len(block), 2), *_to_stay(block)})
-    new_places = {place: number for number, place in enumerate(keep)}
+    places = sorted({*range(1, len(block), 2), *_to_stay(block)})
+    new_places = {place: number for number, place in enumerate(places)}
     columns = {name: _of_rows(column, new_places) for name, column in block.columns.items()}
     return Block(
-        array("q", (block.steps[place] for place in keep)),
-        array("q", (block.times[place] for place in keep)),
-        array("I", (block.attempts[place] for place in keep)),
+        array("q", (block.steps[place] for place in places)),
+        array("q", (block.times[place] for place in places)),
+        array("I", (block.attempts[place] for place in places)),
         {name: column for name, column in columns.items() if column.values},
         block.facts,
     )

@@ -14,7 +14,7 @@ from herorun.core.decode import decode
 from herorun.core.detectors import Names
 from herorun.core.detectors.attempts import Arrivals
 from herorun.core.ports import Row
-from herorun.system.files import make_folders, sync_folder, write_whole
+from herorun.system.files import make_folders, sync_folder, write_atomic
 from herorun.system.metrics_cache.coarsen import MOST_BYTES, coarsen
 from herorun.system.metrics_cache.format import (
     Block,
@@ -120,7 +120,7 @@ class Writer:
 
     def _fill(self, blocks: Sequence[Block]) -> None:
         """Write one full file in place of the open one."""
-        write_whole(file_path(self._generation, self._number, FULL), written(joined(blocks), True))
+        write_atomic(file_path(self._generation, self._number, FULL), written(joined(blocks), True))
         file_path(self._generation, self._number, OPEN).unlink(missing_ok=True)
         self._number, self._blocks = self._number + 1, []
         coarsen(self._generation, self._most)
