@@ -31,7 +31,7 @@ SHELL = {
 
 
 def test_of_a_shell_only_what_trainers_read_goes_into_the_plan():
-    values, withheld = from_shell(SHELL, (), (), here=True)
+    values, withheld = from_shell(SHELL, (), (), is_local=True)
 
     assert values == {"XLA_FLAGS": "--a", "HF_HOME": "/data/hf", "CUDA_VISIBLE_DEVICES": "0,1"}
     assert [*withheld] == ["WANDB_API_KEY"]
@@ -39,7 +39,7 @@ def test_of_a_shell_only_what_trainers_read_goes_into_the_plan():
 
 
 def test_a_path_of_this_machine_means_nothing_on_another():
-    values, withheld = from_shell(SHELL, ("WANDB_API_KEY",), ("*_VISIBLE_DEVICES",), here=False)
+    values, withheld = from_shell(SHELL, ("WANDB_API_KEY",), ("*_VISIBLE_DEVICES",), is_local=False)
 
     assert values == {"XLA_FLAGS": "--a"}
     assert list(withheld) == ["HF_HOME"]
@@ -47,7 +47,7 @@ def test_a_path_of_this_machine_means_nothing_on_another():
 
 @pytest.mark.parametrize("value", ["two\nlines", "odd \udcff bytes", "a\0b"])
 def test_what_no_record_could_hold_is_withheld(value):
-    values, withheld = from_shell({"XLA_FLAGS": value}, (), (), here=True)
+    values, withheld = from_shell({"XLA_FLAGS": value}, (), (), is_local=True)
 
     assert (values, list(withheld)) == ({}, ["XLA_FLAGS"])
 

@@ -113,7 +113,7 @@ def with_status(
 def raw_state_of(raw: str) -> str:
     """The source's own word, as the registry keeps it: the first of what is told.
 
-    >>> raw_state_of("success; Slurm COMPLETED"), word_of("CANCELLED by 1003")
+    >>> raw_state_of("success; Slurm COMPLETED"), raw_state_of("CANCELLED by 1003")
     ('SUCCESS', 'CANCELLED')
     """
     first = raw.partition(";")[0].strip()
