@@ -115,7 +115,7 @@ def test_the_first_look_is_kept_for_the_next_process_until_the_word_changes(tmp_
     assert UnconfirmedEnds(tmp_path / "kept").since(lost, AT) == AT
     assert UnconfirmedEnds(tmp_path / "kept").since(lost, LATER) == AT
     assert UnconfirmedEnds(tmp_path / "kept").since(replace(lost, raw="not_found"), LATER) == LATER
-    UnconfirmedEnds(tmp_path / "kept").has_ended(lost)
+    UnconfirmedEnds(tmp_path / "kept").forget(lost)
     assert UnconfirmedEnds(tmp_path / "kept").since(lost, LATER) == LATER
 
 

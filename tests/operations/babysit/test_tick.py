@@ -440,4 +440,4 @@ def test_a_finished_run_is_watched_while_a_second_person_may_have_to_be_asked(
     story.finished()
     outcome = run_tick(*watched_run(SLUG, story.work))
     assert outcome.is_complete and outcome.tick is not None
-    assert replace(outcome, tick=replace(outcome.tick, settled=False)).over is not stays
+    assert replace(outcome, tick=replace(outcome.tick, settled=False)).is_complete is not stays

@@ -100,7 +100,7 @@ def test_a_lease_that_moves_is_not_taken(
         beats.append(take_lease(replace_owner(mine, held.owner)))
 
     with pytest.raises(Blocked, match="alive"):
-        handoff.take_over(story.run, wait=60, rest=owner_lives)
+        handoff.take_over(story.run, wait=60, sleep=owner_lives)
     assert lease(story).owner == held.owner
     assert not story.events("HandedOff")
 
