@@ -149,15 +149,24 @@ def test_a_start_behind_a_link_is_the_same_start(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "outcome"), [("jsonl", "unknown"), ("wandb", "fail"), ("wandb_offline", "fail")]
+    ("variable", "outcome"),
+    [("", "unknown"), (None, "unknown"), ("WANDB_RUN_ID", "fail"), ("THEIR_RUN", "unknown")],
 )
-def test_a_stray_run_id_counts_only_where_the_run_reports_to_wandb(
-    world: World, kind: str, outcome: str
+def test_a_stray_run_id_counts_only_where_the_trackers_client_takes_it(
+    world: World, variable: str | None, outcome: str
 ) -> None:
-    world.admitted["tracker_kind"] = kind
+    """None: an admission by an earlier version, which does not name the variable."""
+    world.admitted["tracker_id_variable"] = variable
 
     assert world.item("tracker-id", WANDB_RUN_ID="stray")[0] == outcome
     assert world.item("tracker-id", {"tracker_id": "tiny"}, WANDB_RUN_ID="stray")[0] == "pass"
+
+
+def test_the_run_id_is_read_from_the_variable_that_the_tracker_declares(world: World) -> None:
+    world.admitted["tracker_id_variable"] = "THEIR_RUN"
+
+    assert world.item("tracker-id", THEIR_RUN="tiny")[0] == "pass"
+    assert world.item("tracker-id", THEIR_RUN="stray")[0] == "fail"
 
 
 # --- files that cannot be read --------------------------------------------------------------------

@@ -81,13 +81,14 @@ THEIRS = """class CsvRows:
     resumes_by_id = True
     drops_past_steps = True
     name_rules = {"id": "[a-z]+"}
+    id_variable = "RUN"
     client_variables = ("RUN",)
 
     def client_problem(self, name, value, run, forks):
         return f"unset {name}"
 
 """
-DECLARED = TrackerTraits("theirs", True, True, {"id": "[a-z]+"})
+DECLARED = TrackerTraits("theirs", True, True, {"id": "[a-z]+"}, "RUN")
 
 
 def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_path: Path) -> None:
@@ -137,6 +138,120 @@ except WrongUse as error:
         "The adapter 'older' of [scheduler] kind has members by older names: beside -> "
         "other_jobs. Update it.\n"
     )
+
+
+SHELF = """
+from pydantic import BaseModel
+from herorun.core.ports import FileEntry
+
+class Options(BaseModel):
+    pass
+
+class Shelf:
+    def __init__(self):
+        self.files = {}
+
+    def entries(self, path):
+        below = [name[len(path) + 1:] for name in self.files if name.startswith(f"{path}/")]
+        if not below:
+            raise FileNotFoundError(2, "nothing is there", path)
+        names = {name.partition("/")[0] + ("/" if "/" in name else "") for name in below}
+        return tuple(FileEntry(name) for name in sorted(names))
+
+    def names(self, path):
+        return tuple(entry.name for entry in self.entries(path))
+
+    def read(self, path):
+        if path not in self.files:
+            raise FileNotFoundError(2, "nothing is there", path)
+        return self.files[path]
+
+    def end(self, path, count):
+        return self.read(path)[-count:]
+
+    def modified(self, path):
+        return None
+
+    def generation(self, path):
+        return f"content:{self.read(path)!r}"
+
+    def digests(self, folder, names, previous):
+        yield from ()
+
+    def region(self, root):
+        return "their cellar"
+
+    def rules(self, root):
+        return ()
+
+    def create(self, path, data):
+        if path in self.files:
+            raise FileExistsError(17, "it exists", path)
+        self.files[path] = data
+
+    def swap(self, path, before, after):
+        is_same = self.read(path) == before
+        self.files[path] = after if is_same else self.read(path)
+        return is_same
+
+    def delete(self, path):
+        del self.files[path]
+
+    def delete_folder(self, path):
+        pass
+
+    def probe(self, root):
+        pass
+
+def connect(options, place):
+    return Shelf()
+"""
+STORE = """
+from herorun import adapters
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Place
+from herorun.store_router import RoutedStore
+place = Place("tiny", "theirs://runs/tiny", "/nowhere", "theirs://runs/tiny")
+store = RoutedStore(place)
+for name in ("ckpt_5/shard", "ckpt_5/DONE", "ckpt_9/shard", "ckpt_5.bak/DONE"):
+    store.create(f"theirs://runs/tiny/{name}", b"x")
+print(store.region("theirs://runs/tiny"), *store.names("theirs://runs/tiny"))
+print(store.swap("theirs://runs/tiny/ckpt_9/shard", b"x", b"y"))
+try:
+    store.read("older://runs/tiny/shard")
+except WrongUse as error:
+    print(error)
+layout = adapters.connect("stores.layouts", "theirs", {}, place)
+for each in layout.candidates(store, "theirs://runs/tiny", False):
+    print(each.step, each.complete, each.alike)
+try:
+    adapters.connect("stores.layouts", "older", {}, place)
+except WrongUse as error:
+    print(error)
+"""
+
+
+def test_a_foreign_store_and_layout_are_used_and_those_that_lack_a_member_are_refused(
+    tmp_path: Path,
+) -> None:
+    layout = (TOP / "templates" / "layout.py").read_text()
+    (tmp_path / "their_store.py").write_text(SHELF)
+    (tmp_path / "older_store.py").write_text(SHELF.replace("def swap", "def exchange"))
+    (tmp_path / "their_layout.py").write_text(layout)
+    without_base = layout.replace("(NamedLayout)", "").replace("def final", "def last")
+    (tmp_path / "older_layout.py").write_text(without_base)
+    entry_points = (
+        "[herorun.stores]\ntheirs = their_store\nolder = older_store\n"
+        "[herorun.stores.layouts]\ntheirs = their_layout\nolder = older_layout\n"
+    )
+    facts, is_swapped, store, *checkpoints, older = asked(
+        tmp_path, entry_points, STORE
+    ).splitlines()
+    assert facts == "their cellar ckpt_5.bak/ ckpt_5/ ckpt_9/"
+    assert is_swapped == "True"
+    assert mentions(store, "'older'", "[output] root", "swap", "core.ports.Store")
+    assert checkpoints == ["5 True False", "5 False True", "9 False False"]
+    assert mentions(older, "'older'", "[checkpoints] layout", "final", "core.ports.Layout")
 
 
 BY_ID = """

@@ -240,6 +240,23 @@ def _reaches_people(kind: str) -> bool:
     return not getattr(adapter_module("notifiers", kind), "REACHES_NOBODY", False)
 
 
+def init_kind(port: str, settings: Mapping[str, str]) -> str:
+    """The built-in kind that a key of `[tool.herorun.init]` stands for, by `INIT_KEYS` beside its
+    `connect`; empty where no such key is set, and a `WrongUse` where another key is missing.
+    """
+    for kind in adapter_kinds(port):
+        keys = getattr(adapter_module(port, kind), "INIT_KEYS", ())
+        missing = [key for key in keys if key not in settings]
+        if len(missing) < len(keys):
+            if missing:
+                raise WrongUse(
+                    f"[tool.herorun.init] lacks {', '.join(missing)}: [{_table_of(port)}] {kind} "
+                    f"needs {' and '.join(keys)}."
+                )
+            return kind
+    return ""
+
+
 def _validated(port: str, kind: str, module: Any, options: Mapping[str, Any]) -> Any:
     try:
         return module.Options.model_validate(dict(options))

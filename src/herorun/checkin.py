@@ -238,10 +238,11 @@ def _spelled(path: str | os.PathLike[str] | None, admitted: str | None) -> str |
 
 
 def _tracker_id(admission: Mapping[str, Any], presented: str | None) -> str | None:
-    """What the script says; else what W&B would take from the environment, where the run reports there."""
-    if presented is not None or not str(admission.get("tracker_kind")).startswith("wandb"):
+    """What the script says; else what the tracker's client would take from the environment."""
+    variable = admission.get("tracker_id_variable")
+    if presented is not None or not isinstance(variable, str):
         return presented
-    return os.environ.get("WANDB_RUN_ID")
+    return os.environ.get(variable)
 
 
 def _hash_files(

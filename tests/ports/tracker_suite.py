@@ -65,6 +65,7 @@ class TrackerSuite:
         assert set(traits.name_rules) <= {"id", "project", "entity"}
         for rule in traits.name_rules.values():
             re.compile(rule)
+        assert traits.id_variable in ("", *self.client_variables)
 
     def test_it_judges_the_variables_that_its_client_takes(self, bench: TrackerBench) -> None:
         tracker = bench.connect()

@@ -452,7 +452,12 @@ def _as_text(values: Any) -> dict[str, Any]:
 
 
 class TestWandb(TrackerSuite):
-    declares = TrackerTraits(resumes_by_id=True, drops_past_steps=True, name_rules=NAME_RULES)
+    declares = TrackerTraits(
+        resumes_by_id=True,
+        drops_past_steps=True,
+        name_rules=NAME_RULES,
+        id_variable="WANDB_RUN_ID",
+    )
     client_variables = CLIENT_VARIABLES
 
     @pytest.fixture

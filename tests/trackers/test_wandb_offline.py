@@ -70,7 +70,12 @@ def steps(bench: Bench, cursor: str = "") -> list[int]:
 
 
 class TestWandbOffline(TrackerSuite):
-    declares = TrackerTraits(resumes_by_id=True, drops_past_steps=True, name_rules=NAME_RULES)
+    declares = TrackerTraits(
+        resumes_by_id=True,
+        drops_past_steps=True,
+        name_rules=NAME_RULES,
+        id_variable="WANDB_RUN_ID",
+    )
     client_variables = CLIENT_VARIABLES
 
     @pytest.fixture

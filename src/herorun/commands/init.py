@@ -14,7 +14,7 @@ def command(start: str, run: str, as_json: bool) -> int:
 
     RUN is a slug, which names runs/<slug>.toml, or a path. A [config] command is run twice, and the keys that
     differ are named. Defaults for a new contract can be set in pyproject.toml, under [tool.herorun.init]: dri,
-    output_root, scheduler, entity, project, repo.
+    output_root, scheduler, tracker, entity, project, issue, repo.
 
     \b
     Example:

@@ -36,6 +36,9 @@ OVERLAP = timedelta(minutes=2)  # of two readings, because clocks differ
 _NUMBER = lazy_regex(r"/([^/]+/[^/]+)/issues/([0-9]+)")
 
 
+INIT_KEYS = ("repo",)  # of [tool.herorun.init], which stands for this kind
+
+
 def connect(options: Options, place: Place) -> IssueTracker:
     if options.repo is None:
         raise WrongUse('[issue] kind = "github" needs repo = "owner/name".')

@@ -17,9 +17,11 @@ INIT = {
     "dri": "who is responsible, as @handle",
     "output_root": "a folder or URL; a run's own root is <output_root>/<slug>",
     "scheduler": "kind under [scheduler]",
-    "entity": "of the tracker wandb; with project",
-    "project": "of the tracker wandb",
-    "repo": "owner/name of the GitHub repository for the run's issue",
+    "tracker": "kind under [tracker]; entity and project alone stand for one",
+    "entity": "under [tracker]",
+    "project": "under [tracker]",
+    "issue": "kind under [issue]; repo alone stands for one",
+    "repo": "under [issue], owner/name",
 }
 
 

@@ -8,8 +8,9 @@ from herorun.core.plan import TrackerRun
 
 # What it takes wherever the trainer's own code leaves it open.
 SERVICE = "W&B"  # as people call it
+RUN_ID = "WANDB_RUN_ID"
 CLIENT_VARIABLES = (
-    "WANDB_RUN_ID",
+    RUN_ID,
     "WANDB_RESUME",
     "WANDB_PROJECT",
     "WANDB_ENTITY",
@@ -65,7 +66,7 @@ def _difference(name: str, value: str, run: TrackerRun) -> str:
 def _stated_variables(run: TrackerRun) -> Mapping[str, tuple[str, str]]:
     """Variable -> key of `[tracker]`, and what the contract says there."""
     return {
-        "WANDB_RUN_ID": ("id", run.id),
+        RUN_ID: ("id", run.id),
         "WANDB_PROJECT": ("project", run.project or ""),
         "WANDB_ENTITY": ("entity", run.entity or ""),
         "WANDB_NAME": ("name", run.name),

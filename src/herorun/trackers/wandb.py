@@ -30,7 +30,7 @@ from herorun.core.plan import TrackerRun
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.process import MOST, TooMuch, run
-from herorun.trackers._wandb_environment import CLIENT_VARIABLES, SERVICE, wandb_problem
+from herorun.trackers._wandb_environment import CLIENT_VARIABLES, RUN_ID, SERVICE, wandb_problem
 from herorun.trackers._wandb_identity import NAME_RULES
 from herorun.trackers._wandb_mentions import wandb_mentions
 from herorun.trackers._wandb_response import OTHER_FORM, error_of, identity_of, rows_of
@@ -85,6 +85,9 @@ class Options(BaseModel):
     )
 
 
+INIT_KEYS = ("entity", "project")  # of [tool.herorun.init], which stand for this kind
+
+
 def connect(options: Options, place: Place) -> Tracker:
     return Wandb(options)
 
@@ -106,6 +109,7 @@ class Wandb:
     resumes_by_id = True
     drops_past_steps = True
     name_rules = NAME_RULES
+    id_variable = RUN_ID
 
     def __init__(self, options: Options, ask: Ask | None = None) -> None:
         self._options = options

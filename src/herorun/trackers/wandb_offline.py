@@ -24,7 +24,7 @@ from herorun.trackers._open_remote import local_path
 from herorun.trackers._protobuf_wire import MalformedMessage
 from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing
 from herorun.trackers._wandb_edges import beginning_of, edges_of
-from herorun.trackers._wandb_environment import CLIENT_VARIABLES, SERVICE, wandb_problem
+from herorun.trackers._wandb_environment import CLIENT_VARIABLES, RUN_ID, SERVICE, wandb_problem
 from herorun.trackers._wandb_identity import NAME_RULES
 from herorun.trackers._wandb_mentions import wandb_mentions
 from herorun.trackers._wandb_records import HISTORY, kind_of, row_of
@@ -62,6 +62,7 @@ class WandbOffline:
     resumes_by_id = True
     drops_past_steps = True
     name_rules = NAME_RULES
+    id_variable = RUN_ID
 
     def __init__(self, path: Path, identity: str | None = None, name: str | None = None) -> None:
         self._path = path

@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from herorun.trackers.jsonl import JsonLines
 from stories import Story
 
 WORLD = {
@@ -34,3 +37,12 @@ def test_files_of_block_impact_are_admitted(story: Story) -> None:
 def test_the_contract_says_which_they_are(story: Story) -> None:
     trained = {"train.sh", "config.toml", "extra.py", "tests/data.py", "README.md", "uv.lock"}
     assert admitted(story, code={"impact": {"*.md": "block", "*.py": "ignore"}}) == trained
+
+
+def test_check_in_is_told_where_the_trackers_client_takes_the_id_from(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(JsonLines, "id_variable", "THEIR_RUN", raising=False)
+    story.launched()
+    admission = json.loads((story.state / "admissions" / "tiny-1" / "admission.json").read_text())
+    assert admission["tracker_id_variable"] == "THEIR_RUN"

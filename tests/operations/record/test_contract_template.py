@@ -7,6 +7,7 @@ import pytest
 from herorun.core.errors import WrongUse
 from herorun.operations.record.contract_template import FROM, drafted
 from herorun.runs import template
+from wording import mentions
 
 TOLD = {
     "dri": "@dri",
@@ -43,6 +44,17 @@ def test_each_setting_stands_in_its_table_and_says_where_it_is_from() -> None:
     assert text.count(FROM) == 9
 
 
-def test_half_of_a_tracker_is_none() -> None:
-    with pytest.raises(WrongUse, match="needs both"):
-        drafted(template("run.toml"), {"entity": "team"})
+@pytest.mark.parametrize(("key", "missing"), [("entity", "project"), ("project", "entity")])
+def test_half_of_a_tracker_is_none(key: str, missing: str) -> None:
+    with pytest.raises(WrongUse) as refused:
+        drafted(template("run.toml"), {key: "team"})
+    assert mentions(str(refused.value), f"lacks {missing}", "wandb")
+
+
+def test_another_kind_gets_the_keys_that_are_set() -> None:
+    """Also one of an installed package: it is validated when the contract is read."""
+    settings = {"tracker": "mlflow", "project": "hero", "issue": "theirs", "repo": "owner/name"}
+    tables = tomllib.loads(drafted(template("run.toml"), settings))
+    assert tables["tracker"]["kind"] == "mlflow" and "entity" not in tables["tracker"]
+    assert tables["tracker"]["project"] == "hero" and "path" not in tables["tracker"]
+    assert tables["issue"] == {"kind": "theirs", "repo": "owner/name"}

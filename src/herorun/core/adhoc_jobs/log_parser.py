@@ -152,17 +152,6 @@ def run_id(link: str) -> str:
     return link.rpartition("/")[2]
 
 
-def tracker_name(link: str) -> str:
-    """Whose link of a run it is, by its form; a bare id is printed by W&B.
-
-    >>> tracker_name("http://127.0.0.1:5000/#/experiments/1/runs/0a1b2c")
-    'MLflow'
-    >>> tracker_name("https://wandb.ai/marin/exp/runs/ab12cd34")
-    'W&B'
-    """
-    return "MLflow" if "/experiments/" in link else "W&B"
-
-
 def submitted_in(pattern: re.Pattern[str], text: str) -> str:
     """The id of the job that a resubmit command says it has submitted, the newest; empty where it
     says none. `pattern` is how its scheduler names it, see `JobKind`.

@@ -70,6 +70,7 @@ class TrackerTraits:
     drops_past_steps: bool = False
     # part of the identity (id, project, entity) -> the pattern that it matches as a whole
     name_rules: Mapping[str, str] = field(default_factory=dict)
+    id_variable: str = ""  # from which its client takes the run's id where the trainer gives none
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,8 @@ from herorun.core.triage.lines import LogLine
 from herorun.core.triage.signatures import Catalogue, LogSignature
 from herorun.core.triage.tracebacks import Frame, Raised
 
-SMALL, COMPLEX = "code-bug-small", "code-bug-complex"  # the rows of exceptions that no row knows
+# the rows of exceptions that no row knows: a bug, or the end of another process
+SMALL, COMPLEX, CASCADE = "code-bug-small", "code-bug-complex", "process-cascade"
 _EXCERPT = 400
 
 
@@ -129,7 +130,7 @@ def _by_type(catalogue: Catalogue, raised: Raised) -> LogSignature:
     name = raised.exception.rpartition(".")[2]
     exceptions = catalogue.exceptions
     if name in exceptions.cascade:
-        return catalogue.named("slurm-cascade")
+        return catalogue.named(CASCADE)
     small = name in exceptions.small or (name in exceptions.small_in_one_file and raised.one_file)
     return catalogue.named(SMALL if small else COMPLEX)
 

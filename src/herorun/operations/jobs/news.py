@@ -6,7 +6,7 @@ import contextlib
 import shlex
 
 from herorun.core.adhoc_jobs.cause import JobCause
-from herorun.core.adhoc_jobs.log_parser import run_id, tracker_name, tracker_runs
+from herorun.core.adhoc_jobs.log_parser import run_id, tracker_runs
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import summary
 from herorun.core.babysit.action_key import Verb, parse_key, verb_of, write_key
@@ -79,7 +79,7 @@ def _tracker_run_actions(scheduler: Followed, memory: Memory, instance: str) -> 
     """
     ids = {id for _, id in reported_runs(memory)}
     return [
-        Tell(_run_key(instance, link), f"{tracker_name(link)} run {run_id(link)}", link)
+        Tell(_run_key(instance, link), f"tracker run {run_id(link)}", link)
         for link in tracker_runs(log_end(scheduler, instance))
         if run_id(link) not in ids
     ]

@@ -16,7 +16,7 @@ from herorun.core.environment import NEVER, SHELL, TRAINERS
 from herorun.core.evidence import CodeFlags, ImportClosure, WorkTree
 from herorun.core.module_provenance import code_roots
 from herorun.core.plan import Plan
-from herorun.core.ports import Scheduler, Submission, scheduler_traits
+from herorun.core.ports import Scheduler, Submission, scheduler_traits, tracker_traits
 from herorun.core.redaction.scrub import scrub_argv, scrub_tree
 from herorun.core.requirements import exact_versions
 from herorun.gather import gather
@@ -46,7 +46,9 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "config": _sealed(plan.config.value),
         "config_digests": file_digests(code, configs),
         "output_root": plan.output_root.value,
+        # read by a check-in of an earlier version
         "tracker_kind": plan.tracker.value.kind,
+        "tracker_id_variable": tracker_traits(run.tracker).id_variable,
         "tracker_id": plan.tracker.value.id,
         "metrics": getattr(run.tracker, "rows_file", None),
         "start": start.path if start else None,

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from herorun.core.errors import WrongUse
+from herorun.adapters import init_kind
 from herorun.operations.record.script_search import CommandDraft
 
 FROM = "  # from [tool.herorun.init]"
@@ -17,10 +17,6 @@ FROM = "  # from [tool.herorun.init]"
 
 def drafted(text: str, settings: Mapping[str, str]) -> str:
     """The template with these settings, each marked with where it is from; `$slug` stays."""
-    if ("entity" in settings) != ("project" in settings):
-        raise WrongUse(
-            "[tool.herorun.init] has one of `entity` and `project`: the tracker wandb needs both."
-        )
     if "dri" in settings:
         text = _line(text, "", r"# dri = ", [("dri", settings["dri"])])
     if root := settings.get("output_root", "").rstrip("/"):
@@ -30,17 +26,19 @@ def drafted(text: str, settings: Mapping[str, str]) -> str:
         )
     if "scheduler" in settings:
         text = _line(text, "scheduler", r"kind = ", [("kind", settings["scheduler"])])
-    if "entity" in settings:
-        where = [
-            ("kind", "wandb"),
-            ("entity", settings["entity"]),
-            ("project", settings["project"]),
-        ]
-        text = _line(text, "tracker", r"kind = ", where)
+    if tracker := _table(settings, "tracker", "trackers", "entity", "project"):
+        text = _line(text, "tracker", r"kind = ", tracker)
         text = _line(text, "tracker", r"path = ", [])
-    if "repo" in settings:
-        text = _line(text, "issue", r"kind = ", [("kind", "github"), ("repo", settings["repo"])])
+    if issue := _table(settings, "issue", "notifiers", "repo"):
+        text = _line(text, "issue", r"kind = ", issue)
     return text
+
+
+def _table(settings: Mapping[str, str], name: str, port: str, *keys: str) -> list[tuple[str, str]]:
+    """The table's kind, stated or as its keys stand for it, and these keys; empty without any."""
+    stated = [(key, settings[key]) for key in keys if key in settings]
+    kind = settings.get(name) or (init_kind(port, settings) if stated else "")
+    return [("kind", kind), *stated] if kind else []
 
 
 def _line(text: str, table: str, prefix: str, pairs: list[tuple[str, str]]) -> str:

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from pydantic import ConfigDict, Field
 
 from herorun.core.adhoc_jobs.kind import JobKind
-from herorun.core.adhoc_jobs.launcher_log import LauncherOutput, read_output
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_regex import lazy_regex
@@ -17,6 +16,7 @@ from herorun.core.ports import Absent, ById, Found, Place, Search, Unknown
 from herorun.schedulers._log_age import file_age
 from herorun.schedulers._transport import SshLogin, transport_to
 from herorun.schedulers.external import slurm
+from herorun.schedulers.external._launcher_log import LauncherOutput, read_output
 from herorun.system.clock import now
 
 TIMEOUT = 30.0  # seconds

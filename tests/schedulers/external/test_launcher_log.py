@@ -1,7 +1,11 @@
 """A launcher's output: its key events, and how it stands."""
 
-from herorun.core.adhoc_jobs.launcher_log import read_output
+import time
+
+import pytest
+
 from herorun.core.evidence import JobState
+from herorun.schedulers.external._launcher_log import read_output
 from wording import mentions
 
 TABLE = """
@@ -51,3 +55,13 @@ def test_a_word_that_no_version_has_is_unknown_and_a_traceback_alone_no_end() ->
     told = read_output("Traceback (most recent call last):\n")
     assert told.state is JobState.UNKNOWN
     assert told.failed
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["step:" + " " * 500, "https://a/", "http://", "calibrat ", "calibrat", "export ", "9/", "- "],
+)
+def test_a_line_of_megabytes_holds_no_tick_up(piece: str) -> None:
+    started_at = time.process_time()
+    read_output(piece * (2_000_000 // len(piece)))
+    assert time.process_time() - started_at < 2.0
