@@ -174,7 +174,7 @@ def config_item(**changes):
 def test_a_changed_key_fails_with_both_values():
     found = config_item(seed=8)
 
-    assert (found.outcome, found.message) == (FAIL, "seed is 8, admitted 7")
+    assert found.outcome is FAIL and mentions(found.message, "seed", "8", "7")
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_the_output_root(root, outcome):
 def test_another_tracker_run_fails():
     found = item("tracker-id", tracker_id="tiny-2")
 
-    assert (found.outcome, found.message) == (FAIL, "is tiny-2, admitted tiny")
+    assert found.outcome is FAIL and mentions(found.message, "tiny-2", "tiny")
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,9 @@ def test_a_config_of_any_kind_is_compared(number):
     assert mentions(compared(Trainer(), 7).message, "3 keys", "admitted", "2 not")
     assert compared(Trainer(), np.int64(7)).outcome is PASS
     assert compared(Trainer(), 8).outcome is FAIL
-    assert compared(Trainer(steps=np.int32(201)), 7).message == "trainer.steps is 201, admitted 200"
+    assert mentions(
+        compared(Trainer(steps=np.int32(201)), 7).message, "trainer.steps", "201", "200"
+    )
 
 
 @pytest.mark.parametrize(
@@ -401,9 +403,8 @@ def test_files_that_could_not_be_read_are_unseen_and_named():
     code = item("code", unread=unread)
     assert (config.outcome, code.outcome) == (UNSEEN, UNSEEN)
     assert "config.toml: Input/output error" in config.message
-    assert (
-        mentions(code.message, "1 of", "2 files", "admitted")
-        and "model.py: Permission denied" in code.message
+    assert mentions(code.message, "1 of", "2 files", "admitted") and mentions(
+        code.message, "model.py"
     )
 
 

@@ -205,7 +205,7 @@ def test_a_fault_names_its_key_and_the_mend(changes, words):
 def test_every_fault_is_named_at_once_each_on_its_line():
     said = complaint(sluggish=1, checkpoints={"kep": 3}).splitlines()
 
-    assert said[0] == "runs/tiny.toml has 2 faults:"
+    assert mentions(said[0], "runs/tiny.toml", "2")
     assert sorted(line.split("`")[1] for line in said[1:]) == ["checkpoints.kep", "sluggish"]
 
 
@@ -239,7 +239,7 @@ def test_a_fault_names_the_line_of_the_file():
     assert mentions(said, "8", "babysit.cadense", "mean", "babysit.cadence")
     assert any(line.startswith("  line 9: `babysit.cadence`: ") for line in said)
     assert mentions(said, "18", "waiver.1.chek", "mean", "waiver.1.check")
-    assert "  line 17: missing key `waiver.1.reason`" in said
+    assert mentions(said, "17", "`waiver.1.reason`")
 
 
 def test_a_long_input_is_cut():

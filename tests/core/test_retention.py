@@ -54,7 +54,7 @@ def why(told, step):
 def test_numbers_decide_and_not_letters():
     told = plan(*(sized(step) for step in (9, 10, 99, 101)))
     assert steps(told) == [9, 10]
-    assert why(told, 101) == "latest 2: number 1 of them"
+    assert mentions(why(told, 101), "2", "1")
 
 
 def test_permanent_ones_milestones_and_the_final_one_stay():
@@ -118,7 +118,7 @@ def test_whatever_is_in_doubt_stays(doubtful):
 
 def test_an_old_incomplete_one_below_a_complete_one_may_go():
     told = plan(sized(1, problem="no metadata.json"), sized(10))
-    assert told.victims[0].why == "incomplete: no metadata.json"
+    assert mentions(told.victims[0].why, "no metadata.json")
 
 
 def test_without_a_complete_one_that_stays_there_is_no_plan():

@@ -20,6 +20,7 @@ from herorun.sources.published import is_ref_named, read_published, read_remotes
 from herorun.system.git import Repository, find_repository
 from services.git_http import GitServer, serving
 from stories import git
+from wording import mentions
 
 PROBE = "refs/herorun/probe/"
 _COUNT = count()
@@ -347,7 +348,7 @@ def test_without_the_remote_there_is_nothing_to_ask(world: World) -> None:
     found = read_published(
         world.repository, a_contract(), world.tree(), read_remotes(world.repository)
     )
-    assert found == Nothing("there is no remote called origin")
+    assert isinstance(found, Nothing) and mentions(found.why, "remote", "origin")
 
 
 def test_a_remote_that_is_gone_is_no_answer(world: World) -> None:

@@ -16,7 +16,7 @@ def test_the_admitted_contract_passes():
     ("drift", "word"),
     [
         (ContractDrift("tiny-1", ("checkpoints.keep: 10 -> 3",)), "checkpoints.keep: 10 -> 3"),
-        (ContractDrift("tiny-1", problem="runs/tiny.toml is not valid TOML"), "not valid TOML"),
+        (ContractDrift("tiny-1", problem="runs/tiny.toml is not valid TOML"), "runs/tiny.toml"),
     ],
 )
 def test_another_or_a_broken_contract_is_told_and_is_no_illness_of_the_run(drift, word):

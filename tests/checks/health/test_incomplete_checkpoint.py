@@ -7,6 +7,7 @@ from builders import MINUTE, NOON, ROOT, a_checkpoint, answer
 from herorun.checks.health.incomplete_checkpoint import incomplete_checkpoint
 from herorun.core.evidence import Checkpoints, Nothing, SaveTime, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 SECOND = timedelta(seconds=1)
 
@@ -38,7 +39,7 @@ def test_it_is_named_by_its_path():
     verdict = begun(45 * MINUTE)
 
     assert verdict.subject == f"{ROOT}/step-150"
-    assert verdict.message == f"{ROOT}/step-150 last changed 45m ago: no metadata.json"
+    assert mentions(verdict.message, f"{ROOT}/step-150", "45m", "metadata.json")
 
 
 def test_without_a_save_time_half_an_hour_counts():

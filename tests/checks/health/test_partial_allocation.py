@@ -5,6 +5,7 @@ from herorun.checks.health.partial_allocation import partial_allocation
 from herorun.core.check import Hold
 from herorun.core.evidence import JobState
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def tasks(running, of=64, state=JobState.RUNNING, **job):
@@ -20,7 +21,7 @@ def test_some_of_the_tasks_are_too_few(state):
     verdict = tasks(63, state=state, reason="SchedulingGated")
 
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.message == "63 of 64 tasks of tiny-1 run: SchedulingGated"
+    assert mentions(verdict.message, "63 of 64", "tiny-1", "SchedulingGated")
 
 
 @pytest.mark.parametrize("running", [0, 64])

@@ -155,7 +155,7 @@ def test_a_scheduler_whose_clock_is_hours_ahead_hides_no_hang():
     ahead = a_job(started=NOON + timedelta(hours=2))
     hung = some_metrics(advanced_at=NOON - 50 * MINUTE, pause=20.0)
 
-    assert answer(stalled_steps, ahead, hung).message.startswith("tiny-1: last step 100, 50m ago")
+    assert mentions(answer(stalled_steps, ahead, hung).message, "tiny-1", "100", "50m")
     assert answer(stalled_steps, ahead, hung).outcome is Outcome.FAIL
     assert (
         answer(stalled_steps, ahead, {Metrics: Nothing()}).outcome is Outcome.FAIL

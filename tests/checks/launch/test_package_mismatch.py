@@ -16,10 +16,8 @@ def test_the_stated_release_passes() -> None:
 
 def test_another_release_fails() -> None:
     verdict = answer(package_mismatch, STATED, Installed("/venv/bin/python", {"numpy": "1.26.4"}))
-    assert (verdict.outcome, verdict.message) == (
-        "fail",
-        "numpy is 1.26.4, but ==2.1.0 is required (/venv/bin/python)",
-    )
+    assert verdict.outcome == "fail"
+    assert mentions(verdict.message, "numpy", "1.26.4", "==2.1.0", "/venv/bin/python")
 
 
 def test_what_is_no_requirement_fails_wherever_the_job_runs() -> None:

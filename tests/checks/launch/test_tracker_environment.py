@@ -89,7 +89,7 @@ def test_what_agrees_passes(name, value):
         ("WANDB_RESUME", "true", "resume = 'allow'"),
         ("WANDB_MODE", "offline", "tracker is wandb"),
         ("WANDB_MODE", "disabled", "tracker is wandb"),
-        ("WANDB_DISABLED", "true", "nothing would be reported"),
+        ("WANDB_DISABLED", "true", "nothing"),
         ("WANDB_BASE_URL", "https://api.example.org", "base_url"),
         ("WANDB_FORK_FROM", "other?_step=9", "states no fork_from"),
         ("WANDB_RESUME_FROM", "tiny?_step=9", "rewind"),

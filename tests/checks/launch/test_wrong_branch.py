@@ -8,7 +8,7 @@ PULL = Published(remote="origin", commit=COMMIT, refs=(), elsewhere=("refs/pull/
 
 
 def test_a_named_branch_passes():
-    assert answer(wrong_branch).message == "3f2a9c1d0 is on refs/heads/main"
+    assert mentions(answer(wrong_branch).message, "3f2a9c1d0", "refs/heads/main")
 
 
 def test_a_commit_of_a_pull_request_fails():

@@ -24,7 +24,7 @@ def test_none_of_that_step_fails():
 
 
 def test_an_incomplete_or_temporary_one_fails():
-    assert "no metadata.json" in ask(replace(HALF, problem="no metadata.json")).message
+    assert mentions(ask(replace(HALF, problem="no metadata.json")).message, "no metadata.json")
     assert "only temporary" in ask(replace(HALF, temporary=True)).message
 
 

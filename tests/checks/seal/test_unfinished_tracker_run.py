@@ -28,7 +28,7 @@ def test_where_the_first_update_is_logged_as_1_the_last_row_is_the_final_step():
 
 
 def test_a_row_short_fails():
-    assert ask(last=FINAL - 2)["step"].message.endswith("which is 199 of 200 updates: 1 is missing")
+    assert mentions(ask(last=FINAL - 2)["step"].message, "199 of 200", "1")
 
 
 def test_a_trainer_that_logs_every_tenth_step_lacks_no_row():

@@ -86,7 +86,7 @@ def test_what_was_refused_and_what_it_costs_is_told(
     story.herorun("preflight", "tiny")
     page = capsys.readouterr().out
     assert f"→ {chosen}, step 4, complete" in page
-    assert "step-20, step 20, incomplete: no metadata.json" in page
+    assert mentions(page, "step-20, step 20", "incomplete", "no metadata.json")
     assert "discarded: 16 steps, 64.0 accelerator-hours" in page
 
 

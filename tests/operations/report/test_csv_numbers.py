@@ -5,6 +5,7 @@ import pytest
 from herorun.core.errors import WrongUse
 from herorun.operations.report.backtest import backtest
 from herorun.operations.report.curve_file import columns_of, names_of, rows_of
+from wording import mentions
 
 
 def read(tmp_path, text, name="curve.csv"):
@@ -68,7 +69,8 @@ def test_a_line_that_is_too_long_is_refused_before_it_is_held(tmp_path, monkeypa
 def test_a_file_of_a_header_alone_is_not_called_calm(tmp_path):
     path = tmp_path / "curve.csv"
     path.write_text("step,loss\n")
-    assert backtest([path], None).unjudged == [f"{path} has no rows"]
+    (unjudged,) = backtest([path], None).unjudged
+    assert mentions(unjudged, f"{path}", "no rows")
 
 
 CURVE = [f"{2.5 + 0.001 * (step % 7):.4f}" for step in range(300)]
