@@ -29,12 +29,12 @@ def hardware_mismatch(contract: Contract, offered: Offered) -> list[Verdict]:
 def _compare_hardware(name: str, stated: Any, actual: Any, kind: str) -> Verdict:
     """However the two spell it; what cannot be compared is said."""
     same = _is_same_hardware(name, stated, actual, kind)
-    given = " or ".join(map(str, actual)) if isinstance(actual, list | tuple) else actual
+    offer = " or ".join(map(str, actual)) if isinstance(actual, list | tuple) else actual
     if same is None:
-        return not_applicable(f"{name}: {given} cannot be compared with {stated}", subject=name)
+        return not_applicable(f"{name}: {offer} cannot be compared with {stated}", subject=name)
     if same:
-        return passed(f"{name} is {given}, as stated", subject=name)
-    return failed(f"{name} would be {given}, and the contract states {stated}", subject=name)
+        return passed(f"{name} is {offer}, as stated", subject=name)
+    return failed(f"{name} would be {offer}, and the contract states {stated}", subject=name)
 
 
 def _is_same_hardware(name: str, stated: Any, actual: Any, kind: str) -> bool | None:
