@@ -1,14 +1,16 @@
 """Every command, in every state that has a screen of its own."""
 
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from builders import NOON, a_checkpoint, a_job, a_plan, a_tree
+from builders import NOON, a_checkpoint, a_job, a_plan, a_tree, an_instance
 from herorun import discover
+from herorun.contract_schema import contract_schema
 from herorun.core.babysit.tick import critical_topics, exit_code
 from herorun.core.check import Gate, Mode
 from herorun.core.compare.gate import parse_gate
@@ -18,10 +20,13 @@ from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse
 from herorun.core.event import Launched
 from herorun.core.evidence import CodeChange, JobState, LiveJobs, Published
+from herorun.core.exported_metrics import RunReading
 from herorun.core.goodput.latencies import Delay, Delays
 from herorun.core.goodput.states import WallTimeState
 from herorun.core.goodput.totals import GoodputTotals, Range
+from herorun.core.journal import Memory
 from herorun.core.patrol.advice import Advice, PatrolAdvice, PatrolState
+from herorun.core.recovery.classify import Cause
 from herorun.core.replay import Replay, ReplayResult
 from herorun.core.retention import (
     KeptCheckpoint,
@@ -31,6 +36,7 @@ from herorun.core.retention import (
     Victim,
 )
 from herorun.core.seal.verification import SealProof
+from herorun.demo.sandbox import Sandbox
 from herorun.operations.babysit.batch import BatchResult
 from herorun.operations.babysit.replay import ReplayedTicks
 from herorun.operations.checkpoints.list import CheckpointListing
@@ -44,12 +50,14 @@ from herorun.operations.orders.trust import TrustQuestion
 from herorun.operations.orders.waive import WaiverProposal
 from herorun.operations.record.verify import Verified
 from herorun.operations.remote.wait import Ended
+from herorun.operations.remote.watchers import WatcherRow
 from herorun.operations.report.comparison import Compared
 from herorun.operations.report.goodput import Account
 from herorun.operations.report.report import RunReport
 from herorun.operations.seal.seal import SealOutcome
 from herorun.schemas.boxes import WatchedRun
 from herorun.schemas.runs import ListEntry, Note
+from herorun.system.process_registry import RegisteredWatcher, UnregisteredProcess
 from screens.rendering import Screen
 from screens.states import (
     AWAITED,
@@ -301,6 +309,33 @@ TOTALS = GoodputTotals(
     rows=0,
     notes=(),
 )
+HOURS = {
+    WallTimeState.QUEUED: 0.5,
+    WallTimeState.INIT: 0.25,
+    WallTimeState.CATCH_UP: 0.75,
+    WallTimeState.PRODUCTIVE: 21.0,
+    WallTimeState.CHECKPOINT: 0.5,
+    WallTimeState.DOWN: 0.5,
+    WallTimeState.UNKNOWN: 0.5,
+}
+A_DAY = replace(
+    TOTALS,
+    since=NOON - timedelta(hours=24),
+    wall_seconds=86_400.0,
+    states={**TIMES, **{state: 3600 * hours for state, hours in HOURS.items()}},
+    productive_fraction=Range(0.875, 0.896),
+    max_step=41_200,
+    lost_steps=600,
+    instances=2,
+    interruptions={Cause.INFRA: 1},
+    mtbf=82_800.0,
+    accelerator_hours={state: 512 * hours for state, hours in HOURS.items()},
+    total_accelerator_hours=Range(11_500.0, 12_000.0),
+    cost=Range(23_000.0, 24_000.0),
+    delays=Delays(Delay(1, 95.0, 95.0), Delay(1, 310.0, 310.0), Delay()),
+    rows=41_800,
+    notes=("rows without times are left out",),
+)
 CURVES = [
     Side(name, {"loss": {step: loss - 0.001 * step for step in range(0, 401, 4)}})
     for name, loss in {"tiny-1": 2.5, "tiny-2": 2.51}.items()
@@ -338,7 +373,8 @@ def closer() -> Iterator[Screen]:
         assert outcome.comparison.answer is answer
         name = f"compare-{answer.value.replace(' ', '-')}"
         yield known(name, "compare tiny-1 tiny-2", "report.compare.compare_two", outcome)
-    yield known("goodput", "goodput tiny", "report.goodput.account", Account(RUN, TOTALS))
+    yield known("goodput-none", "goodput tiny", "report.goodput.account", Account(RUN, TOTALS))
+    yield known("goodput", "goodput tiny", "report.goodput.account", Account(RUN, A_DAY))
     ticks = (
         Replay(NOON, "0.1.0", True, ReplayResult.SAME),
         Replay(NOON, "0.1.0", False, ReplayResult.DIFFERS, ("loss-spike: silent -> fires",)),
@@ -383,6 +419,17 @@ PATROLS: Mapping[str, PatrolAdvice] = {
     "unknown": PatrolAdvice(PatrolState.UNKNOWN, ()),
 }
 ENTRY = {"type": "slurm", "id": "4711", "last_status": "RUNNING", "description": "MMLU"}
+WAIT = RegisteredWatcher(
+    kind="await",
+    run="tiny",
+    top="/work",
+    what="step 5000",
+    pid=4711,
+    born="boot 1",
+    started=NOON.timestamp(),
+)
+LATER = "process 4711 waits for the same run, and began later"
+ENDED_WAIT = "its process has ended"
 SESSION = SimpleNamespace(id="s", agent="a", file="/home/ada/.agents/jobs/s.json")
 
 
@@ -432,6 +479,17 @@ def machines() -> Iterator[Screen]:
         "herorun.system.process_registry.others": [],
     }
     yield Screen("watchers-none", "box watchers", given)
+    rows = [
+        WatcherRow(replace(WAIT, pid=4700), Path("a"), "stale", LATER, "retired"),
+        WatcherRow(WAIT, Path("b"), "watches"),
+        WatcherRow(replace(WAIT, run="old", pid=12), Path("c"), "gone", ENDED_WAIT, "forgotten"),
+    ]
+    babysitter = UnregisteredProcess(4720, "herorun babysit tiny", "babysitter")
+    given = {
+        f"{OPERATIONS}remote.watchers.reconcile": rows,
+        "herorun.system.process_registry.others": [babysitter],
+    }
+    yield Screen("watchers", "box watchers", given)
     here = {f"{OPERATIONS}record.session.current_session": SESSION}
     read = f"{OPERATIONS}record.session.read_jobs"
     yield Screen("jobs-list", "jobs list", {**here, read: ([ENTRY], "")})
@@ -497,6 +555,86 @@ def wrong() -> Iterator[Screen]:
         yield known(f"error-{name}", "preflight tiny", target, raising(error))
 
 
+# --- servers, and text for programs ---------------------------------------------------------------
+
+
+def serving(*path: str | int) -> Any:
+    """A server that says where it listens, and ends at once."""
+    return lambda *given, **_: given[-1]("".join(map(str, path)))
+
+
+def typed(stage: Sandbox, *argv: str, expect: Sequence[int] = (0,), **_: Any) -> None:
+    """A command of the demo that is printed, and not run."""
+    (stage.work / "runs").mkdir(parents=True, exist_ok=True)
+    stage.show("$ " + " ".join(argv).replace(str(stage.folder), "DIR"))
+    if expect[0]:
+        stage.show(f"(exit code {expect[0]}, as expected)", "2")
+
+
+def waited(stage: Sandbox, what: str, until: object) -> None:
+    stage.show(f"... waiting until {what}", "2")
+
+
+DEMO = {
+    "herorun.demo.sandbox.Sandbox.do": typed,
+    "herorun.demo.sandbox.Sandbox.wait": waited,
+    "herorun.demo.sandbox.Sandbox.configure": None,
+    "herorun.demo.sandbox.open_run": SimpleNamespace(
+        state=Path("STATE"),
+        record=SimpleNamespace(
+            memory=lambda: SimpleNamespace(instances=(), sealed=None), tip="c0" * 20
+        ),
+    ),
+    "herorun.demo.walkthrough.needs_numpy": None,
+    "herorun.demo.walkthrough.trainer": 4711,
+    "herorun.demo.walkthrough.step": 330,
+    "herorun.demo.walkthrough.os.kill": None,
+    "herorun.demo.walkthrough._clear_away": None,
+    "herorun.demo.walkthrough.format_span": "58s",
+}
+READINGS = f"{OPERATIONS}report.exporter.RunExporter._readings"
+CLOCK = f"{OPERATIONS}report.exporter.now"
+PROPERTIES = ("slug", "final_step")
+
+
+def small_schema() -> Any:
+    whole = contract_schema()
+    return {
+        **whole,
+        "$defs": {},
+        "properties": {name: whole["properties"][name] for name in PROPERTIES},
+    }
+
+
+def servers() -> Iterator[Screen]:
+    place = {"herorun.system.git.find_repository": None}
+    web = {f"{OPERATIONS}report.web.serve_pages": serving("http://127.0.0.1:9479/")}
+    yield Screen("serve", "serve", {**place, **web})
+    metrics = {f"{OPERATIONS}report.exporter.serve": serving("http://127.0.0.1:9477/metrics")}
+    yield Screen("metrics-served", "metrics --listen 127.0.0.1:9477", {**place, **metrics})
+    runs = {run.slug: run for run in SUMMARIES}
+    readings = [
+        RunReading(
+            summary=runs["tiny"],
+            memory=Memory(instances=(an_instance(1),), ticks=41),
+            cadence=timedelta(minutes=15),
+            running=True,
+            lines=120,
+        ),
+        RunReading(summary=runs["tiny-3"]),
+    ]
+    yield Screen("metrics", "metrics", {**place, READINGS: readings, CLOCK: NOON})
+    http = {f"{OPERATIONS}agents.server.serve_http": serving("http://127.0.0.1:9478/mcp")}
+    argv, token = "mcp --listen 127.0.0.1:9478", {"HERORUN_MCP_TOKEN": "a" * 32}
+    yield Screen("mcp", argv, {**place, **http}, environment=token)
+    yield Screen("error-mcp-token", argv, place)
+    yield Screen("box", "box --help")
+    yield Screen("completion", "completion bash")
+    schema = {"herorun.contract_schema.contract_schema": small_schema()}
+    yield Screen("schema", "schema", schema)
+    yield Screen("demo", "demo --dir demo", DEMO)
+
+
 def all_screens() -> list[Screen]:
-    parts = (gates(), watching(), orders(), closer(), machines(), wrong())
+    parts = (gates(), watching(), orders(), closer(), machines(), servers(), wrong())
     return [screen for part in parts for screen in part]

@@ -30,6 +30,7 @@ class Screen:
     argv: str
     given: Mapping[str, Any] = field(default_factory=dict)
     home: Callable[[Path], None] | None = None  # fills the folder
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 class Terminal(io.StringIO):
@@ -60,6 +61,7 @@ def render(screen: Screen, home: Path) -> str:
     with ExitStack() as stack:
         environment = {"COLUMNS": str(WIDTH), "LINES": "40", "TERM": "dumb", "NO_COLOR": "1"}
         own = {name: value for name, value in os.environ.items() if "HERORUN" not in name}
+        environment |= screen.environment
         stack.enter_context(patch.dict(os.environ, own | environment, clear=True))
         stack.enter_context(patch("sys.stdin", io.StringIO()))
         stack.enter_context(patch("herorun.system.clock.now", lambda: NOON))

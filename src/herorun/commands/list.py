@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from herorun.schemas.runs import ListEntry
 
 
-@click.command(short_help="Every run of this repository, from the record alone; fast.")
+@click.command(short_help="List the runs of this repository, from their records alone.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, as_json: bool) -> int:

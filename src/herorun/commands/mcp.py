@@ -5,7 +5,7 @@ import click
 TOKEN = "HERORUN_MCP_TOKEN"
 
 
-@click.command(short_help="Tools for agents, over MCP.")
+@click.command(short_help="Serve tools to agents over MCP.")
 @click.option("--read-only", is_flag=True, help="Offer no orders, only tools that read.")
 @click.option(
     "--listen",

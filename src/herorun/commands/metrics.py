@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from herorun.operations.report.exporter import RunExporter
 
 
-@click.command(short_help="Metrics for Prometheus, once or served.")
+@click.command(short_help="Print or serve metrics for Prometheus.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option(
     "--listen",

@@ -7,6 +7,10 @@ import click
 if TYPE_CHECKING:
     from herorun.system.process_registry import UnregisteredProcess
 
+# for people, what the JSON calls in one word
+STATES = {"watches": "running"}
+ACTIONS = {"retired": "asked to end", "forgotten": "its entry is removed"}
+
 
 @click.command(short_help="List this machine's waits and monitors; end stale waits.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be done.")
@@ -42,12 +46,12 @@ def command(dry_run: bool, as_json: bool) -> int:
         each = row.watcher
         since = timestamp(datetime.fromtimestamp(int(each.started), UTC)) if each else ""
         who = (
-            f"{each.kind} {each.run}, process {each.pid} since {since}, for {each.what}"
+            f"wait for {each.what} of {each.run}, process {each.pid} since {since}"
             if each
             else row.path.name
         )
-        why = f": {row.why}; {row.action}" if row.why else ""
-        output.show_line(output.clean(f"{who}: {row.stands}{why}"))
+        why = f": {row.why}; {ACTIONS.get(row.action, row.action)}" if row.why else ""
+        output.show_line(output.clean(f"{who}: {STATES.get(row.stands, row.stands)}{why}"))
     for other in unregistered:
         output.show_line(
             output.clean(f"{other.kind}, process {other.pid}: left alone: {other.command[:160]}")

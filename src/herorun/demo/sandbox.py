@@ -14,6 +14,7 @@ from herorun.runs import Run, open_run
 
 SLUG = "tiny-lm"
 PATIENCE = 90.0  # seconds that each wait may take
+WIDTH = 80  # columns of a title
 
 
 @dataclass
@@ -44,7 +45,10 @@ class Sandbox:
             print(f"\033[{style}m{text}\033[0m" if self.colour else text, flush=True)
 
     def show_heading(self, text: str) -> None:
-        self.show(f"\n# {text}", "1;36")
+        from textwrap import fill
+
+        title = fill(text, WIDTH, initial_indent="# ", subsequent_indent="# ")
+        self.show(f"\n{title}", "1;36")
 
     def do(self, *argv: str, expect: Sequence[int] = (0,), within: Path | None = None) -> None:
         """Print a command, run it, and stop the story if it ends otherwise than told."""
@@ -61,11 +65,11 @@ class Sandbox:
         )
         if ended.returncode not in expect:
             raise Blocked(
-                f"`{' '.join(argv)}` ended with exit code {ended.returncode}; the story stops in "
-                f"{self.folder}."
+                f"`{' '.join(argv)}` ended with exit code {ended.returncode}: the demo stops. Its "
+                f"files are in {self.folder}."
             )
         if ended.returncode:
-            self.show(f"(exit code {ended.returncode}, as it should)", "2")
+            self.show(f"(exit code {ended.returncode}, as expected)", "2")
 
     def configure(self, key: str, value: str) -> None:
         """Of the scratch repository alone, and not worth telling."""
@@ -79,7 +83,8 @@ class Sandbox:
         while not until():
             if time.monotonic() > end:
                 raise CouldNotLook(
-                    f"The demo waited {PATIENCE:g}s in vain until {what}; look into {self.folder}."
+                    f"The demo waited {PATIENCE:g}s until {what}, which did not happen. Its files "
+                    f"are in {self.folder}."
                 )
             time.sleep(0.2)
 

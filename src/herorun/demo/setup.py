@@ -86,7 +86,7 @@ def scheduler_table(stage: Sandbox) -> str:
                 "add "
                 "`--address http://127.0.0.1:8265`."
             )
-    raise WrongUse(f"The demo cannot run on {stage.scheduler!r}: it knows local, ray and slurm.")
+    raise WrongUse(f"The demo cannot run on {stage.scheduler!r}: it takes local, ray and slurm.")
 
 
 def _needs_slurm() -> None:
@@ -106,9 +106,8 @@ def set_the_stage(stage: Sandbox) -> None:
     """A scratch repository with its origin, the training job in it, and a parent run's
     checkpoints.
     """
-    stage.show_heading(
-        f"A scratch repository with a bare origin, and a real training job, in {stage.folder}"
-    )
+    stage.show_heading("A scratch repository with a bare origin, and a real training job")
+    stage.show(f"in {stage.folder}", "2")
     stage.do(
         "git", "init", "--quiet", "--bare", str(stage.folder / "origin.git"), within=stage.folder
     )
@@ -133,8 +132,8 @@ def set_the_stage(stage: Sandbox) -> None:
     stage.do("git", "remote", "add", "origin", str(stage.folder / "origin.git"))
     commit(stage, "A character-level language model in numpy")
     stage.show_heading(
-        "A parent run, not governed, leaves checkpoints to start from: step-10 ... step-90, "
-        "step-100"
+        "A parent run, without herorun, writes the checkpoints to start from: step-10 ... "
+        "step-90, step-100"
     )
     stage.do("python", "train.py", "--config", "parent.toml")
 
@@ -156,8 +155,8 @@ def _config(text: str, root: Path, parent: bool = False) -> str:
 def block_the_gate(stage: Sandbox) -> None:
     """Up to the launch gate, with two faults in front of it."""
     stage.show_heading(
-        "init writes a contract; a person fills it in, and picks the start checkpoint by looking "
-        "at a listing"
+        "init writes a contract; a person fills it in, and picks the last checkpoint of a "
+        "listing as the start"
     )
     stage.do("herorun", "init", SLUG)
     sign(stage, "step-90")

@@ -42,7 +42,7 @@ def run_walkthrough(
 def _launch_gate(stage: Sandbox) -> None:
     block_the_gate(stage)
     stage.show_heading(
-        "The launch gate is blocked: an edit that nobody committed, and step-90 sorts after "
+        "The launch is blocked: an uncommitted edit, and step-90 as the start, which sorts after "
         "step-100 as text"
     )
     stage.do("herorun", "preflight", SLUG, expect=(1,))
@@ -63,17 +63,17 @@ def _launch_and_babysit(stage: Sandbox) -> None:
     stage.wait("the job trains", lambda: step(stage) > KILL_AT - 120)
     stage.do("herorun", "status", SLUG)
     stage.wait(f"step {KILL_AT}", lambda: step(stage) >= KILL_AT)
-    stage.show_heading("The training process is really killed")
+    stage.show_heading("Kill the training process")
     pid = trainer(run, f"{SLUG}-1")
     stage.show(f"$ kill -KILL {pid}")
     os.kill(pid, signal.SIGKILL)
     reached = step(stage)
-    stage.wait("the babysitter has relaunched it", lambda: len(run.record.memory().instances) == 2)
+    stage.wait("the job is relaunched", lambda: len(run.record.memory().instances) == 2)
     # Until it logs steps of its own the run is `starting`, and `status` says so with exit code 3.
-    stage.wait("it trains beyond where the first one got", lambda: step(stage) > reached)
+    stage.wait("it passes the step that the first instance reached", lambda: step(stage) > reached)
     # On a slow machine the spike, which comes next, may be an alert already: exit code 1.
     stage.do("herorun", "status", SLUG, expect=(0, 1))
-    stage.show_heading("A broken data shard comes at step 640: the loss really jumps")
+    stage.show_heading("A broken data shard comes at step 640: the loss jumps")
     stage.wait("the spike is escalated", lambda: done(run, write_key(Verb.ESCALATE, "loss-spike")))
     stage.do(
         "herorun",
@@ -93,13 +93,13 @@ def _launch_and_babysit(stage: Sandbox) -> None:
     stage.wait(
         "the run has finished", lambda: done(run, write_key(Verb.TELL, f"{SLUG}-2", "finished"))
     )
-    stage.wait("the babysitter has gone", lambda: not babysitter_runs(run))
-    stage.show_heading("What the babysitter saw and did")
+    stage.wait("the babysitter has ended", lambda: not babysitter_runs(run))
+    stage.show_heading("The log of the babysitter")
     stage.do("cat", str(run.state / "babysit.log"))
 
 
 def _seal(stage: Sandbox) -> None:
-    stage.show_heading("Seal: asked, stated, tagged, pushed, told; and the record is verified")
+    stage.show_heading("Seal the run: check, tag, push, announce; then verify the record")
     stage.do("herorun", "seal", SLUG)
     stage.do("herorun", "logbook", "verify", SLUG)
     stage.show_heading("The logbook, the issue and the tag")
@@ -107,7 +107,7 @@ def _seal(stage: Sandbox) -> None:
     stage.do("cat", str(stage.run.state / "issue.md"))
     stage.do("git", "cat-file", "-p", f"herorun/{SLUG}/seal-1")
     stage.do("git", "ls-remote", "origin")
-    stage.show_heading("The run as one page, to be opened in a browser")
+    stage.show_heading("The report: one page for a browser")
     stage.do("herorun", "report", SLUG)
 
 
@@ -127,7 +127,7 @@ def _ending(stage: Sandbox) -> dict[str, object]:
     memory = stage.run.record.memory()
     seconds = time.monotonic() - stage.began
     stage.show(
-        f"\nThe story took {format_span(seconds)}. Everything is in {stage.folder}: look around, "
+        f"\nThe demo took {format_span(seconds)}. Everything is in {stage.folder}: look around, "
         "then delete it."
     )
     return {

@@ -40,7 +40,7 @@ def _watcher_row(
     act: bool,
 ) -> WatcherRow:
     if each is None:
-        return WatcherRow(None, path, "damaged", "it tells nothing", _forget(path, act))
+        return WatcherRow(None, path, "damaged", "its file cannot be read", _forget(path, act))
     if not each.lives:
         return WatcherRow(each, path, "gone", "its process has ended", _forget(path, act))
     why = _stale(each, newest)
@@ -56,9 +56,9 @@ def _stale(each: RegisteredWatcher, newest: dict[tuple[str, str, str], Registere
     """Why nobody needs it any more; empty where somebody may."""
     other = newest[each.same_run]
     if other != each:
-        return f"process {other.pid} watches the same run since"
+        return f"process {other.pid} waits for the same run, and began later"
     if each.until and now().timestamp() > each.until + SENTINEL_GRACE:
-        return "it is past its own bound"
+        return "it is past its own time limit"
     try:
         if each.top and Record.found(find_repository(Path(each.top)), each.run).memory().sealed:
             return "its run is sealed"

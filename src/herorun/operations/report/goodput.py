@@ -46,7 +46,7 @@ def account(run: Run) -> Account:
         beats, untimed = beats_of(curves, run)
         notes.append(f"rows {source}")
         if untimed:
-            notes.append(f"{count(untimed, 'row')} without a time: where that stands is unknown")
+            notes.append(f"{count(untimed, 'row')} without a time: their share is unknown")
     except (HerorunError, OSError) as error:
         blind = bool(run.record.memory().instances)
         notes.append(f"no rows: {describe_error(error)}")
@@ -88,7 +88,7 @@ def _goodput_lines(totals: GoodputTotals) -> list[str]:
     lines.append(
         lost_text
         + (
-            f", and of {totals.unknown_losses} restarts it is unknown"
+            f"; unknown for {count(totals.unknown_losses, 'restart')}"
             if totals.unknown_losses
             else ""
         )
@@ -97,15 +97,15 @@ def _goodput_lines(totals: GoodputTotals) -> list[str]:
     mean = f"; {format_span(totals.mtbf)} between failures" if totals.mtbf else ""
     lines.append(f"interruptions: {ends or 'none'}{mean}")
     if totals.total_accelerator_hours.min is not None:
-        money = f", {_span(totals.cost)} of money" if totals.cost.min is not None else ""
+        money = f"; cost: {_span(totals.cost)}" if totals.cost.min is not None else ""
         lines.append(f"accelerator-hours: {_span(totals.total_accelerator_hours)}{money}")
     delays = totals.delays
     lines += [
         f"{name}: {_delay(delay)}"
         for name, delay in (
-            ("detection", delays.detection),
-            ("relaunch", delays.relaunch),
-            ("human", delays.human),
+            ("from an end to its detection", delays.detection),
+            ("from detection to the relaunch", delays.relaunch),
+            ("from a question to its answer", delays.human),
         )
     ]
     return [*lines, *(f"note: {note}" for note in totals.notes)]
