@@ -40,7 +40,8 @@ def list_(start: str, run: str, as_json: bool) -> int:
     from herorun.operations.checkpoints.list import list_with_taints
     from herorun.runs import watched_run
 
-    listing = list_with_taints(watched_run(run, Path(start))[0]).document()
+    opened = watched_run(run, Path(start))[0]
+    listing = list_with_taints(opened).document()
     if as_json:
         output.show_json(listing)
         return 0
@@ -55,7 +56,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
         head = f"{entry.step:>10}  {entry.state:<10}  "
         output.hang(out, head, f"{message}  {output.clean(entry.path)}{why}")
     if not listing.checkpoints:
-        output.show_line("there is no checkpoint")
+        output.show_line(f"{opened.slug} has no checkpoint")
     return 0
 
 

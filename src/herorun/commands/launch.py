@@ -44,7 +44,7 @@ def command(
     from herorun.core.errors import WrongUse
     from herorun.operations.launch.launch import launch, watched_elsewhere
     from herorun.operations.launch.plan_file import read_plan_file
-    from herorun.output.findings import explain_first, show_by_mode, show_next
+    from herorun.output.findings import show_by_mode, show_next, what_blocks
     from herorun.runs import open_run
 
     def show_request(request: str) -> None:
@@ -80,7 +80,7 @@ def command(
             outcome.preflight.verdict.value,
             f"{outcome.preflight.report.tally}; {nothing_done}",
         )
-        show_next(page, explain_first(outcome.preflight))
+        show_next(page, what_blocks(outcome.preflight, f"herorun launch {opened.slug}"))
         return outcome.exit_code
     did = "adopted as" if adopt else "launched"
     page.print(f"{did} {outcome.launched.instance}: job {outcome.launched.job}", style="bold green")

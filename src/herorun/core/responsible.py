@@ -34,12 +34,12 @@ def responsible(contract: Contract, dri: str, launches: bool, issue: str) -> Res
         contract.goal.strip(),
         contract.stop_when.strip(),
         dri,
-        "nobody: the DRI launches it" if launches else f"{dri}, {_how(channels)}",
+        "nobody: the DRI launches it" if launches else f"{dri}; {_how(channels)}",
         ", ".join([*channels, f"the {contract.issue.kind} issue {issue}".strip()]),
     )
 
 
 def _how(channels: Sequence[str]) -> str:
     if channels:
-        return f"whom `herorun launch` notifies by {', '.join(channels)} before it submits"
-    return "by yourself before you launch: [notify] names no channel"
+        return f"`herorun launch` sends a message to {', '.join(channels)} before it submits"
+    return "write to them yourself, because [notify] names no channel"

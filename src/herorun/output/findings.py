@@ -6,6 +6,7 @@ from typing import Any
 
 from herorun.core.canonical_json import plain
 from herorun.core.finding import count
+from herorun.core.gate_verdict import GateVerdict
 from herorun.core.plan import Retention
 from herorun.core.redaction.scrub import scrub, scrub_argv, scrub_tree
 from herorun.output import clean, hang, shortened, show_verdict
@@ -139,7 +140,7 @@ def show_preflight(
     if any(mark_of(finding) not in ("ok", "n/a") for finding in document["findings"]):
         out.print()
     show_verdict(out, document["verdict"], _describe_verdict(answer))
-    show_next(out, _after_preflight(slug, document["verdict"], answer.report.blocking, plan))
+    show_next(out, _after_preflight(slug, document, answer, plan))
 
 
 def _show_plan(out: Any, slug: str, answer: Any, submission: Mapping[str, Any]) -> None:
@@ -175,17 +176,22 @@ def abridged(text: str) -> str:
     return f"{text[:LONGEST]}... and {count(left_out, 'character')} more: -v shows them"
 
 
-def _after_preflight(slug: str, verdict: str, blocking: Sequence[Any], plan: str) -> str:
-    if verdict == "clear":
+def _after_preflight(slug: str, document: Mapping[str, Any], answer: Any, plan: str) -> str:
+    if document["verdict"] == "clear":
         from shlex import quote
 
         return f"herorun launch {slug}" + (f" --plan {quote(plan)}" if plan else "")
+    return what_blocks(answer, f"herorun preflight {slug}")
+
+
+def what_blocks(answer: Any, again: str) -> str:
+    """The command that explains the first finding that blocks; `again` if everything that blocks
+    could only not be checked, which no page explains.
+    """
+    blocking = answer.report.blocking
+    if answer.verdict is GateVerdict.UNKNOWN:
+        return f"{again} (once that can be checked)"
     return f"herorun explain {blocking[0].check}" if blocking else ""
-
-
-def explain_first(answer: Any) -> str:
-    """The command that explains the first finding that blocks, if one does."""
-    return _after_preflight("", "", answer.report.blocking, "")
 
 
 def show_next(out: Any, command: str) -> None:

@@ -91,7 +91,7 @@ def _restart(side: Side, first: int, last: int) -> str:
 def _save(side: Side, first: int, last: int) -> str:
     every = side.permanent_every
     if every is None:
-        return f"checkpoint: it is not known when {side.name} saves"
+        return f"checkpoint: it is unknown when {side.name} saves"
     due = (max(first, 1) + every - 1) // every * every
     return (
         ""

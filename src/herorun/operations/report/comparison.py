@@ -57,16 +57,16 @@ KINDS = {
     "resume": (
         "two instances of one run, so differences at equal steps are noise, or a wrong resume"
     ),
-    "change": "a change",
+    "change": "their plans differ",
     "curves": "two curves",
 }
 ANSWERS = {
     ComparisonAnswer.GO: "go: every gate holds",
-    ComparisonAnswer.NO_GO: "no-go",
+    ComparisonAnswer.NO_GO: "no-go: a gate does not hold, or B is not finite where A is",
     ComparisonAnswer.UNJUDGED: (
         "no verdict, because no gate is set: set one with --gate, or in [compare] gates"
     ),
-    ComparisonAnswer.UNKNOWN: "not comparable",
+    ComparisonAnswer.UNKNOWN: "not comparable, for the reasons above",
 }
 
 
@@ -100,5 +100,5 @@ def _metric(pairing: Pairing, noise: bool) -> list[str]:
 
 def _gate(gate: str, answer: ComparisonAnswer, measured: float | None, why: str) -> str:
     unit = "%" if gate.endswith("%") else ""
-    value = f": {measured:+.6g}{unit}" if measured is not None else ""
-    return f"  gate {gate}{value}: {answer}{f', {why}' if why else ''}"
+    value = f" ({measured:+.3g}{unit})" if measured is not None else ""
+    return f"  gate {gate}: {answer}{value}{f', {why}' if why else ''}"
