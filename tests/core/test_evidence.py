@@ -75,10 +75,10 @@ def test_every_state_is_live_or_ended_but_for_the_unknown(state):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"signal": "SIGKILL", "exit_code": 137}, "tiny-1 is failed: signal SIGKILL"),
-        ({"exit_code": 3}, "tiny-1 is failed: exit code 3"),
-        ({"reason": "node lost"}, "tiny-1 is failed: node lost"),
-        ({}, "tiny-1 is failed: no reason given"),
+        ({"signal": "SIGKILL", "exit_code": 137}, "tiny-1 ended as failed: signal SIGKILL"),
+        ({"exit_code": 3}, "tiny-1 ended as failed: exit code 3"),
+        ({"reason": "node lost"}, "tiny-1 ended as failed: node lost"),
+        ({}, "tiny-1 ended as failed: no reason given"),
     ],
 )
 def test_an_ending_in_words(changes, words):

@@ -261,7 +261,7 @@ def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
 
 def _describe_discarded(discarded: Mapping[str, Any]) -> str:
     if discarded["steps"] == 0:
-        return "no step that was reached is discarded"
+        return "no step is discarded"
     steps = (
         "an unknown number of steps"
         if discarded["steps"] is None

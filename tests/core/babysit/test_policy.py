@@ -192,7 +192,7 @@ def test_a_veto_that_was_not_seen_this_tick_still_holds_back():
 def test_the_contract_may_forbid_a_relaunch(recovery):
     action = intervention(alert("crashed"), policy=RecoveryPolicy(recovery=recovery))
 
-    assert isinstance(action, Escalate) and f"recovery = {recovery}" in action.why
+    assert isinstance(action, Escalate) and f'recovery is "{recovery}"' in action.why
 
 
 def relaunched(*hours_ago):
@@ -430,7 +430,7 @@ def escalation_text(policy, case=None, now=NOON, since=NOON):
             "Each hour costs 256 accelerator-hours, 640.00 at [budget] rate",
         ),
         (RecoveryPolicy(accelerators=8), "Each hour costs 8 accelerator-hours"),
-        (RecoveryPolicy(), "What an hour costs is not known: [hardware] count is not stated"),
+        (RecoveryPolicy(), "The cost of an hour is unknown: [hardware] count is not stated"),
     ],
 )
 def test_the_escalation_says_that_the_job_goes_on_and_what_an_hour_costs(policy, cost):

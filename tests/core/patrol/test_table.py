@@ -73,7 +73,9 @@ def test_a_box_out_of_reach_is_unknown_and_not_down() -> None:
 
 
 def test_gone_without_its_marker_it_is_down_with_the_exact_resume_command() -> None:
-    look = a_look(alive=Alive.NO, why="tiny-1 is failed: exit code 1", markers={"/data/DONE": None})
+    look = a_look(
+        alive=Alive.NO, why="tiny-1 ended as failed: exit code 1", markers={"/data/DONE": None}
+    )
     told = decide(look, WAYS)
     assert (told.state, told.code) == (PatrolState.DOWN, 1)
     gone = advice(look, "gone")

@@ -101,8 +101,8 @@ FAILED = JobState.FAILED
             "the output root /data/tiny is "
             "gone"
         ), True),
-        (JobState.PREEMPTED, Scene(triage=None, root=GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "is preempted", True),  # noqa: E501  # one entry of a table, or one recorded value
-        (FAILED, Scene(triage=MISSING, root=HERE, history=LOST), "lost-output", "output-root-back", "was gone, and is there again", True),  # noqa: E501  # one entry of a table, or one recorded value
+        (JobState.PREEMPTED, Scene(triage=None, root=GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "as preempted", True),  # noqa: E501  # one entry of a table, or one recorded value
+        (FAILED, Scene(triage=MISSING, root=HERE, history=LOST), "lost-output", "output-root-back", "was gone, and is back", True),  # noqa: E501  # one entry of a table, or one recorded value
         # a temporary root that is gone, with what nothing else holds
         (FAILED, Scene(triage=MISSING_TEMPORARY, root=TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", (  # noqa: E501  # one entry of a table, or one recorded value
             "the temporary root /data/tiny-temporary is gone "
@@ -118,7 +118,7 @@ FAILED = JobState.FAILED
         ), True),
         (FAILED, Scene(triage=BUG, root=RootAtEnd(ROOT, True, TEMPORARY), history=TEMPORARY_LOST), "lost-output", "temporary-root-back", (  # noqa: E501  # one entry of a table, or one recorded value
             "the temporary root /data/tiny-temporary was "
-            "gone, and is there again"
+            "gone, and is back"
         ), True),
         # one whose last checkpoint its trainer deleted itself, that nothing was seen in, or that
         # was not read
@@ -137,8 +137,8 @@ FAILED = JobState.FAILED
         ), True),
         (JobState.CANCELLED, Scene(triage=MISSING, root=GONE, receipt_gone=True, history=STOPPED), "by-us", "data", "", True),  # noqa: E501  # one entry of a table, or one recorded value
         (FAILED, Scene(triage=MISSING, root=GONE, receipt_gone=True, history=NEW), "code-bug", "data", (  # noqa: E501  # one entry of a table, or one recorded value
-            "nothing lies in its output "
-            "root /data/tiny"
+            "its output root "
+            "/data/tiny has no data"
         ), True),
         (FAILED, Scene(triage=BUG, root=GONE, checkpoints=HALF, history=SAVED), "code-bug", "code-bug-small", "its log says", False),  # noqa: E501  # one entry of a table, or one recorded value
         (FAILED, Scene(triage=BUG, root=GONE, root_unread=None, history=SAVED), "code-bug", "code-bug-small", "its log says", False),  # noqa: E501  # one entry of a table, or one recorded value
@@ -154,7 +154,7 @@ FAILED = JobState.FAILED
             "GiB are free"
         ), True),
         (FAILED, Scene(triage=NO_SPACE, root=HERE, disks=ROOMY, history=SAVED), "infra", "disk-full", (  # noqa: E501  # one entry of a table, or one recorded value
-            "so it was another disk or a "
+            "so another disk or a "
             "quota"
         ), True),
         (FAILED, Scene(triage=VAGUE, root=HERE, disks=SMALL_FULL, history=SAVED), "infra", "disk-full", (  # noqa: E501  # one entry of a table, or one recorded value
@@ -179,10 +179,10 @@ FAILED = JobState.FAILED
         ), False),
         # the store
         (FAILED, Scene(triage=DENIED, root=None, root_unread="403 Forbidden", history=SAVED), "infra", "storage-auth", (  # noqa: E501  # one entry of a table, or one recorded value
-            "whether its output root is there could not "
-            "be read: 403 Forbidden"
+            "could not check whether its output root exists: "
+            "403 Forbidden"
         ), True),
-        (FAILED, Scene(triage=MISSING, root=None, root_unread="time-out", history=SAVED), "code-bug", "data", "could not be read: time-out", True),  # noqa: E501  # one entry of a table, or one recorded value
+        (FAILED, Scene(triage=MISSING, root=None, root_unread="time-out", history=SAVED), "code-bug", "data", "could not check whether its output root exists: time-out", True),  # noqa: E501  # one entry of a table, or one recorded value
         (FAILED, Scene(triage=SILENT, root=HERE, checkpoints=HALF, history=SAVED), "unknown", "unknown", (  # noqa: E501  # one entry of a table, or one recorded value
             "its checkpoint of step 200 is "
             "half-written"
@@ -193,7 +193,7 @@ def test_what_is_named(state, scene, cause, seen, words, asks):
     told = diagnose(a_job(state), scene)
 
     assert (told.cause, told.basis, told.needs_person) == (Cause(cause), seen, asks)
-    assert words in told.why and told.why.startswith("tiny-1 is ")
+    assert words in told.why and told.why.startswith("tiny-1 ended as ")
 
 
 def test_a_tick_s_evidence_becomes_the_scene():

@@ -26,7 +26,7 @@ def test_every_surface_says_that_the_output_root_is_gone(story: Story, capsys: C
     story.tick()
     (story.data / "go").touch()
     story.ended()
-    sentence = f"tiny-1 is failed: exit code 1; the output root {story.root} is gone"
+    sentence = f"tiny-1 ended as failed: exit code 1; the output root {story.root} is gone"
 
     said = {}
     log = str(story.jobs / "tiny-1" / "job.log")

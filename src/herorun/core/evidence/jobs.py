@@ -92,7 +92,7 @@ class Job:
             if self.exit_code is not None
             else self.reason or "no reason given"
         )
-        return f"{self.instance} is {self.state}: {how}"
+        return f"{self.instance} ended as {self.state}: {how}"
 
     @property
     def refused(self) -> bool:

@@ -35,12 +35,12 @@ class Option(StrEnum):
 
 QUESTION_WAYS = (Option.APPROVE, Option.DENY)
 _EFFECTS = {
-    Option.APPROVE: "yes: it continues at the next tick",
+    Option.APPROVE: "yes: the babysitter does it at the next tick",
     Option.DENY: "no: nothing changes",
-    Option.ACK: "it is known: do not say it again",
+    Option.ACK: "acknowledge it: no more reminders",
     Option.STOP: "stop the job",
     Option.PREFLIGHT: ("see what blocks a launch with the code and the checkpoint of your choice"),
-    Option.TAKE: "watch it from this machine",
+    Option.TAKE: "monitor it from this machine",
 }
 
 

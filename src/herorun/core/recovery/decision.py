@@ -121,24 +121,21 @@ def _vetoes(
 def _by_contract(policy: RecoveryPolicy) -> list[RelaunchObjection]:
     if not policy.resumable:
         why = (
-            'The contract says [tracker] resume = "never": it continues only under a new id and '
-            "output root."
+            'The contract says [tracker] resume = "never": the run continues only under a new id '
+            "and output root."
         )
         return [RelaunchObjection("never", why, reason=EscalationReason.LINEAGE)]
     if policy.recovery is Recovery.RELAUNCH:
         return []
     observed = policy.recovery is Recovery.OBSERVE
-    then = "the babysitter relaunches nothing" if observed else "a person says whether"
-    return [RelaunchObjection("recovery", f"With recovery = {policy.recovery}, {then}.", observed)]
+    then = "the babysitter relaunches nothing" if observed else "a person decides"
+    why = f'[babysit] recovery is "{policy.recovery}": {then}.'
+    return [RelaunchObjection("recovery", why, observed)]
 
 
 def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[RelaunchObjection]:
     if ending.cause is Cause.NUMERIC:
-        return [
-            RelaunchObjection(
-                "numeric", "Numeric trouble is never relaunched as if it were the hardware's."
-            )
-        ]
+        return [RelaunchObjection("numeric", "herorun never relaunches after a numeric failure.")]
     objections = []
     if ending.cause is Cause.CODE_BUG:
         objections.append(_bug(ending, policy, ledger))
@@ -153,14 +150,14 @@ def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[R
         objections.append(
             RelaunchObjection(
                 "repeated",
-                "The same failure came twice without a new complete checkpoint in between.",
+                "The same failure came twice, without a new complete checkpoint in between.",
             )
         )
     if stuck(ledger.endings, ending) >= MOST_WITHOUT_CHECKPOINT:
         ends = stuck(ledger.endings, ending)
         objections.append(
             RelaunchObjection(
-                "no-progress", f"{ends} ends in a row brought no new complete checkpoint."
+                "no-progress", f"{ends} ends in a row, without a new complete checkpoint."
             )
         )
     return objections
@@ -175,7 +172,7 @@ def _bug(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> RelaunchObje
     if sum(e.fingerprint == ending.fingerprint for e in before) >= policy.code_bug:
         return RelaunchObjection(
             "fixed-once",
-            f"The same error{at} came again after a fix attempt: it is not tried again.",
+            f"The same error{at} came again after a fix: herorun does not try again.",
         )
     if ending.advice and not ending.seen.startswith(Cause.CODE_BUG):
         return RelaunchObjection(
@@ -183,7 +180,7 @@ def _bug(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> RelaunchObje
         )
     return RelaunchObjection(
         "code-bug",
-        f"A bug in the code{at}: fix it, commit, and launch again. Nothing edits your code.",
+        f"A bug in the code{at}: fix it, commit, and launch again. herorun does not edit code.",
     )
 
 
@@ -243,7 +240,7 @@ def _hours(policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> list[Relaun
     if most is None:
         return []
     if policy.accelerators is None:
-        why = "[budget] accelerator_hours cannot be counted: [hardware] count is not given."
+        why = "[budget] accelerator_hours cannot be counted: [hardware] count is not stated."
         return [RelaunchObjection("hours", why, reason=SPEND)]
     hours = hours_used(ledger.spans, policy.accelerators, now)
     why = f"{hours:.1f} of {most:g} accelerator-hours are used."

@@ -114,7 +114,7 @@ def _lost_output(job: Job, scene: Scene) -> Diagnosis | None:
     if root is None:
         return _back(job, scene)
     why = f"{job.ending}; {root.message}{_log_clause(scene.triage, ' (its log: ', ')')}"
-    advice = f"{root.advice} Nothing is relaunched into {_KINDS[root.temporary]} that is gone."
+    advice = f"{root.advice} herorun never relaunches into {_KINDS[root.temporary]} that is gone."
     symptom = TEMPORARY_GONE if root.temporary else ROOT_GONE
     return Diagnosis(Cause.LOST_OUTPUT, why, symptom, _place(scene.triage), advice, True)
 
@@ -127,8 +127,8 @@ def _back(job: Job, scene: Scene) -> Diagnosis | None:
     path, exists = (root.temporary, root.temporary_there) if temporary else (root.path, root.there)
     if not exists:
         return None
-    why = f"{job.ending}; {LostRoot(path, temporary).name} was gone, and is there again"
-    advice = f"Look whether {path} holds all that it held before it was gone."
+    why = f"{job.ending}; {LostRoot(path, temporary).name} was gone, and is back"
+    advice = f"Check that {path} has all its earlier contents."
     symptom = TEMPORARY_BACK if temporary else ROOT_BACK
     return Diagnosis(Cause.LOST_OUTPUT, why, symptom, _place(scene.triage), advice, True)
 
@@ -148,7 +148,7 @@ def _no_room(job: Job, scene: Scene) -> Diagnosis | None:
         f"{job.ending}; the disk under {path} is full: "
         f"{message}{_log_clause(scene.triage, ' (its log: ', ')')}"
     )
-    advice = f"Make room for {path}; nothing of the run's own is ever deleted by itself."
+    advice = f"Make room for {path}; herorun never deletes the run's data by itself."
     return Diagnosis(Cause.INFRA, why, DISK_FULL, _place(scene.triage), advice, True)
 
 
@@ -232,12 +232,12 @@ def _store_and_disk_text(triage: Triage | None, scene: Scene) -> str:
     if failure_class == DISK_FULL and disk:
         path, message, full = disk
         return f"; {path}: {message}" + (
-            "" if full else ", so it was another disk or a quota, or room was made"
+            "" if full else ", so another disk or a quota was full, or somebody has made room"
         )
     if failure_class == "data" and scene.root and not scene.root.there:
-        return f"; nothing lies in its output root {scene.root.path}"
+        return f"; its output root {scene.root.path} has no data"
     if failure_class in _ABOUT_FILES and scene.root_unread:
-        return f"; whether its output root is there could not be read: {scene.root_unread}"
+        return f"; could not check whether its output root exists: {scene.root_unread}"
     saved = scene.checkpoints.candidates if scene.checkpoints and failure_class == "unknown" else ()
     newest = max(saved, key=lambda candidate: candidate.step, default=None)
     return (

@@ -21,9 +21,7 @@ class LostRoot:
 
     @property
     def advice(self) -> str:
-        return (
-            f"Find out who removed or unmounted {self.path}, and bring it back with what it held."
-        )
+        return f"Find out who removed or unmounted {self.path}, and restore it with its contents."
 
 
 def lost_root(scene: Scene) -> LostRoot | None:

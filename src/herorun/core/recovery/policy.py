@@ -59,7 +59,7 @@ class RecoveryPolicy:
 def format_hourly_cost(accelerators: int | None, rate: float | None) -> str:
     """What an hour of a job costs, as far as the contract says."""
     if accelerators is None:
-        return "What an hour costs is not known: [hardware] count is not stated"
+        return "The cost of an hour is unknown: [hardware] count is not stated"
     money = f", {accelerators * rate:,.2f} at [budget] rate" if rate else ""
     return f"Each hour costs {accelerators} accelerator-hours{money}"
 
