@@ -47,6 +47,7 @@ KINDS = [
     "flat",
     "chance",
     "constant",
+    "repeats",
     "explosion",
     "creep",
     "vanished",

@@ -181,3 +181,29 @@ def test_other_excerpts_show_no_chance(rows):
 def test_an_excerpt_that_leaves_chance_is_over():
     rows = curve(*noise(12, width=0.0005), 6.7, 6.6, first=111_383)
     assert [each.open for each in found(rows, "chance")] == [False]
+
+
+EPOCH = [2.3992, 2.6361, 2.6707, 2.4452, 2.5466, 2.5186]
+
+
+def test_a_second_pass_with_the_losses_of_the_first_has_learned_nothing():
+    assert fired(curve(*EPOCH, *EPOCH, gap=3)) == [("flat-start", "critical", 11)]
+    assert fired(curve(*EPOCH, *EPOCH[:-1], gap=3)) == []
+
+
+@pytest.mark.parametrize(
+    "losses",
+    [
+        [*EPOCH, *EPOCH[:5], 2.5187, *EPOCH],  # one of them differs
+        EPOCH[:3] * 4,  # a pass of three rows
+        [0.43, 0.44, 0.42, 0.45] * 4,  # too few values to differ by
+        [*(2.4 + 0.0137 * row for row in range(41)), *EPOCH] * 2,  # a pass of too many rows
+    ],
+)
+def test_rows_that_may_be_alike_by_chance_are_no_second_pass(losses):
+    assert not found(curve(*losses), "repeats")
+
+
+def test_a_third_pass_that_differs_is_the_end():
+    (repeats,) = found(curve(*EPOCH, *EPOCH, *EPOCH[:3], 2.3, 2.2), "repeats")
+    assert (repeats.open, repeats.first_step, repeats.last_step) == (False, 12, 15)

@@ -9,7 +9,9 @@ because slow warm-ups stay flat for less. It takes 40 rows and 800 steps if the 
 the logarithm of a common number of classes and never below, even with jumps upwards; and 30 rows and
 500 steps if 14 of the newest 20 rows lie above that logarithm. It takes 8 rows and 500 steps if the
 rows differ by no more than the rounding of single precision, and 8 rows of a record that begins after
-step 500 if they lie within 0.3 % of the logarithm of a common number of at least 100 classes.
+step 500 if they lie within 0.3 % of the logarithm of a common number of at least 100 classes. It
+takes as many rows as the first pass over the data if the losses of the second are the same to the
+last digit.
 `frozen-loss` warns of each flat loss after 30 rows and 500 steps.
 """
 
@@ -37,7 +39,7 @@ class Limits:
     """The detector begins after 30 rows and 500 steps; `rows` and `steps` more must be flat.
 
     Of a loss at the logarithm of the vocabulary that the config names, only `chance_rows` more; of a loss that is one
-    number in 8 rows and for 500 steps, `constant_rows`.
+    number in 8 rows and for 500 steps, or that repeats its first rows, `constant_rows`.
     """
 
     rows: PositiveInt = 70
@@ -61,7 +63,7 @@ def flat_start(
     chance = any(each.open for each in metrics.of("chance"))
 
     def lasts(flat: Excursion) -> bool:
-        if flat.kind == "constant":
+        if flat.kind in ("constant", "repeats"):
             return flat.rows >= limits.constant_rows
         if flat.kind == "chance":
             return vocab is None or _is_chance(flat, vocab)
@@ -75,7 +77,7 @@ def flat_start(
     return judge_excursions(
         metrics,
         history,
-        metrics.of("flat", "chance", "constant"),
+        metrics.of("flat", "chance", "constant", "repeats"),
         lasts,
         "no flat start",
         describe=format_flat,

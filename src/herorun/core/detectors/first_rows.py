@@ -12,6 +12,7 @@ from itertools import pairwise
 from statistics import median
 
 from herorun.core.detectors.excursion import ExcursionWatch
+from herorun.core.detectors.repeated_rows import RepeatedRows, follow_repeats
 from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
@@ -82,22 +83,25 @@ class FirstRows:
     late: tuple[float, ...] = ()
     one_number: bool = False  # all rows so far
     constant: ExcursionWatch = field(default_factory=ExcursionWatch)
+    repeats: RepeatedRows = field(default_factory=RepeatedRows)
 
     @property
     def goes_on(self) -> bool:
         """Whether the next row may say more about the beginning."""
-        is_short = len(self.losses) < FIRST
+        is_short = len(self.losses) < FIRST or not self.repeats.over
         return is_short or not self.over or bool(self.levels or self.late or self.one_number)
 
     def excursions(self) -> list[Excursion]:
         kinds = ("flat", "chance", "constant")
-        return [each for kind in kinds for each in getattr(self, kind).excursions(kind, "loss")]
+        found = [each for kind in kinds for each in getattr(self, kind).excursions(kind, "loss")]
+        return [*found, *self.repeats.watch.excursions("repeats", "loss")]
 
 
 def follow_excerpt(state: FirstRows, step: int, loss: float) -> None:
     """Whether the first few rows alone show that nothing is learned: a loss that is one number, or
-    a record from the midst of a training that stands at chance.
+    repeats itself, or a record from the midst of a training that stands at chance.
     """
+    follow_repeats(state.repeats, step, loss)
     if len(state.losses) < FIRST:
         state.losses.append(loss)
         if len(state.losses) < FIRST:

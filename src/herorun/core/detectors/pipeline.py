@@ -19,6 +19,7 @@ from herorun.core.detectors import (
     nonfinite,
     relapse,
     reorder,
+    repeated_rows,
     resume,
     second_beginning,
     throughput,
@@ -53,7 +54,7 @@ TREND = (
     baseline.FLOOR,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 15  # of the state
+SHAPE = 16  # of the state
 ONE_BY_ONE = 16  # rows that follow the one at which a batch ended
 
 
@@ -63,6 +64,7 @@ def rules_digest() -> str:
         loss.RULES,
         second_beginning.RULES,
         first_rows.RULES,
+        repeated_rows.RULES,
         relapse.RULES,
         grad_norm.RULES,
         throughput.RULES,
@@ -209,6 +211,7 @@ def _end_attempt(state: MetricsState) -> None:
     shape.begun.flat.end("flat", "loss")
     shape.begun.chance.end("chance", "loss")
     shape.begun.constant.end("constant", "loss")
+    shape.begun.repeats.watch.end("repeats", "loss")
     for name, watch in state.non_finite.items():
         watch.end("not-finite", name)
     for name, norm in state.norms.items():

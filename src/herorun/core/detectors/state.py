@@ -99,6 +99,7 @@ class MetricsState:
             loss.begun.flat,
             loss.begun.chance,
             loss.begun.constant,
+            loss.begun.repeats.watch,
             loss.saturated,
             self.wall.slow,
             self.skips.often,

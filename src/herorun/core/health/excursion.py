@@ -85,6 +85,11 @@ def format_flat(flat: Excursion) -> str:
             f"{math.exp(flat.expected):.0f} classes{until}: the run learns nothing"
         )
     until = "" if flat.open else f" until step {flat.last_step}"
+    if flat.kind == "repeats":
+        return (
+            f"the loss repeats its first rows, from {flat.expected:.6g} on, to the last "
+            f"digit{until}: the run learns nothing"
+        )
     return (
         f"the loss has not moved from {flat.expected:.4g} since its first rows{until}: the run "
         "learns nothing"

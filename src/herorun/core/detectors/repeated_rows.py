@@ -1,0 +1,46 @@
+"""A loss that repeats the first rows of the run to the last digit: a second pass over the data met
+the weights of the first.
+"""
+
+from dataclasses import field
+
+from herorun.core.detectors.excursion import ExcursionWatch
+from herorun.core.lazy_dataclass import dataclass
+
+# Rows until the first one comes again. By chance four rows repeat others once in 10^8 times, where
+# each could have a hundred values.
+SHORTEST, LONGEST = 4, 40
+SPREAD = 100  # units of the last digit that the rows differ by, at least
+RULES = (SHORTEST, LONGEST, SPREAD)
+
+
+@dataclass(slots=True)
+class RepeatedRows:
+    first: list[float] = field(default_factory=list)  # rows until the first one comes again
+    repeated: int = 0  # rows that repeat them
+    over: bool = False  # one did not, or none did in time
+    watch: ExcursionWatch = field(default_factory=ExcursionWatch)
+
+
+def follow_repeats(state: RepeatedRows, step: int, loss: float) -> None:
+    """One row more of a loss that has repeated its first rows so far, or may begin to."""
+    if state.over:
+        return
+    first, repeated = state.first, state.repeated
+    if not first or (not repeated and loss != first[0]):
+        first.append(loss)
+        state.over = len(first) > LONGEST
+    elif loss == first[repeated % len(first)] and _can_tell(first):
+        state.repeated = repeated + 1
+        if state.repeated >= len(first):
+            state.watch.extend(step, 0.0, first[0], 0.0)
+    else:
+        state.watch.end("repeats", "loss")
+        state.over = True
+
+
+def _can_tell(first: list[float]) -> bool:
+    if len(first) < SHORTEST:
+        return False
+    decimals = max(len(repr(loss).partition(".")[2]) for loss in first)
+    return (max(first) - min(first)) * 10.0**decimals >= SPREAD
