@@ -157,6 +157,21 @@ def test_a_norm_that_comes_back_from_nothing_is_no_explosion():
     assert criticals(with_norms(*norms)) == []
 
 
+@pytest.mark.parametrize(("rows", "found"), [(1, []), (2, [("not-finite", 31)])])
+@pytest.mark.parametrize("norm", [math.nan, math.inf])
+def test_a_loss_of_zero_beside_a_norm_that_is_not_finite_is_a_lost_run(norm, rows, found):
+    """A trainer that filters losses of nan logs 0."""
+    lost = with_norms(
+        *[1.0] * 30, *[norm] * rows, *[1.0] * 9, losses=[*noisy(2, 30), *[0.0] * rows, *noisy(2, 9)]
+    )
+    assert criticals(lost) == found
+    assert all(mentions(a.message, "logged as 0", "step 31") for a in alerts(lost) if found)
+    skipped = with_norms(*[1.0] * 30, *[norm] * rows, *[1.0] * 9)
+    assert criticals(skipped) == []  # half precision looks for its scale
+    calm = with_norms(*[1.0] * 30, *[0.0] * rows, losses=[*noisy(2, 30), *[0.0] * rows])
+    assert criticals(calm) == []
+
+
 # --- a training that begins again -----------------------------------------------------------------
 
 FIRST = [10.5 * math.exp(-i / 5) + 2 for i in range(20)]

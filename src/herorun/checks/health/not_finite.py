@@ -7,7 +7,9 @@ stop.
 Source: one row of a loss is enough; a gradient norm may overflow on single skipped steps, hence 10
 rows in a row. Checkpoints are tainted from `margin` steps before the first bad one: the loss of a
 step is computed with the weights of the step before. If rows are logged every N steps, declare a
-margin of N.
+margin of N. Some trainers log a loss of NaN as 0: two such rows with a gradient
+norm that is not finite count too. Two public fine-tuning runs continued that way for thousands of
+rows.
 """
 
 from itertools import groupby
@@ -16,6 +18,7 @@ from pydantic import NonNegativeInt, PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
+from herorun.core.detectors.nonfinite import AS_ZERO
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
@@ -24,6 +27,7 @@ from herorun.core.lazy_dataclass import dataclass
 @dataclass(frozen=True)
 class Limits:
     loss_rows: PositiveInt = 1
+    zero_rows: PositiveInt = 2
     other_rows: PositiveInt = 10
     margin: NonNegativeInt = 1  # steps
 
@@ -44,6 +48,8 @@ def not_finite(
 
 
 def _least(metric: str, contract: Contract, limits: Limits) -> int:
+    if metric.endswith(AS_ZERO):
+        return limits.zero_rows
     is_loss = "loss" in metric or metric == contract.tracker.metrics.get("loss")
     return limits.loss_rows if is_loss else limits.other_rows
 

@@ -119,9 +119,19 @@ def _loss(
             before=before,
         )
         resume.see_loss(state.lineage, at.step, value)
+        hidden = value == 0.0 and _is_norm_lost(values, names)
+        if hidden or f"{name}{nonfinite.AS_ZERO}" in state.non_finite:
+            nonfinite.judge_finite(
+                state.non_finite, f"{name}{nonfinite.AS_ZERO}", at.step, not hidden
+            )
     elif not any(values.get(skip, 0.0) > 0 for skip in names.skipped):
         # the loss of a skipped step harmed nothing
         nonfinite.judge_finite(state.non_finite, name, at.step, False)
+
+
+def _is_norm_lost(values: Mapping[str, float], names: Names) -> bool:
+    """Whether the row has a gradient norm that is not finite."""
+    return any(values[name] - values[name] != 0.0 for name in names.norm if name in values)
 
 
 def _judge_whether_finite(

@@ -93,8 +93,10 @@ class FirstRows:
 
     def excursions(self) -> list[Excursion]:
         kinds = ("flat", "chance", "constant")
-        found = [each for kind in kinds for each in getattr(self, kind).excursions(kind, "loss")]
-        return [*found, *self.repeats.watch.excursions("repeats", "loss")]
+        excursions = [
+            each for kind in kinds for each in getattr(self, kind).excursions(kind, "loss")
+        ]
+        return [*excursions, *self.repeats.watch.excursions("repeats", "loss")]
 
 
 def follow_excerpt(state: FirstRows, step: int, loss: float) -> None:

@@ -10,6 +10,9 @@ from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
 SKIPS = "skipped steps"
+# behind the name of a loss that is exactly zero while the gradient norm is not finite: a trainer
+# that filters such losses logs 0
+AS_ZERO = " (logged as 0)"
 OFTEN = 3  # skipped steps within WITHIN seconds
 WITHIN = 900.0
 # rows of an attempt in which half precision looks for its loss scale, and skips as it does
