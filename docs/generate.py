@@ -527,11 +527,12 @@ TRIAGE_INTRO = """\
 The babysitter, `status`, the report and the issue show the same diagnosis.
 
 - Only the newest attempt of a log counts; a row with the role `restart` begins one.
-- Only a `root` can be the answer: the strongest wins (`cause`, then `bug`, `symptom`, `faint`), among equals the earliest.
-- A `cascade` follows from a root that may be in another log: alone it is `unknown`.
+- Only a `root` can be the answer: the strongest one (`cause`, then `bug`, `symptom`, `faint`), and among equals the earliest.
+- A `cascade` follows from a root, perhaps in another log; without one the answer is `unknown`.
 - A `confirmation` only confirms a faint root.
 - Text after words such as "this might be caused by" is a tool's guess and is ignored; so is source code that a log prints.
-- A line that a `benign` row matches is never the answer; nor is a line after which the training continued for many steps, except a preemption, a full disk and the like.
+- A line that a `benign` row matches is never the answer.
+- Nor is a line after which the training continued for many steps, except a preemption, a full disk and similar.
 - An exception that no row matches is a bug of the program: a small one if its type says so, or if all of the user's frames are in one file; the innermost frame is named.
 - `Killed` and exit code 137 are `unknown`, unless there is also an `oom_kill`, a peak at the limit or a preemption.
 - A `loading` row says where the training begins, which `wrong-resume` compares with the plan; in a log without a failure, a loader that fell back is the answer.
@@ -548,7 +549,7 @@ id = "flux"                        # a name
 class = "data"                     # of the classes below
 role = "root"                      # root, cascade, confirmation, benign, restart, loading
 strength = "cause"                 # of a root: cause (the default), bug, symptom, faint
-keywords = ["flux capacitor"]      # one of them must be in the line, in any case; each has three characters that are no digits, and `|` at its beginning or end is a word boundary
+keywords = ["flux capacitor"]      # the line contains one of them, in any case; each needs three characters other than digits; `|` at an end is a word boundary
 pattern = "flux capacitor .* broke"  # a regular expression of Python, in any case
 person = true                      # whether a person may be needed; false by default
 advice = "Fix it."
