@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from builders import NOON, a_checkpoint, a_job, a_plan, a_tree, an_instance
+from builders import NOON, a_checkpoint, a_contract, a_job, a_plan, a_tree, an_instance
 from herorun import discover
 from herorun.contract_schema import contract_schema
 from herorun.core.babysit.tick import critical_topics, exit_code
@@ -25,8 +25,9 @@ from herorun.core.goodput.latencies import Delay, Delays
 from herorun.core.goodput.states import WallTimeState
 from herorun.core.goodput.totals import GoodputTotals, Range
 from herorun.core.journal import Memory
-from herorun.core.patrol.advice import Advice, PatrolAdvice, PatrolState
+from herorun.core.patrol.advice import Advice, PatrolAdvice, PatrolState, Ways
 from herorun.core.recovery.classify import Cause
+from herorun.core.remote.runbook import RunbookFacts, render_runbook
 from herorun.core.replay import Replay, ReplayResult
 from herorun.core.retention import (
     KeptCheckpoint,
@@ -413,6 +414,30 @@ def closer() -> Iterator[Screen]:
 # --- machines and jobs ----------------------------------------------------------------------------
 
 ADVICE = (Advice("stalled", "no step for 41m", "herorun -C /work status tiny"),)
+BOX_RUN = a_contract(
+    goal="learn to count",
+    stop_when="the loss rises for 500 steps",
+    dri="@dri",
+    patrol={"success_pattern": "Training completed", "results": ["/data/tiny/results.csv"]},
+    chain={"folder": "/data/tiny/chain", "stage": [{"name": "eval", "run": "python -m eval"}]},
+)
+WAYS = Ways(
+    resume="herorun -C /work status tiny",
+    chain="scp chain.sh box: && ssh box sh chain.sh",
+    transfer=(("/data/set", "rsync -a data/set/ box:/data/set"),),
+    remove="systemctl --user disable --now herorun-tiny.timer",
+)
+RUNBOOK_FACTS = RunbookFacts(
+    top="/work",
+    where="box",
+    login="ssh box",
+    owner="ada@laptop",
+    instances=(("tiny-1", "job-tiny-1", "2026-01-01 02:00 UTC"),),
+    sealed="",
+    branch="herorun/tiny",
+    remote="origin",
+    written_at="2026-01-01 12:00 UTC",
+)
 PATROLS: Mapping[str, PatrolAdvice] = {
     "running": PatrolAdvice(PatrolState.RUNNING, ()),
     "stalled": PatrolAdvice(PatrolState.RUNNING, ADVICE),
@@ -445,7 +470,8 @@ def machines() -> Iterator[Screen]:
     yield known("wait-unknown", "box wait tiny --step 5000", "remote.wait.wait_for", gone)
     timer = SimpleNamespace(text="*/15 * * * * herorun -C /work box patrol tiny\n")
     yield known("timer", "box timer tiny --for cron", "remote.timer.timer_of", timer)
-    yield known("runbook", "box runbook tiny --out -", "remote.runbook.page_of", "# tiny\n")
+    page = render_runbook(BOX_RUN, WAYS, RUNBOOK_FACTS)
+    yield known("runbook", "box runbook tiny --out -", "remote.runbook.page_of", page)
     chain = "herorun.core.remote.job_chain"
     chained = {
         f"{chain}.script_of": "#!/bin/sh\n",

@@ -41,7 +41,7 @@ def _advise_on_log(observation: HostObservation) -> Iterator[Advice]:
     if not isinstance(log, Own):
         return
     if log.failure:
-        yield Advice("log", f"Its own log tells of {log.failure}: {log.excerpt}. {log.advice}")
+        yield Advice("log", f"Its log shows {log.failure}: {log.excerpt}. {log.advice}")
     if log.age is None or log.age < SILENT:
         return
     if observation.output_age is not None and observation.output_age < SILENT:
@@ -71,13 +71,13 @@ def _gpus(observation: HostObservation, before: Before | None) -> Iterator[Advic
     if advances(observation, before):
         yield Advice(
             "data-bound",
-            f"The GPUs stand at {use:.0f} % while steps advance: they wait for data, and are not "
-            "idle. Look at the loader's workers and at OMP_NUM_THREADS against the "
-            f"{observation.cpus or '?'} CPUs of this box.",
+            f"The GPUs are at {use:.0f} % while steps advance: they wait for data. Compare the "
+            "loader's workers and OMP_NUM_THREADS with the "
+            f"{observation.cpus or '?'} CPUs of this machine.",
             critical=False,
         )
     else:
-        yield Advice("idle", f"The GPUs stand at {use:.0f} % and no step advances.", critical=False)
+        yield Advice("idle", f"The GPUs are at {use:.0f} %, and no step advances.", critical=False)
 
 
 def advances(observation: HostObservation, before: Before | None) -> bool:
@@ -106,10 +106,9 @@ def _threads(observation: HostObservation) -> Iterator[Advice]:
         most = f"{observation.cores_allowed:.0f}"
         yield Advice(
             "threads",
-            f"The GPUs stand at {use:.0f} % while our own processes take all of the {most} "
-            "processors that they may use: too "
-            "many threads for a slice of this machine. Set OMP_NUM_THREADS so that all workers "
-            f"together have {most}.",
+            f"The GPUs are at {use:.0f} % while the job's processes use all {most} processors "
+            "that they may use: they have too many threads. Set OMP_NUM_THREADS so that all "
+            f"workers together have {most}.",
             critical=False,
         )
 
@@ -151,8 +150,8 @@ def _machine(observation: HostObservation, ways: Ways, before: Before | None) ->
     if memory.share is not None and memory.share > ways.memory:
         yield Advice(
             "memory",
-            f"Memory is at {memory.share:.0%} of its limit: the kernel kills at 100 %. Fewer "
-            "workers, or a larger box.",
+            f"Memory is at {memory.share:.0%} of its limit: the kernel kills at 100 %. Use "
+            "fewer workers, or a larger machine.",
         )
     elif _crowded(observation) and memory.share is not None and not pegged(observation):
         message = (
@@ -164,7 +163,7 @@ def _machine(observation: HostObservation, ways: Ways, before: Before | None) ->
         yield Advice(
             "oom-kill",
             f"The kernel has killed {(memory.oom_kill or 0) - before.oom_kill} processes for "
-            "memory since the last tick.",
+            "lack of memory since the last tick.",
         )
 
 
@@ -178,12 +177,12 @@ def _full(path: str, room: DiskRoom) -> Iterator[Advice]:
     if room.size and room.free < FULL * room.size:
         yield Advice(
             "disk",
-            f"{path}: {size(room.free)} of {size(room.size)} are free. Prune checkpoints before "
-            "one cannot be saved.",
+            f"{path}: {size(room.free)} of {size(room.size)} are free. Free space before a "
+            "checkpoint cannot be saved.",
         )
     if room.inodes and room.inodes_free < FULL * room.inodes:
         yield Advice(
             "inodes",
-            f"{path}: {room.inodes_free} of {room.inodes} inodes are free. Many small files end "
-            "before the bytes do.",
+            f"{path}: {room.inodes_free} of {room.inodes} inodes are free. Many small files use "
+            "up the inodes before the bytes.",
         )

@@ -30,9 +30,9 @@ def decide(observation: HostObservation, ways: Ways, before: Before | None = Non
 def _unreachable(observation: HostObservation) -> Advice:
     return Advice(
         "unreachable",
-        f"{observation.unreachable} Look at the provider's console: only there can be seen whether "
+        f"{observation.unreachable} Check in the provider's console whether "
         f"{observation.where} is on "
-        "and paid for. What runs there may run on; nothing is restarted.",
+        "and paid for. Its job may still run; herorun restarts nothing.",
     )
 
 
@@ -43,19 +43,19 @@ def _down(observation: HostObservation, remedy: Remedy, ways: Ways) -> Iterator[
     if by_chain or (remedy is Remedy.FINISH and ways.chain):
         yield Advice(
             "chain",
-            f"The training is done{without}. Start the chain; it skips stages that are done:",
+            f"The training is done{without}. Start the chain; it skips finished stages:",
             ways.chain,
         )
     elif remedy is Remedy.FINISH:
         yield Advice(
             "unfinished",
-            f"The training is done{without}. Make only what is missing; do not train again.",
+            f"The training is done{without}. Create only what is missing; do not train again.",
         )
     elif remedy is Remedy.LOOK:
         note = "and its log does not contain the success pattern"
         yield Advice(
             "unproven",
-            f"The job ended well{without}, {note}: read its log before you resume it.",
+            f"The job ended with success{without}, {note}: read its log before you resume it.",
         )
     elif remedy is Remedy.RESUME:
         yield from _resumed(observation, without, ways)
@@ -63,11 +63,11 @@ def _down(observation: HostObservation, remedy: Remedy, ways: Ways) -> Iterator[
 
 def _resumed(observation: HostObservation, without: str, ways: Ways) -> Iterator[Advice]:
     log = observation.log if isinstance(observation.log, Own) else Own()
-    why = f" Its log tells of {log.failure}: {log.excerpt}. {log.advice}" if log.failure else ""
+    why = f" Its log shows {log.failure}: {log.excerpt}. {log.advice}" if log.failure else ""
     then = (
         "Resume it:"
         if ways.resume
-        else "Submit it again yourself, the way it was submitted: herorun does not know how."
+        else "Submit it again yourself: herorun does not know the command."
     )
     yield Advice(
         "gone",
@@ -77,7 +77,7 @@ def _resumed(observation: HostObservation, without: str, ways: Ways) -> Iterator
     if ways.chain and chain_fact(observation) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE):
         yield Advice(
             "chain",
-            "Then start its chain again; it skips stages that are done:",
+            "Then start its chain again; it skips finished stages:",
             ways.chain,
         )
 
@@ -85,7 +85,7 @@ def _resumed(observation: HostObservation, without: str, ways: Ways) -> Iterator
 def _results(observation: HostObservation) -> Iterator[Advice]:
     for path, output in observation.results.items():
         if isinstance(output, CommandOutput):
-            note = "" if output.complete else "\n(and more: it is longer than a result file)"
+            note = "" if output.complete else "\n(cut: it is longer than a result file)"
             yield Advice("result", f"{path}:\n{output.text.rstrip()}{note}", critical=False)
 
 

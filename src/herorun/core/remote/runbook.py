@@ -40,22 +40,13 @@ def render_runbook(contract: Contract, ways: Ways, facts: RunbookFacts) -> str:
 def _head(contract: Contract, facts: RunbookFacts) -> Iterator[str]:
     yield f"# Taking over {contract.slug}"
     yield ""
-    yield (
-        f"Written {facts.written_at} by {facts.owner}, from the contract and the record. Nothing "
-        "below is from anybody's memory."
-    )
+    yield f"Written {facts.written_at} by {facts.owner}, from the contract and the record."
     yield ""
     yield "## The first command"
-    yield ""
     yield from _write_code(f"herorun -C {facts.top} box patrol {contract.slug}")
-    yield (
-        "It reads, says one line, and then what is to be done with the exact command. Trust what "
-        "it reads, not a panel that"
-    )
-    yield (
-        'says "running" and not a silence. `herorun box watchers` shows which watchers of this '
-        "machine really live."
-    )
+    yield "It reads the state, prints one line, and then what to do, with the exact command."
+    yield 'Trust it, not a panel that says "running".'
+    yield "`herorun box watchers` lists the waits and monitors of this machine."
     yield ""
     yield "## The run"
     yield ""
@@ -78,18 +69,19 @@ def _head(contract: Contract, facts: RunbookFacts) -> Iterator[str]:
 
 def _signs(contract: Contract) -> Iterator[str]:
     patrol, chain = contract.patrol, contract.chain
-    yield "## How it is seen to be done"
+    yield "## How you see that it is done"
     yield ""
     yield from (f"- marker `{path}`" for path in (*patrol.markers, *map(chain.marker, chain.stage)))
     yield from (f"- result `{path}`" for path in patrol.results)
     yield from (
-        f"- `{path}` holds as many files and bytes as `{local}` here"
+        f"- `{path}` has as many files and bytes as `{local}` here"
         for path, local in patrol.copies.items()
     )
     if patrol.success_pattern:
-        yield f"- the log `{patrol.log or 'of the job'}` says `{patrol.success_pattern}`"
+        log = f"the log `{patrol.log}`" if patrol.log else "the job's log"
+        yield f"- {log} contains `{patrol.success_pattern}`"
     if not (patrol.markers or chain.stage or patrol.results or patrol.success_pattern):
-        yield "- the scheduler says that the job ended well, and nothing else is declared"
+        yield "- the scheduler reports success; the contract declares nothing else"
     yield ""
 
 
@@ -97,60 +89,54 @@ def _commands(contract: Contract, ways: Ways, facts: RunbookFacts) -> Iterator[s
     yield "## Commands"
     yield ""
     if ways.resume:
-        yield "Resume it, once the patrol says that it is down, and never before:"
+        yield "Resume the run, but only after the patrol says that it is down:"
         yield from _write_code(ways.resume)
         if not contract.patrol.resume_command:
-            yield (
-                "What that prints as `next` is the command that the launch gate accepts then; the "
-                "patrol names it too."
-            )
+            yield "Then type the command that this prints as `next`; the patrol prints it too."
             yield ""
     else:
         yield (
-            "The command that resumes it is unknown: herorun did not start it, and "
+            "The command that resumes the run is unknown: herorun did not start it, and "
             "[patrol] resume_command is empty."
         )
-        yield "Ask the person responsible, and write the command there."
+        yield "Ask the responsible person, and write the command there."
         yield ""
     if contract.chain.stage:
-        yield "Its chain on the box, stage by stage, each after the one before:"
+        yield "The chain runs these stages on the machine, one after the other:"
         yield ""
         yield from (f"1. `{stage.name}`: `{stage.run}`" for stage in contract.chain.stage)
         yield ""
-        yield (
-            "Copy it there again and start it; it skips stages that are done, and never runs "
-            "twice at once:"
-        )
+        yield "Copy it there again and start it; it skips finished stages, and never runs twice:"
         yield from _write_code(ways.chain)
     for path, command in ways.transfer:
         yield f"Continue the transfer to `{path}`:"
         yield from _write_code(command)
     run = f"herorun -C {facts.top}"
     if facts.instances and not facts.sealed:
-        yield "Monitor it: one babysitter a run; take over the lease of one that stopped first."
+        yield "Monitor the run with one babysitter; first take over the lease of one that stopped:"
         yield from _write_code(
             f"{run} handoff {contract.slug} --take --wait 40m", f"{run} babysit {contract.slug}"
         )
     if not facts.sealed:
-        yield "Wait for its end, in a process of its own that always ends:"
+        yield "Wait for its end in the background; the wait itself always ends:"
         yield from _write_code(f"{run} box wait {contract.slug}")
     if facts.remote and facts.instances:
-        yield "On another machine: clone the repository, fetch the record; the same commands hold:"
+        yield "On another machine, clone the repository, fetch the record, and use these commands:"
         ref = f"refs/herorun/record/{contract.slug}"
         yield from _write_code(f"git fetch {facts.remote} {facts.branch}:{ref}")
 
 
 def _write_ways(ways: Ways) -> Iterator[str]:
-    yield "## What the patrol says, and what then"
+    yield "## What the patrol says, and what to do"
     yield ""
     yield "| it says | do |"
     yield "| --- | --- |"
     yield (
-        "| unknown, no answer | look at the provider's console: power, balance. Restart nothing; "
-        "the job may run on |"
+        "| unknown, no answer | check the provider's console: power, balance. Restart nothing: "
+        "the job may still run |"
     )
-    yield "| down, without its marker | resume it as above, then start the chain again |"
-    yield "| a result | report its numbers word for word |"
+    yield "| down, without its marker | resume the run as above, then start the chain again |"
+    yield "| a result | report its numbers as they are |"
     yield "| fewer files than the source | continue the transfer |"
     yield f"| done | remove the patrol: `{ways.remove.replace('|', chr(92) + '|')}` |"
     yield ""
@@ -159,16 +145,13 @@ def _write_ways(ways: Ways) -> Iterator[str]:
 def _rules() -> Iterator[str]:
     yield "## Rules"
     yield ""
+    yield "- A lost connection is not a dead job: run the patrol before each restart."
     yield (
-        "- A dropped connection is not a dead job. Nothing is restarted blindly: patrol first, "
-        "each time."
+        "- A marker, a count or a result proves that it is done; silence, an existing folder or a "
+        "missing process does not."
     )
-    yield (
-        "- Done is a marker, a count or a result, never a silence, a folder that exists or a "
-        "process that is gone."
-    )
-    yield "- One watcher a run. What is superseded is stopped first."
-    yield "- ssh keys stay on this machine: no cloud runner gets them."
+    yield "- Keep one watcher for each run: stop the old one first."
+    yield "- Keep the ssh keys on this machine: never give them to a cloud runner."
 
 
 def _write_code(*lines: str) -> Iterator[str]:
