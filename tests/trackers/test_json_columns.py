@@ -11,10 +11,19 @@ from pydantic_core import from_json
 
 from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows, chained
+from herorun.trackers import json_columns
 from herorun.trackers.json_columns import LEAST, parse_rows
 from herorun.trackers.json_rows import STEP_KEYS, Unusable, parse_row
 
 MANY = 2 * LEAST
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So few lines are otherwise read one by one."""
+    monkeypatch.setattr(json_columns, "FEW_BYTES", 0)
+
+
 ALIKE = [b'{"step": %d, "loss": 2.5, "tokens": %d}' % (step, 7 * step) for step in range(MANY)]
 
 
