@@ -5,11 +5,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_type_hints
 
-from pydantic import BaseModel
 from words import comments, page, sentence, shown, table
 
 from herorun import schemas as shapes
 from herorun.contract_schema import ContractSchema
+from herorun.core.lazy_pydantic import BaseModel
 
 Schema = Mapping[str, Any]
 INTRO = """\

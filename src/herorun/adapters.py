@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, Literal, overload
 
-from pydantic import ValidationError
-
+from herorun.core import lazy_pydantic
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.contract import KIND, Contract, explain_errors
 from herorun.core.contract.values import present_keys
@@ -260,7 +259,7 @@ def init_kind(port: str, settings: Mapping[str, str]) -> str:
 def _validated(port: str, kind: str, module: Any, options: Mapping[str, Any]) -> Any:
     try:
         return module.Options.model_validate(dict(options))
-    except ValidationError as error:
+    except lazy_pydantic.ValidationError as error:
         problems = explain_errors(error, module.Options, options)
         raise WrongUse(f"[{_table_of(port)}] {kind}: {problems}") from None
 

@@ -6,7 +6,6 @@ from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
-from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
 from herorun import adapters, discover
@@ -36,8 +35,8 @@ def _add_options(table: dict[str, Any], port: str) -> None:
     """The keys of each kind hold only where that kind is chosen."""
     by_kind, own = adapters.adapter_options(port), set(table["properties"])
     for kind, options in by_kind.items():
-        is_model = issubclass(options, BaseModel)
-        shape = options.model_json_schema(schema_generator=ContractSchema) if is_model else {}
+        of_model = getattr(options, "model_json_schema", None)
+        shape = of_model(schema_generator=ContractSchema) if of_model else {}
         own_options = {
             name: {**facts, "description": f"kind {kind}: {facts.get('description', name)}"}
             for name, facts in shape.get("properties", {}).items()

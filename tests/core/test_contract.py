@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import tomli_w
-from pydantic import BaseModel
 
 from herorun.core.contract import (
     Contract,
@@ -16,6 +15,7 @@ from herorun.core.contract import (
 )
 from herorun.core.durations import format_duration
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_pydantic import BaseModel
 from wording import mentions
 
 SMALL = """

@@ -11,10 +11,10 @@ from typing import Any
 
 import click
 import pytest
-from pydantic import BaseModel
 
 from commands.answers import ask
 from herorun.cli import herorun
+from herorun.core.lazy_pydantic import BaseModel
 from herorun.operations.checkpoints.prune import Pruned
 from herorun.operations.orders.order import OrderOutcome
 from herorun.schemas import DOCUMENTS, FailureDocument

@@ -1,13 +1,14 @@
 """Decodes canonical JSON into our types and checks each field. `core.canonical_json` encodes."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from itertools import count
 from typing import Annotated, Any, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, TypeAdapter
-from pydantic_core import SchemaValidator
-
 from herorun.core.check_names import current_key, current_name
+from herorun.core.lazy_pydantic import AfterValidator
+from herorun.core.lazy_pydantic.readers import reader_of
+from herorun.core.lazy_pydantic.scalars import EARLIEST, LATEST, LONGEST, Unsure
 
 T = TypeVar("T")
 # Fields of journals that earlier versions wrote: decoded by the checks' present names.
@@ -19,22 +20,40 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TIMES: Mapping[str, Mapping[str, Any]] = {
     "datetime": {
         "tz_constraint": "aware",
-        "ge": datetime(1000, 1, 1, tzinfo=UTC),
-        "le": datetime(9000, 1, 1, tzinfo=UTC),
+        "ge": EARLIEST,
+        "le": LATEST,
     },
-    "timedelta": {"ge": timedelta(days=-36_500), "le": timedelta(days=36_500)},
+    "timedelta": {"ge": -LONGEST, "le": LONGEST},
 }
-_validators: dict[Any, SchemaValidator] = {}  # building one is slow, and there are few kinds
+# Values that Python decodes before pydantic, which is some ten times as fast, has paid for its
+# import and the building of its validators.
+FEW = 2000
+_validators: dict[Any, Any] = {}  # building one is slow, and there are few kinds
+_calls = count()
 
 
 def decode(kind: type[T], value: Any) -> T:
     """Rebuild a value of `kind` from its plain form; a ValueError names the field that does not
     fit.
     """
-    if kind not in _validators:
-        _validators[kind] = SchemaValidator(_with_bounded_times(TypeAdapter(kind).core_schema))
-    result: T = _validators[kind].validate_python(value)
+    if next(_calls) < FEW:
+        try:
+            own: T = reader_of(kind, True)(value)
+        except Unsure:  # wrong, or from another version: pydantic tells
+            pass
+        else:
+            return own
+    result: T = _validator(kind).validate_python(value)
     return result
+
+
+def _validator(kind: Any) -> Any:
+    if kind not in _validators:
+        from pydantic import TypeAdapter
+        from pydantic_core import SchemaValidator
+
+        _validators[kind] = SchemaValidator(_with_bounded_times(TypeAdapter(kind).core_schema))
+    return _validators[kind]
 
 
 def _with_bounded_times(schema: Any) -> Any:

@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.trust import NeedsTrust
 
 _REPO = r"^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?/[A-Za-z0-9._-]+$"

@@ -14,9 +14,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.markdown import unescaped
 from herorun.core.ports import Channel, Place, Post

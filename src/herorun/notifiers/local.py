@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from errno import ENOENT
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from herorun.core.durations import format_span
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.markdown import one_line
 from herorun.core.ports import Comments, IssueTracker, Place, Post
 from herorun.notifiers._markdown import (

@@ -8,8 +8,7 @@ import os
 import sys
 from typing import TextIO
 
-from pydantic import BaseModel, ConfigDict
-
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.ports import Notifier, Place, Post
 from herorun.core.redaction.scrub import scrub
 

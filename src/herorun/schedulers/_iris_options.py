@@ -5,11 +5,10 @@ the bookkeeping.
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
-
 from herorun.core.admission.hardware import tpu
 from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.evidence import Offered
+from herorun.core.lazy_pydantic import AfterValidator, ConfigDict, Field, model_validator
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import long_argument, safe_word

@@ -5,10 +5,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
-
 from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.evidence import Offered
+from herorun.core.lazy_pydantic import AfterValidator, ConfigDict, Field, model_validator
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated, ClassVar
 
-from pydantic import ConfigDict, Field
-
 from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_pydantic import ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated
 
-from pydantic import AfterValidator
-
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_pydantic import AfterValidator
 from herorun.core.lazy_regex import lazy_regex
 
 _LONG = lazy_regex(r"--([a-z][a-z0-9-]*)(=[^\n\r\0]+)?")

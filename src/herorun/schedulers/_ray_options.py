@@ -4,9 +4,8 @@ from datetime import timedelta
 from typing import Annotated, ClassVar, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, ConfigDict, Field
-
 from herorun.core.contract import Duration, RenamedKeys
+from herorun.core.lazy_pydantic import AfterValidator, ConfigDict, Field
 from herorun.core.trust import NeedsTrust
 
 

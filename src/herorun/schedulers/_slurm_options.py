@@ -5,9 +5,8 @@ bookkeeping.
 from datetime import timedelta
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
-
 from herorun.core.contract import Duration, RenamedKeys
+from herorun.core.lazy_pydantic import AfterValidator, ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute, long_argument, safe_word

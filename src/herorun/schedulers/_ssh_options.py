@@ -3,9 +3,8 @@
 from datetime import timedelta
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
-
 from herorun.core.contract import Duration, RenamedKeys
+from herorun.core.lazy_pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from herorun.core.remote.target import Name, SshLogin
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute

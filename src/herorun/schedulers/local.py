@@ -16,13 +16,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import ClassVar
 
-from pydantic import ConfigDict, Field
-
 from herorun.core.canonical_json import canonical
 from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.durations import format_duration
 from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_pydantic import ConfigDict, Field
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
 from herorun.schedulers._environment import environment, keep_environment
 from herorun.schedulers._instance import Folder, last_lines

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import Field
-
 from herorun.core.doctor_report import DoctorPart
+from herorun.core.lazy_pydantic import Field
 from herorun.core.patrol.advice import Advice, PatrolState
 from herorun.core.patrol.observation import HostObservation
 from herorun.schemas.parts import Document, Shape

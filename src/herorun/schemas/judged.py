@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import Field
-
 from herorun.core.compare.join import Pairing
 from herorun.core.compare.verdict import ComparisonAnswer, GateComparison
 from herorun.core.goodput.latencies import Delays
 from herorun.core.goodput.states import WallTimeState as TimeState
 from herorun.core.goodput.totals import Range
+from herorun.core.lazy_pydantic import Field
 from herorun.core.recovery.classify import Cause
 from herorun.core.replay import Replay
 from herorun.core.retention import KeptCheckpoint, RetentionPolicy, Victim

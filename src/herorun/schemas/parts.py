@@ -4,20 +4,21 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 from pathlib import PurePath
-from typing import Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
-from pydantic import (
+from herorun.core.canonical_json import plain
+from herorun.core.lazy_pydantic import (
     AliasChoices,
     BaseModel,
     ConfigDict,
     Field,
-    GetJsonSchemaHandler,
     field_validator,
 )
-
-from herorun.core.canonical_json import plain
 from herorun.core.redaction.scrub import scrub_tree
 from herorun.schemas._field_docs import field_docs
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
 
 Verdict: TypeAlias = Literal["clear", "blocked", "unknown"]
 AlertState: TypeAlias = Literal["pending", "firing", "resolved", "ended-unresolved"]
@@ -35,7 +36,7 @@ class Shape(BaseModel):
     )
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, core: Any, handler: GetJsonSchemaHandler) -> Any:
+    def __get_pydantic_json_schema__(cls, core: Any, handler: "GetJsonSchemaHandler") -> Any:
         """With the string under each field as its description."""
         schema = handler(core)
         properties = handler.resolve_ref_schema(schema).get("properties", {})

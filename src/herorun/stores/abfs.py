@@ -10,9 +10,8 @@ from collections.abc import Awaitable, Callable
 from threading import Lock
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from herorun.core.doctor_report import DoctorPart, Fit
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.stores._azure_client import (
     NO_ACCOUNT,

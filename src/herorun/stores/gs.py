@@ -9,9 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from herorun.core.doctor_report import DoctorPart, Fit
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.stores._fsspec import DEADLINE, NOW, MalformedAnswer, Requests, WriteRefused
 from herorun.stores._gs_client import EXPIRED, NONE, error_message, login, opened

@@ -12,9 +12,8 @@ from datetime import UTC, datetime
 from errno import ELOOP
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.core.redaction.scrub import scrub
 from herorun.stores._reading import as_digests, stamps

@@ -6,8 +6,7 @@ import hashlib
 from threading import Lock
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.stores._fsspec import WriteRefused
 from herorun.stores._object_store import ObjectStore

@@ -9,9 +9,8 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from herorun.core.doctor_report import DoctorPart, Fit
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.stores._fsspec import DEADLINE, MalformedAnswer, Requests
 from herorun.stores._object_store import ObjectStore

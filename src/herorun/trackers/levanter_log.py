@@ -12,8 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import BinaryIO
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.trackers._open_remote import local_path

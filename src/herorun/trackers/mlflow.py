@@ -12,12 +12,11 @@ import re
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from herorun.core.contract import Duration
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.finding import count, few
 from herorun.core.identity.client_variables import contradiction, same_server, unstated
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import TrackerRun
 from herorun.core.ports import Place, Rows, Tracker

@@ -12,8 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.plan import TrackerRun
 from herorun.core.ports import Mention, Place, Row, Rows, Tracker
 from herorun.trackers._events import Event, event_of

@@ -12,10 +12,9 @@ import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerAlert
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.trackers._flatten import numbers

@@ -17,14 +17,13 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from herorun.core.contract import Duration, TrackerTable
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.identity.fork import fork_point
 from herorun.core.identity.links import run_pages
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import TrackerRun
 from herorun.core.ports import Place, Rows, Tracker

@@ -13,9 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from herorun.core.evidence import TrackerIdentity, TrackerState
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import TrackerRun
 from herorun.core.ports import Place, Rows, Tracker

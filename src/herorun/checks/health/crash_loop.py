@@ -8,14 +8,13 @@ numbers count the starts.
 
 from datetime import datetime, timedelta
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_span
 from herorun.core.evidence import History, Job, Now
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.health.preconditions import not_running
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,6 @@ Source: marin-community/marin, NCCL hang: two patterns that were searched for co
 by the deployed jaxlib.
 """
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing, TrackerTraits
@@ -16,6 +14,7 @@ from herorun.core.finding import Verdict, failed, passed
 from herorun.core.health.checkpoint_lag import job_start
 from herorun.core.health.preconditions import not_running
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 
 
 @dataclass(frozen=True)

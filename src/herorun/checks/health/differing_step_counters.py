@@ -8,13 +8,12 @@ Source: marin-community/marin, manage-hero-run: `global_step` is validated again
 state and time.
 """
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import History, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 
 COUNTERS = ("global_step", "train/global_step", "trainer/global_step")
 

@@ -7,13 +7,12 @@ Source: marin-community/marin: a second submission would compete for the same tr
 close to each other, because the first steps after a restart repeat.
 """
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.health.excursion import state
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,12 @@ Source: marin-community/marin, num_train_steps bug: of four runs the schedule an
 a factor of 2.
 """
 
-from pydantic import PositiveFloat, PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import FinalStep, History, Metrics, Nothing, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.health.excursion import duration
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 
 @dataclass(frozen=True)

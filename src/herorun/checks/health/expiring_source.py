@@ -9,13 +9,12 @@ rollback source.
 
 from datetime import timedelta
 
-from pydantic import PositiveFloat
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Job, Now, RecoverySource
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat
 from herorun.core.notify.escalation import EscalationReason
 
 

@@ -15,8 +15,6 @@ last digit.
 `frozen-loss` warns of each flat loss after 30 rows and 500 steps.
 """
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import (
     Excursion,
@@ -30,6 +28,7 @@ from herorun.core.finding import Verdict, not_applicable
 from herorun.core.health.excursion import format_flat, judge_excursions
 from herorun.core.health.opening import Vocabulary, is_untrained, vocabulary, weights_of
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 
 CHANCE = 0.005  # of the loss, beside the logarithm of the vocabulary
 

@@ -9,13 +9,12 @@ repeat a value until there is a new one. If the loss never moved, it takes 30 ro
 hardly any noise.
 """
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import format_flat, judge_excursions
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,12 @@ Source: it counts days of headroom, not per cent, because people ignore an alarm
 early; `bytes` and `inodes` are for an unknown pace.
 """
 
-from pydantic import NonNegativeInt, PositiveFloat
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Disks, Now
 from herorun.core.finding import Verdict
 from herorun.core.health.headroom import Headroom, room
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import NonNegativeInt, PositiveFloat
 from herorun.core.notify.escalation import EscalationReason
 
 

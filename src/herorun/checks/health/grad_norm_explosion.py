@@ -6,14 +6,13 @@ Source: bigscience-workshop/bigscience, 176B: the norm rose from 0.24 to 145 one
 loss rose from 2.2 to 5.1. So it takes ten times the trend for 3 rows, or a hundred times once.
 """
 
-from pydantic import PositiveFloat, PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.excursion import MISSES
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,12 @@ Source: it is old after half an hour, or after three times what the last save to
 
 from datetime import timedelta
 
-from pydantic import PositiveFloat
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_span
 from herorun.core.evidence import Candidate, Checkpoints, Nothing, Now, SaveTime
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat
 
 
 @dataclass(frozen=True)

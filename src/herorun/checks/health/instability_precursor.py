@@ -11,13 +11,12 @@ times its average preceded one public event in nine: too few for an alert.
 
 import math
 
-from pydantic import PositiveFloat, PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import duration, judge_excursions, state
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 
 @dataclass(frozen=True)

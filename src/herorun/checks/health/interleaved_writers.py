@@ -9,13 +9,12 @@ in a row, each of which continues where that writer stopped: a restart goes back
 crash loop never jumps ahead again.
 """
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.health.excursion import state
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 from herorun.core.notify.escalation import EscalationReason
 
 

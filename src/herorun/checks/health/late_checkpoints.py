@@ -7,14 +7,13 @@ whether the job may write there.
 Source: one and a half save intervals allow for a slow write, but not for a missing one.
 """
 
-from pydantic import PositiveFloat
-
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History, Job, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.checkpoint_lag import CheckpointPatience, overdue
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,13 @@ Source: after two cadences at least one tick was missed; less than two minutes i
 
 from datetime import timedelta
 
-from pydantic import PositiveFloat
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.durations import format_duration, format_span
 from herorun.core.evidence import Cadence, History, Job, JobState, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,13 @@ Source: the same step must have the same learning rate; a neighbouring one nearl
 
 import math
 
-from pydantic import PositiveFloat
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.excursion import two_write
 from herorun.core.health.resume_point import resume_of
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat
 
 
 @dataclass(frozen=True)

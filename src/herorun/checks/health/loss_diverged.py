@@ -12,13 +12,12 @@ a quarter of it, 10 % of its loss, and no clean curve lost a fifth for 500 rows.
 
 import math
 
-from pydantic import PositiveFloat, PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 
 @dataclass(frozen=True)

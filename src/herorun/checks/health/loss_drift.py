@@ -7,13 +7,12 @@ change as a [[phase]].
 Source: a draw-up of 1 % that stands out of the noise (`core.detectors.loss`), for 25 rows.
 """
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 
 
 @dataclass(frozen=True)

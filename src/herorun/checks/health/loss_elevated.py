@@ -8,13 +8,12 @@ Source: six times the noise and at least 2 % (`core.detectors.loss`), for 20 row
 public curves by `herorun backtest`.
 """
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 
 
 @dataclass(frozen=True)

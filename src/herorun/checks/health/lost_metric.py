@@ -6,12 +6,11 @@ logging it.
 Source: 50 rows, and five times the longest gap so far, so that a metric of rare evaluations is not lost.
 """
 
-from pydantic import PositiveFloat, PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Metrics, Presence
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 
 @dataclass(frozen=True)

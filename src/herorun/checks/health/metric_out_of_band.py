@@ -10,13 +10,12 @@ end the search of a loss scale at 1.
 
 from typing import Annotated
 
-from pydantic import PositiveInt, StringConstraints
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt, StringConstraints
 
 Band = Annotated[
     str, StringConstraints(pattern=r"^\S+ -?[0-9.]+(e-?[0-9]+)? -?[0-9.]+(e-?[0-9]+)?$")

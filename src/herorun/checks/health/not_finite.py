@@ -14,14 +14,13 @@ rows.
 
 from itertools import groupby
 
-from pydantic import NonNegativeInt, PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.detectors.nonfinite import AS_ZERO
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import NonNegativeInt, PositiveInt
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ minutes of 704 accelerators were replayed.
 
 from datetime import datetime, timedelta
 
-from pydantic import PositiveFloat
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.durations import format_duration, format_span
@@ -18,6 +16,7 @@ from herorun.core.evidence import Checkpoints, History, Job, JobState, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.health.checkpoint_lag import job_start, save_interval
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat
 
 
 @dataclass(frozen=True)

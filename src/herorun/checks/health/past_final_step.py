@@ -8,8 +8,6 @@ Source: marin-community/marin, num_train_steps bug: four runs had exactly twice 
 of them overshot. One row beyond the end, of a last evaluation, is ordinary.
 """
 
-from pydantic import NonNegativeInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.config.trainer_keys import total_steps
 from herorun.core.evidence import (
@@ -23,6 +21,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import NonNegativeInt
 
 
 @dataclass(frozen=True)

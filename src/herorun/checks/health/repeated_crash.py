@@ -10,12 +10,11 @@ deterministic bug; NVIDIA's resiliency extension suspects a node after three fai
 
 from collections.abc import Callable, Sequence
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Checkpoints, End, History, Job, Metrics, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 from herorun.core.recovery.endings import end_of, is_failure
 
 

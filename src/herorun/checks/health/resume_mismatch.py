@@ -15,8 +15,6 @@ the contract declares a deterministic order of the data.
 import math
 from dataclasses import replace
 
-from pydantic import PositiveFloat, PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import History, Metrics, Resume
@@ -24,6 +22,7 @@ from herorun.core.finding import Outcome, Verdict, count, failed, not_applicable
 from herorun.core.health.excursion import two_write
 from herorun.core.health.resume_point import resume_of
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 from herorun.core.notify.escalation import EscalationReason
 
 

@@ -10,13 +10,12 @@ mean over real predictions comes so near to it. Public Caffe runs stand there fo
 reach it.
 """
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions, state
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,6 @@ job continues to write.
 
 from datetime import datetime, timedelta
 
-from pydantic import PositiveFloat
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import (
     Cadence,
@@ -26,6 +24,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import Verdict, failed, passed, unknown
 from herorun.core.identity.drift import heartbeat_of, writes_after
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat
 from herorun.core.notify.escalation import EscalationReason
 
 

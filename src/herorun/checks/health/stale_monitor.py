@@ -10,13 +10,12 @@ minutes nothing is stale.
 
 from datetime import timedelta
 
-from pydantic import PositiveFloat
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_span
 from herorun.core.evidence import Cadence, Heartbeat, LeaseSeen, Nothing, Now
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ recorded identity.
 from datetime import UTC, datetime, timedelta
 from math import isclose
 
-from pydantic import PositiveFloat
-
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import (
@@ -32,6 +30,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed, unknow
 from herorun.core.health.checkpoint_lag import job_start
 from herorun.core.identity.drift import heartbeat_of
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat
 
 OVER = (TrackerState.FINISHED, TrackerState.CRASHED, TrackerState.FAILED)
 

@@ -9,8 +9,6 @@ these is `degraded`, and reported at once.
 
 from datetime import timedelta
 
-from pydantic import PositiveFloat
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_span
 from herorun.core.evidence import Cadence, History, Job, JobLog, Metrics, Nothing, Now
@@ -19,6 +17,7 @@ from herorun.core.health.liveness import rows_since
 from herorun.core.health.preconditions import not_running
 from herorun.core.health.stall_patterns import signal_in
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat
 from herorun.core.notify.escalation import EscalationReason
 
 

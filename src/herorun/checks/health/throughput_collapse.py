@@ -10,13 +10,12 @@ no alert for a single dip; every real collapse among the public curves lasted 93
 from dataclasses import replace
 from datetime import timedelta
 
-from pydantic import PositiveFloat, PositiveInt
-
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Cadence, Excursion, History, Metrics, Nothing
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import format_slowdown, judge_excursions, subject
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,12 @@ Source: bigscience-workshop/bigscience: 149 to 140 TFLOPs by one node; 5 % above
 step time, for 100 rows.
 """
 
-from pydantic import PositiveFloat, PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, not_applicable, passed
 from herorun.core.health.excursion import format_slowdown, placed
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,12 @@ Source: a public fine-tuning run had a norm of 0.0 for 1,100 steps before its lo
 good. It takes ten rows in a row, after thirty above zero, because a skipped step may print zero.
 """
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import format_zeros, judge_excursions
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 
 
 @dataclass(frozen=True)

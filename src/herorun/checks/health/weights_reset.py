@@ -8,8 +8,6 @@ after the loss had fallen to half; then the loss stays up for three quarters of 
 first descent took, at most for 100.
 """
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import (
     Excursion,
@@ -24,6 +22,7 @@ from herorun.core.finding import Verdict, failed
 from herorun.core.health.excursion import duration, judge_excursions
 from herorun.core.health.opening import opening_of, repeats, weights_of
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 from herorun.core.notify.escalation import EscalationReason
 
 

@@ -9,13 +9,12 @@ up to 50 steps while it looks for its loss scale, and some trainers report a rat
 first step that counts (public runs: 4 and 6 rows, and 10 steps).
 """
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import duration, judge_excursions
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 
 
 @dataclass(frozen=True)

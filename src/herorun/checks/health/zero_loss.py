@@ -8,13 +8,12 @@ Source: two public fine-tuning runs with a loss of 0.0 and a gradient norm of na
 15,000 steps.
 """
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import format_zeros, judge_excursions
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,9 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, Field, model_validator
-
 from herorun.core.check_names import current_name
 from herorun.core.contract.values import Argument, Cadence, Duration, Name, Table, Whole
+from herorun.core.lazy_pydantic import AfterValidator, Field, model_validator
 
 # A contract that uses a check's earlier name stays valid.
 CheckName: TypeAlias = Annotated[Name, AfterValidator(current_name)]

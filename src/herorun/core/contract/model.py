@@ -2,8 +2,6 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
-
 from herorun.core.contract.babysit import BabysitTable, Budget, Phase
 from herorun.core.contract.notify import Issue, Logbook, Notify
 from herorun.core.contract.plan_tables import (
@@ -23,6 +21,7 @@ from herorun.core.contract.policy import CompareTable, PolicyTable, SealTable, W
 from herorun.core.contract.remote import ChainTable, PatrolTable
 from herorun.core.contract.values import SLUG, Table, Whole
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import AfterValidator, Field
 from herorun.core.requirements import specifier_problem
 
 HERO_FLOPS = 1e22  # the seed's rule of thumb for a hero run, in model FLOPs

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, field_validator
-
 from herorun.core.contract.values import KIND, Duration, Name, OpenTable, Remote, Table, Whole
 from herorun.core.git_ref_names import branch_name
+from herorun.core.lazy_pydantic import AfterValidator, Field, field_validator
 from herorun.core.notify.quiet_hours import quiet_hours
 
 

@@ -3,15 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from pydantic import BaseModel, ValidationError
-
+from herorun.core import lazy_pydantic
 from herorun.core.contract.model import Contract
 from herorun.core.contract.toml_lines import line_of
 from herorun.core.errors import WrongUse
 from herorun.core.finding import count
+from herorun.core.lazy_pydantic import BaseModel
 from herorun.core.untrusted_toml import parse_toml
+
+if TYPE_CHECKING:  # it is imported where something is wrong
+    from herorun.core.lazy_pydantic import ValidationError
 
 _TYPES = ("int", "str", "float", "bool")  # as pydantic names the members of a union
 MOST_FAULTS = 20  # of one file that are shown
@@ -45,7 +48,7 @@ def contract_from(data: Mapping[str, Any], where: str) -> Contract:
 def _contract_from(data: Mapping[str, Any], where: str, text: str) -> Contract:
     try:
         return Contract.model_validate(data)
-    except ValidationError as error:
+    except lazy_pydantic.ValidationError as error:
         faults = list(_faults(error, Contract, text, data))
         if len(faults) == 1:
             raise WrongUse(
@@ -58,7 +61,7 @@ def _contract_from(data: Mapping[str, Any], where: str, text: str) -> Contract:
 
 
 def explain_errors(
-    error: ValidationError, model: type[BaseModel] | None = None, data: Any = None
+    error: "ValidationError", model: type[BaseModel] | None = None, data: Any = None
 ) -> str:
     """Every fault of the input in one line, each by its key as `data`, the input, has it."""
     text = "; ".join(_faults(error, model, "", data))
@@ -66,7 +69,7 @@ def explain_errors(
 
 
 def _faults(
-    error: ValidationError, model: type[BaseModel] | None, text: str, data: Any
+    error: "ValidationError", model: type[BaseModel] | None, text: str, data: Any
 ) -> Iterator[str]:
     """In the order of the file's lines, where `text` is the file."""
     faults: dict[str, int] = {}
@@ -78,7 +81,7 @@ def _faults(
     yield from sorted(faults, key=lambda message: faults[message])
 
 
-def _merged(error: ValidationError) -> Iterator[dict[str, Any]]:
+def _merged(error: "ValidationError") -> Iterator[dict[str, Any]]:
     """A key that takes a number or text has a fault for either: one stands for both."""
     earlier: set[tuple[str | int, ...]] = set()
     for fault in error.errors(include_url=False):

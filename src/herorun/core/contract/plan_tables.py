@@ -4,8 +4,6 @@ import re
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
-
 from herorun.core.contract.values import (
     KIND,
     Argument,
@@ -19,6 +17,7 @@ from herorun.core.contract.values import (
     Variable,
     Whole,
 )
+from herorun.core.lazy_pydantic import AfterValidator, Field
 
 
 class Command(Table):

@@ -3,11 +3,10 @@
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, field_validator
-
 from herorun.core.compare.gate import parse_gate
 from herorun.core.contract.values import Name, PostedComment, Table
 from herorun.core.finding import Waiver as SignedWaiver
+from herorun.core.lazy_pydantic import AfterValidator, Field, field_validator
 
 
 def _gate(text: str) -> str:

@@ -3,9 +3,8 @@
 from datetime import timedelta
 from typing import ClassVar, Self
 
-from pydantic import Field, model_validator
-
 from herorun.core.contract.values import Argument, BoxPath, Cadence, Duration, Pattern, Table
+from herorun.core.lazy_pydantic import Field, model_validator
 
 
 class PatrolTable(Table):

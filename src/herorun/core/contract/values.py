@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar
 
-from pydantic import (
+from herorun.core.durations import format_duration
+from herorun.core.git_ref_names import remote_name
+from herorun.core.lazy_pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
@@ -15,9 +17,6 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
-
-from herorun.core.durations import format_duration
-from herorun.core.git_ref_names import remote_name
 from herorun.core.lazy_regex import lazy_regex
 
 SLUG = lazy_regex(r"[a-z0-9][a-z0-9-]{0,47}")

@@ -6,14 +6,13 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
 
-from pydantic import PositiveFloat
-
 from herorun.core.contract import Contract
 from herorun.core.durations import format_duration
 from herorun.core.evidence import Candidate, Checkpoints, History, Job, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.health.preconditions import not_running
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat
 
 GAPS = 5  # of the newest checkpoints, where the contract states no interval
 LEAST_GAPS = 2

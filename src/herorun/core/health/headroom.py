@@ -7,11 +7,10 @@ for disks whose pace nobody knows yet.
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from pydantic import NonNegativeInt, PositiveFloat
-
 from herorun.core.evidence import Disk, Disks
 from herorun.core.finding import Verdict, failed, passed
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import NonNegativeInt, PositiveFloat
 
 DAY = timedelta(days=1)
 RESERVE = 4 << 20  # bytes that a clone keeps for its last words

@@ -2,8 +2,6 @@
 
 from datetime import datetime, timedelta
 
-from pydantic import PositiveFloat
-
 from herorun.core.clock_skew import SKEW
 from herorun.core.evidence import (
     Cadence,
@@ -17,6 +15,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat
 
 # Linux dates a file by the clock's last interrupt: up to 10 ms before the time that a program reads
 FILE_CLOCK = timedelta(milliseconds=20)

@@ -2,9 +2,8 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 

@@ -7,9 +7,9 @@ writes.
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
-
+from herorun.core import lazy_pydantic
 from herorun.core.contract import SLUG
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, StringConstraints
 from herorun.core.seal.kinds import SealKind
 from herorun.core.seal.render import seal_lines, split_tag
 from herorun.core.seal.statement import OWN, SCHEMA, commit_of, facts_of
@@ -118,7 +118,7 @@ def parse_statement(text: str | bytes) -> dict[str, Any]:
         seal_lines(document, "")
         SealKind(facts_of(document)["kind"])
         commit_of(document)
-    except ValidationError as error:
+    except lazy_pydantic.ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise ValueError(

@@ -3,8 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-from pydantic import ValidationError
-
+from herorun.core import lazy_pydantic
 from herorun.core.adhoc_jobs.resubmit_command import split_command
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.contract import (
@@ -47,6 +46,6 @@ def contract_for(facts: JobSpec, folder: Path, every: timedelta = CADENCE) -> Co
 def _notify(names: str) -> Notify:
     try:
         return Notify(targets=tuple(name.strip() for name in names.split(",") if name.strip()))
-    except ValidationError as error:
+    except lazy_pydantic.ValidationError as error:
         why = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
         raise WrongUse(f"--notify: {why}.") from None

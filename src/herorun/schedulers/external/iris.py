@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.resubmit_command import must_have_no_wait
 from herorun.core.adhoc_jobs.spec import JobSpec
@@ -17,6 +15,7 @@ from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import JobState
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Origin, Place, Search, Unknown
 from herorun.core.untrusted_json import read_json

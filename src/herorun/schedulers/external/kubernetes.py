@@ -10,13 +10,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Job
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers import _kubernetes_options

@@ -6,11 +6,10 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from pydantic import ConfigDict, Field
-
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_pydantic import ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Place, Search, Unknown
 from herorun.schedulers._log_age import file_age

@@ -13,11 +13,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers import local

@@ -5,14 +5,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import ClassVar
 
-from pydantic import ConfigDict, Field
-
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.contract import RenamedKeys
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._nel_jobs import NelJobs

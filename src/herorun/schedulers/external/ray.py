@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.resubmit_command import must_have_no_wait
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._clusters import ClusterNames

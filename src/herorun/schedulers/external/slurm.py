@@ -7,8 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import ClassVar
 
-from pydantic import ConfigDict, Field
-
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.resubmit_command import submitter_flags
 from herorun.core.adhoc_jobs.spec import JobSpec
@@ -17,6 +15,7 @@ from herorun.core.contract import RenamedKeys
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._log_age import file_age

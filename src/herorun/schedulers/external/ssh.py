@@ -13,12 +13,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict, Field
-
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.core.redaction.scrub import scrub

@@ -12,9 +12,8 @@ pattern).
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict
-
 from herorun.core.evidence import Candidate
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.ports import FileEntry, Layout, Place, Store
 from herorun.stores.layouts._contents import contents, modified
 from herorun.stores.layouts._naming import NamedLayout, stem

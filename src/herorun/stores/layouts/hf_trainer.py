@@ -9,9 +9,8 @@ src/transformers/trainer.py (_save_checkpoint) and trainer_utils.py (get_last_ch
 
 from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict
-
 from herorun.core.evidence import Candidate
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import (

@@ -7,9 +7,8 @@ Source: marin-community/marin, lib/levanter/src/levanter/checkpoint.py and check
 
 from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict
-
 from herorun.core.evidence import Candidate
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import (
     contents,

@@ -11,9 +11,8 @@ src/lightning/fabric/strategies/fsdp.py.
 
 from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict
-
 from herorun.core.evidence import Candidate
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import contents, modified

@@ -13,9 +13,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict
-
 from herorun.core.evidence import Candidate
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import FileEntry, Layout, Place, Store
 from herorun.stores.layouts._contents import contents, marker, modified, visible

@@ -13,9 +13,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from herorun.core.evidence import Candidate
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import contents, marker, modified, parsed, visible

@@ -1,0 +1,86 @@
+"""pydantic's models, without pydantic where all is in order.
+
+To import pydantic and build its validators takes half of a short command's time. Here a model, its
+fields and validators are only written down. What surely fits is read by plain Python
+(`readers`); everything else, above all what is wrong, goes to the same model of pydantic (`twins`),
+which decides, and whose message it is. JSON Schema is pydantic's, too.
+
+Only what herorun uses is here, and every model is frozen. An installed package may bring models of
+pydantic's own: both have the same methods.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # type checkers know those
+    from pydantic import (
+        AfterValidator as AfterValidator,
+    )
+    from pydantic import (
+        AliasChoices as AliasChoices,
+    )
+    from pydantic import (
+        BaseModel as BaseModel,
+    )
+    from pydantic import (
+        BeforeValidator as BeforeValidator,
+    )
+    from pydantic import (
+        ConfigDict as ConfigDict,
+    )
+    from pydantic import (
+        Field as Field,
+    )
+    from pydantic import (
+        NonNegativeInt as NonNegativeInt,
+    )
+    from pydantic import (
+        PlainSerializer as PlainSerializer,
+    )
+    from pydantic import (
+        PositiveFloat as PositiveFloat,
+    )
+    from pydantic import (
+        PositiveInt as PositiveInt,
+    )
+    from pydantic import (
+        StringConstraints as StringConstraints,
+    )
+    from pydantic import (
+        ValidationError as ValidationError,
+    )
+    from pydantic import (
+        WithJsonSchema as WithJsonSchema,
+    )
+    from pydantic import (
+        field_validator as field_validator,
+    )
+    from pydantic import (
+        model_validator as model_validator,
+    )
+else:
+    # ruff: noqa: F401
+    from herorun.core.lazy_pydantic.markers import (
+        AfterValidator,
+        AliasChoices,
+        BeforeValidator,
+        Field,
+        NonNegativeInt,
+        PlainSerializer,
+        PositiveFloat,
+        PositiveInt,
+        StringConstraints,
+        WithJsonSchema,
+        field_validator,
+        model_validator,
+    )
+    from herorun.core.lazy_pydantic.model import BaseModel
+
+    ConfigDict = dict
+
+    def __getattr__(name: str) -> Any:
+        """`ValidationError`, which an `except` asks for only after something was raised."""
+        if name != "ValidationError":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from pydantic import ValidationError
+
+        return ValidationError

@@ -1,0 +1,93 @@
+"""The fields of a model, as its class states them."""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
+
+from herorun.core.lazy_pydantic.markers import MISSING, Marker, ValidatorMarker
+from herorun.core.lazy_pydantic.readers import constrained, reader_of, refuse
+from herorun.core.lazy_pydantic.scalars import Reader, called
+
+_KNOWN = frozenset({"default", "description", "alias", "validation_alias", "exclude", "gt", "ge"})
+_KNOWN_TOO = frozenset({"lt", "le", "min_length", "pattern", "strict"})
+
+
+class FieldInfo:
+    """One field: what pydantic's has of the same name."""
+
+    def __init__(self, owner: Any, name: str, stated: Any, default: Any) -> None:
+        self.owner, self.name, self._stated = owner, name, stated
+        self.mark = default if isinstance(default, Marker) else None
+        options = self.mark.options if self.mark else {}
+        values = self.mark.values if self.mark else (default,)
+        self.default = values[0] if values else options.get("default", MISSING)
+        self.alias: str | None = options.get("alias")
+        self.exclude: bool = options.get("exclude", False)
+        choices = options.get("validation_alias")
+        names = choices.values if choices else (self.alias,) if self.alias else ()
+        self.is_plain = options.keys() <= _KNOWN | _KNOWN_TOO
+        self.keys: tuple[str, ...] = tuple(dict.fromkeys((*names, name)))
+        self.attributes: tuple[str, ...] = self.keys
+
+    @property
+    def annotation(self) -> Any:
+        """Without what stands beside it in `Annotated`."""
+        kind = self.whole_annotation
+        return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+    @property
+    def whole_annotation(self) -> Any:
+        if isinstance(self._stated, str):
+            self._stated = get_type_hints(self.owner, include_extras=True)[self.name]
+        return self._stated
+
+    @property
+    def metadata(self) -> tuple[Any, ...]:
+        kind = self.whole_annotation
+        return get_args(kind)[1:] if get_origin(kind) is Annotated else ()
+
+    def is_required(self) -> bool:
+        return self.default is MISSING
+
+    def get_default(self, *, call_default_factory: bool = False) -> Any:
+        """A new one of what can be changed."""
+        if isinstance(self.default, dict | list):
+            from copy import deepcopy
+
+            return deepcopy(self.default)
+        return self.default
+
+    def reader(self, validators: Mapping[str, list[tuple[str, Callable[..., Any]]]]) -> Reader:
+        """With the class's own validators of this field."""
+        kind = self.whole_annotation
+        reader = reader_of(kind, False) if self.is_plain else refuse
+        if self.mark:
+            reader = constrained(reader, self.annotation, (self.mark,))
+        for mode, function in (*validators.get(self.name, ()), *validators.get("*", ())):
+            reader = _wrapped(reader, mode, function)
+        return reader
+
+
+def _wrapped(reader: Reader, mode: str, function: Callable[..., Any]) -> Reader:
+    if mode == "before":
+        return lambda value: reader(called(function, value))
+    return lambda value: called(function, reader(value))
+
+
+def own_fields(cls: Any) -> dict[str, FieldInfo]:
+    """Those that the class states itself; takes their defaults away from it."""
+    own = vars(cls)
+    annotations = own.get("__annotations__") or (
+        cls.__annotations__ if "__annotate__" in own or "__annotate_func__" in own else {}
+    )
+    stated = {
+        name: FieldInfo(cls, name, kind, own.get(name, MISSING))
+        for name, kind in annotations.items()
+        if ClassVar not in (kind, get_origin(kind)) and not name.startswith("_")
+    }
+    for name in stated.keys() & own.keys():
+        delattr(cls, name)
+    return stated
+
+
+def own_validators(body: Mapping[str, Any]) -> dict[str, ValidatorMarker]:
+    return {name: each for name, each in body.items() if isinstance(each, ValidatorMarker)}
