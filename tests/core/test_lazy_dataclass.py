@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 import herorun
 from herorun.core import lazy_dataclass
-from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_dataclass import FEW, dataclass
 
 SOURCE = Path(herorun.__file__).parent
 
@@ -124,8 +124,10 @@ def answer(kind: Shapes, make: Any, ask: Any) -> Any:
 
 @pytest.mark.parametrize("make", MAKE)
 def test_it_answers_as_the_standard_library_does(make: str) -> None:
-    answers = {ask: answer(LAZY, MAKE[make], ASK[ask]) for ask in ASK}
-    assert answers == {ask: answer(PLAIN, MAKE[make], ASK[ask]) for ask in ASK}
+    plain_answers = {ask: answer(PLAIN, MAKE[make], ASK[ask]) for ask in ASK}
+    assert {ask: answer(LAZY, MAKE[make], ASK[ask]) for ask in ASK} == plain_answers
+    first_answers = {ask: answer(Shapes(dataclass), MAKE[make], ASK[ask]) for ask in ASK}
+    assert first_answers == plain_answers  # no class has another instance yet
 
 
 def test_the_standard_library_may_subclass_it_before_its_first_use() -> None:
@@ -171,6 +173,10 @@ def test_each_method_waits_for_its_first_call() -> None:
     before = waiting(point)
     assert before > {"__init__", "__eq__", "__hash__", "__repr__"}
     hash(point(1))
+    assert before - waiting(point) == {"__hash__", "__dataclass_fields__"}
+    assert [point(each).x for each in range(1, FEW)] == list(range(1, FEW))
+    assert before - waiting(point) == {"__hash__", "__dataclass_fields__"}
+    assert point(FEW).x == FEW
     assert before - waiting(point) == {"__init__", "__hash__", "__dataclass_fields__"}
 
 

@@ -19,6 +19,7 @@ from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, ClassVar, get_origin
 
 _FIELDS = "__dataclass_fields__"
+FEW = 16  # instances of a class, before its `__init__` is worth compiling
 _DOC = "_"  # for a class without one the standard library writes its signature, by `inspect`
 _FACTORY_DEFAULT = type(
     "_Made", (), {"__repr__": lambda _: "<factory>"}
@@ -75,7 +76,8 @@ def _with_methods(
     makers = {name: make for name, make in _METHODS.items() if own.get(name) is None}
     makers[_FIELDS] = partial(_fields, stated, kw_only, slots)
     for name, make in makers.items():
-        setattr(cls, name, _FirstRead(cls, name, make))
+        first_read = _FirstInstances if name == "__init__" else _FirstRead
+        setattr(cls, name, first_read(cls, name, make))
     if not frozen and "__hash__" in makers:
         cls.__hash__ = None
     if frozen:
@@ -100,6 +102,53 @@ class _FirstRead:
         value = self._make(self._cls)
         setattr(self._cls, self._name, value)
         return value.__get__(instance, owner) if callable(value) else value
+
+
+class _FirstInstances(_FirstRead):
+    """`__init__`, which is only compiled, in 0.2 ms, for a class with many instances, for wrong
+    arguments, whose message it has, or where somebody reads the function itself.
+    """
+
+    _instances = 0  # so far
+    _own_fields: tuple[Any, ...] | None = None
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None or type(instance) is not self._cls or self._instances >= FEW:
+            return super().__get__(instance, owner)
+        self._instances += 1
+        return partial(self._assign, instance)
+
+    def _assign(self, instance: Any, /, *values: Any, **by_name: Any) -> None:
+        arguments = self._arguments(values, by_name)
+        if arguments is None:
+            super().__get__(instance)(*values, **by_name)
+            return
+        for name, value in arguments:
+            object.__setattr__(instance, name, value)
+        if hasattr(instance, "__post_init__"):
+            instance.__post_init__()
+
+    def _arguments(
+        self, values: tuple[Any, ...], by_name: dict[str, Any]
+    ) -> list[tuple[str, Any]] | None:
+        """The value of each field; None where only the real `__init__` tells what is wrong."""
+        if self._own_fields is None:
+            self._own_fields = dataclasses.fields(self._cls)
+        positional = [field.name for field in self._own_fields if field.init and not field.kw_only]
+        by_field = dict(zip(positional, values, strict=False)) | by_name
+        if len(by_field) < len(values) + len(by_name):
+            return None
+        arguments = []
+        for field in self._own_fields:
+            if field.init and field.name in by_field:
+                arguments.append((field.name, by_field.pop(field.name)))
+            elif field.default_factory is not MISSING:
+                arguments.append((field.name, field.default_factory()))
+            elif field.init and field.default is MISSING:
+                return None
+            elif field.init:
+                arguments.append((field.name, field.default))
+        return None if by_field else arguments
 
 
 @cache
@@ -202,7 +251,7 @@ def _parameter(field: Any) -> str:
 
 
 def _value(field: Any) -> str:
-    """What `__init__` assigns; nothing where the class has the default of what is not given."""
+    """What `__init__` assigns; nothing where the class has the default of what is not by_field."""
     factory_call = f"_factory_{field.name}()" if field.default_factory is not MISSING else ""
     if not field.init:
         return factory_call
