@@ -74,8 +74,10 @@ def herorun(ctx: click.Context, start: str, quiet: bool, verbose: bool) -> None:
     """
     from herorun.commands._global_options import defaults, set_volume
     from herorun.system.entry_points import skip_search_for_plugins
+    from herorun.system.own_modules import find_own_modules
 
     skip_search_for_plugins()
+    find_own_modules()
     ctx.obj = start
     set_volume(ctx, quiet=quiet, verbose=verbose)
     command = ctx.invoked_subcommand or ""

@@ -1,0 +1,91 @@
+"""Finds our own modules, of which a command imports some 400, in a third of the usual time.
+
+Python looks for each module under every ending that one may have, and works its paths out anew:
+0.1 ms each. Here a folder is listed once. What is not as usual is left to Python: stale or missing
+bytecode, another place for it, an archive.
+"""
+
+import marshal
+import os
+import sys
+from collections.abc import Sequence
+from functools import cache
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import MAGIC_NUMBER
+from io import FileIO
+from types import CodeType, ModuleType
+from typing import Any
+
+_HEADER = 16  # bytes: the magic number, flags, the source's time and its size
+_TIMED = bytes(4)  # the flags of bytecode that is told to be stale by that time
+
+
+class _OwnLoader(SourceFileLoader):
+    def __init__(self, name: str, path: str, cached: str) -> None:
+        super().__init__(name, path)
+        self._cached = cached
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        return self._cached_code() or super().get_code(fullname)
+
+    def _cached_code(self) -> CodeType | None:
+        """As it was compiled; None where only Python can tell whether it still counts."""
+        try:
+            with FileIO(self._cached) as file:  # a buffer would take longer than to read
+                data = file.read()
+            source = os.stat(self.path)
+        except OSError:
+            return None
+        times = (int(source.st_mtime), source.st_size)
+        stated = b"".join((each & 0xFFFFFFFF).to_bytes(4, "little") for each in times)
+        if data[:_HEADER] != MAGIC_NUMBER + _TIMED + stated:
+            return None
+        try:
+            code: Any = marshal.loads(memoryview(data)[_HEADER:])
+        except (EOFError, ValueError, TypeError):
+            return None
+        fits = isinstance(code, CodeType) and code.co_filename == self.path
+        return code if fits else None
+
+
+class OwnModules:
+    """Stands before Python's own finders."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        package, _, own = name.rpartition(".")
+        if package.partition(".")[0] != "herorun" or path is None or len(path) != 1:
+            return None
+        (folder,) = path
+        names = _names_in(folder)
+        if f"{own}.py" in names:
+            return _spec(name, f"{folder}/{own}.py", f"{folder}/__pycache__/{own}")
+        if own in names and "__init__.py" in _names_in(f"{folder}/{own}"):
+            inside = f"{folder}/{own}"
+            spec = _spec(name, f"{inside}/__init__.py", f"{inside}/__pycache__/__init__")
+            spec.submodule_search_locations = [inside]
+            return spec
+        return None
+
+
+def _spec(name: str, path: str, cached: str) -> ModuleSpec:
+    cached = f"{cached}.{sys.implementation.cache_tag}.pyc"
+    spec = ModuleSpec(name, _OwnLoader(name, path, cached), origin=path)
+    spec.has_location, spec.cached = True, cached
+    return spec
+
+
+@cache
+def _names_in(folder: str) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(folder))
+    except OSError:
+        return frozenset()
+
+
+def find_own_modules() -> None:
+    """For a process that is ours: the command line, not the library."""
+    usual = sys.pycache_prefix is None and not sys.flags.optimize and os.sep == "/"
+    if usual and not any(isinstance(each, OwnModules) for each in sys.meta_path):
+        sys.meta_path.insert(0, OwnModules())
