@@ -6,13 +6,10 @@ import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
-from statistics import median
 from typing import TYPE_CHECKING
 
-from herorun.core.goodput.instances import STALLS
-from herorun.core.goodput.timeline import SLOW
+from herorun.core.averages import median
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.report.eta import PATIENCE
 
 if TYPE_CHECKING:
     from herorun.core.health.training import AwaitedEvidence
@@ -114,6 +111,10 @@ class RunSummary:
     @property
     def stands_still(self) -> bool:
         """As a report's estimate goes by it: an alert says so, or no step came for long."""
+        from herorun.core.goodput.instances import STALLS
+        from herorun.core.goodput.timeline import SLOW
+        from herorun.core.report.eta import PATIENCE
+
         stalled = any(alert.state == "firing" and alert.check in STALLS for alert in self.alerts)
         pace = self.pace.step_seconds if self.pace else None
         longest = max(SLOW * (pace or 0.0), PATIENCE.total_seconds())

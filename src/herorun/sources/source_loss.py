@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from statistics import fmean
 
+from herorun.core.averages import fmean
 from herorun.core.contract import Contract
 from herorun.core.evidence import History, Nothing, PriorLaunch, SourceLoss
 from herorun.core.health.opening import ROWS, weights_of

@@ -7,8 +7,7 @@ vocabulary or new data may explain it: `herorun ack`.
 Source: an untrained model gives each of V tokens the same probability, so its loss is ln V.
 """
 
-from statistics import fmean
-
+from herorun.core.averages import fmean
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Metrics, Nothing, PriorLaunch, SourceLoss, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable

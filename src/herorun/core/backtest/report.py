@@ -1,9 +1,9 @@
 """A backtest in words, in figures and as a page."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import median
 from typing import Any
 
+from herorun.core.averages import median
 from herorun.core.backtest.curve import FiredAlert
 from herorun.core.backtest.score import SECONDS, SLACK, Score
 from herorun.core.finding import count

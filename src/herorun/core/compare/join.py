@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from statistics import fmean, median
 
+from herorun.core.averages import fmean, median
 from herorun.core.compare.gate import Bound, ComparisonGate
 from herorun.core.lazy_dataclass import dataclass
 

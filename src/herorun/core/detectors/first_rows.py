@@ -9,8 +9,8 @@ leaves its floor visible.
 import math
 from dataclasses import field
 from itertools import pairwise
-from statistics import median
 
+from herorun.core.averages import median
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.repeated_rows import RepeatedRows, follow_repeats
 from herorun.core.evidence import Excursion

@@ -1,8 +1,8 @@
 """A loss that gives back much of what it had learned, although the rise itself is small."""
 
 import math
-from statistics import median
 
+from herorun.core.averages import median
 from herorun.core.detectors.loss_state import LossState
 
 REGRESSED = math.log(1.05)  # of the smoothed loss above its lowest

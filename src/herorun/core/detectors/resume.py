@@ -9,9 +9,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import field
 from itertools import islice, pairwise
-from statistics import fmean, median
 from typing import NamedTuple
 
+from herorun.core.averages import fmean, median
 from herorun.core.detectors.baseline import Trend
 from herorun.core.detectors.gaps import FAR
 from herorun.core.detectors.reorder import WAITING

@@ -14,8 +14,8 @@ hardly ever so far above calm ones.
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from statistics import median
 
+from herorun.core.averages import median
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.loss_state import LossState
 

@@ -3,8 +3,8 @@ an order.
 """
 
 from collections.abc import Iterable, Sequence
-from statistics import median
 
+from herorun.core.averages import median
 from herorun.core.babysit.action_key import Verb, parse_key, verb_of
 from herorun.core.event import Done, Event, Launched, Ordered, Word
 from herorun.core.goodput.instances import JournalFacts, micros

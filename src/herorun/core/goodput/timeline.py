@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from statistics import median
 from typing import NamedTuple
 
+from herorun.core.averages import median
 from herorun.core.goodput.instances import JournalFacts, Life
 from herorun.core.goodput.states import SECOND, StateSpan, Timeline, WallTimeState
 from herorun.core.lazy_dataclass import dataclass

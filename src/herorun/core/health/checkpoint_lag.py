@@ -4,8 +4,8 @@ the limits.
 
 from datetime import datetime, timedelta
 from itertools import pairwise
-from statistics import median
 
+from herorun.core.averages import median
 from herorun.core.contract import Contract
 from herorun.core.durations import format_duration
 from herorun.core.evidence import Candidate, Checkpoints, History, Job, Metrics

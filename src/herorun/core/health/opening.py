@@ -6,9 +6,9 @@ more by its random start. That of a trained one is far lower.
 
 import math
 from collections.abc import Mapping
-from statistics import fmean
 from typing import Any
 
+from herorun.core.averages import fmean
 from herorun.core.config.key_classes import snake_parts
 from herorun.core.config.normalise import flatten, whole_number
 from herorun.core.evidence import History, Metrics, PriorLaunch, SourceLoss

@@ -5,8 +5,8 @@ interruptions.
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
-from statistics import median
 
+from herorun.core.averages import median
 from herorun.core.durations import format_span
 from herorun.core.goodput.states import SECOND
 from herorun.core.goodput.timeline import SLOW, Beat
