@@ -2,11 +2,12 @@
 `herorun.checks`. Adding one is adding a file.
 """
 
-import pkgutil
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
+from importlib.machinery import all_suffixes
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 from herorun.core.check import Check, Gate, Response
 from herorun.core.check import check as make_check
 from herorun.core.check_names import RENAMED
-from herorun.core.check_text import CheckText, parse_check_text
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Verdict, unknown
 from herorun.system.entry_points import is_group_offered
 
 if TYPE_CHECKING:  # who only names a check imports no contract, and so no pydantic
+    from herorun.core.check_text import CheckText
     from herorun.core.contract import Contract, ContractFile
+
+_ENDINGS = frozenset(all_suffixes())
 
 
 @cache
@@ -72,10 +75,12 @@ def checks_named(name: str) -> tuple[Check, ...]:
     return named_checks
 
 
-def check_texts(name: str) -> tuple[Check | CheckText, ...]:
+def check_texts(name: str) -> "tuple[Check | CheckText, ...]":
     """What is printed of the checks of one name, gate by gate. Our own are read from their files;
     where these do not tell, they are imported, as `checks_named` does.
     """
+    from herorun.core.check_text import parse_check_text
+
     stem = name.replace("-", "_")
     pages = [
         parse_check_text(_source_of(package, stem), name)
@@ -118,7 +123,19 @@ def _modules(package: str) -> list[ModuleType]:
 def module_names(package: str) -> tuple[str, ...]:
     """Its modules, none of them imported."""
     path = import_module(package).__path__
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(path) if not module.ispkg))
+    return tuple(sorted({name for folder in path for name in _names_in(folder)}))
+
+
+def _names_in(folder: str) -> Iterable[str]:
+    """`pkgutil` tells the same, in 2 ms for a folder of ours; only it reads an archive."""
+    try:
+        files = os.listdir(folder)
+    except OSError:
+        import pkgutil
+
+        return [each.name for each in pkgutil.iter_modules([folder]) if not each.ispkg]
+    stems = (file.partition(".") for file in files)
+    return [stem for stem, _, ending in stems if f".{ending}" in _ENDINGS and stem != "__init__"]
 
 
 @cache

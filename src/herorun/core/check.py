@@ -202,7 +202,7 @@ def check(
         )
 
     def decorate(ask: Callable[..., Verdict | Sequence[Verdict]]) -> Check:
-        hints = typing.get_type_hints(ask)
+        hints = _hints(ask)
         hints.pop("return", None)
         limits = next((kind for kind in hints.values() if _is_limits(kind)), None)
         needs = [_split(kind) for kind in hints.values() if not _is_limits(kind)]
@@ -267,6 +267,14 @@ def _blind(gaps: Sequence[Unavailable]) -> Verdict:
 
 def name_of(kind: Any) -> str:
     return str(getattr(kind, "__name__", kind))
+
+
+def _hints(ask: Callable[..., Any]) -> dict[str, Any]:
+    """What `typing.get_type_hints` says, which is slow where no annotation is a text."""
+    stated = dict(ask.__annotations__)
+    if any(isinstance(kind, str) for kind in stated.values()):
+        return typing.get_type_hints(ask)
+    return stated
 
 
 def _is_limits(kind: Any) -> bool:
