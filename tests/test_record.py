@@ -37,7 +37,7 @@ from herorun.operations.record.verify import verify_record
 from herorun.record import HOME, Record, maintenance, model, remote, writer
 from herorun.runs import template
 from herorun.system.files import is_locked
-from herorun.system.git import Repository, find_repository
+from herorun.system.git import Repository, find_repository, repack
 from stories import Story, git, note
 from wording import mentions
 
@@ -691,7 +691,7 @@ def test_what_cannot_be_packed_is_recorded_all_the_same(
 ) -> None:
     monkeypatch.setattr(maintenance, "PACK", 1)
     monkeypatch.setattr(
-        maintenance,
+        repack,
         "pack",
         lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")),
     )

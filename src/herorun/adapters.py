@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from importlib import import_module
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from herorun.core import lazy_pydantic
-from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.contract import KIND, Contract, explain_errors
 from herorun.core.contract.values import present_keys
 from herorun.core.errors import WrongUse
@@ -24,6 +23,9 @@ from herorun.core.ports import (
 )
 from herorun.core.remote.target import RemoteTarget
 from herorun.discover import entry_points_of, module_names
+
+if TYPE_CHECKING:
+    from herorun.core.adhoc_jobs.kind import JobKind
 
 _KIND = lazy_regex(KIND)
 
@@ -304,8 +306,10 @@ def is_offered(port: str, kind: str) -> bool:
     return any(point.name == kind for point in entry_points_of(f"herorun.{port}"))
 
 
-def declared_jobs(kind: str) -> JobKind:
+def declared_jobs(kind: str) -> "JobKind":
     """What the adapter that looks at jobs by id declares of them, as `JOBS` in its module."""
+    from herorun.core.adhoc_jobs.kind import JobKind
+
     port = "schedulers.external"
     declared = getattr(adapter_module(port, kind), "JOBS", None)
     if not isinstance(declared, JobKind):

@@ -14,13 +14,14 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job
 from herorun.core.journal import Memory
 from herorun.core.ports import ById, Found, Place, Scheduler, Search, Submission, Unknown
-from herorun.job_kinds import PORT, job_kind
 
 _ITS_OWN = ("log", "read_log")  # what an adapter tells of the instances that it started itself
 
 
 def jobs_by_id(table: SchedulerTable, place: Place) -> ById:
     """What looks at jobs of the contract's scheduler by their ids, by the same transport."""
+    from herorun.job_kinds import PORT, job_kind
+
     stated = job_kind(table.kind).contract_options(table.options)
     return adapters.connect(PORT, table.kind, {}, place, stated)
 

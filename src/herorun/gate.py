@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from herorun import discover
-from herorun.core.adoption import if_it_runs
 from herorun.core.check import AtRelaunch, Check, Gate, Mode, evaluate
 from herorun.core.contract import Contract
 from herorun.core.evidence import Evidence, Now, Sealing, WaiverUse
@@ -14,7 +13,6 @@ from herorun.core.finding_groups import FindingGroup, Tally, group_findings, tal
 from herorun.core.gate_verdict import GateVerdict, stands_in_the_way, verdict_of
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.seal.kinds import applies_to
-from herorun.core.waivers import waiver_use
 from herorun.gather import gather
 from herorun.runs import Run
 from herorun.schemas.parts import FindingEntry
@@ -151,6 +149,9 @@ def _evaluate_with_waivers(
     """What the waivers signed is known once all other checks have answered; who asks about it is
     asked last.
     """
+    from herorun.core.adoption import if_it_runs
+    from herorun.core.waivers import waiver_use
+
     first = [check for check in checks if WaiverUse not in check.needs]
     findings = waive(if_it_runs(evaluate(first, evidence, run.limits), evidence), run.waivers, at)
     names = {check.name for check in checks}

@@ -4,10 +4,13 @@ first use.
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from herorun import adapters
-from herorun.core.doctor_report import DoctorPart, Examined
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Measured, Place, Store
+
+if TYPE_CHECKING:
+    from herorun.core.doctor_report import DoctorPart
 
 
 class RoutedStore:
@@ -72,8 +75,10 @@ class RoutedStore:
             raise OSError(f"the store of {path} does not tell how much room there is")
         return store.room(path)
 
-    def examine(self, root: str) -> tuple[DoctorPart, ...]:
+    def examine(self, root: str) -> "tuple[DoctorPart, ...]":
         """What its store says of its own surroundings; nothing from one that has none."""
+        from herorun.core.doctor_report import Examined
+
         store = self._of(root)
         return store.examine() if isinstance(store, Examined) else ()
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from herorun.commands._options import Command
-
 if TYPE_CHECKING:
+    from herorun.commands._options import Command
     from herorun.core.adhoc_jobs.spec import JobSpec
     from herorun.operations.babysit.outcome import TickOutcome
     from herorun.operations.jobs.run import JobRun
@@ -58,13 +57,13 @@ WATCHING = (
 )  # fmt: skip
 
 
-def options(command: Command) -> Command:
+def options(command: "Command") -> "Command":
     for option in reversed((*NAMING, *WATCHING)):
         command = option(command)
     return command
 
 
-def naming(command: Command) -> Command:
+def naming(command: "Command") -> "Command":
     """Those alone that say which job."""
     for option in reversed(NAMING):
         command = option(command)

@@ -11,7 +11,6 @@ from herorun.core.canonical_json import digest
 from herorun.core.event import Replayed
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.policy import RelaunchAnswer
-from herorun.core.requirements import version_fits
 
 REPLAY_WINDOW = timedelta(hours=24)
 
@@ -56,6 +55,8 @@ def must_replay(judge: Judge, version: str, pin: str) -> bool:
     """Once a change: another version than ticked last, or one that the contract's pin does not
     allow.
     """
+    from herorun.core.requirements import version_fits
+
     fits, last_replay = version_fits(pin, version), judge.replayed
     if (
         last_replay

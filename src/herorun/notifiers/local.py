@@ -14,7 +14,6 @@ from pathlib import Path
 from herorun.core.durations import format_span
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_pydantic import BaseModel, ConfigDict
-from herorun.core.markdown import one_line
 from herorun.core.ports import Comments, IssueTracker, Place, Post
 from herorun.notifiers._markdown import (
     anchor,
@@ -51,6 +50,8 @@ class LocalIssue:
         self._page = page
 
     def open(self, post: Post, labels: tuple[str, ...]) -> str:
+        from herorun.core.markdown import one_line
+
         with self._lock():
             if self._text() is None:
                 labels_line = (

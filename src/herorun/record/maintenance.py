@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from herorun import __version__
 from herorun.core.canonical_json import canonical
@@ -15,7 +16,9 @@ from herorun.core.untrusted_json import read_json
 from herorun.record.model import Content
 from herorun.system.files import locked, write_atomic
 from herorun.system.git import Repository
-from herorun.system.git.repack import Pack, pack, packs_of, rows_of
+
+if TYPE_CHECKING:
+    from herorun.system.git.repack import Pack
 
 REMEMBER = 64  # lines after which what they amount to is kept on this machine
 PACK = 64  # lines after which their commits are packed
@@ -67,6 +70,8 @@ def remember(
 
 def pack_new(repository: Repository, slug: str, content: Content) -> None:
     """Pack what was committed, now and then."""
+    from herorun.system.git.repack import pack, packs_of, rows_of
+
     packs_file = repository.common / "herorun" / f"{slug}.packs.json"
     if content.tip is None:
         return
@@ -78,7 +83,7 @@ def pack_new(repository: Repository, slug: str, content: Content) -> None:
     if 0 <= content.count - lines < PACK:
         return
 
-    def keep(lines: int, packs: Sequence[Pack]) -> None:
+    def keep(lines: int, packs: "Sequence[Pack]") -> None:
         write_atomic(packs_file, canonical({"lines": lines, "packs": rows_of(packs)}).encode())
 
     with locked(packs_file.with_suffix(".lock"), 0.0):

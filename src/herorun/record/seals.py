@@ -7,7 +7,6 @@ from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.event import Sealed
 from herorun.core.git_ref_names import branch_name
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.seal.render import split_tag
 from herorun.core.untrusted_json import read_strict_json
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch, tag_text
@@ -49,6 +48,8 @@ def is_seal_of(slug: str, tag: str) -> bool:
 
 def _statement_digest(text: str) -> str:
     """The digest of the statement in a tag, whatever its form; empty where it holds none."""
+    from herorun.core.seal.render import split_tag
+
     _, message, _ = split_tag(text)
     at = message.find("\n{")
     try:

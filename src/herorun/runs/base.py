@@ -5,10 +5,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from herorun import __version__, adapters, discover
-from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.babysit.actions import Tell
 from herorun.core.check import Check
 from herorun.core.contract import Contract, ContractFile
@@ -20,6 +19,9 @@ from herorun.core.ports import Channels, IssueTracker, Notifier, Place, Schedule
 from herorun.record import RunRecord
 from herorun.runs.notifiers import connect_channel, connect_issue
 from herorun.store_router import RoutedStore
+
+if TYPE_CHECKING:
+    from herorun.core.adhoc_jobs.cause import JobCause
 
 
 class MonitoredRun(ABC):
@@ -138,7 +140,7 @@ class MonitoredRun(ABC):
         """Whether nothing is left to watch once the job has ended, as where nobody seals it."""
         return False
 
-    def own_news(self, evidence: Evidence, cause: JobCause | None) -> list[Tell]:
+    def own_news(self, evidence: Evidence, cause: "JobCause | None") -> list[Tell]:
         """What this tick tells beside the alerts and the milestones, and was not told yet."""
         return []
 
@@ -146,7 +148,7 @@ class MonitoredRun(ABC):
         """What a person should know about this tick beside its findings."""
         return []
 
-    def cause(self, evidence: Evidence) -> JobCause | None:
+    def cause(self, evidence: Evidence) -> "JobCause | None":
         """Why the job failed, of a run that no launch gate will ask about it."""
         return None
 

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from herorun import discover
 from herorun.core.contract import SLUG, Contract, ContractFile, parse_contract, plan_part
@@ -14,11 +15,13 @@ from herorun.record.seals import bring_tag, is_seal_of
 from herorun.runs.admitted_contract import admitted_contract, drift_from, replace_contract
 from herorun.runs.launch_history import LARGEST_CONTRACT, launched_contract, newest
 from herorun.runs.notifiers import must_hold_pages
-from herorun.runs.proof import RecordProof, describe_unstated, prove
 from herorun.runs.run import Run
 from herorun.system.files import read_regular
 from herorun.system.git import GitFailed, Repository, find_repository
 from herorun.system.trusted import REJECTED, trusted
+
+if TYPE_CHECKING:
+    from herorun.runs.proof import RecordProof
 
 
 def contract_path(repository: Repository, name: str, start: Path) -> Path:
@@ -134,6 +137,8 @@ def watched_run(name: str, start: Path) -> tuple[Run, str]:
 
 def _admitted_by_name(name: str, start: Path, error: HerorunError) -> Run:
     """The contract file is gone or broken: go by the record of that slug, if there is one."""
+    from herorun.runs.proof import prove
+
     repository = find_repository(start)
     slug = Path(name).stem
     if not SLUG.fullmatch(slug) or repository.resolve(f"refs/herorun/record/{slug}") is None:
@@ -165,10 +170,12 @@ def _rules(repository: Repository, slug: str) -> Contract | None:
         return None
 
 
-def apply_proof(run: Run, rules: Contract | None, proof: RecordProof | None = None) -> None:
+def apply_proof(run: Run, rules: Contract | None, proof: "RecordProof | None" = None) -> None:
     """Hold its record against what proves it; from then on what does not count is left out of its
     memory.
     """
+    from herorun.runs.proof import describe_unstated, prove
+
     proof = proof or prove(run.record, rules)
     run.record.rejected_launches = proof.rejected_launches
     doubts = [*proof.doubts, *_doubtful_seals(run)]

@@ -23,10 +23,7 @@ from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_pydantic import ConfigDict, Field
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
-from herorun.schedulers._environment import environment, keep_environment
 from herorun.schedulers._instance import Folder, last_lines
-from herorun.schedulers._logs import read_local_part
-from herorun.schedulers._start import lock_if_free, order_of, request_of, start_supervisor
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
 from herorun.system.files import create_atomic
@@ -112,6 +109,8 @@ class Local:
 
     def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
         """Whole at any size: one seek and one read."""
+        from herorun.schedulers._logs import read_local_part
+
         return read_local_part(str(self._folder(instance).log), offset, limit, mark)
 
     def log(self, instance: str) -> str:
@@ -161,6 +160,9 @@ class Local:
         self, folder: Folder, submission: Submission, code: str, admission: str
     ) -> Job | None:
         """Start a supervisor, unless somebody else is at it."""
+        from herorun.schedulers._environment import environment, keep_environment
+        from herorun.schedulers._start import lock_if_free, order_of, request_of, start_supervisor
+
         env = environment(submission, admission, self._jobs)
         with lock_if_free(folder.lock) as lock:
             if lock is None or folder.path.exists():

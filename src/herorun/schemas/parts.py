@@ -15,7 +15,6 @@ from herorun.core.lazy_pydantic import (
     field_validator,
 )
 from herorun.core.redaction.scrub import scrub_tree
-from herorun.schemas._field_docs import field_docs
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
@@ -38,6 +37,8 @@ class Shape(BaseModel):
     @classmethod
     def __get_pydantic_json_schema__(cls, core: Any, handler: "GetJsonSchemaHandler") -> Any:
         """With the string under each field as its description."""
+        from herorun.schemas._field_docs import field_docs
+
         schema = handler(core)
         properties = handler.resolve_ref_schema(schema).get("properties", {})
         for name, text in field_docs(cls).items():

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from herorun import signatures
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
@@ -13,6 +12,8 @@ def catalogue_of(contract: Contract, place: Place) -> Catalogue:
     """With the user's own rows; where their file broke meanwhile, which reading the contract says,
     ours alone.
     """
+    from herorun import signatures
+
     try:
         return signatures.of_contract(contract, Path(place.repository))
     except WrongUse:

@@ -8,7 +8,6 @@ from herorun.core.plan import Plan
 from herorun.core.ports import Store
 from herorun.system.archives import Listed, archive_files, files_digest, without_folder
 from herorun.system.git import Repository
-from herorun.system.git.submodules import all_entries
 
 ARCHIVING = 600.0  # seconds; a partial clone fetches what it lacks
 _TREE = lazy_regex(r"tree:(sha256:[0-9a-f]{64})")
@@ -43,6 +42,8 @@ def read_bundle(
     content: BundleContent, plan: Plan | Unavailable, repository: Repository, file: ContractFile
 ) -> Bundle | Nothing:
     """The bundle against the plan: its content now and then, and each file against the commit's."""
+    from herorun.system.git.submodules import all_entries
+
     if isinstance(plan, Unavailable):
         raise CouldNotLook(plan.why, root=plan.root)
     admitted_name, tree = str(plan.bundle.value or ""), plan.code_tree.value

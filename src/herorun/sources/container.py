@@ -3,16 +3,13 @@
 import json
 from shutil import which
 
-from herorun.core.code.image_reference import parse_image
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Container, Nothing, WorkTree
 from herorun.core.lazy_regex import lazy_regex
-from herorun.sources._registry import REVISION, ask_image
 from herorun.system.git import Repository
 from herorun.system.git.tips import changed_files, named_commit
 from herorun.system.process import run
-from herorun.system.timeout import within
 
 DEADLINE = 60.0  # seconds for all that is asked of a registry
 _COMMIT = lazy_regex(r"[0-9a-f]{7,64}")
@@ -39,6 +36,10 @@ def read_container(
 
 
 def _of_registry(image: str) -> tuple[str, str | None]:
+    from herorun.core.code.image_reference import parse_image
+    from herorun.sources._registry import ask_image
+    from herorun.system.timeout import within
+
     name = parse_image(image)
     if name is None:
         raise CouldNotLook(
@@ -49,6 +50,8 @@ def _of_registry(image: str) -> tuple[str, str | None]:
 
 def _of_file(image: str, folder: str) -> str | None:
     """The label of an Apptainer image on this machine, as the tool tells it."""
+    from herorun.sources._registry import REVISION
+
     tool = which("apptainer") or which("singularity")
     if tool is None:
         raise CouldNotLook(

@@ -15,7 +15,6 @@ from herorun.core.evidence import (
     TrackerIdentity,
     TrackerTraits,
 )
-from herorun.core.identity.intent import is_same, option
 from herorun.core.plan import Plan
 from herorun.core.ports import ClientEnvironment, Tracker, tracker_traits
 from herorun.core.redaction.scrub import scrub
@@ -54,6 +53,8 @@ def read_tracker_environment(
     tracker: Tracker, contract: Contract, plan: Plan, prior: PriorLaunch | Nothing
 ) -> TrackerEnvironment | Nothing:
     """As the job gets it: of the plan's environment, and of the secrets by name."""
+    from herorun.core.identity.intent import is_same, option
+
     names = getattr(tracker, "client_variables", ())
     if not names:
         return Nothing(f"the tracker {contract.tracker.kind} takes nothing from the environment")

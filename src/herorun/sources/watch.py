@@ -6,7 +6,6 @@ from herorun.core.ports import Place, Store
 from herorun.core.record.lease import PATH, Lease, read_lease
 from herorun.system.files import is_locked, lock_file
 from herorun.system.git import Repository
-from herorun.system.git.clones import without_lost_clone
 
 
 def read_watch(
@@ -30,5 +29,7 @@ def read_watch(
 
 
 def _watch_by_lease(has_babysitter: bool, lease: Lease, launcher: Launcher) -> Watch:
+    from herorun.system.git.clones import without_lost_clone
+
     current = without_lost_clone(lease, launcher.owner)
     return Watch(has_babysitter, current.owner, current.slug, current.clone)

@@ -16,10 +16,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.core.redaction.scrub import scrub
-from herorun.stores._reading import as_digests, stamps
 from herorun.stores._ssh_remote import MOST_READ
-from herorun.stores._write_probe import OWN, clean, demand, tried
-from herorun.system import _file_digests
 from herorun.system._regular_file import open_regular
 from herorun.system.files import create_atomic, read_regular, take_lock, write_atomic
 
@@ -73,6 +70,9 @@ class LocalStore:
     def digests(
         self, folder: str, names: Sequence[str], previous: Mapping[str, FileDigest]
     ) -> Iterator[int | FileDigest]:
+        from herorun.stores._reading import as_digests, stamps
+        from herorun.system import _file_digests
+
         return as_digests(_file_digests.digests(str(_local(folder)), list(names), stamps(previous)))
 
     def region(self, root: str) -> None:
@@ -109,6 +109,8 @@ class LocalStore:
         os.rmdir(_local(path))
 
     def probe(self, root: str) -> None:
+        from herorun.stores._write_probe import OWN, clean, demand, tried
+
         home = _local(root) / OWN
         file, moved = (home / f"probe-{uuid.uuid4().hex}{end}" for end in ("", "-renamed"))
         data = file.name.encode()
@@ -151,6 +153,8 @@ def _modified_at(facts: os.stat_result) -> datetime:
 @contextlib.contextmanager
 def _probed_folder(home: Path, root: str) -> Iterator[None]:
     """The folder to probe in; taken away again if it was not there before."""
+    from herorun.stores._write_probe import tried
+
     existed = os.path.lexists(home)
     tried("make", root, lambda: _make_folder(home))
     try:

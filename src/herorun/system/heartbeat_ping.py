@@ -9,7 +9,6 @@ import os
 from urllib.parse import urlsplit
 
 from herorun.core.errors import CouldNotLook
-from herorun.system.timeout import within
 
 ANSWER = 5.0  # seconds to connect, and again to answer
 LONGEST = 15.0  # seconds in all: a name server or a drip of bytes must not hold the next tick up
@@ -30,6 +29,8 @@ def ping_problem(variable: str) -> str:
 
 def ping(variable: str) -> str:
     """Ask the URL once, and say why it was not told; empty where it was."""
+    from herorun.system.timeout import within
+
     if problem := ping_problem(variable):
         return problem
     try:

@@ -12,7 +12,7 @@ from dataclasses import field
 from functools import cache
 from pathlib import Path
 from threading import Event, Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook
@@ -21,7 +21,9 @@ from herorun.core.remote.target import RemoteTarget
 from herorun.core.untrusted_json import read_json
 from herorun.system import _remote_agent
 from herorun.system.process import ProcessResult
-from herorun.system.transport import Transport, transport_to
+
+if TYPE_CHECKING:
+    from herorun.system.transport import Transport
 
 BATCH_WINDOW = 0.03  # seconds for which a question waits for others that go the same way
 OLDEST = (3, 8)  # of Python at the far end
@@ -83,7 +85,7 @@ def readable(where: str) -> Iterator[None]:
 class RemotePython:
     """The other end of one transport."""
 
-    def __init__(self, transport: Transport, python: str = "python3") -> None:
+    def __init__(self, transport: "Transport", python: str = "python3") -> None:
         self.transport = transport
         self.python = python
         self._lock = Lock()
@@ -209,6 +211,8 @@ def remote_to(reach: RemoteTarget) -> RemotePython:
     """One for all who ask the same machine in this process, so that their questions can share a
     connection.
     """
+    from herorun.system.transport import transport_to
+
     return RemotePython(transport_to(reach.login, reach.connect), reach.python)
 
 

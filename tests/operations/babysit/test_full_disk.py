@@ -16,7 +16,7 @@ from builders import NOON
 from crash.world import small_disk
 from herorun.core.errors import HerorunError
 from herorun.core.health.headroom import RESERVE
-from herorun.schedulers import local
+from herorun.schedulers import _start
 from herorun.schedulers._start import order_of
 from herorun.system import reserve
 from herorun.system.files import write_atomic
@@ -72,13 +72,13 @@ def test_a_launch_on_a_disk_that_fills_up_at_that_moment_starts(
     """The supervisor has a process of its own, and gives up the reserve as well."""
     with small_disk(story.work / ".herorun", "64m") as state:
         story.init()
-        real = local.start_supervisor
+        real = _start.start_supervisor
 
         def late(*given: Any) -> None:
             fill(state)
             real(*given)
 
-        monkeypatch.setattr(local, "start_supervisor", late)
+        monkeypatch.setattr(_start, "start_supervisor", late)
         assert story.launch() == 0
         story.ended()
         assert len(story.starts) == 1 and not (state / "reserve").exists()
@@ -115,10 +115,10 @@ def test_a_disk_without_room_for_a_claim_starts_nothing_and_takes_the_claim_back
         request = {"instance": "tiny-1", "argv": ["true"], "code": "/", "cwd": "."}
         order = order_of(request, str(folder), lock, timedelta(seconds=1))
         with pytest.raises(HerorunError, match=r"space.*left"):
-            local.start_supervisor(order, dict(os.environ), timedelta(seconds=20))
+            _start.start_supervisor(order, dict(os.environ), timedelta(seconds=20))
         assert not folder.exists()
         filling.unlink()
-        local.start_supervisor(order, dict(os.environ), timedelta(seconds=20))
+        _start.start_supervisor(order, dict(os.environ), timedelta(seconds=20))
         eventually(lambda: (folder / "started.json").exists())
     os.close(lock)
 

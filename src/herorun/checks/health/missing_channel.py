@@ -8,10 +8,11 @@ Fix: start the babysitter where the variable is set; or remove its name from `[n
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import ChannelState
 from herorun.core.finding import Verdict
-from herorun.core.notify.channels import judge_channels
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
 def missing_channel(state: ChannelState) -> list[Verdict]:
     """One answer for each name; nothing is sent to find out."""
+    from herorun.core.notify.channels import judge_channels
+
     return judge_channels(state)

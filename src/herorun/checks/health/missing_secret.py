@@ -9,7 +9,6 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Job, JobState, Nothing, OwnSecrets, Unavailable
 from herorun.core.finding import Verdict, not_applicable
-from herorun.core.secret_requirements import judge_secrets
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
@@ -17,6 +16,8 @@ def missing_secret(
     contract: Contract, secrets: OwnSecrets, job: Job | Nothing | Unavailable
 ) -> list[Verdict]:
     """One answer for each name."""
+    from herorun.core.secret_requirements import judge_secrets
+
     if isinstance(job, Job) and job.state is JobState.SUCCEEDED:
         return [not_applicable(f"{job.instance} ended with success: nothing is relaunched")]
     return judge_secrets(contract.command.secrets, secrets.present, "the babysitter's environment")

@@ -9,7 +9,6 @@ babysitter; two recoveries got a new hash in their path and began at step 0.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.config.output_keys import output_paths
 from herorun.core.contract import Contract
 from herorun.core.evidence import (
     Checkpoints,
@@ -92,6 +91,8 @@ def _by_log(
 
 def _by_config(identity: TrackerIdentity, roots: tuple[str, ...]) -> list[Verdict]:
     """Only where none of the paths that the config names has to do with the recorded roots."""
+    from herorun.core.config.output_keys import output_paths
+
     paths = output_paths(identity.config)
     if not paths or any(
         is_under(path, roots) or any(is_under(root, [path]) for root in roots)

@@ -8,10 +8,11 @@ install `herorun[notify]`; or remove its name from `[notify] targets`.
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import ChannelState
 from herorun.core.finding import Verdict
-from herorun.core.notify.channels import judge_channels
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def missing_channel(state: ChannelState) -> list[Verdict]:
     """One answer for each name; nothing is sent to find out."""
+    from herorun.core.notify.channels import judge_channels
+
     return judge_channels(state)

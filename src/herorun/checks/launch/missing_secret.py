@@ -9,10 +9,11 @@ from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import SecretNames
 from herorun.core.finding import Verdict
-from herorun.core.secret_requirements import judge_secrets
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
 def missing_secret(contract: Contract, secrets: SecretNames) -> list[Verdict]:
     """One answer for each name; an empty value is none."""
+    from herorun.core.secret_requirements import judge_secrets
+
     return judge_secrets(contract.command.secrets, secrets.present, secrets.source)

@@ -7,7 +7,6 @@ of their commits ("@ana <ana@example.org>"). `[policy] approvals = "recorded"` a
 without proof, except for a hero run.
 """
 
-from herorun.core.approvals import approval_verdicts
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Approvals, Waivers
@@ -17,4 +16,6 @@ from herorun.core.finding import Verdict
 @check(Gate.LAUNCH, Response.BLOCK)
 def unapproved_waiver(contract: Contract, waivers: Waivers, approvals: Approvals) -> list[Verdict]:
     """One answer for each waiver; no waiver covers it."""
+    from herorun.core.approvals import approval_verdicts
+
     return list(approval_verdicts(contract, waivers.waivers, approvals))

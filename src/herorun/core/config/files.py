@@ -6,7 +6,6 @@ from datetime import date, time
 from typing import Any
 
 from herorun.core.config.command_keys import command_keys
-from herorun.core.config.references import resolve_references
 from herorun.core.untrusted_toml import parse_toml
 
 OVERRIDES = "overrides"  # the table that Hydra's list of overrides becomes
@@ -38,6 +37,8 @@ def parse_config(name: str, data: bytes) -> dict[str, Any]:
 
 
 def _parsed(name: str, data: bytes) -> Any:
+    from herorun.core.config.references import resolve_references
+
     match name.rpartition(".")[2].lower():
         case "toml":
             return parse_toml(data.decode())

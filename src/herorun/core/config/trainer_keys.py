@@ -5,7 +5,6 @@ its sequences.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from herorun.core.config.key_classes import snake_parts
 from herorun.core.config.normalise import flatten, whole_number
 from herorun.core.lazy_dataclass import dataclass
 
@@ -121,6 +120,8 @@ def counts(
     """The keys of these names that hold a positive count, below tables that are named by these
     words alone.
     """
+    from herorun.core.config.key_classes import snake_parts
+
     config_counts = []
     for key, value in flatten(config).items():
         count = whole_number(value)
@@ -136,4 +137,6 @@ def counts(
 
 def table_words(key: str) -> frozenset[str]:
     """The words of the tables that a key lies in."""
+    from herorun.core.config.key_classes import snake_parts
+
     return frozenset(word for part in snake_parts(key)[:-1] for word in part.split("_"))

@@ -22,12 +22,13 @@ from herorun.core.contract.remote import ChainTable, PatrolTable
 from herorun.core.contract.values import SLUG, Table, Whole
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import AfterValidator, Field
-from herorun.core.requirements import specifier_problem
 
 HERO_FLOPS = 1e22  # the seed's rule of thumb for a hero run, in model FLOPs
 
 
 def _specifier(value: str) -> str:
+    from herorun.core.requirements import specifier_problem
+
     if not value.strip():
         raise ValueError("is blank: leave it away to allow every version")
     if why := specifier_problem(value):

@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal
 from herorun.core.contract.values import KIND, Duration, Name, OpenTable, Remote, Table, Whole
 from herorun.core.git_ref_names import branch_name
 from herorun.core.lazy_pydantic import AfterValidator, Field, field_validator
-from herorun.core.notify.quiet_hours import quiet_hours
 
 
 class Issue(OpenTable):
@@ -86,6 +85,8 @@ def _channel(name: str) -> str:
 
 
 def _check_quiet(text: str) -> str:
+    from herorun.core.notify.quiet_hours import quiet_hours
+
     quiet_hours(text)
     return text
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from herorun.core import lazy_pydantic
 from herorun.core.contract.model import Contract
-from herorun.core.contract.toml_lines import line_of
 from herorun.core.errors import WrongUse
 from herorun.core.finding import count
 from herorun.core.lazy_pydantic import BaseModel
@@ -72,6 +71,8 @@ def _faults(
     error: "ValidationError", model: type[BaseModel] | None, text: str, data: Any
 ) -> Iterator[str]:
     """In the order of the file's lines, where `text` is the file."""
+    from herorun.core.contract.toml_lines import line_of
+
     faults: dict[str, int] = {}
     for fault in _merged(error):
         fault["loc"] = _as_written(fault["loc"], model, data)

@@ -3,13 +3,14 @@
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
 
-from herorun.core.compare.gate import parse_gate
 from herorun.core.contract.values import Name, PostedComment, Table
 from herorun.core.finding import Waiver as SignedWaiver
 from herorun.core.lazy_pydantic import AfterValidator, Field, field_validator
 
 
 def _gate(text: str) -> str:
+    from herorun.core.compare.gate import parse_gate
+
     parse_gate(text)
     return text
 

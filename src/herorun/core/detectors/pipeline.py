@@ -25,7 +25,6 @@ from herorun.core.detectors import (
     throughput,
     windows,
 )
-from herorun.core.detectors.columns import take_batch
 from herorun.core.detectors.dispatch import MUTED, judge_row
 from herorun.core.detectors.instances import (
     Boundary,
@@ -37,7 +36,6 @@ from herorun.core.detectors.instances import (
 )
 from herorun.core.detectors.loss_state import LASTING
 from herorun.core.detectors.names import Names
-from herorun.core.detectors.readiness import unjudged_metrics
 from herorun.core.detectors.state import MetricsState, copied
 from herorun.core.evidence import Excursion, Metrics, Presence
 from herorun.core.ports import Row
@@ -93,6 +91,8 @@ def fold_rows(
     Excursions that were closed before this call are forgotten first, unless `keep_closed`: each is
     reported by the tick that saw it end.
     """
+    from herorun.core.detectors.columns import take_batch
+
     state = copied(state)
     if not keep_closed:
         for watch in state.watches():
@@ -252,6 +252,8 @@ def summarise(state: MetricsState, names: Names) -> Metrics | None:
 
 
 def _build_metrics(state: MetricsState, names: Names) -> Metrics:
+    from herorun.core.detectors.readiness import unjudged_metrics
+
     assert state.advanced_at is not None
     excursions = [
         *state.loss.excursions(),

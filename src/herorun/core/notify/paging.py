@@ -15,7 +15,6 @@ from herorun.core.babysit.actions import Action, Escalate, Tell
 from herorun.core.check import Check, Response, Severity
 from herorun.core.event import Done, Event, Failed, Intended, Ordered, Word
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.notify.escalation_policy import UNANSWERED
 from herorun.core.recovery.policy import Tries
 
 SENT, FOLDED = "sent", "folded"
@@ -94,6 +93,8 @@ class Folded:
 
 def urgency(action: Action, checks: Mapping[str, Check]) -> Urgency | None:
     """How much an action's post matters to the DRI; None for what stands in the issue alone."""
+    from herorun.core.notify.escalation_policy import UNANSWERED
+
     key = parse_key(action.key)
     check = checks.get(key.check)
     if check is not None and check.name == SILENT:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.triage.wrappers import unwrap
 
 _ESCAPE = lazy_regex(
     r"\x1b(?:\[[0-?]{0,40}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,300}(?:\x07|\x1b\\)|[@-Z\\^_])"
@@ -77,6 +76,8 @@ def readable(raw: bytes) -> Iterator[LogLine]:
 
 
 def _readable(text: str, writer: str, depth: int) -> Iterator[LogLine]:
+    from herorun.core.triage.wrappers import unwrap
+
     for part in _ESCAPE.sub("", text).split("\r"):
         if not part.strip():
             continue

@@ -35,8 +35,6 @@ from herorun.core.notify.paging import urgency
 from herorun.core.ports import Post
 from herorun.core.recovery.decision import not_relaunched
 from herorun.core.redaction.scrub import scrub
-from herorun.operations.babysit.digest_charts import with_pictures
-from herorun.operations.babysit.replace_node import delete_node
 from herorun.operations.launch.propose import Proposer, as_markdown
 from herorun.operations.launch.relaunch import relaunch
 from herorun.operations.record.lease import take_in_time
@@ -101,6 +99,8 @@ def _note_of(about: str, proposer: Proposer | None) -> str:
 def _intend_action(
     run: MonitoredRun, action: Action, at: datetime, proposer: Proposer | None
 ) -> Intended:
+    from herorun.operations.babysit.digest_charts import with_pictures
+
     match action:
         case Tell(key, title, why, edits, own_comment, about):
             lines = {"Status": title, "Evidence": why, "Decision": "notify", "Next": "continue"}
@@ -150,6 +150,8 @@ def _intend_action(
 
 def perform(run: MonitoredRun, action: Action) -> Performed:
     """Do one action once. A failure is journalled and comes back in words; the tick goes on."""
+    from herorun.operations.babysit.replace_node import delete_node
+
     memory = run.record.memory()
     if action.key in memory.done:
         return Performed(action)

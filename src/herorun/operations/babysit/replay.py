@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from herorun import __version__
 from herorun.core.babysit.tick import Rules
@@ -14,8 +14,10 @@ from herorun.core.replay import Replay, ReplayResult, past_ticks, replay, totals
 from herorun.core.untrusted_json import read_json
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
 from herorun.runs import MonitoredRun, Run
-from herorun.schemas.judged import ReplayAll
 from herorun.system import progress
+
+if TYPE_CHECKING:
+    from herorun.schemas.judged import ReplayAll
 
 
 class Evidence:
@@ -87,7 +89,9 @@ class ReplayedTicks:
             return 1
         return 3 if ReplayResult.UNKNOWN in results or not results else 0
 
-    def document(self) -> ReplayAll:
+    def document(self) -> "ReplayAll":
+        from herorun.schemas.judged import ReplayAll
+
         return ReplayAll.of(self, version=__version__, totals=totals(self.ticks))
 
     def lines(self) -> list[str]:

@@ -7,7 +7,6 @@ from dataclasses import field, replace
 
 from herorun import discover
 from herorun.core.check import Response
-from herorun.core.code.edits import blocking_changes, ignored
 from herorun.core.durations import format_duration
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import Checkpoints, Evidence, GivenUp, History, ImportClosure, WorkTree
@@ -19,7 +18,6 @@ from herorun.core.redaction.scrub import scrub
 from herorun.gate import DEADLINE, GateReport, run_relaunch_gate
 from herorun.gather import gather
 from herorun.operations.launch.admitted_plan import admitted_plan
-from herorun.operations.launch.order import LaunchOrder
 from herorun.runs import MonitoredRun, Run
 from herorun.runs.replan import patch_of
 from herorun.system.git.worktree_snapshot import MEGABYTE, take_snapshot
@@ -74,6 +72,8 @@ def start_again(run: Run, plan: Plan, again: Again) -> str:
     """Through the launch gate, by a plan of the admitted commit. What a rollback gives up is none
     of its candidates.
     """
+    from herorun.operations.launch.order import LaunchOrder
+
     memory = run.record.memory()
     ruled_out = (again.given_up,) if again.given_up else ()
     report = gate_of(run, plan, ruled_out, {History: memory.history})
@@ -154,6 +154,8 @@ def must_be_admitted_tree(run: Run, plan: Plan) -> None:
 
 def _is_admitted_tree(run: Run, plan: Plan, tree: WorkTree, evidence: Evidence) -> bool:
     """Whether the edits in the checkout are those that were admitted: none, or the very same."""
+    from herorun.core.code.edits import blocking_changes, ignored
+
     if plan.patch.value is None:
         return not blocking_changes(run.contract, run.file, tree, evidence[ImportClosure])
     cap = run.contract.code.snapshot_max_mb * MEGABYTE

@@ -15,7 +15,6 @@ from herorun.core.evidence import (
     Now,
 )
 from herorun.core.finding import count
-from herorun.core.identity.tracker_rewind import after_rollback
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lineage import (
@@ -173,6 +172,8 @@ def _list_rollback_facts(
     reason: str,
 ) -> dict[str, str]:
     """What a person must know before, and the record keeps."""
+    from herorun.core.identity.tracker_rewind import after_rollback
+
     metrics = evidence[Metrics]
     rows = metrics if isinstance(metrics, Metrics) else None
     cost = discarded(target.step, (target, *above), rows, plan.hardware.value.get("count"))

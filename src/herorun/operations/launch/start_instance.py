@@ -20,15 +20,12 @@ from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Search, Unknown
 from herorun.core.record.render import instance_lines
 from herorun.core.redaction.scrub import scrub
-from herorun.operations.launch.admission import salted_secrets
 from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.operations.launch.announce import announce, announce_retention, give_up
 from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.launch.snapshot import keep_snapshot, stored_diff
 from herorun.operations.launch.submit import ALONE, company, submit
-from herorun.operations.record.init import amendment
 from herorun.operations.record.lease import take_lease
-from herorun.operations.record.registry import register_launch
 from herorun.runs import Run
 from herorun.runs.proof import note_own
 from herorun.system.clock import now
@@ -139,6 +136,9 @@ def _back(order: Launching | LaunchOrder) -> int | None:
 
 
 def _new_intent(run: Run, order: LaunchOrder) -> Launching:
+    from herorun.operations.launch.admission import salted_secrets
+    from herorun.operations.record.init import amendment
+
     number = run.record.memory().next_number
     launching = Launching(
         at=now(),
@@ -187,6 +187,8 @@ def _attached_files(run: Run, plan: Plan) -> dict[str, bytes]:
 
 
 def _confirm(run: Run, order: LaunchOrder, launching: Launching, job: Job) -> Launched:
+    from herorun.operations.record.registry import register_launch
+
     plan = order.plan
     launched = Launched(
         at=now(),

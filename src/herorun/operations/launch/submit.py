@@ -11,11 +11,9 @@ from herorun.core.plan import Plan
 from herorun.core.ports import Submission, submission_of
 from herorun.core.record.render import command_line
 from herorun.core.redaction.scrub import scrub
-from herorun.operations.launch.admission import write_admission
 from herorun.runs import Run
 from herorun.system import progress
 from herorun.system.files import write_atomic
-from herorun.system.git.export import export
 
 ShowRequest: TypeAlias = Callable[[str], None]
 ALONE = "this one alone"
@@ -27,6 +25,9 @@ def ignore_request(_: str) -> None:
 
 def submit(run: Run, plan: Plan, instance: str, show_request: ShowRequest = ignore_request) -> Job:
     """Send the exact request, which was kept beside the run's evidence and said before."""
+    from herorun.operations.launch.admission import write_admission
+    from herorun.system.git.export import export
+
     # its own: nobody has edited a copy that was not there before
     folder = run.state / "code" / instance
     code = (

@@ -10,7 +10,6 @@ from herorun.core.event import Done, Failed, Intended
 from herorun.core.identity.links import commit_link
 from herorun.core.markdown import mentioning, worded
 from herorun.core.ports import Post
-from herorun.operations.record.init import issue_key, reopen
 from herorun.operations.record.lease import DEADLINE, other_holder
 from herorun.runs import MonitoredRun
 from herorun.system.clock import now
@@ -72,6 +71,8 @@ def deliver(run: MonitoredRun, intended: Intended) -> None:
     A page that is a file belongs to whoever holds the lease: elsewhere the post stays intended, and
     the holder's next tick says it.
     """
+    from herorun.operations.record.init import reopen
+
     if not _may_write_page(run):
         return
     try:
@@ -91,6 +92,8 @@ def _may_write_page(run: MonitoredRun) -> bool:
     """Not where the page is a file of the lease's holder; who has a page from before says the last
     words on it.
     """
+    from herorun.operations.record.init import issue_key
+
     if not getattr(run.issue, "of_this_clone", False):
         return True
     try:

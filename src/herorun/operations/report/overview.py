@@ -39,7 +39,6 @@ from herorun.operations.babysit.batch import each
 from herorun.operations.health.rules import evidence_file
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.heartbeat import last_heartbeat, next_due
-from herorun.operations.seal.facts import at_the_end
 from herorun.runs import Run, open_run
 from herorun.sources.metrics import COLUMNS, names_of
 from herorun.system.clock import now
@@ -75,6 +74,8 @@ def stored_summary(
     """One run as its babysitter saw it last; `judge` may know better how it and its monitor
     stand.
     """
+    from herorun.operations.seal.facts import at_the_end
+
     decision = memory.last_decided
     if decision is None or not memory.instances:
         bare = RunSummary(run.slug, stage_of(run))

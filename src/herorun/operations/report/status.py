@@ -17,7 +17,6 @@ from herorun.core.remote.watchdog import watchdog
 from herorun.core.run_summary import RunSummary
 from herorun.gate import finding_entries
 from herorun.operations.babysit.batch import BatchResult, each
-from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.tick_json import (
     alert_entries,
     other_jobs,
@@ -29,13 +28,13 @@ from herorun.operations.orders.acknowledge import open_questions
 from herorun.operations.report.babysitter_state import describe_babysitter, monitor_is_stale
 from herorun.operations.report.next_command import next_command
 from herorun.operations.report.overview import stage_of, summarise
-from herorun.operations.seal.facts import at_the_end, progress_at_seal
 from herorun.runs import MonitoredRun, Run, log_of, watched_run
 from herorun.schemas.parts import Acked, UnjudgedEntry
 from herorun.schemas.status import RunSummaryEntry, Status, StatusOf
 from herorun.system.clock import now
 
 if TYPE_CHECKING:
+    from herorun.operations.babysit.outcome import TickOutcome
     from herorun.schemas.runs import BabysitDocument
 
 STALE = "stale"  # the monitor's word for a babysitter that is gone
@@ -167,6 +166,8 @@ def _inactive_status(
     run: Run, memory: Memory, facts: dict[str, Any]
 ) -> tuple[Status, Evidence, RunSummary]:
     """Before the launch, after the seal, and where nothing that the contract names may be used."""
+    from herorun.operations.seal.facts import at_the_end, progress_at_seal
+
     monitor = "stale" if run.shut else "fresh"
     summary = RunSummary(run.slug, stage_of(run), monitor=monitor)
     if memory.sealed:
@@ -217,7 +218,7 @@ def _judge_question(memory: Memory) -> list[str]:
     return [memory.judge.question] if memory.judge.question and memory.judge.answer is None else []
 
 
-def document_of(tick: TickOutcome, **slug: str) -> "BabysitDocument":
+def document_of(tick: "TickOutcome", **slug: str) -> "BabysitDocument":
     """As `babysit --json` prints it; with its slug among several."""
     from herorun.schemas.runs import BabysitDocument
 

@@ -11,7 +11,6 @@ from herorun.core.config.files import LARGEST, UnreadableConfig, merge, parse_co
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.system.git import Repository, environment
-from herorun.system.git.export import export
 from herorun.system.process import run
 
 CONFIG_COMMAND_TIMEOUT = 120.0  # seconds
@@ -90,6 +89,8 @@ def printed_config(repository: Repository, contract: Contract, commit: str) -> d
     """What the config command prints, run in an exported copy of the commit; `WrongUse` says why it
     is no config.
     """
+    from herorun.system.git.export import export
+
     command = contract.config.command
     env = environment() | dict(contract.command.env) | {"PYTHONDONTWRITEBYTECODE": "1"}
     with TemporaryDirectory(prefix="herorun-config-") as scratch:

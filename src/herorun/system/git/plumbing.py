@@ -10,10 +10,8 @@ from functools import lru_cache
 from herorun.core.errors import CouldNotLook, HerorunError, rooted
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
-from herorun.core.seal.render import split_tag
 from herorun.system import progress
 from herorun.system.git import REMOTE, GitFailed, Repository
-from herorun.system.git.direct_commit import StaleRef, commit_directly
 from herorun.system.git.loose_objects import Elsewhere
 from herorun.system.host import owner
 from herorun.system.litter import swept
@@ -43,6 +41,8 @@ def commit_files(
     """Put files on top of `parent` and move `ref` there, only if `ref` is still at `parent`.
     Durable on return.
     """
+    from herorun.system.git.direct_commit import StaleRef, commit_directly
+
     seconds = f"{int(at.timestamp())} +0000"
     who, text = _to_bytes(f"{_read_identity(repository)} {seconds}"), _to_bytes(message)
     if parent:
@@ -235,6 +235,8 @@ def annotated_tag(
 
     A tag that cannot be signed as git is set up to is not made: `CouldNotLook`.
     """
+    from herorun.core.seal.render import split_tag
+
     existing = repository.git("rev-parse", "--verify", "--quiet", f"refs/tags/{name}", ok=(0, 1))
     if existing.code == 0:
         return existing.text.strip()

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Snapshot
-from herorun.core.redaction.scan import exposed
 from herorun.system.git import Repository
 
 MEGABYTE = 1_000_000
@@ -108,6 +107,8 @@ def from_diff(repository: Repository, head: str, diff: bytes) -> str:
 
 def described(repository: Repository, head: str, commit: str) -> Snapshot:
     """A snapshot by its commit: its identity, and what in it should not be published."""
+    from herorun.core.redaction.scan import exposed
+
     rows = _diff_snapshot(repository, head, commit)
     blobs = repository.blobs(sorted({oid for _, old, new in rows for oid in (old, new) if oid}))
     contents = [
