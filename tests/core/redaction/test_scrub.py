@@ -221,6 +221,12 @@ def test_a_switch_under_a_secrets_name_stays() -> None:
         "https://hooks.slack.com/services/T0/B0/xyz",
         "https://example.org/a?ſig=0a1b2c3d4e5f",
         "machine example.org login ada password hunter22",
+        "machine example.org password hunter22",
+        "docker login -u ada -p hunter22",
+        "mailto://ada:hunter22",
+        "workflow://hunter22abc/x1y2z3",
+        "your licence key is 0a1b2c3d4e5f6a7b8c9d0e1f",
+        "wandb login 0a1b2c3d4e5f6a7b8c9d0e1f",
         "curl -fsS -u ada:hunter22 example.org",
     ],
 )

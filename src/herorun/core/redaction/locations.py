@@ -22,6 +22,12 @@ _SPEAKS = (
     r"slack|discord|tgram|msteams|workflows?|mailtos?|ntfys?|pover|pbul|matrixs?|mmosts?|rockets?|gchat|opsgenie"
     r"|pagerduty|sendgrid|twilio|signals?|wxteams|webex|ifttt|pushy|gotifys?|zulip|spike|splunk|victorops|revolt"
 )
+
+
+def _with_and_without_s(scheme: str) -> tuple[str, ...]:
+    return (scheme.removesuffix("s?"), scheme.removesuffix("?"))
+
+
 _BLANK = r"(?:\s|\\++[nrt])++"
 _REST = r"(?:[^\s\"'&,;)>\]\\]|\\++/)"
 
@@ -43,9 +49,9 @@ _AFTER = lazy_regex(
 )
 _AFTER_HINTS = (
     *("authorization", "hooks.", "discord", "webhook.office", "api.telegram", "chat.googleapis"),
-    *("events.pagerduty", "maker.ifttt", "sig=", "signature=", "login", "machine", "sshpass"),
-    *("curl", "wget"),
-    *(scheme.removesuffix("s?") for scheme in _SPEAKS.split("|")),
+    *("events.pagerduty", "maker.ifttt", "sig=", "signature=", "password", "sshpass"),
+    *("docker", "podman", "nerdctl", "oras", "crane", "helm", "skopeo", "curl", "wget"),
+    *(f"{each}:" for scheme in _SPEAKS.split("|") for each in _with_and_without_s(scheme)),
 )
 _COOKIE = lazy_regex(
     r"(?P<head>\b(?:set-)?cookie\\*+[\"']?\s*+:\s*+\\*+[\"']?)(?P<value>[^\r\n\"'\\=]{0,200}=[^\r\n\"'\\]*+)",
@@ -83,6 +89,7 @@ _BEARER = lazy_regex(
     r"(?P<head>\b(?:bearer|basic)\s+)(?P<value>(?=[a-z]*[^a-z\s])[A-Za-z0-9._~+/=-]{8,})",
     re.IGNORECASE,
 )
+_KEYS_OF = ("api", "access", "secret", "account", "license", "licence")
 # What people and libraries say about a key, with the key in it.
 _SPOKEN = lazy_regex(
     r"(?P<head>\b(?:wandb\s++login\b|(?:api|access|secret|account|licen[cs]e)[ "
@@ -100,7 +107,7 @@ _PLACES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (("cookie",), _COOKIE),
     (("</", "&lt;/"), _ELEMENT),
     (("bearer", "basic"), _BEARER),
-    (("login", " key", "_key", "-key"), _SPOKEN),
+    (("wandb", *(f"{of}{by}key" for of in _KEYS_OF for by in " _-")), _SPOKEN),
 )
 
 
