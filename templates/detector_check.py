@@ -4,13 +4,12 @@ Why: the run learns its data by heart; every further step is paid for and makes 
 Fix: compare with the training loss; the DRI decides whether to stop at the best checkpoint.
 """
 
-from pydantic import PositiveInt
-
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveInt
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict
-
 from herorun.core.evidence import Candidate
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import contents, modified, visible
 from herorun.stores.layouts._naming import NamedLayout, stem

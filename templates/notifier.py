@@ -6,8 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.markdown import one_line
 from herorun.core.ports import IssueTracker, Place, Post
 from herorun.core.redaction.scrub import scrub

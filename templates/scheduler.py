@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unknown
 from herorun.system.clock import now
 from herorun.system.process import run

@@ -8,8 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import BinaryIO
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.trackers._open_remote import file_path, opener
 from herorun.trackers._tail_reader import Batch, Opener, ReadPosition, read_growing
