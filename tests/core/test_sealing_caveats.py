@@ -67,7 +67,7 @@ def test_of_a_run_of_which_all_is_known_there_is_none():
         ({"memory": replace(KNOWN, caveats=("a data fix",))}, "a data fix"),
         (
             {"memory": replace(KNOWN, ended={STALL.key: STALL})},
-            "alert stalled-steps [tiny-1] ended unresolved: no step; acknowledged by nobody",
+            "alert stalled-steps [tiny-1] ended unresolved: no step; not acknowledged",
         ),
         (
             {"memory": replace(KNOWN, ended={STALL.key: STALL}, acked={STALL.key: ACK})},
@@ -92,7 +92,7 @@ def test_of_a_run_of_which_all_is_known_there_is_none():
                     "/data/tiny/step-200", (*WHOLE.files, FileRecord("metadata.json", 2))
                 )
             },
-            "proven by size alone: 1 of 2 files of /data/tiny/step-200",
+            "proven by size only: 1 of 2 files of /data/tiny/step-200",
         ),
         (
             {"looks": ()},

@@ -194,11 +194,11 @@ def _reasons_to_keep(each: Sized, top: int | None, now: datetime) -> list[str]:
     if each.doubt:
         return [each.doubt]
     if candidate.alike:
-        return ["its name is only like a checkpoint's: somebody put it there"]
+        return ["its name only resembles a checkpoint's"]
     if not candidate.examined:
-        return [f"nobody could look into it: {candidate.problem or 'it was not examined'}"]
+        return [f"it could not be read: {candidate.problem or 'it was not examined'}"]
     if not each.digest or each.bytes is None or each.files is None:
-        return ["nobody could list what it is made of"]
+        return ["its files could not be listed"]
     if candidate.complete:
         return []
     if top is None or candidate.step >= top:

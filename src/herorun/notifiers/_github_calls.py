@@ -158,7 +158,7 @@ def fault_of(error: Exception, where: str) -> Fault:
             "https://HOST/api/v3 of GitHub Enterprise."
         )
     return Fault(
-        f"GitHub's answer for {where} was none of its own ({type(error).__name__})", is_lost=True
+        f"The answer for {where} did not come from GitHub ({type(error).__name__})", is_lost=True
     )
 
 
@@ -215,7 +215,8 @@ def _forbidden(where: str, message: str, headers: Mapping[str, str]) -> str:
 
 def _missing(where: str, message: str, headers: Mapping[str, str]) -> str:
     return (
-        f"{where} is not there, or the token may not see it (404 tells no difference): check both."
+        f"{where} does not exist, or the token may not see it (GitHub answers 404 to both): "
+        "check both."
     )
 
 

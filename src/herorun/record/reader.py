@@ -236,7 +236,7 @@ class RecordReader:
         except BrokenJournal as error:
             raise HerorunError(
                 f"The record of {self.slug} is damaged: {error}. `herorun verify "
-                f"{self.slug}` tells more; nothing was changed."
+                f"{self.slug}` shows more; nothing was changed."
             ) from None
 
     def _load(self, tip: str, remembered: Remembered | None = None) -> Content:

@@ -189,7 +189,7 @@ class Record(RecordWriter):
 
     def _must_be_a_branch_of_its_own(self) -> None:
         if self.branch in ("main", "master"):
-            raise WrongUse(self._not_its_own("is where code lies"))
+            raise WrongUse(self._not_its_own("holds code"))
 
     def _must_hold_this_run(self, theirs: str) -> None:
         """What the branch on the remote has must be this run's record: code is never written on top

@@ -125,7 +125,7 @@ def source_launches(
         (each for each in launches if is_under(path, each.roots)), key=lambda each: each.at
     )
     if not wrote:
-        return Nothing(f"no run that is recorded in this clone wrote to where {path} lies")
+        return Nothing(f"no run that is recorded in this clone wrote {path}")
     return SourceLaunches(tuple(wrote))
 
 

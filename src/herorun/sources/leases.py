@@ -32,7 +32,7 @@ def read_lease_seen(
     except FileNotFoundError:
         return Nothing("no lease is held")
     if lease is None:
-        return Nothing("what lies in the lease's place is none")
+        return Nothing("the file in the lease's place is not a lease")
     return _observe_lease(place, lease, modified, launcher, now)
 
 

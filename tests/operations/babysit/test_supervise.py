@@ -158,7 +158,7 @@ def test_a_run_that_nobody_looks_at_is_told_once_and_paged(
         event.key: event for event in story.events("Intended") if event.key.startswith("watchdog/")
     }.values()
     assert told.page == "must" and "Monitor stale" in told.what
-    eventually(lambda: any("nobody is seen to watch tiny" in words for words in fleet.said))
+    eventually(lambda: any("no sign of a monitor of tiny" in words for words in fleet.said))
 
 
 def test_a_status_of_a_run_that_is_not_ticking_is_unknown_and_its_alert_critical(

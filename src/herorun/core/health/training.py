@@ -108,7 +108,7 @@ def _unseen_job(job: object) -> str:
         return f"could not query the scheduler: {job.why}"
     if isinstance(job, Job):
         return f"the scheduler cannot say what became of {job.instance}"
-    return (job.why if isinstance(job, Nothing) else "") or "nobody asked the scheduler"
+    return (job.why if isinstance(job, Nothing) else "") or "the scheduler was not queried"
 
 
 def _list_unavailable(evidence: Evidence, receipt_due: bool) -> tuple[AwaitedEvidence, ...]:
@@ -147,7 +147,7 @@ def _judge_newest_row(
     """
     metrics, history = evidence.get(Metrics), evidence.get(History)
     if not isinstance(history, History):
-        return (AwaitedEvidence("row", "nobody read what the record knows of the run"),), True
+        return (AwaitedEvidence("row", "the record was not read"),), True
     rows = metrics if isinstance(metrics, Metrics) else Nothing()
     since, wrote = rows_since(job, rows, history, now)
     if not wrote or not isinstance(rows, Metrics):

@@ -69,7 +69,10 @@ def judge_condition(
     if _reached(condition, observation, state, facts):
         return WaitOutcome.REACHED, f"{condition} is reached"
     if state is PatrolState.UNKNOWN:
-        return WaitOutcome.WAIT, observation.unreachable or observation.why or "nobody could look"
+        return (
+            WaitOutcome.WAIT,
+            observation.unreachable or observation.why or "it could not be checked",
+        )
     if state is PatrolState.DOWN:
         return WaitOutcome.OVER, f"it is down before {condition}"
     if (

@@ -52,7 +52,7 @@ def _created(machine: object) -> datetime:
     text = machine.get("createTime") if isinstance(machine, dict) else None
     if (made_at := parse_utc(str(text))) is None:
         raise ValueError(
-            "it does not tell when the machine was made, which may be another one by now"
+            "it does not report when the machine was made: by now it may be another one"
         )
     return made_at
 

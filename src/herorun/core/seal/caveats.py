@@ -60,7 +60,7 @@ def _describe_ended_alert(alert: Alert, memory: Memory) -> str:
     name = f"{alert.check} [{alert.subject}]" if alert.subject else alert.check
     order = memory.acked.get(alert.key)
     reason = f": {order.reason}" if order and order.reason else ""
-    by = f"; acknowledged by {order.by}{reason}" if order else "; acknowledged by nobody"
+    by = f"; acknowledged by {order.by}{reason}" if order else "; not acknowledged"
     return f"alert {name} ended unresolved: {as_ended(alert).message}{by}"
 
 
@@ -110,7 +110,7 @@ def _sizes(manifest: Manifest | None) -> list[str]:
         return []
     return [
         (
-            f"proven by size alone: {len(bare)} of {count(len(manifest.files), 'file')} of "
+            f"proven by size only: {len(bare)} of {count(len(manifest.files), 'file')} of "
             f"{manifest.path}"
         )
     ]

@@ -35,8 +35,8 @@ def must_be_ours(run: MonitoredRun, memory: Memory) -> None:
 
 def _not_handed(run: Run, owner: str) -> str:
     return (
-        f"the record says that {owner} watches {run.slug}, and its lease is still this clone's: "
-        f"if nobody handed it over, `herorun handoff {run.slug} --take`"
+        f"the record says that {owner} monitors {run.slug}, but this clone holds its lease: "
+        f"if nobody handed the run over, `herorun handoff {run.slug} --take`"
     )
 
 

@@ -47,15 +47,14 @@ def _post_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
 
 
 def _title(run: Run) -> str:
-    return f"Monitor stale: nobody is seen to watch {run.slug}"
+    return f"Monitor stale: no sign of a monitor of {run.slug}"
 
 
 def _describe_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
     return (
-        f"{worded(silence.why)}. What the run itself does is another question, which nobody "
-        "answers meanwhile: at the last look it was "
-        f"{memory.last_decided.run if memory.last_decided else 'unknown'}."
-        f"\n\n{run.dri}: look at the machine of its babysitter, and start `herorun babysit "
+        f"{worded(silence.why)}. The state of the run itself is unknown meanwhile: at the last "
+        f"tick it was {memory.last_decided.run if memory.last_decided else 'unknown'}."
+        f"\n\n{run.dri}: check the machine of its babysitter, and start `herorun babysit "
         f"{run.slug}` there, or "
         f"`herorun handoff {run.slug} --take` elsewhere."
     )

@@ -131,7 +131,7 @@ def sized(run: Run, one: ListedCheckpoint) -> Sized | None:
         checkpoint = run.layout.examined(run.store, candidate)
     except OSError as error:
         why = f"it could not be read: {scrub(describe_error(error))}"
-        return Sized(replace(candidate, problem=why), doubt=f"nobody could look into it: {why}")
+        return Sized(replace(candidate, problem=why), doubt=f"it could not be read: {why}")
     if checkpoint is None:
         return None
     if one.link:
@@ -142,7 +142,7 @@ def sized(run: Run, one: ListedCheckpoint) -> Sized | None:
     try:
         manifest = read_manifest(run.store, checkpoint.path)
     except OSError as error:
-        return Sized(checkpoint, doubt=f"nobody could list it: {scrub(describe_error(error))}")
+        return Sized(checkpoint, doubt=f"it could not be listed: {scrub(describe_error(error))}")
     return Sized(checkpoint, manifest.bytes, len(manifest.files), manifest.digest)
 
 

@@ -63,7 +63,7 @@ def prune(run: Run, plan: PrunePlan, typed: str) -> Pruned:
         run.must_be_proven()
         memory = run.record.memory()
         if not memory.instances:
-            raise Blocked(f"{run.slug} was never launched: what lies in its root is not its own.")
+            raise Blocked(f"{run.slug} was never launched: the data in its root is not its own.")
         if memory.sealed is None:
             take_lease(run)
         begun_paths = _started_victims(plan, memory)

@@ -44,7 +44,7 @@ def resubmit_job(
     """
     if not run.facts.resubmit:
         raise WrongUse(
-            f"Nobody has said how {run.facts.job} is submitted: give the command with --resubmit."
+            f"It is unknown how {run.facts.job} is submitted: give the command with --resubmit."
         )
     if message := _done_already(run, reason):
         return OrderOutcome(run, message, warnings=_unwatched(run))

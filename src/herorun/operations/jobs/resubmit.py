@@ -68,7 +68,7 @@ def _register(run: JobRun, job: str, after: str) -> None:
 
 def _must_be_first(run: JobRun, memory: Memory, key: str) -> None:
     if not run.facts.resubmit:
-        raise Blocked("Nobody gave a command to submit it again (--resubmit).")
+        raise Blocked("No command to submit it again is given (--resubmit).")
     if key in memory.intended or key in memory.done or key in memory.failed:
         tries = memory.failed.get(key)
         how = tries.why if tries else "herorun was interrupted in the middle of it"

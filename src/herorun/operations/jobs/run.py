@@ -235,7 +235,7 @@ class JobRun(MonitoredRun):
         return (
             FinalStep(progress.most, "its log")
             if progress and progress.most
-            else Nothing("its log tells no end")
+            else Nothing("its log shows no end")
         )
 
     def prepare(self) -> None:

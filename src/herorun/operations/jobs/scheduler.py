@@ -114,7 +114,7 @@ class Followed:
         self._jobs.stop(self._job(instance))
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        raise WrongUse("A job without a contract is submitted by its own command alone.")
+        raise WrongUse("A job without a contract is submitted only by its own command.")
 
     def tasks(self, instance: str) -> tuple[TaskEnd, ...]:
         """How each of its tasks ended, with the limit that the resubmit command asks for where the

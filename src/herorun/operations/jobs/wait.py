@@ -28,7 +28,7 @@ def observer_of_job(run: JobRun, condition: WaitCondition) -> Callable[[], WaitO
     facts = run.facts
     if condition.marker and (facts.host or not job_kind(facts.kind).has_machine):
         raise WrongUse(
-            f"--marker of a job without a contract must lie on this machine, and {facts.job} does "
+            f"--marker of a job without a contract must be on this machine, and {facts.job} does "
             "not run here: use --state or --step."
         )
     ways = Ways(facts.resubmit)

@@ -77,6 +77,6 @@ def company(run: Run, instance: str) -> str:
     try:
         jobs = run.scheduler.live_jobs(run.slug)
     except (HerorunError, OSError) as error:
-        return f"nobody could look whether it is alone: {describe_error(error)}"
+        return f"could not check for other live jobs: {describe_error(error)}"
     others = [f"{job.instance} is {job.state}" for job in jobs if job.instance != instance]
     return f"also live: {'; '.join(others)}" if others else ""

@@ -170,7 +170,7 @@ def _nothing_open(run: Run, memory: Memory, yes: bool) -> OrderOutcome:
         return OrderOutcome(run, f"{memory.judge.answer.summary} already")
     if last_answer is None:
         raise WrongUse(
-            f"Nothing is asked about {run.slug}: `herorun status {run.slug}` shows how it stands."
+            f"There is no question about {run.slug}: `herorun status {run.slug}` shows its state."
         )
     if last_answer.yes is yes:
         return OrderOutcome(run, f"{last_answer.summary} already", warnings=push_warning(run))

@@ -174,8 +174,8 @@ def _checked(old: Run, new: Run, step: int | None) -> Run:
         raise Blocked(f"{new.file.path} does not say why: give [start] a reason and commit it.")
     if not new.file.signed:
         raise Blocked(
-            f"{new.file.path} is not committed as it stands: commit and push it, so that people "
-            "can read it."
+            f"{new.file.path} is not committed, or was changed since: commit and push it, so that "
+            "people can read it."
         )
     source = _start_of(new)
     if step is not None and source is not None and source.step != step:

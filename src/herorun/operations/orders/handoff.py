@@ -217,7 +217,7 @@ def _signal(run: Run) -> str:
     try:
         result, evidence = evaluate(run)
     except (HerorunError, OSError) as error:
-        return f"nobody could look: {describe_error(error)}"
+        return f"could not check: {describe_error(error)}"
     metrics = evidence.get(Metrics)
     newest = (
         f", newest row at {metrics.advanced_at:%Y-%m-%d %H:%M} UTC"

@@ -46,7 +46,7 @@ class TrustQuestion:
             *(f"  {i}" for i in self.items),
         ]
         launches = [
-            f"{self.slug}: the record tells of what nothing proves:",
+            f"{self.slug}: nothing proves these entries of the record:",
             *(f"  {one}" for one in self.launches),
         ]
         return [*(runs if self.items else []), *(launches if self.launches else [])]

@@ -175,9 +175,7 @@ def _create_or_read(run: MonitoredRun, path: str, mine: Lease) -> bytes | None:
 def _renew_in_root(run: MonitoredRun, path: str, data: bytes) -> Lease:
     lease = read_lease(data)
     if lease is None:
-        raise Blocked(
-            f"{path} is held by something that is no lease. Look at it before anything is launched."
-        )
+        raise Blocked(f"{path} is not a lease file. Look at it before you launch.")
     _must_be_ours(run, lease, path)
     renewed = lease.renewed(run.launcher.clone)
     if not run.store.swap(path, data, renewed.bytes()):

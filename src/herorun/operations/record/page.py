@@ -127,7 +127,7 @@ def _waits(run: MonitoredRun, channel: Channel, page: Page) -> str:
     key, memory = sending_key(channel.name, page.key), run.record.memory()
     tries = memory.failed.get(key)
     if memory.pages.interrupted.get(key, 0) >= MOST_INTERRUPTED:
-        return f"{channel.name} perhaps said it, and was interrupted twice"
+        return f"{channel.name} may have sent it, and was interrupted twice"
     if tries is None or tries.interrupted:
         return ""
     cadence = run.contract.babysit.cadence

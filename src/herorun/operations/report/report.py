@@ -200,7 +200,7 @@ def _idle(status: Status) -> str:
     if status.run == "starting":
         return "unknown: the run is starting"
     if status.run == "unknown":
-        return "unknown: nobody could see how the run is"
+        return "unknown: the state of the run could not be read"
     return ""
 
 

@@ -149,7 +149,7 @@ def _silence(
     silence = watchdog(run.slug, memory, run.contract, checks, now())
     if silence.monitor is not Silence.STALE or silence.due is None:
         return []
-    message = f"nobody watches: {silence.why}; `herorun babysit {run.slug}`"
+    message = f"not monitored: {silence.why}; `herorun babysit {run.slug}`"
     return [
         Alert(
             check="stale-monitor",

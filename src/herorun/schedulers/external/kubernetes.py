@@ -122,7 +122,7 @@ class KubernetesById:
         except NotThere:
             return Unknown(
                 f"{self._kube.where} has no {kind.title} {name}: it was deleted, also by "
-                "ttlSecondsAfterFinished, or never was, and nobody can say how it ended"
+                "ttlSecondsAfterFinished, or never was, and how it ended is unknown"
             )
         except (CouldNotLook, OSError) as error:
             return Unknown(describe_error(error))

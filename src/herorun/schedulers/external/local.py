@@ -80,7 +80,7 @@ class LocalById:
                 Job(str(pid), str(pid), JobState.CANCELLED, "stopped", stopped_by=by, ended=now())
             )
         other = ", its number is another one's now" if started else ""
-        why = f"the process is gone{other}, and nobody recorded how it ended: see its log"
+        why = f"the process is gone{other}, and no record says how it ended: see its log"
         return Found(Job(str(pid), str(pid), JobState.GONE, "gone", why, ended=now()))
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:

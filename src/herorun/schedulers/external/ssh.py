@@ -184,4 +184,4 @@ def _describe_end(first: _ProcessRecord, facts: dict[str, Any]) -> str:
         parts.append("its number is another one's now")
     elif isinstance(kills, int) and first.kills is not None and kills > first.kills:
         parts.append(f"the kernel has since ended {kills - first.kills} there for lack of memory")
-    return f"{', '.join(parts)}, and nobody recorded how it ended: see its log"
+    return f"{', '.join(parts)}, and no record says how it ended: see its log"

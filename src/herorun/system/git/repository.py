@@ -147,7 +147,7 @@ class Repository:
             return answer.text.strip()
         if self.git(*arguments, name, ok=(0, 1, 128)).code == 0 or b"broken ref" in answer.err:
             raise CouldNotLook(
-                f"{name} or its commit is damaged in {self.common}: `git fsck` tells more."
+                f"{name} or its commit is damaged in {self.common}: `git fsck` shows more."
             )
         return None
 
@@ -212,7 +212,7 @@ class Repository:
             if mode.startswith("100") and path in paths:
                 raise CouldNotLook(
                     f"{path} in commit {commit[:9]} is damaged: object {oid[:9]} cannot be read, "
-                    "`git fsck` tells more."
+                    "`git fsck` shows more."
                 )
 
     def blobs(self, oids: Sequence[str], most: int | None = None) -> dict[str, bytes]:
@@ -235,7 +235,7 @@ class Repository:
         for oid, entry in zip(oids, batch_entries(out, len(oids)), strict=True):
             if entry is None:
                 raise CouldNotLook(
-                    f"Object {oid[:9]} is damaged or missing: `git fsck` tells more."
+                    f"Object {oid[:9]} is damaged or missing: `git fsck` shows more."
                 )
             blobs[oid] = entry.content
         return blobs
