@@ -37,61 +37,61 @@ export PIP_REQUIRE_VIRTUALENV := 1
 .PHONY: help demo test test-thorough test-k8s services services-ray services-nel services-k8s crash lint types screens mutate picture docs docs-check site bench wheel pins clean
 .DELETE_ON_ERROR:
 
-help:  ## Say what can be made.
+help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-demo: $(RUN)  ## Tell a whole hero run on this machine, in about a minute.
+demo: $(RUN)  ## Run the full lifecycle of a small training job, in about a minute.
 	$(BIN)/herorun demo
 
 test: $(COMPILED) $(SERVICES) $(NODE)  ## Run the tests.
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not back_end and not thorough"
 
-test-thorough: $(COMPILED) $(SERVICES) $(NODE)  ## Run the long tests: long stories, real Slurm, Ray, ssh boxes, nel and object stores, and crash points.
+test-thorough: $(COMPILED) $(SERVICES) $(NODE)  ## Run the long tests: whole runs, real Slurm, Ray, ssh, nel and object stores, and crash points.
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "back_end or thorough"
 
-test-k8s: $(DEV) services-k8s  ## Run the tests on a real Kubernetes, which are among the long ones where it is built.
+test-k8s: $(DEV) services-k8s  ## Run the tests on a real Kubernetes, as test-thorough does once it is built.
 	HERORUN_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m back_end -k kubernetes tests
 
-services: $(SERVICES) $(NODE)  ## Install the servers that the tests talk to, in environments of their own.
+services: $(SERVICES) $(NODE)  ## Install the servers of the tests, in separate environments.
 
-services-ray: $(WITH_RAY)  ## The same with Ray, another 320 MB: without it, the tests on a real Ray head are skipped.
+services-ray: $(WITH_RAY)  ## The same with Ray (320 MB); without it, the tests on a real Ray head are skipped.
 
-services-nel: $(NEL)  ## The NeMo evaluator launcher, 350 MB, in .venv-nel: without it, the tests of real invocations are skipped.
+services-nel: $(NEL)  ## Install the NeMo evaluator launcher (350 MB) into .venv-nel; without it, its tests are skipped.
 
-services-k8s:  ## Build Kubernetes 1.20 from Debian's sources, some eight minutes once, into ~/.cache/herorun/k8s: without it, the tests on a real one are skipped.
+services-k8s:  ## Build Kubernetes 1.20 from Debian's sources into ~/.cache/herorun/k8s (eight minutes, once); without it, its tests are skipped.
 	@nice tests/services/k8s_build.sh
 
-crash: $(DEV)  ## Kill the commands at every point, not at a sample: takes long.
+crash: $(DEV)  ## Kill the commands at every crash point; takes long.
 	HERORUN_CRASH_ALL=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/crash
 
-lint: $(DEV)  ## Style, purity and the one way that imports run.
+lint: $(DEV)  ## Run ruff and the import contracts.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo
 
-types: $(DEV)  ## mypy --strict.
+types: $(DEV)  ## Run mypy --strict.
 	$(BIN)/mypy
 
-screens: $(DEV)  ## Render every screen anew into tests/screens/*.txt: read the diff.
+screens: $(DEV)  ## Render every screen into tests/screens/*.txt: read the diff.
 	PYTHONPATH=src:tests $(BIN)/python -m screens
 
-mutate: $(DEV)  ## Change the code in one place after the other, and see whether a test fails: make mutate MODULE=core/seal TESTS=tests/core
+mutate: $(DEV)  ## Make small changes to the code, one at a time, and list those that no test notices: make mutate MODULE=core/seal TESTS=tests/core
 	$(BIN)/pip install --quiet $(MUTATION)
 	nice $(BIN)/python tests/mutation.py $(addprefix --module ,$(MODULE)) --every $(or $(EVERY),1) $(if $(MOST),--most $(MOST)) $(or $(TESTS),tests/core)
 
 picture: $(RUN)  ## Draw the README's picture from the real screen: docs/preflight-blocked.svg.
 	$(BIN)/python docs/picture.py
 
-docs: $(RUN)  ## Write the reference in docs/ from the code.
+docs: $(RUN)  ## Print the reference in docs/ from the code.
 	$(BIN)/python docs/generate.py
 
-docs-check: $(RUN)  ## Fail where they are stale.
+docs-check: $(RUN)  ## Fail if a printed page is stale.
 	$(BIN)/python docs/generate.py --check
 
-site: $(SITE)  ## Build the site into build/site/html, without network; a broken link is a failure.
+site: $(SITE)  ## Build the offline site into build/site/html; a broken link is a failure.
 	$(dir $(SITE))bin/python docs/build_site.py
 
-bench: $(DEV) $(SERVICES) $(BESIDE)  ## Measure beside what people would use instead; writes docs/benchmarks.md.
+bench: $(DEV) $(SERVICES) $(BESIDE)  ## Measure herorun and its alternatives; writes docs/benchmarks.md.
 	$(BIN)/python -m benchmarks
 
 wheel: $(DEV)  ## Build both wheels into dist/: herorun, and herorun-checkin for training environments.
