@@ -38,7 +38,7 @@ export PIP_REQUIRE_VIRTUALENV := 1
 .DELETE_ON_ERROR:
 
 help:  ## List the targets.
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 demo: $(RUN)  ## Run the full lifecycle of a small training job, in about a minute.
 	$(BIN)/herorun demo
