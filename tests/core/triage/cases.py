@@ -112,6 +112,12 @@ TABLE: dict[str, list[str]] = {
         "=>> PBS: job killed: walltime 3610 exceeded limit 3600",
     ],
     "network-collective": [
+        (  # the abort comes first, and its reason behind it
+            "terminate called after throwing an instance of 'std::runtime_error'\n  what():  "
+            "[Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=4, "
+            "OpType=ALLGATHER, Timeout(ms)=1800000) ran for 1800081 milliseconds\nfailed "
+            "(exitcode: -6) local_rank: 0 (pid: 95313) of binary: /opt/bin/python"
+        ),
         (
             "[rank5]:[E602 11:17:52.18 ProcessGroupNCCL.cpp:632] [Rank 5] Watchdog caught "
             "collective operation timeout: WorkNCCL(SeqNum=12)"
