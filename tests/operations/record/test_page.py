@@ -80,10 +80,10 @@ def test_a_crash_and_its_relaunch_are_paged_once(paged: Story, service: WebServi
     ((path, body),) = service.taken
     assert path == f"/first-{HIDDEN}"
     assert mentions(body["message"], "SIGKILL", "relaunch requested", "Since ", " UTC")
-    assert mentions(body["message"], "hour costs", "`herorun status tiny`", "Issue: ")
+    assert mentions(body["message"], "cost of an hour", "`herorun status tiny`", "Issue: ")
     paged.tick()
     assert said(service)[1:] == ["tiny: tiny-2 finished"]
-    assert mentions(service.taken[-1][1]["message"], "hour costs", "`herorun status tiny`")
+    assert mentions(service.taken[-1][1]["message"], "cost of an hour", "`herorun status tiny`")
 
 
 @pytest.mark.thorough

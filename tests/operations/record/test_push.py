@@ -133,7 +133,7 @@ def test_the_default_branch_is_never_pushed_to(story: Story, four: list[Record])
     four[1].branch = "main"
     told = push_together(four)
     assert [bool(each) for each in told] == [True, False, True, True] and mentions(
-        told[1].why, "code", "lies"
+        told[1].why, "holds code"
     )
     assert git(story.origin, "rev-parse", "refs/heads/main") == before
 
