@@ -23,7 +23,7 @@ PLAIN = {
     r"g(?:o|oes|oing|one) on with": "continue",
     r"(?:go|goes|going|went) on": "continue",
     r"(?:take|takes|took|taken|taking) note of": "acknowledge",
-    r"(?:nobody|no one) (?:can|could) tell": "it is unknown",
+    r"(?:nobody|no one) (?:can|could) (?:tell|say)": "it is unknown",
     r"nobody knows yet": "it is unknown",
     r"as far as": "if, where",
     r"and so(?! (?:is|are|does|do|on)\b)": "so",

@@ -178,7 +178,7 @@ def _with_present_names(
     port: str, kind: str, module: Any, options: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     """The options, each by the name that the adapter has for it now; a `WrongUse` where one is
-    there by both: nobody can say which of the two would be used.
+    there by both: it is unknown which of the two would be used.
     """
     try:
         return present_keys(options, getattr(module.Options, "RENAMED", {}))
@@ -194,7 +194,7 @@ def reach(kind: str, options: Mapping[str, Any]) -> RemoteTarget | None:
     """How the machine is reached on which a scheduler's jobs run; None where it is this one, or has
     no files for us.
 
-    A scheduler elsewhere tells it by a function `reach(options)` beside its `connect`.
+    A scheduler elsewhere tells it by a function `reach(options)` next to its `connect`.
     """
     module = adapter_module("schedulers", kind)
     reach_of = getattr(module, "reach", None)
@@ -215,7 +215,7 @@ def programs(kind: str, options: Mapping[str, Any]) -> tuple[tuple[str, ...], ..
 
 def tracker_links(contract: Contract, identities: Iterable[str] = ()) -> tuple[str, ...]:
     """Pages of the contract's own run, and of those that a log names as `entity/project/id`; none
-    for a tracker without a function `links(table, slug, named)` beside its `connect`.
+    for a tracker without a function `links(table, slug, named)` next to its `connect`.
     """
     links = getattr(adapter_module("trackers", contract.tracker.kind), "links", None)
     return tuple(links(contract.tracker, contract.slug, identities)) if links else ()
@@ -223,14 +223,14 @@ def tracker_links(contract: Contract, identities: Iterable[str] = ()) -> tuple[s
 
 def issue_address(contract: Contract) -> str:
     """Where the run's issue will be on the web, before it is opened; empty where its notifier has
-    no function `address(table)` beside its `connect`.
+    no function `address(table)` next to its `connect`.
     """
     address = getattr(adapter_module("notifiers", contract.issue.kind), "address", None)
     return str(address(contract.issue)) if address else ""
 
 
 def notified_by(contract: Contract) -> NotifiedBy:
-    """By each notifier, unless its module says `REACHES_NOBODY = True` beside its `connect`."""
+    """By each notifier, unless its module says `REACHES_NOBODY = True` next to its `connect`."""
     notify = contract.notify
     kinds = [kind for kind in notify.kinds if _reaches_people(kind)]
     names = dict.fromkeys((*notify.page, *notify.targets, *kinds))
@@ -242,7 +242,7 @@ def _reaches_people(kind: str) -> bool:
 
 
 def init_kind(port: str, settings: Mapping[str, str]) -> str:
-    """The built-in kind that a key of `[tool.herorun.init]` stands for, by `INIT_KEYS` beside its
+    """The built-in kind that a key of `[tool.herorun.init]` stands for, by `INIT_KEYS` next to its
     `connect`; empty where no such key is set, and a `WrongUse` where another key is missing.
     """
     for kind in adapter_kinds(port):

@@ -353,7 +353,7 @@ def _sweep(folder: str) -> None:
 
 
 def _newest_attempt(folder: str, instance: str) -> int:
-    """The number of rank 0's newest receipt: a refusal beside it must not look older."""
+    """The number of rank 0's newest receipt: a refusal next to it must not look older."""
     names = [name.removesuffix(".json").rpartition(".") for name in os.listdir(folder)]
     return max(
         (int(number) for owner, _, number in names if owner == instance and number.isdigit()),

@@ -155,7 +155,7 @@ class _Reader(Thread):
             try:
                 answer = act()
             finally:
-                _reading.discard(key)  # before it is told: whoever hears of it may ask again
+                _reading.discard(key)  # before it is told: anyone who hears of it may ask again
             _idle.append(self)
             answers.put(answer)
             del act, answers, answer  # an idle thread keeps nothing of a run alive
@@ -193,7 +193,7 @@ def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
 
 
 def _gaps(evidence: Mapping[Kind, Any], graph: Mapping[Kind, Any]) -> Gaps:
-    """What somebody asked for and nobody could read; what is given beside it is no gap."""
+    """What somebody asked for and nobody could read; what is given besides it is no gap."""
     unread = sorted(
         f"{name_of(k)}: {v.why}" for k in graph if isinstance(v := evidence[k], Unavailable)
     )

@@ -53,7 +53,7 @@ def slugs_at(start: Path) -> list[str]:
 
 
 def _is_contract(path: Path) -> bool:
-    """It names its slug, as a config that lies beside it does not."""
+    """It names its slug, as a config that lies next to it does not."""
     from herorun.system.files import read_regular
 
     try:

@@ -29,7 +29,7 @@ class ExportedMetric:
     name: str
     help: str
     kind: Literal["gauge", "counter"] = "gauge"
-    labels: Labels = ()  # beside `run`
+    labels: Labels = ()  # besides `run`
 
 
 def _metric(name: str, help: str, *labels: str) -> ExportedMetric:

@@ -56,7 +56,7 @@ def _is_plain(cls: Any, frozen: bool) -> bool:
 
 
 def _slotted(cls: Any, kw_only: bool) -> Any:
-    """The same class with slots: a class with a slot has no default of that name beside it."""
+    """The same class with slots: a class with a slot has no default of that name next to it."""
     names = tuple(cls.__annotations__)
     own = dict(vars(cls))
     stated = {name: own.pop(name) for name in names if name in own}
@@ -313,7 +313,7 @@ def _refuse_deletion(self: Any, name: str) -> None:
 
 
 def _must_be_free(value: Any, name: str, act: str) -> None:
-    """Only a plain subclass may have attributes of its own beside the fields."""
+    """Only a plain subclass may have attributes of its own besides the fields."""
     if _FIELDS in vars(type(value)) or name in getattr(type(value), _FIELDS):
         raise FrozenInstanceError(f"cannot {act} field {name!r}")
 

@@ -183,7 +183,7 @@ def _replayed_messages(actions: Sequence[Action], memory: Memory) -> dict[str, l
 
 
 def _other_interventions(then: Decided, evidence: Evidence, outcome: Tick) -> tuple[str, ...]:
-    """What was done or only held back then, beside what the rules want now."""
+    """What was done or only held back then, besides what the rules want now."""
     before = {key for key in then.actions if verb_of(key) in INTERVENTIONS} | {
         *_block_of(evidence).withheld
     }

@@ -95,7 +95,7 @@ class PrunePlan:
 
     @property
     def digest(self) -> str:
-        """Of the run, the policy and the victims: what is kept beside them may grow meanwhile."""
+        """Of the run, the policy and the victims: what is kept next to them may grow meanwhile."""
         return digest(
             {"schema": 1, "slug": self.slug, "policy": self.policy, "victims": list(self.victims)}
         )

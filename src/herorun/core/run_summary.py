@@ -31,7 +31,7 @@ class Pace:
 
     @property
     def ratio(self) -> float | None:
-        """The speed beside the usual one: below 1 is slower, whichever way the metric counts."""
+        """The speed relative to the usual one: below 1 is slower, whichever way it is counted."""
         if not self.usual or not self.now:
             return None
         return self.usual / self.now if self.name == "s/step" else self.now / self.usual

@@ -90,7 +90,7 @@ def scheduler_table(stage: Sandbox) -> str:
 
 
 def _needs_slurm() -> None:
-    """Whether it would run the jobs on this machine, nobody can tell beforehand: the kill finds its
+    """It is unknown beforehand whether it would run the jobs on this machine: the kill finds its
     process, or not.
     """
     from shutil import which

@@ -79,7 +79,7 @@ class Calls:
         return act()
 
     def _bounded(self, act: Callable[[], T], settled: Callable[[], T | None]) -> T:
-        """Whoever waited in vain makes the next ones of this page fail at once: a tick waits for
+        """Anyone who waited in vain makes the next ones of this page fail at once: a tick waits for
         one outage once.
         """
         if self._until is not None:

@@ -130,7 +130,7 @@ class Record(RecordWriter):
         move_ref(self.repository, self.ref, str(target.tip), ours)
 
     def _files_beside(self, ours: str, theirs: str) -> dict[str, bytes]:
-        """What only our side has beside the journal: contracts, configs, seal statements, by
+        """What only our side has besides the journal: contracts, configs, seal statements, by
         digest.
         """
         mine, known_files = (

@@ -1,4 +1,4 @@
-"""A run's contract beside the one that its newest launch was admitted with."""
+"""A run's contract next to the one that its newest launch was admitted with."""
 
 from dataclasses import replace
 

@@ -141,11 +141,11 @@ class MonitoredRun(ABC):
         return False
 
     def own_news(self, evidence: Evidence, cause: "JobCause | None") -> list[Tell]:
-        """What this tick tells beside the alerts and the milestones, and was not told yet."""
+        """What this tick tells besides the alerts and the milestones, and was not told yet."""
         return []
 
     def own_doubts(self, evidence: Evidence) -> list[str]:
-        """What a person should know about this tick beside its findings."""
+        """What a person should know about this tick besides its findings."""
         return []
 
     def cause(self, evidence: Evidence) -> "JobCause | None":

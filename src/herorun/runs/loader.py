@@ -226,8 +226,8 @@ def known_slugs(repository: Repository) -> Iterator[str]:
 
 
 def _is_meant_as_contract(path: Path) -> bool:
-    """Whatever cannot be read is: it must be told of. A config that lies beside the contracts names
-    no slug.
+    """Whatever cannot be read is: it must be told of. A config that lies next to the contracts
+    names no slug.
     """
     if not SLUG.fullmatch(path.stem):
         return False

@@ -1,9 +1,8 @@
 """Which launches of a record count: a line of the branch is believed only if the code proves it.
 
-Whoever may push the record's branch can write any launch there. One counts where this clone made it
-itself, or where its commit is in a published ref of `[code] refs` and its plan can be made again
-from that commit.
-Which refs these are, the contract of the checkout says, never the record.
+Anyone who may push the record's branch can write any launch there. One counts where this clone made
+it itself, or where its commit is in a published ref of `[code] refs` and its plan can be made again
+from that commit. Which refs these are, the contract of the checkout says, never the record.
 """
 
 import contextlib
@@ -214,7 +213,7 @@ class _Prover:
         return message
 
     def must_count(self, launching: Launching) -> None:
-        """`NotProven` where it was looked at in full; any other error where nobody can tell."""
+        """`NotProven` where it was looked at in full; any other error where it is unknown."""
         if _is_misnamed(self.record.slug, launching):
             raise NotProven(MISNAMED)
         commit = commit_of(launching)

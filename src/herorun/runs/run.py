@@ -226,7 +226,7 @@ class Run(MonitoredRun):
 
     @property
     def launched_by_dri(self) -> bool:
-        """Whether whoever launches from here is the DRI, by any of their names."""
+        """Whether the person who launches from here is the DRI, by any of their names."""
         names = (self.launcher.user, host.user(), self.repository.config("user.email") or "")
         return is_the_dri(self.contract.dri, names)
 

@@ -2,7 +2,7 @@
 and what a program needs to run here at all. Nothing else of the submitting shell is passed on.
 
 What a program needs here (`MACHINE`: PATH and the like) is written down at each submission by a
-person, in the private file `environment.json` beside the jobs. A relaunch by the babysitter, which
+person, in the private file `environment.json` next to the jobs. A relaunch by the babysitter, which
 cron may have started with a bare PATH and which says `HERORUN_UNATTENDED=1`, gets those variables
 as they were written down, and no others of their kind.
 """

@@ -14,7 +14,9 @@ Find: TypeAlias = Callable[[str, datetime], Search]
 
 
 def known_job(find: Find, instance: str, since: datetime) -> Job | None:
-    """The job of the name, whoever submitted it since; `CouldNotLook` where that cannot be told."""
+    """The job of the name, no matter who submitted it since; `CouldNotLook` where that cannot be
+    told.
+    """
     answer = find(instance, since)
     if isinstance(answer, Unknown):
         raise CouldNotLook(sentence(answer.why))

@@ -21,7 +21,7 @@ STATES = {
     "preempted": JobState.PREEMPTED,
     "worker_failed": JobState.NODE_FAILED,
     "unschedulable": JobState.UNSCHEDULABLE,
-    # `missing` and `unspecified` are left out: nobody can tell what became of it.
+    # `missing` and `unspecified` are left out: it is unknown what became of it.
 }
 _TIME = lazy_regex(r"timeout exceeded|timed out|deadline exceeded", re.IGNORECASE)
 _MEMORY = lazy_regex(r"\boom\b|oom.?kill|out of memory", re.IGNORECASE)

@@ -2,7 +2,7 @@
 
 Iris packs the folder in which it is started, at most 100 MB, and unpacks it where the job runs. So
 that nothing but the admitted code travels, it is started in a copy of the code folder, with the
-admission beside the code. Plain variables go by `-e`; no secret does, because Iris keeps and shows
+admission next to the code. Plain variables go by `-e`; no secret does, because Iris keeps and shows
 what a job was submitted with.
 """
 
@@ -121,7 +121,7 @@ def show_request(
 
 @contextmanager
 def bundled(folder: Path, code: str, admission: str) -> Iterator[Path]:
-    """A copy of the code with the admission beside it, for as long as the submission takes."""
+    """A copy of the code with the admission next to it, for as long as the submission takes."""
     with tempfile.TemporaryDirectory(prefix="bundle-", dir=folder) as top:
         copy = Path(top) / "code"
         try:

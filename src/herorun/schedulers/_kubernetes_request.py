@@ -29,7 +29,7 @@ _OF_MAIN = ("image", "command", "args", "workingDir")
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What the request says of the run, beside the submission."""
+    """What the request says of the run, besides the submission."""
 
     root: str  # digest of the output root: one name may be used for two runs
     plan: str  # digest of the admitted plan

@@ -45,7 +45,7 @@ _REPLACED = timedelta(seconds=30)  # a Job makes its pods at once
 def judge_kubernetes(
     record: JobRecord, pods: Sequence[PodRecord], lost_nodes: Collection[str] = ()
 ) -> Job:
-    """`lost_nodes` are those that do not answer: what runs there, nobody can say."""
+    """`lost_nodes` are those that do not answer: it is unknown what runs there."""
     live = [pod for pod in pods if pod.live]
     job = Job(
         id=record.uid,
@@ -141,7 +141,7 @@ def _waits(pod: PodRecord) -> str:
 
 
 def other_writers(record: JobRecord, pods: Sequence[PodRecord]) -> tuple[str, ...]:
-    """Pods beside the one that there should be of each index, and one that took the place of a pod
+    """Pods besides the one that there should be of each index, and one that took the place of a pod
     whose end nobody saw.
     """
     writers = []

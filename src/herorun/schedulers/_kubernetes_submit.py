@@ -56,7 +56,9 @@ class KubernetesSubmitter:
         self._root = root_of(place.output_root)
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Asks first what would be admitted; the name is taken once, whoever else submits it."""
+        """Asks first what would be admitted; the name is taken once, even if another process
+        submits it.
+        """
         instance = must_be_instance(submission.instance)
         document = self.document(submission, code, admission)
         self._must_have_secrets(submission)

@@ -26,7 +26,7 @@ _LOGS = ("client_stdout.log", "server_stdout.log", "stdout.log")
 
 
 class NelJobs:
-    """What is asked of the launcher, whoever submitted the job."""
+    """What is asked of the launcher, no matter who submitted the job."""
 
     def __init__(self, options: Options, state_folder: Path) -> None:
         """`state_folder` is a private folder of this machine, for what the next look must know of

@@ -171,7 +171,7 @@ def _task_order(entry: NelTask) -> tuple[int, str]:
 
 
 def last_ids(text: str, jobs: Sequence[NelTask]) -> dict[str, str]:
-    """The newest Slurm job of each: nel starts a job again under a new number, and notes it beside
+    """The newest Slurm job of each: nel starts a job again under a new number, and notes it next to
     the script.
     """
     newer_ids = dict(

@@ -115,7 +115,7 @@ def judge_nel(
 
 
 def _deciding(parts: Sequence[JudgedTask]) -> JudgedTask:
-    """One that runs, else one that waits, else one that nobody can tell, else one that did not
+    """One that runs, else one that waits, else one whose state is unknown, else one that did not
     succeed.
     """
 

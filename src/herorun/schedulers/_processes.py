@@ -43,7 +43,7 @@ def become_subreaper() -> bool:
 
 
 def reap_children(but: int) -> None:
-    """Reap adopted children that have ended; `but` is reaped by whoever started it."""
+    """Reap adopted children that have ended; `but` is reaped by the process that started it."""
     # none left; no such call on this system
     with contextlib.suppress(ChildProcessError, AttributeError):
         while ended_child := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):

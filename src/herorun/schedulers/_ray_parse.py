@@ -46,7 +46,7 @@ _NAMES = lazy_regex(
 
 @dataclass(frozen=True)
 class RayStop:
-    """Who asked for the end, as kept in the state folder of whoever passed it on."""
+    """Who asked for the end, as kept in the state folder of the one that passed it on."""
 
     by: str
     at: datetime

@@ -117,7 +117,7 @@ def new_parted() -> str:
 
 
 def _has_failed(answer: ProcessResult) -> bool:
-    """Also where the exit code is 0: a controller that is down gives an empty list beside its
+    """Also where the exit code is 0: a controller that is down gives an empty list along with its
     error.
     """
     return bool(answer.code) or (b"error" in answer.err and not answer.out.strip())

@@ -50,6 +50,6 @@ def by_name(rows: Iterable[SlurmRow]) -> dict[str, list[SlurmRow]]:
 
 def not_live(queue: ByName, names: Iterable[str]) -> list[str]:
     """The names that accounting is asked for. One of which another's job is live is asked for by
-    whoever wants it.
+    the one that wants it.
     """
     return [name for name in names if needs_accounting(queue.get(name, ()))]

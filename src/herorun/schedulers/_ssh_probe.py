@@ -1,7 +1,7 @@
 """Reads the state of jobs on the remote machine. Its source is sent with each query
 (`system/remote_python.py`).
 
-Standard library only, from Python 3.8 on. What lies in the scheduler's folder, beside the
+Standard library only, from Python 3.8 on. What lies in the scheduler's folder, next to the
 supervisor's own files in each `<instance>/` (`_supervisor.py`):
 
     <instance>.submit          locked while somebody submits it

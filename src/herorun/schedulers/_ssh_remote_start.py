@@ -21,7 +21,7 @@ import tarfile
 import time
 from typing import Any
 
-# started on the box as the supervisor: run by its path, beside what it needs
+# started on the box as the supervisor: run by its path, next to what it needs
 if __name__ == "__main__":
     sys.path.append(os.path.abspath(f"{__file__}/../../.."))
 

@@ -2,9 +2,9 @@
 
 Standard library only, and run by its path with `python -I -S`: it starts in milliseconds, whatever
 is installed. The scheduler `ssh` sends it to a box, whose own Python may be as old as 3.8.
-It outlives whoever submitted the job. Killed itself, it leaves the job running; only the exit
-record is lost.
-It adopts what the job's processes leave behind, and the job ends when the last of them does.
+It outlives the process that submitted the job. Killed itself, it leaves the job running; only the
+exit record is lost. It adopts what the job's processes leave behind, and the job ends when the last
+of them does.
 
 What appears in the folder of an instance, in this order:
 
@@ -12,11 +12,11 @@ What appears in the folder of an instance, in this order:
     watched         locked for as long as this program lives
     job.log         what the job prints
     started.json    written by the job's own process right before it becomes the job: without it,
-    nothing ran stop.json       written by whoever wants the job to end
+    nothing ran stop.json       written by the one that wants the job to end
     stuck.json      what could not be killed, while that lasts
     exit.json       how it ended
 
-The lock beside the folder comes from the submitter and is passed on to the job: it is held while
+The lock next to the folder comes from the submitter and is passed on to the job: it is held while
 any of them lives.
 """
 

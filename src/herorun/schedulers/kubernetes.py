@@ -176,8 +176,8 @@ class Kubernetes:
         none = f"{self._kube.where} has no {self._kind.title} {instance}"
         if submitted.id:
             return Unknown(
-                f"{none}, which it took as {submitted.id}: it was deleted, and nobody can say how "
-                "it ended"
+                f"{none}, which it took as {submitted.id}: it was deleted, and how it ended "
+                "is unknown"
             )
         if asked_at - intended_at <= self._options.settle:
             return Unknown(
@@ -248,7 +248,9 @@ class Kubernetes:
         return f"POST {path} of {self._options.context}\n{canonical(document)}"
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Asks first what would be admitted; the name is taken once, whoever else submits it."""
+        """Asks first what would be admitted; the name is taken once, even if another process
+        submits it.
+        """
         return self._submitter.submit(submission, code, admission)
 
     def stop(self, instance: str, by: str) -> None:

@@ -1,5 +1,5 @@
-"""Jobs on this machine: each a detached process group with a supervisor, which outlives whoever
-submitted it.
+"""Jobs on this machine: each a detached process group with a supervisor, which outlives the process
+that submitted it.
 
 Everything about an instance lies in `<state>/jobs/<instance>/`, and the lock
 `<state>/jobs/<instance>.lock` is held from the moment of the submission until neither supervisor

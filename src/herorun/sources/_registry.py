@@ -42,7 +42,7 @@ def ask_image(image: ImageReference) -> tuple[str, str | None]:
 
 
 def _best(manifests: list[Any]) -> str:
-    """The image for a Linux cluster; what an index holds beside images, such as attestations, has
+    """The image for a Linux cluster; what an index holds besides images, such as attestations, has
     no platform.
     """
     images = [one for one in manifests if isinstance(one, dict) and _platform(one)[0] != "unknown"]

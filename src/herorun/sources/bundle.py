@@ -1,4 +1,4 @@
-"""The source bundle: what it holds, file by file, beside what the commit holds."""
+"""The source bundle: what it holds, file by file, compared with what the commit holds."""
 
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.errors import CouldNotLook

@@ -69,8 +69,8 @@ def read_checkpoints(
 
 
 def read_start_siblings(contract: Contract, store: Store, layout: Layout) -> StartSiblings:
-    """The checkpoints beside the one that `[start] from` names, which need not lie in the run's own
-    store.
+    """The checkpoints next to the one that `[start] from` names, which need not lie in the run's
+    own store.
 
     Looked into are the named one, the newest until one is complete, and the one that was modified
     last.

@@ -16,7 +16,7 @@ from herorun.core.ports import Absent, Found, Scheduler, Unknown
 
 
 def read_job(scheduler: Scheduler, history: History) -> Job | Nothing:
-    """The current instance's job. Of one that the scheduler no longer knows, nobody can say how it
+    """The current instance's job. Of one that the scheduler no longer knows, it is unknown how it
     ended.
     """
     current = history.current
@@ -62,7 +62,7 @@ def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -
 def read_other_jobs(
     scheduler: Scheduler, contract: Contract, history: History, live: LiveJobs | Unavailable
 ) -> OtherJobs:
-    """What lives beside the current instance. It is no gap where it cannot be read: nothing is
+    """What lives besides the current instance. It is no gap where it cannot be read: nothing is
     judged by it.
     """
     if isinstance(live, Unavailable):

@@ -1,4 +1,4 @@
-"""Signs of life of whoever watches the run: the lease over time, and the loop's own heartbeat."""
+"""Signs of life of the run's babysitter: the lease over time, and the loop's own heartbeat."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ from herorun.system.git.clones import SEEN, without_lost_clone
 def read_lease_seen(
     place: Place, store: Store, launcher: Launcher, now: Now, record_lease: RecordLease | Nothing
 ) -> LeaseSeen | Nothing:
-    """Whoever looks on this machine notes the first sight of each beat: only our own uptime is
+    """Anyone who looks on this machine notes the first sight of each beat: only our own uptime is
     asked, so that no clock that is set makes a live lease look old.
     """
     if isinstance(record_lease, RecordLease):

@@ -11,8 +11,8 @@ _HERE = "this environment"
 
 
 def read_secret_names(contract: Contract, scheduler: Scheduler) -> SecretNames | Nothing:
-    """A job inherits them from whoever submits it, a babysitter as well: they are looked for where
-    this process runs.
+    """A job inherits them from the process that submits it, a babysitter as well: they are looked
+    for where this process runs.
 
     A scheduler whose jobs get them elsewhere says where, in words, as `secrets_source`: that is out
     of sight from here, unless a person states in its options that they are there

@@ -177,7 +177,7 @@ async def put_object(fs: Any, at: At, data: bytes, tag: str | None) -> None:
 
 
 async def _write_number(fs: Any, at: At) -> str:
-    """Of whoever wrote the object last; empty where it is gone, or another program's."""
+    """Of the program that wrote the object last; empty where it is gone, or another program's."""
     try:
         return str(((await _properties(fs, at)).metadata or {}).get(WRITE, ""))
     except FileNotFoundError:

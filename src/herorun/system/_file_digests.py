@@ -93,7 +93,7 @@ class _Work:
             return None
 
     def _put(self, event: Any) -> None:
-        """Whoever listened may be gone."""
+        """Anyone who listened may be gone."""
         while not self.stopped.is_set():
             try:
                 self.events.put(event, timeout=1.0)

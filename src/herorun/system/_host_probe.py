@@ -44,8 +44,8 @@ _NO_ACCOUNTS = "accounting storage is disabled"
 def alive(
     session: str, socket: str, process: str, slurm: str, programs: str, conf: str
 ) -> dict[str, Any]:
-    """Whether there is a tmux session, a process, a Slurm job. True, False, how it ended, or why
-    nobody can say.
+    """Whether there is a tmux session, a process, a Slurm job. True, False, how it ended, or why it
+    is unknown.
     """
     questions: dict[str, Callable[[], Any]] = {}
     if session:

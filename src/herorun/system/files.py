@@ -60,7 +60,7 @@ def create_atomic(path: Path, data: bytes, mode: int = 0o644) -> None:
 @contextlib.contextmanager
 def _naming_the_file(path: Path) -> Iterator[None]:
     """A write that fails, as on a full disk, names the file that was meant: the system names none,
-    or ours beside it.
+    or ours next to it.
     """
     try:
         yield
@@ -145,7 +145,7 @@ def _sweep(path: Path) -> None:
 
 
 def lives(pid: int) -> bool:
-    """Whether there is a process of this number here, whoever's."""
+    """Whether there is a process of this number here, whosever it is."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -115,7 +115,7 @@ def _remove_begun(common: Path, first: float, last: float) -> bool:
             if open_files is None or locks or (stats.st_dev, stats.st_ino) in open_files:
                 all_gone = (
                     open_files is None and all_gone
-                )  # nobody can tell: another try would be in vain
+                )  # it is unknown: another try would be in vain
             else:
                 path.unlink()
     return all_gone

@@ -21,7 +21,7 @@ ASKING = 5.0  # seconds for a client to say what it wants, in however many parts
 TAKING = 30.0  # seconds for it to take the answer
 HTML, PLAIN = "text/html; charset=utf-8", "text/plain; charset=utf-8"
 PLAINLY = {401, 421, 500}  # what this server says itself
-# beside what the page itself says: nobody may show it in a frame, or guess at its type
+# besides what the page itself says: nobody may show it in a frame, or guess at its type
 HEADERS = {
     "Content-Security-Policy": "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",

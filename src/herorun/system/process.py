@@ -149,7 +149,7 @@ def run_lines(argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
     """Each line of its output as it comes, and in the end how it ended; `CouldNotLook` after `idle`
     silent seconds.
 
-    Whoever stops listening ends the program.
+    Anyone who stops listening ends the program.
     """
     progress.log(f"runs {argv[0]}")
     with tempfile.TemporaryFile() as complaints:

@@ -145,7 +145,7 @@ class RemotePython:
                     ask.answer = self._understood(answer, ask)
                 except (OSError, CouldNotLook) as error:
                     ask.error = error
-        except Exception as error:  # whoever waits must hear of it, whatever it is
+        except Exception as error:  # anyone who waits must hear of it, whatever it is
             for ask in together:
                 ask.error = CouldNotLook(str(error)) if isinstance(error, CouldNotLook) else error
         finally:

@@ -225,7 +225,7 @@ def between(
             yield line
 
 
-_REASONS = (  # what ssh says, and what it means to whoever reads it
+_REASONS = (  # what ssh says, and what it means to a reader
     (
         r"Host key verification failed|No .* host key is known|IDENTIFICATION HAS CHANGED",
         (

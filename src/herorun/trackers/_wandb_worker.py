@@ -38,8 +38,8 @@ def main() -> None:
     """One question, one answer, and no waiting for what the client's threads still do: the process
     just ends.
 
-    So nothing that the client would remove at its end is removed: whoever starts this gives it a
-    TMPDIR of its own.
+    So nothing that the client would remove at its end is removed: the process that starts this
+    gives it a TMPDIR of its own.
     """
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as reply:
         _limit_memory()

@@ -30,7 +30,7 @@ from herorun.core.health.opening import Vocabulary, is_untrained, vocabulary, we
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveInt
 
-CHANCE = 0.005  # of the loss, beside the logarithm of the vocabulary
+CHANCE = 0.005  # of the loss, around the logarithm of the vocabulary
 
 
 @dataclass(frozen=True)

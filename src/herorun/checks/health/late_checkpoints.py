@@ -23,7 +23,7 @@ class Limits(CheckpointPatience):
     intervals: PositiveFloat = 1.5
 
 
-# The store is read beside the rows, so a short job can have saved since: a second look must see it
+# The store is read in parallel with the rows, so a short job can have saved since: a second look must see it
 # too.
 @check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.CHECKPOINTS)
 def late_checkpoints(

@@ -149,7 +149,7 @@ def _catch_up(resume: Resume, limits: Limits) -> bool:
 def _level(resume: Resume, limits: Limits) -> bool:
     """Two-sided; a loss that was falling may have fallen on, half as fast again.
 
-    Where nobody can tell how fast it was falling, a lower level says nothing.
+    Where it is unknown how fast it was falling, a lower level says nothing.
     """
     least = _least(resume, limits)
     return resume.offset > least or (

@@ -35,7 +35,7 @@ def tracker_identity(
     prior: PriorLaunch | Nothing,
     job: Job | Nothing | Unavailable,
 ) -> list[Verdict]:
-    """The truth table's answer about the id; a fork's parent and step beside it."""
+    """The truth table's answer about the id; a fork's parent and step next to it."""
     run, rewound = plan.tracker.value, option(plan.tracker.value, "resume_from")
     if rewound:
         return [_rewind(rewound)]

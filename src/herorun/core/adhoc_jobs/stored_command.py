@@ -22,7 +22,8 @@ _SHORTEST = 6  # characters: a shorter value in the environment is no secret's b
 _SHELL = lazy_regex(r"[$`|&;<>()*?\n]|(?:^|\s)[~#]|^\s*\w+=")
 _QUOTED = lazy_regex(r"'[^']*'|\"[^\"$`]*\"")
 _REFERENCE = lazy_regex(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
-# Masked beside a secret, and none: a variable's name, and the scheme of `Authorization: Bearer ...`
+# Masked next to a secret, and none: a variable's name, and the scheme of `Authorization: Bearer
+# ...`
 _HARMLESS = lazy_regex(r"(?:(?:Bearer|Basic|Token)\s*)?(?:\$\{?\w+\}?)?", re.IGNORECASE)
 _PLAIN = lazy_regex(r"[\w./+=:@%,-]+")
 

@@ -1,4 +1,4 @@
-"""Which alerts are muted, because they mean nothing beside what else is wrong."""
+"""Which alerts are muted, because they mean nothing given what else is wrong."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias

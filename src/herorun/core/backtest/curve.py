@@ -38,7 +38,7 @@ Findings = Mapping[Key, Finding]  # those that fail
 
 
 def _given() -> dict[Any, Any]:
-    """The evidence beside the metrics: a run of one instance that starts from nothing, under a
+    """The evidence besides the metrics: a run of one instance that starts from nothing, under a
     contract that declares no order of the data: a bare curve does not say it.
     """
     instance = Instance(
@@ -95,7 +95,7 @@ class CurveBacktest:
 
     checks: Sequence[Check]
     names: Names = field(default_factory=Names)
-    evidence: Mapping[Any, Any] = field(default_factory=lambda: GIVEN)  # beside the metrics
+    evidence: Mapping[Any, Any] = field(default_factory=lambda: GIVEN)  # besides the metrics
     state: MetricsState = field(default_factory=MetricsState)
     rows: int = 0
     alerts: list[FiredAlert] = field(default_factory=list)

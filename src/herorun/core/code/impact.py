@@ -74,7 +74,7 @@ def impact_of(path: str, rules: Mapping[str, Impact], closure: Collection[str] =
 
 
 def _configures(path: str, closure: frozenset[str]) -> bool:
-    """Whether it is a config beside what is run, or below: that experiment is not an unrelated
+    """Whether it is a config next to what is run, or below: that experiment is not an unrelated
     one.
     """
     if not path.endswith(_CONFIG):

@@ -23,7 +23,7 @@ PLAIN = frozenset(
         *("tensorboard", "tomli", "tomli_w", "torch", "wandb", "yaml"),
     }
 )
-_VARYING = lazy_regex(r"\(\?|[|?*{]")  # a word beside one of these need not stand in the line
+_VARYING = lazy_regex(r"\(\?|[|?*{]")  # a word next to one of these need not stand in the line
 _NO_WORD = lazy_regex(r"\\.|\[[^\]]*\]|[^A-Za-z]+")
 # that `logging` writes by itself
 _LEVELS = frozenset({"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"})

@@ -59,7 +59,7 @@ class Side:
 
 
 def unexercised(side: Side, first: int, last: int) -> tuple[str, ...]:
-    """What the window says nothing about, because it did not come about in it, or nobody can tell
+    """What the window says nothing about, because it did not come about in it, or it is unknown
     whether it did.
     """
     return (

@@ -118,7 +118,7 @@ class Names:
     """The first name of each that a row has is taken."""
 
     loss: tuple[str, ...] = LOSSES
-    watched: tuple[str, ...] = NORMS  # beside the loss: must be finite
+    watched: tuple[str, ...] = NORMS  # besides the loss: must be finite
     first_step: int = 0
     norm: tuple[str, ...] = NORMS
     rate: tuple[str, ...] = RATES  # of learning

@@ -109,8 +109,8 @@ def fold_rows(
 
 
 def _see_restart(state: MetricsState, names: Names, boundaries: Sequence[Boundary]) -> None:
-    """A check-in is read beside the rows: the first rows of a restart may have been judged before
-    it was known.
+    """A check-in is read in parallel with the rows: the first rows of a restart may have been
+    judged before it was known.
     """
     newest = boundaries[-1] if boundaries else None
     if newest is None or newest.instance != state.instance or newest.attempt <= state.start:

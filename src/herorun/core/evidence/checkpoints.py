@@ -105,7 +105,7 @@ class GivenUp:
     def covers(self, candidate: Candidate) -> bool:
         """What is written again later, in the same place, is of the lineage that goes on.
 
-        A store that tells no time leaves the trainer's; where that is missing too, nobody can tell,
+        A store that tells no time leaves the trainer's; where that is missing too, it is unknown,
         and it is ruled out.
         """
         if candidate.step <= self.step:
@@ -144,7 +144,7 @@ class Checkpoints:
 
 @dataclass(frozen=True)
 class StartSiblings:
-    """The checkpoints beside the one that the contract's `[start] from` names."""
+    """The checkpoints next to the one that the contract's `[start] from` names."""
 
     candidates: tuple[Candidate, ...] = ()
 

@@ -33,7 +33,7 @@ class JobState(StrEnum):
 
     @property
     def in_doubt(self) -> bool:
-        """Nobody can say whether it runs, or how it ended."""
+        """It is unknown whether it runs, or how it ended."""
         return self in (JobState.UNKNOWN, JobState.GONE)
 
 

@@ -92,7 +92,7 @@ class CommitAuthor:
 
 @dataclass(frozen=True)
 class Approvals:
-    """For each waiver in its order, the commit that added it, or why nobody can tell."""
+    """For each waiver in its order, the commit that added it, or why it is unknown."""
 
     added: tuple[CommitAuthor | str, ...] = ()
 

@@ -38,7 +38,7 @@ class WorkTree:
     # objects under refs/replace, which change what a commit seems to hold
     replaced: tuple[str, ...] = ()
     shallow: bool = False  # ancestry cannot be asked
-    linked: bool = False  # a work tree beside the main one
+    linked: bool = False  # a work tree besides the main one
     settings: tuple[str, ...] = ()  # git settings that hide changes, as `key=value`
 
     @property

@@ -34,7 +34,7 @@ class GoodputTotals:
     productive_fraction: Range  # productive time as a part of `wall_seconds`
     max_step: int  # completed updates, the most of any instance
     lost_steps: int  # updates that were repeated, or will be
-    unknown_losses: int  # restarts of which nobody can tell how many they cost
+    unknown_losses: int  # restarts of which it is unknown how many they cost
     instances: int
     interruptions: Mapping[Cause, int]
     mtbf: float | None  # running time for each interruption that nobody meant; None: there was none

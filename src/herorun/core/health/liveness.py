@@ -76,7 +76,7 @@ def steps_seen(
     history: History,
     above: int,
 ) -> str:
-    """What beside the rows shows that this very instance has trained beyond step `above`; empty
+    """What besides the rows shows that this very instance has trained beyond step `above`; empty
     where nothing does.
     """
     start = _earliest(job, history)

@@ -29,9 +29,7 @@ def worst_complaint(log: JobLog | Nothing) -> Complaint | None:
 def idle_since(
     complaint: Complaint, job: Job, metrics: Metrics | Nothing, history: History, now: datetime
 ) -> datetime | None:
-    """When the job last moved, if it has not since the line; None if it has, or if nobody can
-    tell.
-    """
+    """When the job last moved, if not since the line; None if it has, or if it is unknown."""
     last_move, wrote = rows_since(job, metrics, history, now)
     if last_move is None or (
         wrote and (complaint.since is None or last_move > complaint.since + SKEW)

@@ -1,4 +1,4 @@
-"""Links to the tracker's pages of a run, and to what of its record lies beside its issue on a
+"""Links to the tracker's pages of a run, and to what of its record lies next to its issue on a
 GitHub.
 """
 

@@ -139,7 +139,7 @@ class Memory(JournalFields):
     def just_ordered(
         self, word: Word, about: tuple[str, ...], by: str, reason: str, now: datetime
     ) -> bool:
-        """The very same order, moments ago: whoever was interrupted after it was done types it
+        """The very same order, moments ago: a person who was interrupted after it was done types it
         again.
         """
         same = [

@@ -41,7 +41,7 @@ class Urgency(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "Urgency":
-        """A word of another version, or of whoever else wrote the line: no reading fails by it."""
+        """A word of another version, or of any other writer of the line: no reading fails by it."""
         return cls.MUST
 
 
@@ -270,7 +270,8 @@ def by(channel: str, why: str) -> str:
 
 
 def is_the_dri(dri: str | None, names: Iterable[str | None]) -> bool:
-    """Whether whoever launches goes by the DRI's name. Without a DRI it is the launching user.
+    """Whether the person who launches goes by the DRI's name. Without a DRI it is the launching
+    user.
 
     >>> is_the_dri("@Dri", ["dri"])
     True

@@ -27,7 +27,7 @@ PEGGED = 0.9  # share of the processors that we may use
 def risks(
     observation: HostObservation, ways: Ways, before: Before | None, going_on: bool
 ) -> Iterator[Advice]:
-    """`going_on`: it runs, or nobody can say that it does not."""
+    """`going_on`: it runs, or may run."""
     if going_on:
         yield from _advise_on_log(observation)
         yield from _gpus(observation, before)

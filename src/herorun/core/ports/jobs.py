@@ -136,8 +136,8 @@ class Warns(Protocol):
 
 
 class ById(Protocol):
-    """Looks at jobs by the ids that their back end gave them, whoever submitted them. It submits
-    nothing.
+    """Looks at jobs by the ids that their back end gave them, no matter who submitted them. It
+    submits nothing.
     """
 
     def find_job(self, job: str) -> Search:

@@ -18,7 +18,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """What was seen of an end beside the job itself. None: nobody looked, or it could not be
+    """What was seen of an end besides the job itself. None: nobody looked, or it could not be
     read.
     """
 

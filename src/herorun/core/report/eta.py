@@ -19,7 +19,7 @@ PATIENCE = timedelta(minutes=10)  # without a new row: an evaluation or a save m
 
 @dataclass(frozen=True)
 class Eta:
-    """When it will be done, at the earliest and at the latest; both None where nobody can tell, and
+    """When it will be done, at the earliest and at the latest; both None where it is unknown, and
     `why`.
     """
 

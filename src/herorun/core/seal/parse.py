@@ -22,7 +22,7 @@ Slug = Annotated[str, StringConstraints(pattern=f"^({SLUG.pattern})$")]
 
 
 class OtherForm(ValueError):
-    """It is a seal, in a form that this herorun cannot judge: nobody can say whether it holds."""
+    """It is a seal, in a form that this herorun cannot judge: it is unknown whether it holds."""
 
 
 class _Shape(BaseModel):

@@ -62,7 +62,7 @@ class Catalogue:
     exceptions: Exceptions
     hedges: re.Pattern[str]
     source_text: re.Pattern[str]
-    stems: tuple[str, ...]  # words by which lines are found fast, beside those of the keywords
+    stems: tuple[str, ...]  # words by which lines are found fast, besides those of the keywords
     digest: str  # of all that it was made from
 
     # The two automata take longer to make than all the rest to parse, and a look without a new

@@ -128,4 +128,4 @@ def tick_exit_code(outcome: TickOutcome) -> int:
     code = exit_code(tick.run, tick.monitor, critical_topics(firing, checks), tick.awaited)
     job = outcome.evidence.get(Job)
     in_doubt = outcome.run.ends_with_job and isinstance(job, Job) and job.state.in_doubt
-    return code or (3 if in_doubt else 0)  # nobody can say that it went well
+    return code or (3 if in_doubt else 0)  # it is unknown whether it went well

@@ -14,7 +14,8 @@ from herorun.runs import MonitoredRun, Run
 
 
 def must_be_ours(run: MonitoredRun, memory: Memory) -> None:
-    """Whoever was given the run has it; whoever gave it, or lost it, acts no more: `HandedOver`.
+    """The machine that was given the run has it; the one that gave it, or lost it, acts no more:
+    `HandedOver`.
 
     The record alone ends no watch, for others may push it: while the lease is still ours, what it
     says is one more thing that nothing proves.

@@ -30,7 +30,7 @@ class Evidence:
         self._problem = ""
 
     def of(self, at: datetime) -> tuple[Mapping[str, Any] | None, str]:
-        """What the tick at that moment saw, or why nobody can tell."""
+        """What the tick at that moment saw, or why it is unknown."""
         path = evidence_file(self._run, at)
         if path.name != self._day:
             self._read(at)

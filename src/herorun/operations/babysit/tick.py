@@ -64,7 +64,7 @@ def run_tick(
         return _acting_tick(run, drift, polls, push)
     except HeldElsewhere as error:
         return observed(run, str(error), polls, push)
-    except NewerRecord as error:  # whoever may push can write such a line, and it ends no watch
+    except NewerRecord as error:  # anyone who may push can write such a line, and it ends no watch
         outcome = observed(run, str(error), polls, lambda _: Pushed("a newer record is not pushed"))
         assert outcome.tick is not None
         return replace(outcome, tick=replace(outcome.tick, monitor=MonitorHealth.PARTIAL))

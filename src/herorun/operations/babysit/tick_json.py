@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def other_jobs(evidence: Evidence) -> list[OtherJob]:
-    """Live jobs beside the current instance: they are shown, and the run's health is not judged by
+    """Live jobs besides the current instance: they are shown, and the run's health is not judged by
     them.
     """
     others = evidence.get(OtherJobs)

@@ -36,8 +36,8 @@ def watch_run(name: str, start: Path, comment: bool) -> WatchedRun:
 
 
 def _post_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
-    """Post it unless this very silence was told of: whoever runs this has no journal to remember it
-    in.
+    """Post it unless this very silence was told of: the machine that runs this has no journal to
+    remember it in.
     """
     if memory.initialised is None:
         raise CouldNotLook(f"{run.slug} has no published record, so its issue is unknown.")
@@ -61,7 +61,7 @@ def _describe_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
 
 
 def raise_alarm(name: str, start: Path) -> str:
-    """Tell of a silence by whoever has the record: a page and a post, once a silence. What was
+    """Tell of a silence by the one that has the record: a page and a post, once a silence. What was
     told; empty while it is watched.
     """
     run, _ = watched_run(name, start)

@@ -39,7 +39,7 @@ def job_news(
 
 
 def job_doubts(scheduler: Followed, facts: JobSpec, evidence: Evidence) -> list[str]:
-    """Why nobody can say how the job stands; and what to type where its id is another job's by now:
+    """Why it is unknown how the job stands; and what to type where its id is another job's by now:
     of itself that one is never watched.
     """
     job = evidence.get(Job)

@@ -50,7 +50,7 @@ class JobStatus:
 
     @property
     def code(self) -> int:
-        """1 for a failure; 3 where nobody can tell."""
+        """1 for a failure; 3 where it is unknown."""
         return (
             0
             if self.state.live or self.state is JobState.SUCCEEDED

@@ -53,7 +53,7 @@ def resubmit(run: JobRun, instance: str, why: str) -> str:
 
 
 def _register(run: JobRun, job: str, after: str) -> None:
-    """For whoever asks about it later; the journal has it anyway."""
+    """For anyone who asks about it later; the journal has it anyway."""
     options = {name: getattr(run.facts, name) for name in ("host", "user", "config", "cluster")}
     with contextlib.suppress(HerorunError, OSError):
         register_one(
@@ -79,8 +79,8 @@ def _must_be_first(run: JobRun, memory: Memory, key: str) -> None:
 
 
 def _must_be_alone(run: JobRun) -> None:
-    """Another live job of the same name and user is the next one already, whoever submitted it: a
-    state file of another machine may not have told it.
+    """Another live job of the same name and user is the next one already, no matter who submitted
+    it: a state file of another machine may not have told it.
     """
     others = run.scheduler.live_namesakes()
     if others:

@@ -194,7 +194,7 @@ class JobRun(MonitoredRun):
         return cause_of(self.scheduler, evidence)
 
     def furthest_before(self, step: int | None) -> int | None:
-        """Kept beside the journal."""
+        """Kept next to the journal."""
         path, furthest = self.folder / "furthest-step", None
         with contextlib.suppress(OSError, ValueError):
             furthest = int(path.read_text("utf-8"))

@@ -110,7 +110,7 @@ def project(run: JobRun, more: Mapping[str, Any] | None = None) -> None:
 
 
 def tick_and_project(run: JobRun) -> TickOutcome:
-    """The engine's tick, and what it amounts to for whoever reads the state file."""
+    """The engine's tick, and what it amounts to for anyone who reads the state file."""
     outcome = run_tick(run)
     project(run, _signals(run.scheduler, run.record.memory(), outcome))
     return outcome

@@ -114,7 +114,7 @@ def _sealed_argv(argv: Sequence[str]) -> list[str]:
 
 
 def that_train(run: Run, plan: Plan, code: str, names: Sequence[str]) -> Sequence[str]:
-    """The files that can change the training; all of them where nobody can tell what the command
+    """The files that can change the training; all of them where it is unknown what the command
     imports.
     """
     closure = _gathered(run, plan, code, ImportClosure)

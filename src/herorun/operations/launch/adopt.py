@@ -21,8 +21,8 @@ from herorun.schemas.runs import AdoptedJob
 def find_adoptee(run: Run, job: str) -> Adoptee:
     """The job by its own back end's word.
 
-    `Blocked` where it is not there, has ended, or is another user's; `CouldNotLook` where nobody
-    can tell.
+    `Blocked` where it is not there, has ended, or is another user's; `CouldNotLook` where it is
+    unknown.
     """
     must_be_id(run.contract.scheduler.kind, job)
     with TemporaryDirectory(

@@ -149,8 +149,8 @@ def _unlike(
 
 
 def start_watch(run: Run, babysit: bool) -> tuple[str, str]:
-    """Who watches, and why nobody does: the job runs, so whoever launched it must still hear what
-    was launched.
+    """Who watches, and why nobody does: the job runs, so the person who launched it must still hear
+    what was launched.
     """
     section = run.contract.babysit
     try:

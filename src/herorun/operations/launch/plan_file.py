@@ -45,7 +45,7 @@ def write_plan_file(path: Path, slug: str, answer: PreflightOutcome) -> None:
 
 
 def moving_evidence(answer: PreflightOutcome) -> dict[str, Any]:
-    """What the gate saw beside the plan: evidence that moves while the plan stands."""
+    """What the gate saw besides the plan: evidence that moves while the plan stands."""
     evidence = answer.report.evidence
     published, own = evidence.get(Published), evidence.get(Checkpoints)
     tracker = evidence.get(TrackerIdentity)

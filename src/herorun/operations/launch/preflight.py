@@ -168,7 +168,7 @@ def _fetched(run: Run) -> Evidence:
 
 
 def _given(run: Run, adoptee: Adoptee | None) -> Evidence:
-    """The job to adopt is none that lives beside what would be launched."""
+    """The job to adopt is none that lives next to what would be launched."""
     source = {
         SourceLaunches: source_launches(run.repository, run.contract),
         NotifiedBy: adapters.notified_by(run.contract),

@@ -26,7 +26,7 @@ from herorun.operations.launch.rollback_target import Back, choose, steps_to_go_
 from herorun.runs import Run
 from herorun.system.clock import now
 
-# seconds for all that a gate reads: whoever is asked must not wait for a store that hangs
+# seconds for all that a gate reads: anyone who is asked must not wait for a store that hangs
 DEADLINE = 30.0
 TRIES = 5  # checkpoints that are tried, newest first
 STOPS = frozenset({Option.STOP_AND_RELAUNCH, Option.STOP_AND_ROLLBACK})

@@ -19,7 +19,7 @@ from herorun.system.clock import now
 from herorun.system.git.plumbing import move_ref, push
 from herorun.system.git.worktree_snapshot import canonical_diff, described
 
-SMALL = 256_000  # bytes of a diff that is kept beside the record
+SMALL = 256_000  # bytes of a diff that is kept next to the record
 
 
 def ref_of(run: Run, patch: Patch) -> str:
@@ -74,7 +74,7 @@ def admitted_snapshot(run: Run, commit: str, plan: Mapping[str, Any]) -> Snapsho
 
 
 def stored_diff(run: Run, plan: Plan) -> dict[str, bytes]:
-    """The diff for people, beside the record: only a small one, and only where no secret was found
+    """The diff for people, next to the record: only a small one, and only where no secret was found
     in it.
     """
     patch = plan.patch.value

@@ -24,7 +24,7 @@ def ignore_request(_: str) -> None:
 
 
 def submit(run: Run, plan: Plan, instance: str, show_request: ShowRequest = ignore_request) -> Job:
-    """Send the exact request, which was kept beside the run's evidence and said before."""
+    """Send the exact request, which was kept next to the run's evidence and said before."""
     from herorun.operations.launch.admission import write_admission
     from herorun.system.git.export import export
 
@@ -73,7 +73,7 @@ def request_text(run: Run, submission: Submission, code: str, admission: str) ->
 
 
 def company(run: Run, instance: str) -> str:
-    """What is live beside the instance, in words; empty where it is alone, or has ended at once."""
+    """What is live besides the instance, in words; empty where it is alone, or has ended."""
     try:
         jobs = run.scheduler.live_jobs(run.slug)
     except (HerorunError, OSError) as error:

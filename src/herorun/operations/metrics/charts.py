@@ -16,7 +16,7 @@ from herorun.operations.metrics.series import Curves, Longer, RowSeries
 from herorun.system import progress
 from herorun.system.metrics_cache import Fetched, Piece, columns_of_points
 
-EVALS = 2  # evaluation losses beside the loss
+EVALS = 2  # evaluation losses besides the loss
 MOST_FURTHER = 12  # of the metrics that the contract names
 MOST_STRETCHES = 200  # without a finite value that are drawn, the longest
 

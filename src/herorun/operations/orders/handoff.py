@@ -173,7 +173,7 @@ def _gather_handoff(run: Run) -> tuple[datetime, object]:
 
 
 def facts(run: Run, giver: str, taker: str, why: str) -> dict[str, str]:
-    """What whoever takes over must know: job, cluster, newest signal, tracker, and how it is
+    """What anyone who takes over must know: job, cluster, newest signal, tracker, and how it is
     submitted again.
     """
     memory = run.record.memory()
@@ -213,7 +213,7 @@ def _is_place(option: str) -> bool:
 
 
 def _signal(run: Run) -> str:
-    """Progress, health and what fires. Whoever cannot look still hands over, and says so."""
+    """Progress, health and what fires. Anyone who cannot look still hands over, and says so."""
     try:
         result, evidence = evaluate(run)
     except (HerorunError, OSError) as error:

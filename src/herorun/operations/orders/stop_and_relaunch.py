@@ -90,8 +90,8 @@ def _heeding(run: MonitoredRun, name: str, wait: float) -> Job | None:
 
 
 def _keep_down(run: MonitoredRun, name: str, job: Job | None, reason: str) -> str:
-    """Whoever says stop as the job dies does not want its relaunch: the order is recorded, and the
-    babysitter heeds it. Nothing is recorded where nothing would relaunch it by itself.
+    """Anyone who says stop as the job dies does not want its relaunch: the order is recorded, and
+    the babysitter heeds it. Nothing is recorded where nothing would relaunch it by itself.
     """
     memory = run.record.memory()
     answer = memory.answers.get(name)
@@ -154,7 +154,7 @@ def find_job(run: MonitoredRun, name: str) -> Job | None:
 
 
 def watched_again(run: Run, message: str, babysit: bool) -> OrderOutcome:
-    """The end of an order that started an instance: whoever watches it, and that is said too where
+    """The end of an order that started an instance: who watches it, and that is said too where
     nobody does.
     """
     watched, unwatched = start_watch(run, babysit)

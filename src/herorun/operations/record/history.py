@@ -40,7 +40,7 @@ def read_history(record: Record, tip: str) -> Iterator[RecordSnapshot]:
 
 
 def _of_record(record: Record, changed: dict[str, str]) -> dict[str, str]:
-    """Journal and logbook; what lies beside them is not judged."""
+    """Journal and logbook; what lies next to them is not judged."""
     inside = f"{record.journal_path}/"
     first = record.logbook_path
     return {
@@ -83,7 +83,7 @@ def _read_history(
 
 def remote_faults(name: str, start: Path, record: Record) -> tuple[list[str], list[str]]:
     """Faults in what the remote's branch tells beyond this clone's record, as launches and seals
-    that nothing proves; and why nobody can tell.
+    that nothing proves; and why it is unknown.
     """
     try:
         ours, theirs = record.memory_as_written(), record.published()

@@ -31,7 +31,7 @@ _REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def take_lease(run: MonitoredRun) -> Lease:
-    """Own the run, or `Blocked` by whoever does. Renewing one's own lease is taking it."""
+    """Own the run, or `Blocked` by its owner. Renewing one's own lease is taking it."""
     return _take_on_record(run) if by_record(run) else _take_in_root(run)
 
 

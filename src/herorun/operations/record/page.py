@@ -79,8 +79,8 @@ def send_page(run: MonitoredRun, key: str) -> str:
 
 
 def settle_pages(run: MonitoredRun) -> None:
-    """A sending that was begun and has no outcome was interrupted: perhaps it was said, and nobody
-    can tell.
+    """A sending that was begun and has no outcome was interrupted: it is unknown whether it was
+    said.
     """
     for key, intended in run.record.memory().intended.items():
         if verb_of(key) == Verb.PAGE:

@@ -68,8 +68,8 @@ def record_link(run: MonitoredRun) -> str:
 def deliver(run: MonitoredRun, intended: Intended) -> None:
     """Post what was intended, unless the issue has it already, and journal the outcome.
 
-    A page that is a file belongs to whoever holds the lease: elsewhere the post stays intended, and
-    the holder's next tick says it.
+    A page that is a file belongs to the machine that holds the lease: elsewhere the post stays
+    intended, and the holder's next tick says it.
     """
     from herorun.operations.record.init import reopen
 

@@ -177,8 +177,8 @@ class _Queue:
         return push_delay(since_last, cadence, urgent).total_seconds()
 
     def _all(self, request: _PushRequest) -> Pushed:
-        """All that wait, and in any case this one: whoever was to bring it may have ended in
-        between.
+        """All that wait, and in any case this one: the thread that was to bring it may have ended
+        in between.
         """
         with self._changed:
             others, self._waiting = [each for each in self._waiting if each is not request], []

@@ -51,8 +51,8 @@ def handed_on(session: JobSession | None) -> dict[str, str]:
 
 
 def register_launch(run: Run, job: Job, why: str) -> None:
-    """Of a launch or relaunch, for whoever asks about it later. It never holds one up: the record
-    has it anyway.
+    """Of a launch or relaunch, for anyone who asks about it later. It never holds one up: the
+    record has it anyway.
     """
     scheduler = run.contract.scheduler
     if not is_supported(scheduler.kind):
@@ -83,7 +83,7 @@ def register_one(
     options: dict[str, Any],
     at: datetime | None = None,
 ) -> JobSession | None:
-    """In the session of whoever launches; None where nobody is there to be told."""
+    """In the session of the one that launches; None where nobody is there to be told."""
     session = session_of_launch(start)
     if session is None:
         return None

@@ -125,7 +125,7 @@ def read_jobs(session: JobSession) -> tuple[list[Entry], str]:
 
 
 def change_jobs(session: JobSession, change: Callable[[list[Entry]], list[Entry]]) -> list[Entry]:
-    """Read, change and replace, alone. A damaged file is kept beside it before it is replaced."""
+    """Read, change and replace, alone. A damaged file is kept next to it before it is replaced."""
     prepare(session)
     with locked(session.lock, what="another herorun that changes this registry"):
         before, fault = read_jobs(session)

@@ -94,7 +94,7 @@ def _seal_of(record: Record) -> str:
 
 
 def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[str], list[str]]:
-    """Launches and seals that nothing proves, as faults; why nobody can tell; and what the record
+    """Launches and seals that nothing proves, as faults; why it is unknown; and what the record
     alone tells of launches that count.
     """
     try:

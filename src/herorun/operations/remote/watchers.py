@@ -63,7 +63,7 @@ def _stale(each: RegisteredWatcher, newest: dict[tuple[str, str, str], Registere
         if each.top and Record.found(find_repository(Path(each.top)), each.run).memory().sealed:
             return "its run is sealed"
     except (HerorunError, OSError):
-        return ""  # nobody can say
+        return ""  # it is unknown
     return ""
 
 

@@ -23,7 +23,7 @@ from herorun.runs import Run, watched_run
 from herorun.sources.metrics import names_of
 from herorun.system.metrics_cache import Point
 
-# Beside the config: what else of a plan decides how it trains. The rest of it is where and under
+# Besides the config: what else of a plan decides how it trains. The rest of it is where and under
 # which name.
 TRAINS = ("code_tree", "patch", "container", "packages", "hardware")
 

@@ -110,7 +110,7 @@ def follow_log(
 
 
 def _end_of(scheduler: Scheduler, instance: Instance) -> str:
-    """The state in which the job ended; empty while it is live, or nobody can tell."""
+    """The state in which the job ended; empty while it is live, or it is unknown."""
     try:
         search = scheduler.find(instance.name, instance.since)
     except (CouldNotLook, OSError):

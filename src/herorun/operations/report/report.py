@@ -64,7 +64,7 @@ LEVELS = {
 
 @dataclass(frozen=True)
 class RunReport:
-    """`document` is the JSON document; the rest is what the page shows beside it."""
+    """`document` is the JSON document; the rest is what the page shows next to it."""
 
     document: dict[str, Any]
     charts: tuple[ChartDrawing, ...]

@@ -228,7 +228,7 @@ def document_of(tick: "TickOutcome", **slug: str) -> "BabysitDocument":
 
 
 def _record_state(run: MonitoredRun, drift: str, doubts: Sequence[str]) -> dict[str, Any]:
-    """What people must know beside the run's health."""
+    """What people must know besides the run's health."""
     record = run.record
     return {
         "doubts": doubts,

@@ -215,5 +215,5 @@ def _open_alerts(evidence: Evidence, sealing: Sealing) -> list[str]:
 
 
 def _as_read(document: dict[str, Any]) -> dict[str, Any]:
-    """As whoever reads the tag will see it: secrets masked, in JSON's types."""
+    """As anyone who reads the tag will see it: secrets masked, in JSON's types."""
     return dict(json.loads(canonical(scrub_tree(document))))

@@ -1,4 +1,4 @@
-"""A Job, JobSet, TrainJob or RayJob of Kubernetes by its name, whoever submitted it.
+"""A Job, JobSet, TrainJob or RayJob of Kubernetes by its name, no matter who submitted it.
 
 Its end is its own condition and no live pod; Kueue's Workload says what a wait is for.
 """

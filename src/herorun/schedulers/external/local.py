@@ -84,7 +84,7 @@ class LocalById:
         return Found(Job(str(pid), str(pid), JobState.GONE, "gone", why, ended=now()))
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
-        """Of a supervised job, the others that its run has beside it; of a process, those of this
+        """Of a supervised job, the others that its run has next to it; of a process, those of this
         user with its command line.
         """
         if job.startswith("/"):

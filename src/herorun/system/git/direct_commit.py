@@ -166,7 +166,7 @@ def _write_object(objects: _Objects, kind: bytes, body: bytes) -> str:
     sha = hashlib.sha1 if objects.width == 40 else hashlib.sha256
     oid = sha(content, usedforsecurity=False).hexdigest()
     path = objects.loose.store / oid[:2] / oid[2:]
-    # both: whoever made the folder or the object may not have synced it
+    # both: the process that made the folder or the object may not have synced it
     objects.folders.update((objects.loose.store, path.parent))
     with contextlib.suppress(Elsewhere, OSError):
         objects.loose.content(oid, kind, None)

@@ -16,7 +16,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 Row = tuple[str, str, str]  # mode, object, path: as `git ls-tree` prints them
 TREE = "040000"
-# Bytes of a commit or a tree: whoever may push can give a commit a message of megabytes, and of
+# Bytes of a commit or a tree: anyone who may push can give a commit a message of megabytes, and of
 # a commit only the tree is wanted here.
 LARGEST = 4 << 20
 TREES = 64  # that are kept parsed

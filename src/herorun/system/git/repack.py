@@ -49,10 +49,9 @@ def pack(
 
     Packs that are not at least twice as large as what follows them are replaced together: of N
     commits there are never more than log2(N) packs, and each commit is packed so often at most.
-    Where the repository has a multi-pack index, which names packs, none is replaced: whoever made
-    it looks after them.
-    `note` must keep what it is told: with that as `packs`, the next call cleans up after one that
-    was killed.
+    Where the repository has a multi-pack index, which names packs, none is replaced: the program
+    that made it looks after them. `note` must keep what it is told: with that as `packs`, the next
+    call cleans up after one that was killed.
     """
     folder = repository.common / "objects" / "pack"
     given_up = [each for each in packs if not each.commits]

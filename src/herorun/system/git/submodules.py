@@ -82,7 +82,7 @@ def _submodule(outer: Inside, path: str, name: str, oid: str) -> Inside:
 
 
 def _stores(outer: Inside, full: str, name: str) -> Iterator[Path]:
-    """Git directories that may hold it: that of its checkout, and those that git keeps beside the
+    """Git directories that may hold it: that of its checkout, and those that git keeps next to the
     outer one's.
     """
     checkout = outer.repository.top / full / ".git"

@@ -1,7 +1,7 @@
 """A dirty tree as a commit, made in an index of its own: HEAD, the index, the files, refs and
 settings stay.
 
-The same content on the same commit gives the same snapshot, whoever makes it and whenever.
+The same content on the same commit gives the same snapshot, no matter who makes it and when.
 """
 
 import contextlib

@@ -272,7 +272,7 @@ def _microseconds(at: datetime | None) -> int:
 
 
 def _shuffled(data: bytes, width: int) -> bytes:
-    """The first bytes of all numbers, then the second ones: like stands beside like, and packs
+    """The first bytes of all numbers, then the second ones: like stands next to like, and packs
     well.
     """
     return b"".join(data[i::width] for i in range(width))

@@ -39,7 +39,7 @@ from herorun.system.metrics_cache.layout import (
 FULL_ROWS = 32_768
 FULL_BLOCKS = 256
 FULL_BYTES = 8 << 20
-OLDER = 2  # generations that are kept beside the newest
+OLDER = 2  # generations that are kept next to the newest
 
 
 class Writer:
