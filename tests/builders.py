@@ -126,8 +126,8 @@ def a_contract(**changes: Any) -> Contract:
 
 
 def _without_none(data: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in data.items() if value is not None}
-    return {k: _without_none(v) if isinstance(v, Mapping) else v for k, v in kept.items()}
+    present = {key: value for key, value in data.items() if value is not None}
+    return {k: _without_none(v) if isinstance(v, Mapping) else v for k, v in present.items()}
 
 
 def a_plan(
@@ -171,8 +171,8 @@ def a_checkpoint(
 
 
 def a_job(state: JobState = JobState.RUNNING, instance: str = "tiny-1", **changes: Any) -> Job:
-    told = {"id": f"job-{instance}", "started": NOON - 60 * MINUTE, **changes}
-    return Job(instance=instance, state=state, **told)
+    fields = {"id": f"job-{instance}", "started": NOON - 60 * MINUTE, **changes}
+    return Job(instance=instance, state=state, **fields)
 
 
 def a_crashed_job(**changes: Any) -> Job:
@@ -183,13 +183,13 @@ def a_crashed_job(**changes: Any) -> Job:
 
 
 def some_metrics(step: int = 100, **changes: Any) -> Metrics:
-    told = {
+    fields = {
         "rows": step,
         "advanced_at": NOON - timedelta(seconds=20),
         "high_water": step,
         **changes,
     }
-    return Metrics(step=step, **told)
+    return Metrics(step=step, **fields)
 
 
 def an_excursion(
@@ -217,15 +217,15 @@ def a_receipt(instance: str = "tiny-1", outcome: str = "pass", **changes: Any) -
 
 
 def a_row(step: int, loss: float | None = None, at: datetime | None = None, **values: float) -> Row:
-    named = {"train/loss": loss} if loss is not None else {}
-    return Row(step, {**named, **values}, at or NOON + timedelta(seconds=step))
+    losses = {"train/loss": loss} if loss is not None else {}
+    return Row(step, {**losses, **values}, at or NOON + timedelta(seconds=step))
 
 
 # --- what we remember -----------------------------------------------------------------------------
 
 
 def an_instance(number: int = 1, **changes: Any) -> Instance:
-    told = {
+    fields = {
         "name": f"tiny-{number}",
         "number": number,
         "job": f"job-tiny-{number}",
@@ -236,16 +236,16 @@ def an_instance(number: int = 1, **changes: Any) -> Instance:
         "intended": NOON - 61 * MINUTE,
         "commit": COMMIT,
     }
-    return Instance(**{**told, **changes})
+    return Instance(**{**fields, **changes})
 
 
 def a_history(count: int = 1, **changes: Any) -> History:
-    told = {
+    fields = {
         "initialised": True,
         "instances": tuple(an_instance(n + 1) for n in range(count)),
         "last_tick": NOON - EVERY if count else None,
     }
-    return History(**{**told, **changes})
+    return History(**{**fields, **changes})
 
 
 # --- a gate ---------------------------------------------------------------------------------------
@@ -321,8 +321,8 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         Sealing(),
         LaunchedEdits(),
     ]
-    given: dict[Any, Any] = {type(value): value for value in values}
-    return given | dict.fromkeys(_NOT_YET, Nothing("there is none in a healthy first launch"))
+    evidence: dict[Any, Any] = {type(value): value for value in values}
+    return evidence | dict.fromkeys(_NOT_YET, Nothing("there is none in a healthy first launch"))
 
 
 _NOT_YET = (

@@ -31,8 +31,8 @@ def values(name, *numbers, first=0):
     return [a_row(first + index, **{name: number}) for index, number in enumerate(numbers)]
 
 
-def folded(rows, state=None, names=NAMES, **told):
-    return fold_rows(state or MetricsState(), rows, names, **told)
+def folded(rows, state=None, names=NAMES, **changes):
+    return fold_rows(state or MetricsState(), rows, names, **changes)
 
 
 def summarise(state, names=NAMES):
@@ -47,5 +47,5 @@ def found(rows, *kinds, names=NAMES):
     return metrics.of(*kinds) if kinds else metrics.excursions
 
 
-def spikes(*losses, **told):
-    return summarise(folded(curve(*losses, **told))).spikes
+def spikes(*losses, **changes):
+    return summarise(folded(curve(*losses, **changes))).spikes

@@ -91,9 +91,9 @@ def babysit(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> An
 def asked(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
     capsys.readouterr()
     code = cli.run(["-C", str(alone.folder), *words])
-    told = capsys.readouterr()
-    assert "Traceback" not in told.err
-    return Answer(code, told.out, told.err)
+    output = capsys.readouterr()
+    assert "Traceback" not in output.err
+    return Answer(code, output.out, output.err)
 
 
 def state(alone: Alone) -> Any:

@@ -115,19 +115,19 @@ def rows_of(losses: list[float], gap: int = 1, first: int = 0) -> list[Row]:
     return [a_row(first + gap * i, loss) for i, loss in enumerate(losses)]
 
 
-def clean(seed: int, spreads: tuple[float, ...] = SPREADS, rows: int = ROWS, **chosen: str) -> Made:
+def clean(seed: int, spreads: tuple[float, ...] = SPREADS, rows: int = ROWS, **parts: str) -> Made:
     """A curve with nothing to be woken for."""
     lots = Random(seed)
     shape, tail = lots.choice(sorted(SHAPES)), lots.choice(sorted(TAILS))
-    shape, tail = chosen.get("shape", shape), chosen.get("tail", tail)
+    shape, tail = parts.get("shape", shape), parts.get("tail", tail)
     spread, memory = lots.choice(spreads), lots.choice(MEMORIES)
     if tail == "heavy" or spread > 0.1:
         memory = 0.0  # what wanders by a half and stays there for ten rows is not clean
     unit, gap = lots.choice(UNITS), lots.choice(GAPS)
-    kept, losses = 0.0, []
+    noise, losses = 0.0, []
     for i in range(rows):
-        kept = memory * kept + math.sqrt(1 - memory**2) * TAILS[tail](lots)
-        losses.append(unit * math.exp(SHAPES[shape](i / rows, lots) + spread * kept))
+        noise = memory * noise + math.sqrt(1 - memory**2) * TAILS[tail](lots)
+        losses.append(unit * math.exp(SHAPES[shape](i / rows, lots) + spread * noise))
     return Made(
         shape=shape, tail=tail, spread=spread, memory=memory, unit=unit, gap=gap, losses=losses
     )

@@ -157,8 +157,8 @@ def main() -> int:
             for room in options.module
         }
         if options.only:
-            chosen = set(options.only.read_text(encoding="utf-8").split())
-            rooms = {room: [n for n in names if n in chosen] for room, names in rooms.items()}
+            selected = set(options.only.read_text(encoding="utf-8").split())
+            rooms = {room: [n for n in names if n in selected] for room, names in rooms.items()}
         sys.path.insert(0, str(source))
         import herorun  # from the copy, before pytest puts the tree's own path first
 

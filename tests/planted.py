@@ -28,8 +28,8 @@ def chars(draw: Draw, alphabet: str, least: int, most: int = 0) -> str:
 
 def _b64(text: str, urlsafe: bool = False, padded: bool = True) -> str:
     code = base64.urlsafe_b64encode if urlsafe else base64.b64encode
-    told = code(text.encode()).decode()
-    return told if padded else told.rstrip("=")
+    encoded = code(text.encode()).decode()
+    return encoded if padded else encoded.rstrip("=")
 
 
 def _jwt(draw: Draw) -> str:

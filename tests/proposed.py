@@ -70,7 +70,7 @@ class Ears:
 def commands_in(text: str) -> list[str]:
     """Those that could be typed as they stand; a verb alone names a command and proposes none."""
     text = _without_standing_advice(text)
-    every = dict.fromkeys(ticked or shown for ticked, shown in _COMMAND.findall(text))
+    every = dict.fromkeys(ticked or printed for ticked, printed in _COMMAND.findall(text))
     return [each for each in every if not _TO_FILL_IN.search(each) and _is_whole(each.split())]
 
 
@@ -81,14 +81,14 @@ def _is_whole(words: list[str]) -> bool:
 def _without_standing_advice(text: str) -> str:
     """A JSON document holds each check's `fix`; that of a check that passes proposes nothing."""
     try:
-        told = json.loads(text)
+        document = json.loads(text)
     except ValueError:
         return text
-    findings = told.get("findings") if isinstance(told, dict) else None
+    findings = document.get("findings") if isinstance(document, dict) else None
     for finding in findings if isinstance(findings, list) else ():
         if isinstance(finding, dict) and finding.get("outcome") not in ("fail", "unknown"):
             finding.pop("fix", None)
-    return json.dumps(told)
+    return json.dumps(document)
 
 
 @contextlib.contextmanager
@@ -100,8 +100,8 @@ def listening(home: Path) -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = out.stream, err.stream
-        said = (commands_in("".join(ears.parts)) for ears in (out, err))
-        _proposed[home] = list(dict.fromkeys(chain.from_iterable(said)))
+        commands = (commands_in("".join(ears.parts)) for ears in (out, err))
+        _proposed[home] = list(dict.fromkeys(chain.from_iterable(commands)))
 
 
 def is_tried(test: str) -> bool:

@@ -362,10 +362,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     bent by hand.
     """
     outcome: Any = yield
-    told = getattr(item, "funcargs", {}).get("story")
-    if outcome.excinfo or not isinstance(told, Story) or "monkeypatch" in item.fixturenames:
+    run_story = getattr(item, "funcargs", {}).get("story")
+    if outcome.excinfo or not isinstance(run_story, Story) or "monkeypatch" in item.fixturenames:
         return
-    if is_tried(item.nodeid) and (why := type_one(told)):
+    if is_tried(item.nodeid) and (why := type_one(run_story)):
         outcome.force_exception(AssertionError(why))
 
 
@@ -391,8 +391,8 @@ def in_memory() -> Path | None:
 @pytest.fixture
 def story(home: Path) -> Iterator[Story]:
     """A scratch world whose contract is committed and pushed; nothing of it runs afterwards."""
-    told = Story(home).begin()
-    yield told
+    made_story = Story(home).begin()
+    yield made_story
     for folder, folders, _ in os.walk(home):  # passes over what a push in the background removes
         if folder.endswith("/work") and ".herorun" in folders:
             Story(Path(folder).parent).end()

@@ -99,10 +99,10 @@ def kill_babysitter(world: World, fault: Fault) -> None:
 
 
 def remote_away(world: World, fault: Fault) -> None:
-    gone = world.origin.with_name("origin.gone")
-    world.origin.rename(gone)
+    moved = world.origin.with_name("origin.gone")
+    world.origin.rename(moved)
     time.sleep(5)
-    gone.rename(world.origin)
+    moved.rename(world.origin)
 
 
 def remote_refuses(world: World, fault: Fault) -> None:

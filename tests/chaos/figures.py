@@ -101,18 +101,18 @@ class Figures:
 
 
 def figures(world: World, faults: list[Fault]) -> Figures:
-    told = Figures()
+    totals = Figures()
     for slug in world.slugs:
         mine = [*(f for f in faults if f.slug == slug), *of_all_runs(faults)]
-        _of_run(told, slug, mine, timed(journal(world, slug), faults))
-    return told
+        _of_run(totals, slug, mine, timed(journal(world, slug), faults))
+    return totals
 
 
 def _of_run(
-    told: Figures, slug: str, faults: list[Fault], events: list[tuple[float, str, dict[str, Any]]]
+    totals: Figures, slug: str, faults: list[Fault], events: list[tuple[float, str, dict[str, Any]]]
 ) -> None:
     ticks = [at for at, kind, _ in events if kind == "Observed"]
-    told.ticks += len(ticks)
+    totals.ticks += len(ticks)
     firing, live = list(_firing(events)), list(_live(events))
     for fault in faults:
         needs_job = fault.name in OF_A_LIVE_JOB
@@ -120,16 +120,16 @@ def _of_run(
         over = needs_job and sum(at > fault.ended for at in live) <= LATE
         if over or not _due(fault, slug):
             continue
-        told.expected += 1
+        totals.expected += 1
         hits = _hits(fault, faults, events, firing, ticks)
         if not hits or hits[0][1] > _until(fault, noticeable):
-            told.missed.append(f"{slug}: {fault}")
+            totals.missed.append(f"{slug}: {fault}")
         elif fault.name not in PATIENT:
             began = max(fault.began, fault.struck)
             between = [at for at in noticeable if began < at <= hits[0][0]]
             count = sum(not _without_room(faults, at) for at in between)
-            told.latency.append((count, f"{slug}: {fault.name}"))
-    _spoken(told, slug, faults, firing, ticks)
+            totals.latency.append((count, f"{slug}: {fault.name}"))
+    _spoken(totals, slug, faults, firing, ticks)
 
 
 def _live(events: Timed) -> Iterator[float]:
@@ -184,37 +184,37 @@ def _due(fault: Fault, slug: str) -> bool:
 
 
 def _firing(events: Timed) -> Iterator[Fired]:
-    known, seen = set(), dict[tuple[str, str, str], float]()
+    known_keys, first_seen = set(), dict[tuple[str, str, str], float]()
     for at, kind, event in events:
         for alert in event["alerts"] if kind == "Decided" else ():
             key = (alert["check"], alert["subject"], alert["since"])
-            seen.setdefault(key, at)
-            if alert["state"] == "firing" and key not in known:
-                known.add(key)
-                yield Fired(at, alert["check"], alert["subject"], seen[key])
+            first_seen.setdefault(key, at)
+            if alert["state"] == "firing" and key not in known_keys:
+                known_keys.add(key)
+                yield Fired(at, alert["check"], alert["subject"], first_seen[key])
 
 
 def _spoken(
-    told: Figures,
+    totals: Figures,
     slug: str,
     faults: list[Fault],
     firing: list[Fired],
     ticks: list[float],
 ) -> None:
     before: dict[tuple[str, str], float] = {}
-    for at, check, subject, seen in firing:
+    for at, check, subject, seen_at in firing:
         if check == "late-tick" and _was_late(ticks, at):
             continue  # the machine was: true, and no fault of the week
         right = [
             fault
             for fault in faults
-            if _may_say(fault, check) and fault.began - 1 <= at and seen <= _until(fault, ticks)
+            if _may_say(fault, check) and fault.began - 1 <= at and seen_at <= _until(fault, ticks)
         ]
         last = before.get((check, subject), 0.0)
         if not right:
-            told.false.append(f"{slug}: {check}[{subject}] at {at:.1f}")
+            totals.false.append(f"{slug}: {check}[{subject}] at {at:.1f}")
         elif last and not any(fault.began > last for fault in right):
-            told.repeats.append(f"{slug}: {check}[{subject}] at {at:.1f}, told at {last:.1f}")
+            totals.repeats.append(f"{slug}: {check}[{subject}] at {at:.1f}, told at {last:.1f}")
         before[check, subject] = at
 
 

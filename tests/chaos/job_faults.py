@@ -150,8 +150,8 @@ def _bring_back(world: World, fault: Fault, *words: str) -> None:
     """Typed again where the machine was busy with the run."""
     command, *more = words
     for _ in range(3):
-        said = ("--reason", "a person brings it back", "--yes", "--no-babysit")
-        fault.facts["brought back"] = world.herorun(command, fault.slug, *more, *said)
+        options = ("--reason", "a person brings it back", "--yes", "--no-babysit")
+        fault.facts["brought back"] = world.herorun(command, fault.slug, *more, *options)
         if fault.facts["brought back"] == 0:
             return
         time.sleep(2)

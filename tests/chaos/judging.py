@@ -85,13 +85,15 @@ def _starts(world: World, slug: str, faults: list[Fault]) -> Iterator[str]:
         for at, kind, e in timed(journal(world, slug), faults)
         if kind == "Launching" and e["given_up"]
     ]
-    chosen = {e["instance"] for _, e in turns}  # where a person goes back, a person chooses
+    chosen_instances = {
+        e["instance"] for _, e in turns
+    }  # where a person goes back, a person chooses
     backs = [(at, e["given_up"]["step"]) for at, e in turns]
     for row in starts:
         if row["beside"]:
             yield f"{row['instance']} was started while {row['beside']} lived"
         newest = _newest_of_lineage(row, backs)
-        if row["from"] != newest and row["instance"] not in chosen:
+        if row["from"] != newest and row["instance"] not in chosen_instances:
             yield f"{row['instance']} goes on from {row['from']}, and {newest} is complete"
     for name, count in Counter(row["instance"] for row in starts).items():
         if count > 1:
@@ -128,9 +130,9 @@ def late_relaunches(slug: str, faults: list[Fault], events: Timed) -> Iterator[s
     for fault in faults:
         count, done = looks_until_relaunch(fault, faults, events) if fault.killed else (0, True)
         if not done or count > LOOKS:
-            said = "late" if done else "not"
+            word = "late" if done else "not"
             yield (
-                f"{slug}: {fault.killed} was killed by {fault.name} and {said} relaunched, after "
+                f"{slug}: {fault.killed} was killed by {fault.name} and {word} relaunched, after "
                 f"{count} looks"
             )
 
@@ -242,9 +244,9 @@ def _posts(world: World, slug: str, events: list[tuple[str, dict[str, Any]]]) ->
         event["key"]: event for kind, event in events if kind == "Intended" and event.get("body")
     }
     yield from (f"{slug}: {key} was intended and never done" for key in sorted(posts.keys() - done))
-    said = {key for key, event in posts.items() if key in done and event.get("anew", True)}
+    posted_keys = {key for key, event in posts.items() if key in done and event.get("anew", True)}
     yield from (
-        f"{slug}: {key} is done, and not in the issue" for key in sorted(said - keys.keys())
+        f"{slug}: {key} is done, and not in the issue" for key in sorted(posted_keys - keys.keys())
     )
     if (world.other / ".herorun" / slug / "issue.md").exists():
         yield f"{slug}: the other clone has an issue of its own"
@@ -258,8 +260,8 @@ def _alerts(
         rightly += "|stalled-.*"
     if any(fault.name.startswith(("full_state", "github")) for fault in faults):
         rightly += "|undelivered-escalation"  # what must be said finds no room, or no server
-    told = {key for kind, event in events if kind == "Intended" for key in [event["key"]]}
-    for key in sorted(told):
+    intended_keys = {key for kind, event in events if kind == "Intended" for key in [event["key"]]}
+    for key in sorted(intended_keys):
         check = re.match(r"escalate/([a-z-]+)", key)
         if (
             check
@@ -293,5 +295,5 @@ def _of_machine(world: World) -> Iterator[str]:
     if status := git(world.work, "status", "--porcelain"):
         yield f"git status is not clean: {status}"
     for top in (world.work, world.other, world.home / "out", world.origin):
-        left = [str(path) for path in top.rglob("*") if LITTER.fullmatch(path.name)]
-        yield from (f"{path} was left" for path in left)
+        leftovers = [str(path) for path in top.rglob("*") if LITTER.fullmatch(path.name)]
+        yield from (f"{path} was left" for path in leftovers)

@@ -97,25 +97,25 @@ def growth(samples: list[Sample]) -> list[str]:
     def at(hours: list[Sample], value: Callable[[Sample], float]) -> float:
         return median(map(value, hours))
 
-    found = (
+    slopes = (
         ["the babysitter ended, and was started again"]
         if len({each.pid for each in samples}) > 1
         else []
     )
     first, last = (at(hours, lambda each: each.memory) for hours in (warm[:part], warm[-part:]))
     if last > first * MOST_MEMORY:
-        found.append(f"memory grew from {first:.1f} to {last:.1f} MB")
+        slopes.append(f"memory grew from {first:.1f} to {last:.1f} MB")
     first, last = (at(hours, lambda each: each.files) for hours in (warm[:part], warm[-part:]))
     if last > first + 2:
-        found.append(f"open files grew from {first:.0f} to {last:.0f}")
+        slopes.append(f"open files grew from {first:.0f} to {last:.0f}")
     if (most := max(each.loose for each in warm)) > MOST_LOOSE:
-        found.append(f"{most} loose objects lay in the clone")
+        slopes.append(f"{most} loose objects lay in the clone")
     first, last = (
         at(hours, lambda each: each.git / each.ticks) for hours in (warm[:part], warm[-part:])
     )
     if last > first * MOST_MEMORY:
-        found.append(f".git grew from {first * 1e3:.2f} to {last * 1e3:.2f} kB a tick")
-    return found
+        slopes.append(f".git grew from {first * 1e3:.2f} to {last * 1e3:.2f} kB a tick")
+    return slopes
 
 
 def soak(world: World, hours: int) -> list[Sample]:
@@ -142,11 +142,11 @@ def main() -> int:
         world = World(Path(folder), ("r0", "r1"), step_time=0.25, saved_every=160)
         world.work.mkdir()
         try:
-            grown = growth(soak(world, hours))
+            slopes = growth(soak(world, hours))
         finally:
             world.close()
-    print("\n".join(grown) or "flat")
-    return bool(grown)
+    print("\n".join(slopes) or "flat")
+    return bool(slopes)
 
 
 if __name__ == "__main__":

@@ -28,24 +28,28 @@ def birth(pid: object) -> list[str]:
 
 def lives(row: dict) -> bool:
     try:
-        told = birth(row["pid"])
+        start_mark = birth(row["pid"])
     except OSError:
         return False
-    return told[19] == row["birth"] and told[0] not in "ZX"
+    return start_mark[19] == row["birth"] and start_mark[0] not in "ZX"
 
 
 def complete() -> list[tuple[int, float]]:
     """Steps, and when each was saved."""
-    found = root.glob("step-*/metadata.json")
-    return sorted((int(path.parent.name[5:]), path.stat().st_mtime) for path in found)
+    markers = root.glob("step-*/metadata.json")
+    return sorted((int(path.parent.name[5:]), path.stat().st_mtime) for path in markers)
 
 
 def save(step: int) -> None:
     folder = root / f"step-{step}"
     folder.mkdir(exist_ok=True)
     (folder / "weights").write_bytes(b"w" * 2048)
-    told = {"step": step, "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S"), "is_temporary": False}
-    (folder / ".metadata").write_text(json.dumps(told))
+    metadata = {
+        "step": step,
+        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S"),
+        "is_temporary": False,
+    }
+    (folder / ".metadata").write_text(json.dumps(metadata))
     (folder / ".metadata").rename(folder / "metadata.json")
 
 
@@ -79,17 +83,17 @@ def newest_order() -> dict | None:
 def obey() -> None:
     """What the newest order says, once."""
     global done
-    told = newest_order()
-    if told is None or told == done:
+    order = newest_order()
+    if order is None or order == done:
         return
-    done = told
-    if told["what"] in left:
-        left[told["what"]] = told["rows"]
-    elif told["what"] == "flood":
+    done = order
+    if order["what"] in left:
+        left[order["what"]] = order["rows"]
+    elif order["what"] == "flood":
         print(("x" * 99 + "\n") * 120_000, end="", flush=True)
-    elif told["what"] == "exit 78":
+    elif order["what"] == "exit 78":
         os._exit(78)
-    elif told["what"] == "bug":
+    elif order["what"] == "bug":
         {"a": 1}["a missing column"]
 
 

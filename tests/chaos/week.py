@@ -54,13 +54,13 @@ def week(world: World, seed: int, seconds: float, keep: Path | None = None) -> b
             thread.join()
         await_relaunches(world, faults)
         world.end_watch()
-        wrong, told = violations(world, faults), figures(world, faults)
+        wrong, totals = violations(world, faults), figures(world, faults)
         for slug in world.slugs if keep else ():
             lines = [json.dumps(line) + "\n" for line in journal(world, slug)]
             (keep / f"{seed}-{slug}.jsonl").write_text("".join(lines))
-    print(f"seed {seed}: {len(faults)} faults, {len(wrong)} violations; {told}", flush=True)
+    print(f"seed {seed}: {len(faults)} faults, {len(wrong)} violations; {totals}", flush=True)
     print("".join(f"  violation: {each}\n" for each in wrong), end="", flush=True)
-    good = told.good and not wrong
+    good = totals.good and not wrong
     print(
         ""
         if good
@@ -85,16 +85,16 @@ def main() -> int:
         "--bucket", action="store_true", help="one run's checkpoints lie in an emulator of a store"
     )
     parser.add_argument("--keep", type=Path, help="a folder for the journals")
-    told = parser.parse_args()
+    options = parser.parse_args()
     bad = 0
-    for seed in told.seed:
+    for seed in options.seed:
         with ExitStack() as stack:
-            server = stack.enter_context(github.running()) if told.github else None
-            store = stack.enter_context(servers.running("gcs_server")) if told.bucket else None
+            server = stack.enter_context(github.running()) if options.github else None
+            store = stack.enter_context(servers.running("gcs_server")) if options.bucket else None
             folder = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="herorun-week-", ignore_cleanup_errors=True)
             )
-            slugs = tuple(f"r{number}" for number in range(told.runs))
+            slugs = tuple(f"r{number}" for number in range(options.runs))
             world = World(
                 Path(folder),
                 slugs,
@@ -103,7 +103,7 @@ def main() -> int:
                 other_clock=True,
                 impatient=True,
             )
-            bad += not week(world, seed, told.seconds, told.keep)
+            bad += not week(world, seed, options.seconds, options.keep)
     return int(bad > 0)
 
 

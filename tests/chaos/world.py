@@ -114,14 +114,14 @@ class World:
             )
             text += IMPATIENT if self.impatient else ""
             (self.work / "runs" / f"{slug}.toml").write_text(text)
-            told = {
+            tables = {
                 "root": str(self.root(slug)),
                 "output": self._output(slug),
                 "starts": str(self.starts_file(slug)),
                 "orders": str(self.orders_file(slug)),
                 "id": slug,
             }
-            lines = [f"{name} = {json.dumps(value)}" for name, value in told.items()]
+            lines = [f"{name} = {json.dumps(value)}" for name, value in tables.items()]
             lines += [
                 f"steps = {STEPS}",
                 f"every = {self.saved_every}",
@@ -173,17 +173,19 @@ class World:
 
     @property
     def _environment(self) -> dict[str, str]:
-        known = {
+        variables = {
             **os.environ,
             "PYTHONPATH": SOURCES,
             "CHAOS_WORLD": str(self.home),
             "NO_COLOR": "1",
         }
-        known |= {"GITHUB_TOKEN": "token-of-dri", "HERORUN_TRUST": "all"}
+        variables |= {"GITHUB_TOKEN": "token-of-dri", "HERORUN_TRUST": "all"}
         if self.bucket is not None:
-            known["STORAGE_EMULATOR_HOST"] = self.bucket.server.url
-        known.pop("PYTHONDONTWRITEBYTECODE", None)  # each command would compile all that it imports
-        return known | (
+            variables["STORAGE_EMULATOR_HOST"] = self.bucket.server.url
+        variables.pop(
+            "PYTHONDONTWRITEBYTECODE", None
+        )  # each command would compile all that it imports
+        return variables | (
             {"PYTHONPATH": f"{SOURCES}:{self.home / 'clock'}"} if self.other_clock else {}
         )
 
@@ -241,8 +243,8 @@ class World:
 
     def has_told(self, slug: str, checks: str, since: float) -> bool:
         """Whether the issue says that one of these checks has fired since then."""
-        found = re.findall(r"<!-- herorun key=(\S+) -->", self.page(slug))
-        keys = [re.match(r"tell/([a-z-]+).*@(.+)/firing", unquote(key)) for key in found]
+        marks = re.findall(r"<!-- herorun key=(\S+) -->", self.page(slug))
+        keys = [re.match(r"tell/([a-z-]+).*@(.+)/firing", unquote(mark)) for mark in marks]
         fired = [(key[1], datetime.fromisoformat(key[2]).timestamp()) for key in keys if key]
         return any(
             re.fullmatch(checks, check) and at - SET * round((at - since) / SET) >= since - 1
@@ -287,12 +289,12 @@ class World:
             "packed-refs",
         )
         ours = (".herorun", *(f".git/{name}" for name in git_ours))
-        found = {}
+        digests = {}
         for path in sorted(self.work.rglob("*")):
             name = str(path.relative_to(self.work))
             if path.is_file() and not name.startswith(ours):
-                found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-        return found
+                digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        return digests
 
     def processes(self) -> Iterator[int]:
         """All that this world started and that still runs: its folder stands in each environment, a

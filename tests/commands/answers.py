@@ -23,18 +23,18 @@ class Answer:
 
     def finding(self, check: str) -> Any:
         """The open finding of a check."""
-        (found,) = [
+        (entry,) = [
             f for f in self.document["findings"] if f["check"] == check and f["outcome"] != "pass"
         ]
-        return found
+        return entry
 
 
 def ask(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
     """Run a command, and demand what is promised of every answer."""
     capsys.readouterr()
     code = story.herorun(*words)
-    told = capsys.readouterr()
-    return checked(Answer(code, told.out, told.err), words)
+    output = capsys.readouterr()
+    return checked(Answer(code, output.out, output.err), words)
 
 
 def checked(answer: Answer, words: tuple[str, ...]) -> Answer:

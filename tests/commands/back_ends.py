@@ -72,16 +72,16 @@ def program(path: Path, script: str) -> None:
 @contextmanager
 def instead(path: Path, script: str) -> Iterator[None]:
     """Another program in the place of one; of an empty script there is none."""
-    kept = path.read_text().partition("\n")[2]
+    body = path.read_text().partition("\n")[2]
     path.unlink()
     if script:
         program(path, script)
     yield
-    program(path, kept)
+    program(path, body)
 
 
-def fails(path: Path, said: str, code: int = 1) -> Fault:
-    return partial(instead, path, f"echo {shlex.quote(said)} >&2\nexit {code}")
+def fails(path: Path, message: str, code: int = 1) -> Fault:
+    return partial(instead, path, f"echo {shlex.quote(message)} >&2\nexit {code}")
 
 
 def gone(path: Path) -> Fault:
@@ -241,10 +241,10 @@ def an_iris(top: Path, path: Path) -> World:
     own = f'exec {shlex.join([sys.executable, "-I", "-S", str(stand_in), "C", str(cluster)])} "$@"'
     program(path / "iris", own)
 
-    def refuses(command: str, said: str) -> Fault:
+    def refuses(command: str, message: str) -> Fault:
         """Its help needs no cluster."""
         one = (
-            f'case "$*" in *--help*) ;; *"job {command}"*) echo {shlex.quote(said)} >&2; exit 1 '
+            f'case "$*" in *--help*) ;; *"job {command}"*) echo {shlex.quote(message)} >&2; exit 1 '
             ";; esac"
         )
         return partial(instead, path / "iris", f"{one}\n{own}")
@@ -284,21 +284,21 @@ def an_iris(top: Path, path: Path) -> World:
 @contextmanager
 def answering(stand: Stand, answer: object, *paths: str) -> Iterator[None]:
     """At these paths, or at all, the same."""
-    kept, other = dict(stand.answers), stand.other
-    stand.answers.update(dict.fromkeys(paths or kept, answer))
+    answers, other = dict(stand.answers), stand.other
+    stand.answers.update(dict.fromkeys(paths or answers, answer))
     stand.other = other if paths else answer
     yield
-    stand.answers, stand.other = kept, other
+    stand.answers, stand.other = answers, other
 
 
 def a_ray(top: Path, stand: Stand) -> World:
-    def jobs(sent: bytes) -> object:
-        known = stand.answers["/api/jobs/tiny-1"]
-        if not sent:
-            return [known] if isinstance(known, dict) else []
-        metadata = json.loads(sent)["metadata"]
-        told = {"status": "RUNNING", "start_time": round(time.time() * 1000), "end_time": None}
-        stand.answers["/api/jobs/tiny-1"] = {**RECORDED["pending"], **told, "metadata": metadata}
+    def jobs(body: bytes) -> object:
+        known_answer = stand.answers["/api/jobs/tiny-1"]
+        if not body:
+            return [known_answer] if isinstance(known_answer, dict) else []
+        metadata = json.loads(body)["metadata"]
+        job = {"status": "RUNNING", "start_time": round(time.time() * 1000), "end_time": None}
+        stand.answers["/api/jobs/tiny-1"] = {**RECORDED["pending"], **job, "metadata": metadata}
         return {"submission_id": "tiny-1"}
 
     node = {"node_id": "a", "node_ip": "192.0.2.2", "state": "ALIVE", "start_time_ms": 1}

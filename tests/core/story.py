@@ -50,9 +50,9 @@ def launched(number: int, at: datetime, relaunch_of: str = "") -> list[Any]:
 
 def begun() -> Memory:
     start = NOON - timedelta(hours=1)
-    looked = Decided(at=NOON - EVERY, run="healthy", monitor="fresh", progress="~1/2")
-    told = [Done(start, f"tell/tiny-1/{what}", 1) for what in ("first-step", "first-checkpoint")]
-    return fold([Initialised(start, "tiny", {}), *launched(1, start), looked, *told])
+    first_tick = Decided(at=NOON - EVERY, run="healthy", monitor="fresh", progress="~1/2")
+    posts = [Done(start, f"tell/tiny-1/{what}", 1) for what in ("first-step", "first-checkpoint")]
+    return fold([Initialised(start, "tiny", {}), *launched(1, start), first_tick, *posts])
 
 
 class Story:
@@ -68,8 +68,10 @@ class Story:
         self.rules = Rules(checks(Gate.HEALTH), policy or RecoveryPolicy(), tuple(waivers))
         self.fails = frozenset(fails)
 
-    def ticks(self, seen: Iterable[Mapping[Any, Any]], every: timedelta = EVERY) -> Iterator[Tick]:
-        for index, changes in enumerate(seen):
+    def ticks(
+        self, rounds: Iterable[Mapping[Any, Any]], every: timedelta = EVERY
+    ) -> Iterator[Tick]:
+        for index, changes in enumerate(rounds):
             now = NOON + index * every
             job = changes.get(Job)
             wrote = job.ended if isinstance(job, Job) and job.ended else now
@@ -115,12 +117,12 @@ class Story:
 
 
 def actions(
-    seen: Iterable[Mapping[Any, Any]], every: timedelta = EVERY, **told: Any
+    evidence: Iterable[Mapping[Any, Any]], every: timedelta = EVERY, **changes: Any
 ) -> list[list[str]]:
     """What was done at each tick, by kind."""
     return [
         [type(action).__name__ for action in turn.actions]
-        for turn in Story(**told).ticks(seen, every)
+        for turn in Story(**changes).ticks(evidence, every)
     ]
 
 
@@ -128,9 +130,9 @@ def firing(turn: Tick) -> list[str]:
     return [alert.check for alert in turn.alerts.values() if alert.state is AlertState.FIRING]
 
 
-def written(seen: Iterable[Mapping[Any, Any]]) -> str:
+def written(evidence: Iterable[Mapping[Any, Any]]) -> str:
     """Every tick in canonical form, one a line."""
     return "\n".join(
         canonical([t.at, t.run, t.monitor, t.findings, list(t.alerts.values()), t.actions])
-        for t in Story().ticks(seen)
+        for t in Story().ticks(evidence)
     )

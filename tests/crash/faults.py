@@ -61,7 +61,7 @@ class Fault:
         return len(self.seen) >= self.at
 
     def wrap(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **named: Any) -> Any:
+        def call(*args: Any, **options: Any) -> Any:
             with self._lock:
                 counts = not (self.after and is_read(name))
                 self.seen += [name] if counts else []
@@ -69,7 +69,7 @@ class Fault:
             if here and not self.after:
                 self.die()
             try:
-                return real(*args, **named)
+                return real(*args, **options)
             # also of a call that fails: a file that exists already, a push that is refused
             finally:
                 if here:

@@ -112,9 +112,9 @@ class Outage:
         return self.seen[self.name] >= self.at
 
     def wrap(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **named: Any) -> Any:
+        def call(*args: Any, **options: Any) -> Any:
             if getattr(self._busy, "inside", False):  # a port that calls itself is one call
-                return real(*args, **named)
+                return real(*args, **options)
             with self._lock:
                 self.seen[name] += 1
                 hit = self.name == name and self._hits(self.seen[name])
@@ -123,9 +123,9 @@ class Outage:
             self._busy.inside = True
             try:
                 return (
-                    self._troubled(name, lambda: real(*args, **named))
+                    self._troubled(name, lambda: real(*args, **options))
                     if hit
-                    else real(*args, **named)
+                    else real(*args, **options)
                 )
             finally:
                 self._busy.inside = False

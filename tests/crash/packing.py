@@ -57,9 +57,9 @@ def cut_off(self: Repository, *args: str, stdin: bytes = b"", env: Any = None, *
 def main(work: str, at: str, moment: str) -> None:
     if at == CUT:
         real = Repository.git
-        Repository.git = lambda self, *args, **named: (
+        Repository.git = lambda self, *args, **options: (
             cut_off if args[0] == "pack-objects" else real
-        )(self, *args, **named)
+        )(self, *args, **options)
         packed(Path(work))
     else:
         packed(Path(work), Fault(int(at), moment == "after", kill_self))

@@ -128,15 +128,15 @@ def _planned(story: Story) -> None:
         folder = story.data / "tiny-temporary" / f"step-{step}"
         (folder / "model").mkdir(parents=True)
         (folder / "model" / "0").write_text("weights")
-        told = {"step": step, "timestamp": f"2026-01-01T00:00:0{step}", "is_temporary": True}
-        (folder / "metadata.json").write_text(json.dumps(told))
+        metadata = {"step": step, "timestamp": f"2026-01-01T00:00:0{step}", "is_temporary": True}
+        (folder / "metadata.json").write_text(json.dumps(metadata))
     assert story.herorun("checkpoints", "plan", SLUG, "--out", str(story.home / "prune.json")) == 0
 
 
 def _digest(story: Story) -> str:
-    told = json.loads((story.home / "prune.json").read_text())
-    assert len(told["victims"]) == 2
-    return f"{told['digest']}\n"
+    plan = json.loads((story.home / "prune.json").read_text())
+    assert len(plan["victims"]) == 2
+    return f"{plan['digest']}\n"
 
 
 def _live(story: Story) -> None:
@@ -182,10 +182,10 @@ def is_of_the_day(number: int) -> bool:
 
 def of_the_day(stages: Sequence[Stage]) -> list[ParameterSet]:
     """Every third, by the day, one of them in `make test`; all of them with HERORUN_CRASH_ALL=1."""
-    chosen = [stage for n, stage in enumerate(stages) if EVERY or (n + TODAY) % 3 == 0]
-    brief = chosen[TODAY // 3 % len(chosen)]
+    sample = [stage for n, stage in enumerate(stages) if EVERY or (n + TODAY) % 3 == 0]
+    brief = sample[TODAY // 3 % len(sample)]
     return [
-        pytest.param(s, id=s.name, marks=() if s is brief else pytest.mark.thorough) for s in chosen
+        pytest.param(s, id=s.name, marks=() if s is brief else pytest.mark.thorough) for s in sample
     ]
 
 

@@ -21,8 +21,8 @@ def save(step):
     folder = ROOT / f"step-{step}"
     folder.mkdir(parents=True)
     (folder / "weights").write_text("weights")
-    told = {"step": step, "timestamp": f"2026-01-01T00:00:0{step}", "is_temporary": False}
-    (folder / "metadata.json").write_text(json.dumps(told))
+    metadata = {"step": step, "timestamp": f"2026-01-01T00:00:0{step}", "is_temporary": False}
+    (folder / "metadata.json").write_text(json.dumps(metadata))
 
 
 def check_in():
@@ -67,10 +67,10 @@ def tensorboard():
 def levanter_log():
     with (ROOT / "train.log").open("a") as file:
         for step in ROWS:
-            told = {"tracker": "json_logger", "event": "log", "step": step, "metrics": {LOSS: 2.5}}
+            line = {"tracker": "json_logger", "event": "log", "step": step, "metrics": {LOSS: 2.5}}
             file.write(
                 "I20261121 10:00:00 140 levanter.json_logger json_logger.py:88] "
-                f"{json.dumps(told)}\n"
+                f"{json.dumps(line)}\n"
             )
 
 

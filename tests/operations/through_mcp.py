@@ -26,14 +26,14 @@ class Agent:
         return answer
 
     async def document(self, tool: str, **values: Any) -> dict[str, Any]:
-        told = await self.call(tool, **values)
-        assert not told.is_error, told.content[0].text
-        return told.structured_content["untrusted_data"]["document"]
+        answer = await self.call(tool, **values)
+        assert not answer.is_error, answer.content[0].text
+        return answer.structured_content["untrusted_data"]["document"]
 
     async def preview(self, order: str, **values: Any) -> dict[str, Any]:
-        told = await self.call("preview_order", order=order, arguments=values)
-        assert not told.is_error, told.content[0].text
-        return told.structured_content
+        answer = await self.call("preview_order", order=order, arguments=values)
+        assert not answer.is_error, answer.content[0].text
+        return answer.structured_content
 
     async def order(self, order: str, **values: Any) -> Any:
         """Preview it, and confirm what was shown."""

@@ -37,12 +37,12 @@ def files(text: str) -> dict[str, str]:
     return dict(FILE.findall(text))
 
 
-def answered(shown: tuple[str, ...], told: str) -> bool:
+def answered(expected: tuple[str, ...], output: str) -> bool:
     """Whether the answer holds the shown lines, next to each other but for a line `...`; `...` in a
     line is anything.
     """
     parts = [
         r".*?" if line == "..." else re.escape(line).replace(r"\.\.\.", r"[^\n]*") + r"\n"
-        for line in shown
+        for line in expected
     ]
-    return re.search("^" + "".join(parts), told, re.MULTILINE | re.DOTALL) is not None
+    return re.search("^" + "".join(parts), output, re.MULTILINE | re.DOTALL) is not None

@@ -110,9 +110,9 @@ class Untimed(Through):
     """A store that does not tell when a folder changed, as object stores do not."""
 
     def entries(self, path: str) -> tuple[FileEntry, ...]:
-        found = self._store.entries(path)
+        entries = self._store.entries(path)
         return tuple(
-            FileEntry(e.name, None if e.name.endswith("/") else e.modified, e.size) for e in found
+            FileEntry(e.name, None if e.name.endswith("/") else e.modified, e.size) for e in entries
         )
 
 
@@ -132,7 +132,7 @@ class Listed(Through):
 
     def entries(self, path: str) -> tuple[FileEntry, ...]:
         self.calls.append(("entries", path))
-        found = {entry.name: entry for entry in self._store.entries(path)}
+        entries = {entry.name: entry for entry in self._store.entries(path)}
         if path == self._root:
-            found |= {name: FileEntry(name) for name in self._names}
-        return tuple(found[name] for name in sorted(found))
+            entries |= {name: FileEntry(name) for name in self._names}
+        return tuple(entries[name] for name in sorted(entries))

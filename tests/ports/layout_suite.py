@@ -39,10 +39,10 @@ class LayoutSuite:
 
     def test_checkpoints_come_by_number_and_not_by_name(self, trainer: Trainer, disk: Disk) -> None:
         paths = [disk.save(trainer, step) for step in (2, 9, 10, 100)]
-        found = all_of(trainer.layout, disk)
-        assert [candidate.step for candidate in found] == [2, 9, 10, 100]
-        assert {candidate.path for candidate in found} == set(paths)
-        assert [(c.problem, c.root) for c in found] == [("", disk.root)] * 4
+        candidates = all_of(trainer.layout, disk)
+        assert [candidate.step for candidate in candidates] == [2, 9, 10, 100]
+        assert {candidate.path for candidate in candidates} == set(paths)
+        assert [(c.problem, c.root) for c in candidates] == [("", disk.root)] * 4
 
     def test_listing_is_one_request_and_looks_into_nothing(
         self, trainer: Trainer, disk: Disk
@@ -50,23 +50,27 @@ class LayoutSuite:
         for step in range(50):
             disk.save(trainer, step)
         store = Through(disk.store)
-        found = trainer.layout.listed(store, f"{disk.root}/", False)  # Through answers every call
-        assert [c.step for c in found] == list(range(50))
-        assert not any(c.examined or c.complete or c.problem for c in found)
+        candidates = trainer.layout.listed(
+            store, f"{disk.root}/", False
+        )  # Through answers every call
+        assert [c.step for c in candidates] == list(range(50))
+        assert not any(c.examined or c.complete or c.problem for c in candidates)
         assert len(store.calls) == 1
 
     def test_looking_into_one_takes_few_requests(self, trainer: Trainer, disk: Disk) -> None:
         disk.save(trainer, 10)
         store = Through(disk.store)
-        (listed,) = trainer.layout.listed(disk.store, disk.root, False)
-        seen = trainer.layout.examined(store, listed)  # Through answers every call
-        assert seen and seen.complete
+        (candidate,) = trainer.layout.listed(disk.store, disk.root, False)
+        examined = trainer.layout.examined(store, candidate)  # Through answers every call
+        assert examined and examined.complete
         assert len(store.calls) <= self.requests
 
     def test_when_it_was_written_is_told(self, trainer: Trainer, disk: Disk) -> None:
         disk.save(trainer, 10)
-        (found,) = all_of(trainer.layout, disk, Untimed(disk.store))
-        assert found.modified and abs(datetime.now(UTC) - found.modified) < timedelta(minutes=1)
+        (candidate,) = all_of(trainer.layout, disk, Untimed(disk.store))
+        assert candidate.modified and abs(datetime.now(UTC) - candidate.modified) < timedelta(
+            minutes=1
+        )
 
     def test_an_unfinished_one_is_listed_with_its_problem(
         self, trainer: Trainer, disk: Disk
@@ -81,10 +85,10 @@ class LayoutSuite:
         disk.save(trainer, 1)
         for name in self.near:
             disk.save_as(trainer, name, 1)
-        listed = [c for c in trainer.layout.listed(disk.store, disk.root, False) if c.problem]
-        assert {c.path.rpartition("/")[2]: c.step for c in listed} == dict(self.near)
-        assert not any(c.complete for c in listed) and all(c.examined for c in listed)
-        assert [trainer.layout.examined(disk.store, c) for c in listed] == listed
+        candidates = [c for c in trainer.layout.listed(disk.store, disk.root, False) if c.problem]
+        assert {c.path.rpartition("/")[2]: c.step for c in candidates} == dict(self.near)
+        assert not any(c.complete for c in candidates) and all(c.examined for c in candidates)
+        assert [trainer.layout.examined(disk.store, c) for c in candidates] == candidates
 
     def test_what_is_nothing_like_one_is_left_out(self, trainer: Trainer, disk: Disk) -> None:
         for name in self.strange:
@@ -99,15 +103,15 @@ class LayoutSuite:
         self, trainer: Trainer, disk: Disk
     ) -> None:
         path = disk.save(trainer, 20)
-        (listed,) = trainer.layout.listed(disk.store, disk.root, False)
+        (candidate,) = trainer.layout.listed(disk.store, disk.root, False)
 
-        def broken(call: str, asked: str) -> None:
-            if asked.startswith(path):
-                raise OSError(f"{asked}: input/output error")
+        def broken(call: str, called: str) -> None:
+            if called.startswith(path):
+                raise OSError(f"{called}: input/output error")
 
         with pytest.raises(OSError, match="input/output") as caught:
             # Through answers every call
-            trainer.layout.examined(Through(disk.store, broken), listed)
+            trainer.layout.examined(Through(disk.store, broken), candidate)
         assert not isinstance(caught.value, FileNotFoundError)
 
     def test_one_that_is_pruned_meanwhile_is_left_out(self, trainer: Trainer, disk: Disk) -> None:
@@ -115,19 +119,19 @@ class LayoutSuite:
         disk.save(trainer, 20)
         pruned = []
 
-        def prune(call: str, asked: str) -> None:
-            if asked.rstrip("/") != disk.root and not pruned:
+        def prune(call: str, path: str) -> None:
+            if path.rstrip("/") != disk.root and not pruned:
                 pruned.append(doomed)
                 disk.prune(doomed)
 
-        found = all_of(trainer.layout, disk, Through(disk.store, prune))
-        assert [(candidate.step, candidate.problem) for candidate in found] == [(20, "")]
+        candidates = all_of(trainer.layout, disk, Through(disk.store, prune))
+        assert [(candidate.step, candidate.problem) for candidate in candidates] == [(20, "")]
 
     def test_the_root_says_what_is_temporary(self, trainer: Trainer, disk: Disk) -> None:
         disk.save(trainer, 10, temporary=True, finished=False)
-        for told in (True, False):
-            (found,) = all_of(trainer.layout, disk, temporary=told)
-            assert found.temporary is told
+        for is_temporary in (True, False):
+            (candidate,) = all_of(trainer.layout, disk, temporary=is_temporary)
+            assert candidate.temporary is is_temporary
 
     def test_final_names_the_path_that_the_trainer_writes(
         self, trainer: Trainer, disk: Disk

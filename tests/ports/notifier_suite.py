@@ -64,11 +64,11 @@ class NotifierSuite:
 
     def test_one_key_is_said_once(self, bench: NotifierBench) -> None:
         first = bench.connect().post(a_post(body="only once"))
-        said = bench.said()
+        page = bench.said()
         assert bench.connect().post(a_post(body="only once")) == first
         assert bench.connect().post(a_post(body="other words")) == first
-        assert bench.said() == said
-        assert said.count("only once") == 1
+        assert bench.said() == page
+        assert page.count("only once") == 1
 
     def test_keys_are_matched_whole(self, bench: NotifierBench) -> None:
         bench.connect().post(a_post("tell:tiny-10"))
@@ -151,10 +151,10 @@ class IssueTrackerSuite(NotifierSuite):
         assert missing_members(IssueTracker, bench.connect()) == ()
 
     def test_opening_twice_is_one_issue(self, bench: IssueBench) -> None:
-        said = bench.said()
+        page = bench.said()
         first = bench.connect().open(a_post("init:tiny", "Hero run: tiny", "goal"), ("experiment",))
         assert bench.connect().open(a_post("other", "Another title", "other"), ()) == first
-        assert bench.said() == said
+        assert bench.said() == page
         assert bench.connect().find("init:tiny") == first
 
     def test_nothing_is_found_before_it_is_opened(self, bench: IssueBench) -> None:
@@ -175,9 +175,9 @@ class IssueTrackerSuite(NotifierSuite):
         first = bench.connect().post(a_post("alert", "it fires", "body-1."))
         bench.connect().post(a_post("later", "something else", "body-2."))
         assert bench.connect().edit(a_post("alert", "it is over", "body-3.")) == first
-        said = bench.said()
-        assert "body-1." not in said
-        assert said.index("body-3.") < said.index("body-2.")
+        page = bench.said()
+        assert "body-1." not in page
+        assert page.index("body-3.") < page.index("body-2.")
         assert bench.connect().find("alert") == first
 
     def test_an_edit_can_be_repeated(self, bench: IssueBench) -> None:
@@ -192,10 +192,10 @@ class IssueTrackerSuite(NotifierSuite):
         assert bench.connect().find("alert") == reference
 
     def test_the_text_of_the_page_itself_stays(self, bench: IssueBench) -> None:
-        said = bench.said()
+        page = bench.said()
         bench.connect().edit(a_post("init:tiny", "Another title", "another goal"))
         bench.connect().post(a_post("init:tiny", "Another title", "another goal"))
-        assert bench.said() == said
+        assert bench.said() == page
 
     def test_an_edit_says_no_secret_and_keeps_to_its_marks(self, bench: IssueBench) -> None:
         bench.connect().post(a_post("alert"))

@@ -68,9 +68,9 @@ class Rig:
         return self.ended(submission.instance)
 
     def now(self, instance: str) -> Job:
-        found = self.connect().find(instance, long_ago())
-        assert isinstance(found, Found), found
-        return found.job
+        answer = self.connect().find(instance, long_ago())
+        assert isinstance(answer, Found), answer
+        return answer.job
 
     def ended(self, instance: str) -> Job:
         until = time.monotonic() + self.patience
@@ -89,14 +89,14 @@ def long_ago() -> datetime:
 
 def reading(rig: Rig) -> Callable[..., LogPart]:
     """Its `read_log`."""
-    read: Callable[..., LogPart] = rig.connect().read_log
-    return read
+    read_log: Callable[..., LogPart] = rig.connect().read_log
+    return read_log
 
 
-def read_or_none(read: Callable[..., LogPart], instance: str) -> LogPart | None:
+def read_or_none(read_log: Callable[..., LogPart], instance: str) -> LogPart | None:
     """The first part that holds something."""
     try:
-        part = read(instance, 0, 100)
+        part = read_log(instance, 0, 100)
     except FileNotFoundError:
         return None
     return part if part.data else None
@@ -178,8 +178,8 @@ class SchedulerSuite:
         rig.run(rig.job("echo one; echo two >&2; printf 'three \\377\\n'"))
         assert rig.tail("tiny-1") == "one\ntwo\nthree \ufffd\n"
         assert rig.tail("tiny-1", 2) == "two\nthree \ufffd\n"
-        for lines, shown in ((None, "one\ntwo\nthree \ufffd\n"), (2, "two\nthree \ufffd\n")):
-            assert "".join(read_log(rig.connect(), "tiny-1", lines)) == shown  # `herorun logs`
+        for lines, expected in ((None, "one\ntwo\nthree \ufffd\n"), (2, "two\nthree \ufffd\n")):
+            assert "".join(read_log(rig.connect(), "tiny-1", lines)) == expected  # `herorun logs`
 
     def test_the_log_of_an_unknown_instance_is_not_there(self, rig: Rig) -> None:
         with pytest.raises(FileNotFoundError):
@@ -237,42 +237,44 @@ class ReadsLogsOn:
     """
 
     def test_a_log_is_read_on_from_where_the_last_part_ended(self, rig: Rig) -> None:
-        read = reading(rig)
+        read_log = reading(rig)
         # it ends within a line, and within a character
         rig.run(rig.job("printf 'one\\ntwo\\nth\\303'"))
-        whole = read("tiny-1", 0, 100)
+        whole = read_log("tiny-1", 0, 100)
         assert (whole.data, whole.offset, whole.size) == (b"one\ntwo\nth\303", 11, 11)
-        first = read("tiny-1", 0, 5)
-        rest = read("tiny-1", first.offset, 100, first.mark)
+        first = read_log("tiny-1", 0, 5)
+        rest = read_log("tiny-1", first.offset, 100, first.mark)
         assert (first.data, rest.data, rest.restarted) == (b"one\nt", b"wo\nth\303", False)
-        assert read("tiny-1", rest.offset, 100, rest.mark).data == b""
+        assert read_log("tiny-1", rest.offset, 100, rest.mark).data == b""
 
     def test_no_more_of_a_log_is_read_than_was_asked_for(self, rig: Rig) -> None:
-        read = reading(rig)
+        read_log = reading(rig)
         rig.run(rig.job("yes 0123456789 | head -c 3000000"))
-        part = read("tiny-1", 1_000_000, 64)
+        part = read_log("tiny-1", 1_000_000, 64)
         assert (len(part.data), part.offset, part.size) == (64, 1_000_064, 3_000_000)
-        none = read("tiny-1", 1_000_000, 0)
+        none = read_log("tiny-1", 1_000_000, 0)
         assert (none.data, none.offset, none.size) == (b"", 1_000_000, 3_000_000)
 
     def test_a_log_that_grows_is_still_the_same(self, rig: Rig) -> None:
-        read = reading(rig)
+        read_log = reading(rig)
         rig.submit(rig.job("echo one; until test -e go; do sleep 0.02; done; echo two"))
         until = time.monotonic() + rig.patience
-        while not (part := read_or_none(read, "tiny-1")):
+        while not (part := read_or_none(read_log, "tiny-1")):
             assert time.monotonic() < until
         (rig.code / "go").touch()
         rig.ended("tiny-1")
-        after = read("tiny-1", part.offset, 100, part.mark)
+        after = read_log("tiny-1", part.offset, 100, part.mark)
         assert (part.data + after.data, after.restarted) == (b"one\ntwo\n", False)
 
     def test_what_was_read_of_another_log_is_read_anew(self, rig: Rig) -> None:
-        read = reading(rig)
+        read_log = reading(rig)
         rig.run(rig.job("echo one; echo two"))
         rig.run(rig.job("echo ONE; echo TWO; echo three", number=2))
-        part = read("tiny-1", 0, 100)
-        other = read("tiny-2", part.offset, 100, part.mark)  # as if it had been put in its place
-        shorter = read("tiny-1", 1000, 100)
+        part = read_log("tiny-1", 0, 100)
+        other = read_log(
+            "tiny-2", part.offset, 100, part.mark
+        )  # as if it had been put in its place
+        shorter = read_log("tiny-1", 1000, 100)
         assert (other.restarted, other.data) == (True, b"ONE\nTWO\nthree\n")
         assert (shorter.restarted, shorter.data) == (True, b"one\ntwo\n")
 
@@ -288,7 +290,9 @@ class SharesLooks:
         mine = rig.connect()
         rig.run(rig.job("exit 3"))
         settled = rig.settled()  # at the time of the look
-        seen = mine.with_snapshot(rig.connect().snapshot({"tiny-1": long_ago(), "tiny-4": settled}))
-        assert seen.find("tiny-1", long_ago()) == mine.find("tiny-1", long_ago())
-        assert seen.find("tiny-4", settled) == Absent()
-        assert seen.live_jobs("tiny") == () and mine.cluster == rig.connect().cluster
+        snapshot = mine.with_snapshot(
+            rig.connect().snapshot({"tiny-1": long_ago(), "tiny-4": settled})
+        )
+        assert snapshot.find("tiny-1", long_ago()) == mine.find("tiny-1", long_ago())
+        assert snapshot.find("tiny-4", settled) == Absent()
+        assert snapshot.live_jobs("tiny") == () and mine.cluster == rig.connect().cluster

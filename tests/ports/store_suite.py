@@ -61,14 +61,14 @@ class StoreSuite:
         store = bench.connect()
         for path in ("step-9/x", "a.json", "empty"):
             store.create(f"{bench.root}/{path}", path.encode() if path == "a.json" else b"")
-        found = store.entries(bench.root)
+        entries = store.entries(bench.root)
         assert (
-            tuple(entry.name for entry in found)
+            tuple(entry.name for entry in entries)
             == store.names(bench.root)
             == ("a.json", "empty", "step-9/")
         )
-        assert [entry.size for entry in found] == [6, 0, None]
-        for entry in found[:2]:
+        assert [entry.size for entry in entries] == [6, 0, None]
+        for entry in entries[:2]:
             assert_is_now(entry.modified)
             assert entry.modified == store.modified(f"{bench.root}/{entry.name}")
 

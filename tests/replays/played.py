@@ -79,9 +79,9 @@ class Seen:
 
 def contract_of(incident: Incident) -> Contract:
     """The contract of the header, with the default thresholds: no replay brings its own."""
-    told = incident.told["contract"]
-    assert "thresholds" not in told.get("babysit", {})
-    return contract_from(told, FILE)
+    tables = incident.told["contract"]
+    assert "thresholds" not in tables.get("babysit", {})
+    return contract_from(tables, FILE)
 
 
 class Replay:
@@ -95,10 +95,10 @@ class Replay:
         self.place = Place(
             self.contract.slug, str(folder), self.contract.output.root.rstrip("/"), str(folder)
         )
-        told = self.contract.babysit
+        babysit = self.contract.babysit
         self.rules = Rules(
             discover.checks(Gate.HEALTH),
-            RecoveryPolicy(recovery=told.recovery, cadence=told.cadence),
+            RecoveryPolicy(recovery=babysit.recovery, cadence=babysit.cadence),
         )
         self.memory = fold(
             [Initialised(incident.begin - timedelta(days=1), self.contract.slug, {})]
@@ -116,9 +116,9 @@ class Replay:
     def turns(self) -> Iterator[Seen]:
         while self.clock.now <= self.incident.end:
             self._hear()
-            seen = self._turn()
-            yield seen
-            self.clock.now += self._pause(seen.tick)
+            evidence = self._turn()
+            yield evidence
+            self.clock.now += self._pause(evidence.tick)
 
     def _hear(self) -> None:
         """Launches and orders that happened since the last turn."""
@@ -132,9 +132,9 @@ class Replay:
 
     def _turn(self) -> Seen:
         now, memory = self.clock.now, self.memory
-        wanted = [need for check in self.rules.checks for need in check.needs]
+        needs = [need for check in self.rules.checks for need in check.needs]
         evidence = gather(
-            [*wanted, Metrics, Receipt, FinalStep, Checkpoints, Triage],
+            [*needs, Metrics, Receipt, FinalStep, Checkpoints, Triage],
             discover.sources(),
             self._given(),
         )

@@ -54,36 +54,38 @@ class Incident:
 def load(name: str, part: str) -> Incident:
     """The incident itself (`fault`), or the same story without it (`sound`)."""
     folder = HERE / name
-    told = tomllib.loads((folder / "incident.toml").read_text())
-    begin = told["begin"]
+    document = tomllib.loads((folder / "incident.toml").read_text())
+    begin = document["begin"]
     texts = (folder / "world.jsonl").read_text().splitlines()
     lines = [{**line, "at": datetime.fromisoformat(line["at"])} for line in map(json.loads, texts)]
     rows = []
     if (folder / "rows.csv").exists():
         with (folder / "rows.csv").open(newline="") as file:
             rows = [_row(each, begin) for each in csv.DictReader(file) if each["in"] in ("", part)]
-    kept = [line for line in lines if line.get("in", part) == part]
-    return Incident(name, told, tuple(kept), tuple(sorted(rows, key=lambda row: row.at or begin)))
+    part_lines = [line for line in lines if line.get("in", part) == part]
+    return Incident(
+        name, document, tuple(part_lines), tuple(sorted(rows, key=lambda row: row.at or begin))
+    )
 
 
-def _row(told: dict[str, str], begin: datetime) -> Row:
-    values = {k: float(v) for k, v in told.items() if k not in ("after", "step", "in") and v}
-    return Row(int(told["step"]), values, begin + timedelta(seconds=float(told["after"])))
+def _row(fields: dict[str, str], begin: datetime) -> Row:
+    values = {k: float(v) for k, v in fields.items() if k not in ("after", "step", "in") and v}
+    return Row(int(fields["step"]), values, begin + timedelta(seconds=float(fields["after"])))
 
 
 def launches(line: dict[str, Any], contract: str) -> list[Any]:
     """The events of a launch, as the journal holds them."""
-    told = line["launched"]
+    launch = line["launched"]
     plan = {
-        name: {"value": told.get(name), "source": contract}
+        name: {"value": launch.get(name), "source": contract}
         for name in ("start", "final_step", "temporary_root", "config")
     }
-    number = int(told["instance"].rpartition("-")[2])
-    origin, job = told.get("relaunch_of", ""), f"job-{told['instance']}"
+    number = int(launch["instance"].rpartition("-")[2])
+    origin, job = launch.get("relaunch_of", ""), f"job-{launch['instance']}"
     return [
         Launching(
             at=line["at"],
-            instance=told["instance"],
+            instance=launch["instance"],
             number=number,
             plan=plan,
             plan_digest="sha256:p1a4",
@@ -93,11 +95,11 @@ def launches(line: dict[str, Any], contract: str) -> list[Any]:
         ),
         Launched(
             at=line["at"],
-            instance=told["instance"],
+            instance=launch["instance"],
             number=number,
             job=job,
             plan_digest="sha256:p1a4",
-            output_root=told["root"],
+            output_root=launch["root"],
             commit="c0ffee",
             entry={},
             relaunch_of=origin,
@@ -142,25 +144,25 @@ class Scheduler:
         """By instance; where nobody can tell, why."""
         jobs: dict[str, Job | str] = {}
         for line in self.incident.until(self.clock.now, "job"):
-            told = line["job"]
-            name = told["instance"]
-            jobs[name] = told.get("unsure") or decode(Job, {"id": f"job-{name}", **told})
+            fields = line["job"]
+            name = fields["instance"]
+            jobs[name] = fields.get("unsure") or decode(Job, {"id": f"job-{name}", **fields})
         return jobs
 
     def log(self, instance: str) -> Path:
         """A file with the time of its newest line."""
         path = self.folder / f"{instance}.log"
-        if said := self._said(instance):
+        if written_lines := self._said(instance):
             path.touch()
-            stamp = said[-1]["at"].timestamp()
+            stamp = written_lines[-1]["at"].timestamp()
             os.utime(path, (stamp, stamp))
         return path
 
     def tail(self, instance: str, lines: int) -> str:
-        said = self._said(instance)
-        if not said:
+        written_lines = self._said(instance)
+        if not written_lines:
             raise FileNotFoundError(f"{instance}.log")
-        text = [f"{line['log']}\n" for line in said for _ in range(line.get("times", 1))]
+        text = [f"{line['log']}\n" for line in written_lines for _ in range(line.get("times", 1))]
         return "".join(text[-lines:])
 
     def _said(self, instance: str) -> list[dict[str, Any]]:
@@ -189,9 +191,9 @@ class KnowingTracker(Tracker):
     """One that knows its runs by id."""
 
     def identify(self) -> TrackerIdentity:
-        said = self.incident.until(self.clock.now, "tracker")
-        told = {"state": TrackerState.ABSENT, **(said[-1]["tracker"] if said else {})}
-        return decode(TrackerIdentity, told)
+        lines = self.incident.until(self.clock.now, "tracker")
+        fields = {"state": TrackerState.ABSENT, **(lines[-1]["tracker"] if lines else {})}
+        return decode(TrackerIdentity, fields)
 
 
 def tracker_of(incident: Incident, clock: Clock) -> Tracker:
@@ -216,13 +218,13 @@ class Store:
             if path:
                 files[f"{path}/model/weights"] = line["at"], b"weights"
             if "saved" in line:
-                step, written = (
+                step, saved_at = (
                     int(path.rpartition("-")[2]),
                     line["at"].replace(tzinfo=None).isoformat(),
                 )
                 marker = {
                     "step": step,
-                    "timestamp": written,
+                    "timestamp": saved_at,
                     "is_temporary": line.get("temporary", False),
                 }
                 files[f"{path}/metadata.json"] = line["at"], json.dumps(marker).encode()
@@ -233,16 +235,16 @@ class Store:
         return files
 
     def entries(self, path: str) -> tuple[FileEntry, ...]:
-        prefix, found = path.rstrip("/") + "/", {}
+        prefix, entries = path.rstrip("/") + "/", {}
         for file, (at, data) in self._files().items():
             if file.startswith(prefix):
                 name, below, _ = file.removeprefix(prefix).partition("/")
-                found[name + below] = (
+                entries[name + below] = (
                     FileEntry(f"{name}/") if below else FileEntry(name, at, len(data))
                 )
-        if not found:
+        if not entries:
             raise FileNotFoundError(path)
-        return tuple(found[name] for name in sorted(found))
+        return tuple(entries[name] for name in sorted(entries))
 
     def names(self, path: str) -> tuple[str, ...]:
         return tuple(entry.name for entry in self.entries(path))
@@ -273,11 +275,11 @@ class Broken:
 
     def __getattr__(self, name: str) -> Any:
         # one that it does not have stays one that it does not have
-        found = getattr(self._real, name)
-        said = self._incident.until(self._clock.now, "lost")
-        if said and self._name in said[-1]["lost"] and callable(found):
-            return self._fails(said[-1]["why"])
-        return found
+        member = getattr(self._real, name)
+        losses = self._incident.until(self._clock.now, "lost")
+        if losses and self._name in losses[-1]["lost"] and callable(member):
+            return self._fails(losses[-1]["why"])
+        return member
 
     @staticmethod
     def _fails(why: str) -> Any:

@@ -29,25 +29,25 @@ class World:
     lines: list[dict[str, Any]] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
 
-    def say(self, at: datetime, part: str = BOTH, **told: Any) -> None:
-        self.lines.append({"at": at.isoformat(), **({"in": part} if part else {}), **told})
+    def say(self, at: datetime, part: str = BOTH, **facts: Any) -> None:
+        self.lines.append({"at": at.isoformat(), **({"in": part} if part else {}), **facts})
 
-    def launch(self, at: datetime, instance: str, part: str = BOTH, **told: Any) -> None:
-        self.say(at, part, launched={"instance": instance, "root": self.root, **told})
+    def launch(self, at: datetime, instance: str, part: str = BOTH, **facts: Any) -> None:
+        self.say(at, part, launched={"instance": instance, "root": self.root, **facts})
 
-    def job(self, at: datetime, instance: str, state: str, part: str = BOTH, **told: Any) -> None:
-        self.say(at, part, job={"instance": instance, "state": state, **told})
+    def job(self, at: datetime, instance: str, state: str, part: str = BOTH, **facts: Any) -> None:
+        self.say(at, part, job={"instance": instance, "state": state, **facts})
 
-    def runs(self, at: datetime, instance: str, part: str = BOTH, **told: Any) -> None:
+    def runs(self, at: datetime, instance: str, part: str = BOTH, **facts: Any) -> None:
         """It is running, has said so in its log, and has checked in."""
-        self.job(at, instance, "running", part, started=at.isoformat(), **told)
+        self.job(at, instance, "running", part, started=at.isoformat(), **facts)
         self.say(at, part, log=f"{instance}: starting", instance=instance)
         receipt = {"instance": instance, "attempt": 1, "rank": 0, "outcome": "pass", "items": []}
         path = f"{self.root}/_herorun/receipts/{instance}.1.json"
         self.say(at + MINUTE, part, file=path, holds=receipt)
 
-    def save(self, at: datetime, step: int, part: str = BOTH, root: str = "", **told: Any) -> None:
-        self.say(at, part, saved=f"{root or self.root}/step-{step}", **told)
+    def save(self, at: datetime, step: int, part: str = BOTH, root: str = "", **facts: Any) -> None:
+        self.say(at, part, saved=f"{root or self.root}/step-{step}", **facts)
 
     def train(
         self,
@@ -81,17 +81,17 @@ class World:
 
     def files(self) -> dict[str, str]:
         lines = sorted(self.lines, key=lambda line: datetime.fromisoformat(line["at"]))
-        found = {"world.jsonl": "".join(json.dumps(line) + "\n" for line in lines)}
+        files = {"world.jsonl": "".join(json.dumps(line) + "\n" for line in lines)}
         if self.rows:
             rows = sorted(self.rows, key=lambda row: row["after"])
             rates = any("lr" in row for row in rows)
-            told = [
+            tables = [
                 f"{r['after']:g},{r['step']},{r['loss']},{r['in']}"
                 + (f",{r['lr']}" if rates else "")
                 for r in rows
             ]
-            found["rows.csv"] = "\n".join(["after,step,train/loss,in" + ",lr" * rates, *told, ""])
-        return found
+            files["rows.csv"] = "\n".join(["after,step,train/loss,in" + ",lr" * rates, *tables, ""])
+        return files
 
 
 def at(text: str) -> datetime:
@@ -132,21 +132,26 @@ def resume_in_a_new_namespace() -> World:
         (FAULT, "delphi-1e21-lr0.67-99752407"),
         (SOUND, "delphi-1e21-lr0.67-ecbd27"),
     ):
-        said = f"wandb: 🚀 View run {name} at: {entity}/{name}"
-        world.say(world.begin + 2 * MINUTE, part, log=said, instance="delphi-2")
+        line = f"wandb: 🚀 View run {name} at: {entity}/{name}"
+        world.say(world.begin + 2 * MINUTE, part, log=line, instance="delphi-2")
     world.say(
         world.begin + 5 * MINUTE, SOUND, log="Resuming training from step 2651", instance="delphi-2"
     )
     first = world.begin + 6 * MINUTE
-    anew = curve(2.044572, 0.004, 2)
+    second_curve = curve(2.044572, 0.004, 2)
     last = world.train(
-        first, range(1, 201), 10, lambda n: 2.04457 if n == 1 else anew(n), FAULT, "delphi-2"
+        first,
+        range(1, 201),
+        10,
+        lambda n: 2.04457 if n == 1 else second_curve(n),
+        FAULT,
+        "delphi-2",
     )
     world.train(first, range(2652, 2852), 10, loss, SOUND, "delphi-2")
     for part, root, step in ((FAULT, elsewhere, 90), (SOUND, world.root, 2741)):
         moment = first + 15 * MINUTE
-        said = f"Saving checkpoint at step {step} to {root}/step-{step}"
-        world.say(moment, part, log=said, instance="delphi-2")
+        line = f"Saving checkpoint at step {step} to {root}/step-{step}"
+        world.say(moment, part, log=line, instance="delphi-2")
         world.save(moment + MINUTE, step, part, root)
     assert last < world.begin + HOUR
     return world
@@ -165,8 +170,8 @@ def _start(root: str, step: int) -> dict[str, Any]:
 
 def _stop(world: World, moment: datetime, instance: str, part: str = BOTH) -> None:
     """By `herorun stop`: ordered, and then ended."""
-    told = {"by": "@dri", "word": "stop", "about": [instance]}
-    world.say(moment, part, ordered=told)
+    order = {"by": "@dri", "word": "stop", "about": [instance]}
+    world.say(moment, part, ordered=order)
     world.job(
         moment + timedelta(seconds=20),
         instance,
@@ -302,12 +307,12 @@ def final_save_lost() -> World:
     last = _to_the_end(world, 19_836)
     ended = last + 4 * MINUTE
     world.save(last + MINUTE, 19_836, SOUND)
-    told = {
+    facts = {
         "started": (world.begin - 20 * HOUR).isoformat(),
         "ended": ended.isoformat(),
         "exit_code": 0,
     }
-    world.job(ended, "strat-1", "succeeded", **told)
+    world.job(ended, "strat-1", "succeeded", **facts)
     return world
 
 
@@ -319,9 +324,9 @@ def preempted_in_the_last_evaluation() -> World:
     for n in range(12):
         world.say(last + n * 10 * MINUTE, log=f"evaluating shard {n} of 12", instance="strat-1")
     over = last + 115 * MINUTE
-    told = {"started": (world.begin - 20 * HOUR).isoformat(), "ended": over.isoformat()}
-    world.job(over, "strat-1", "preempted", FAULT, **told)
-    world.job(over, "strat-1", "succeeded", SOUND, exit_code=0, **told)
+    facts = {"started": (world.begin - 20 * HOUR).isoformat(), "ended": over.isoformat()}
+    world.job(over, "strat-1", "preempted", FAULT, **facts)
+    world.job(over, "strat-1", "succeeded", SOUND, exit_code=0, **facts)
     return world
 
 
@@ -333,14 +338,14 @@ def trained_past_the_end() -> World:
         last + timedelta(seconds=6), range(9_918, 10_118), 6, curve(2.4, 0.004, 7), FAULT, "strat-1"
     )
     world.save(last + MINUTE, 9_917, SOUND)
-    told = {"started": (world.begin - 20 * HOUR).isoformat(), "exit_code": 0}
+    facts = {"started": (world.begin - 20 * HOUR).isoformat(), "exit_code": 0}
     world.job(
         last + 4 * MINUTE,
         "strat-1",
         "succeeded",
         SOUND,
         ended=(last + 4 * MINUTE).isoformat(),
-        **told,
+        **facts,
     )
     return world
 
@@ -371,16 +376,16 @@ def a_limit_eaten_by_the_queue() -> World:
         last = world.train(start + 3 * MINUTE, range(1, 21), 12, early, part, "moe-1")
         world.save(last + MINUTE, 20, part)
         ended = start + timedelta(minutes=8, seconds=16)
-        told = {
+        facts = {
             "started": start.isoformat(),
             "ended": ended.isoformat(),
             "submitted": world.begin.isoformat(),
         }
         if part == FAULT:
             late = "Execution timeout exceeded (5400 s)"
-            world.job(ended, "moe-1", "failed", part, exit_code=1, reason=late, **told)
+            world.job(ended, "moe-1", "failed", part, exit_code=1, reason=late, **facts)
         else:
-            world.job(ended, "moe-1", "succeeded", part, exit_code=0, **told)
+            world.job(ended, "moe-1", "succeeded", part, exit_code=0, **facts)
     return world
 
 
@@ -555,8 +560,8 @@ def from_scratch_on_wandb() -> World:
     world = World(at("2026-06-02 10:00"), FIELD)
     loss = _before_the_resume(world, 1_500)
     _resumed(world, 1_450)
-    said = f"Loading checkpoint from {FIELD}/step-1450"
-    world.say(world.begin + 2 * MINUTE, log=said, instance="field-2")
+    line = f"Loading checkpoint from {FIELD}/step-1450"
+    world.say(world.begin + 2 * MINUTE, log=line, instance="field-2")
     first = world.begin + 5 * MINUTE
     world.say(first, SOUND, log="Resuming training from step 1450", instance="field-2")
     for n in range(200):
@@ -576,8 +581,8 @@ def from_scratch_by_the_log_alone() -> World:
     world = World(at("2026-06-03 10:00"), FIELD)
     loss = _before_the_resume(world, 1_500)
     _resumed(world, 1_500)
-    said = f"Loading checkpoint from {FIELD}/step-1500"
-    world.say(world.begin + 2 * MINUTE, log=said, instance="field-2")
+    line = f"Loading checkpoint from {FIELD}/step-1500"
+    world.say(world.begin + 2 * MINUTE, log=line, instance="field-2")
     moment = world.begin + 3 * MINUTE
     world.say(moment, FAULT, log="No checkpoint found. Starting from scratch.", instance="field-2")
     world.say(moment, SOUND, log="Resuming training from step 1500", instance="field-2")
@@ -598,9 +603,9 @@ def another_shell() -> World:
     another order.
     """
     world = World(at("2026-06-04 10:00"), FIELD)
-    begun = world.begin - 9 * HOUR
-    world.say(begun, shell=ADMITTED)
-    world.launch(begun, "field-1", final_step=50_000)
+    launched_at = world.begin - 9 * HOUR
+    world.say(launched_at, shell=ADMITTED)
+    world.launch(launched_at, "field-1", final_step=50_000)
     world.save(world.begin - HOUR, 1_000)
     world.say(world.begin, FAULT, shell={"PACK": "1", "XLA_FLAGS": "--xla_b=9 --xla_a=1"})
     world.say(world.begin, SOUND, shell={"XLA_FLAGS": "--xla_b=2 --xla_a=1"})
@@ -610,9 +615,9 @@ def another_shell() -> World:
 def another_bundle() -> World:
     """The archive at the same path holds another file than the one that was admitted."""
     world = World(at("2026-06-05 10:00"), FIELD)
-    begun = world.begin - 9 * HOUR
-    world.say(begun, bundle={"config.toml": "0c", "train.py": "0a"})
-    world.launch(begun, "field-1", final_step=50_000)
+    launched_at = world.begin - 9 * HOUR
+    world.say(launched_at, bundle={"config.toml": "0c", "train.py": "0a"})
+    world.launch(launched_at, "field-1", final_step=50_000)
     world.save(world.begin - HOUR, 1_000)
     world.say(world.begin, FAULT, bundle={"config.toml": "0c", "train.py": "0b"})
     return world

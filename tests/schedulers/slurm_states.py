@@ -30,9 +30,9 @@ class Walk:
     seen: dict[str, Job] = field(default_factory=dict)
 
     def adapter(self, **options: object) -> slurm.Slurm:
-        told = slurm.Options(**{"slurm_conf": self.cluster.conf, **options})
+        adapter_options = slurm.Options(**{"slurm_conf": self.cluster.conf, **options})
         return slurm.connect(
-            told, Place("tiny", str(self.state), f"{self.state}/out", "/repository")
+            adapter_options, Place("tiny", str(self.state), f"{self.state}/out", "/repository")
         )
 
     def submit(self, what: str, script: str, **options: object) -> Job:
@@ -48,16 +48,18 @@ class Walk:
         """By one question for all of them."""
         long_ago = now() - timedelta(hours=1)
         answers = self.adapter().find_all({self.name(what): long_ago for what in whats})
-        found = {what: answers[self.name(what)] for what in whats}
-        return {what: answer.job for what, answer in found.items() if isinstance(answer, Found)}
+        jobs_by_name = {what: answers[self.name(what)] for what in whats}
+        return {
+            what: answer.job for what, answer in jobs_by_name.items() if isinstance(answer, Found)
+        }
 
     def see(self, true: Callable[[Job], object], *whats: str) -> None:
         """Look until it is true of each, and keep what was said of it then."""
-        until, left = time.monotonic() + PATIENCE, list(whats)
-        while left:
-            jobs = self.now(*left)
+        until, awaited = time.monotonic() + PATIENCE, list(whats)
+        while awaited:
+            jobs = self.now(*awaited)
             self.seen |= {what: job for what, job in jobs.items() if true(job)}
-            left = [what for what in left if what not in jobs or not true(jobs[what])]
+            awaited = [what for what in awaited if what not in jobs or not true(jobs[what])]
             assert time.monotonic() < until, jobs
             time.sleep(0.2)
 
@@ -67,22 +69,22 @@ class Walk:
 
 def walk(cluster: Cluster, folder: Path) -> dict[str, Job]:
     (folder / "code").mkdir(parents=True)
-    told = Walk(cluster, folder / "state", folder / "code")
+    stage = Walk(cluster, folder / "state", folder / "code")
     try:
-        _short(told)
-        _waiting(told)
-        _crowded(told)
-        _on_a_breaking_node(told)
-        _by_hand(told)
-        _over(told)
+        _short(stage)
+        _waiting(stage)
+        _crowded(stage)
+        _on_a_breaking_node(stage)
+        _by_hand(stage)
+        _over(stage)
     finally:
-        for job in (*told.adapter().live_jobs("tiny"), *told.adapter().other_jobs("tiny")):
+        for job in (*stage.adapter().live_jobs("tiny"), *stage.adapter().other_jobs("tiny")):
             cluster.ask("scancel", "-s", "KILL", "-f", job.id, check=False)
             cluster.ask("scancel", job.id, check=False)
-    return told.seen
+    return stage.seen
 
 
-def _short(told: Walk) -> None:
+def _short(stage: Walk) -> None:
     """Those that only have to be waited for."""
     for what, script in {
         "exit 0": "exit 0",
@@ -91,89 +93,89 @@ def _short(told: Walk) -> None:
         "exit 255": "exit 255",
         "killed": "kill -9 $$",
     }.items():
-        told.submit(what, script)
-    told.submit("out of memory", f"python3 -c '{HUNGRY}'; exit 1", arguments=("--mem=120M",))
-    told.submit("time limit", "sleep 300", time_limit="1m")
-    told.submit("stopped by us", "sleep 300")
-    told.submit("stopped by another", "sleep 300")
-    told.submit("no program", "exec no-such-program")
+        stage.submit(what, script)
+    stage.submit("out of memory", f"python3 -c '{HUNGRY}'; exit 1", arguments=("--mem=120M",))
+    stage.submit("time limit", "sleep 300", time_limit="1m")
+    stage.submit("stopped by us", "sleep 300")
+    stage.submit("stopped by another", "sleep 300")
+    stage.submit("no program", "exec no-such-program")
 
 
-def _waiting(told: Walk) -> None:
-    first = told.submit("dependency's", "sleep 300")
-    told.submit("dependency", "true", arguments=(f"--dependency=afterok:{first.id}",))
-    told.submit("begin time", "true", arguments=("--begin=now+1hour",))
-    told.submit("held", "true", arguments=("--hold",))
-    told.submit("partition's limit", "true", partition="short", time_limit="10m")
-    told.submit("partition down", "true", partition="closed")
-    told.submit("of a user's one", "sleep 300", qos="one")
-    told.submit("user's limit", "true", qos="one")
+def _waiting(stage: Walk) -> None:
+    first = stage.submit("dependency's", "sleep 300")
+    stage.submit("dependency", "true", arguments=(f"--dependency=afterok:{first.id}",))
+    stage.submit("begin time", "true", arguments=("--begin=now+1hour",))
+    stage.submit("held", "true", arguments=("--hold",))
+    stage.submit("partition's limit", "true", partition="short", time_limit="10m")
+    stage.submit("partition down", "true", partition="closed")
+    stage.submit("of a user's one", "sleep 300", qos="one")
+    stage.submit("user's limit", "true", qos="one")
 
 
-def _crowded(told: Walk) -> None:
+def _crowded(stage: Walk) -> None:
     """A job of the lower quality gives way, and does not come back; who waits behind the other one,
     waits.
     """
     whole = {"partition": "crowded", "arguments": ("--exclusive",)}
-    told.submit("preempted", "sleep 300", qos="low", **whole)
-    told.see(_runs, "preempted")
-    told.submit("preempting", "sleep 300", qos="high", **whole)
-    told.submit("resources", "sleep 300", qos="high", **whole)
-    told.submit("priority", "sleep 300", qos="low", **whole)
+    stage.submit("preempted", "sleep 300", qos="low", **whole)
+    stage.see(_runs, "preempted")
+    stage.submit("preempting", "sleep 300", qos="high", **whole)
+    stage.submit("resources", "sleep 300", qos="high", **whole)
+    stage.submit("priority", "sleep 300", qos="low", **whole)
     late = {"partition": "crowded", "arguments": ("--exclusive", "--deadline=now+65")}
-    told.submit("deadline", "true", qos="low", time_limit="1m", **late)
+    stage.submit("deadline", "true", qos="low", time_limit="1m", **late)
 
 
-def _on_a_breaking_node(told: Walk) -> None:
-    node = told.cluster.node("breaking")
+def _on_a_breaking_node(stage: Walk) -> None:
+    node = stage.cluster.node("breaking")
     whole = {"partition": "breaking", "arguments": ("--exclusive",)}
-    told.submit("preempted, to start again", "sleep 300", qos="low", restarts="backend", **whole)
-    told.see(_runs, "preempted, to start again")
-    high = told.submit("high", "sleep 300", qos="high", **whole)
-    told.see(_waits, "preempted, to start again")
-    told.see(_runs, "high")
-    told.ask("scancel", high.id)
-    told.ask("scancel", told.seen["preempted, to start again"].id)
-    told.submit("on a lost node", "sleep 300", partition="breaking")
-    told.submit(
+    stage.submit("preempted, to start again", "sleep 300", qos="low", restarts="backend", **whole)
+    stage.see(_runs, "preempted, to start again")
+    high = stage.submit("high", "sleep 300", qos="high", **whole)
+    stage.see(_waits, "preempted, to start again")
+    stage.see(_runs, "high")
+    stage.ask("scancel", high.id)
+    stage.ask("scancel", stage.seen["preempted, to start again"].id)
+    stage.submit("on a lost node", "sleep 300", partition="breaking")
+    stage.submit(
         "on a lost node, to start again", "sleep 300", partition="breaking", restarts="backend"
     )
-    told.see(_runs, "on a lost node", "on a lost node, to start again")
-    told.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
-    told.see(_waits, "on a lost node, to start again")
-    told.ask("scancel", told.seen["on a lost node, to start again"].id)
+    stage.see(_runs, "on a lost node", "on a lost node, to start again")
+    stage.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+    stage.see(_waits, "on a lost node, to start again")
+    stage.ask("scancel", stage.seen["on a lost node, to start again"].id)
     # Its slurmd answers still, so the node comes back by itself: ReturnToService=2.
-    told.submit(
+    stage.submit(
         "on a node that does not boot", "true", partition="breaking", arguments=("--reboot",)
     )
-    told.see(_is_made_ready, "on a node that does not boot")
-    told.seen["while the node boots"] = told.seen["on a node that does not boot"]
+    stage.see(_is_made_ready, "on a node that does not boot")
+    stage.seen["while the node boots"] = stage.seen["on a node that does not boot"]
 
 
-def _by_hand(told: Walk) -> None:
+def _by_hand(stage: Walk) -> None:
     """What herorun submits itself is one job of one part: these are what it meets of other
     people's.
     """
-    script = told.code / "others.sh"
+    script = stage.code / "others.sh"
     script.write_text("#!/bin/sh\nsleep 300\n")
-    common = ("sbatch", f"--chdir={told.code}", "--output=/dev/null")
-    told.ask(*common, "--job-name=tiny-array", "--array=1-3", str(script))
-    told.ask(*common, "--job-name=tiny-mixed", "--ntasks=1", ":", "--ntasks=1", str(script))
+    common = ("sbatch", f"--chdir={stage.code}", "--output=/dev/null")
+    stage.ask(*common, "--job-name=tiny-array", "--array=1-3", str(script))
+    stage.ask(*common, "--job-name=tiny-mixed", "--ntasks=1", ":", "--ntasks=1", str(script))
     parts = {"tiny-array": 3, "tiny-mixed": 2}
     until, jobs = time.monotonic() + PATIENCE, {}
     while {name: job.running_tasks for name, job in jobs.items()} != parts:
         assert time.monotonic() < until, jobs
         time.sleep(0.2)
-        jobs = {job.instance: job for job in told.adapter().other_jobs("tiny")}
-    told.seen |= jobs
+        jobs = {job.instance: job for job in stage.adapter().other_jobs("tiny")}
+    stage.seen |= jobs
 
 
-def _over(told: Walk) -> None:
-    told.see(_runs, "time limit", "stopped by us", "stopped by another", "of a user's one")
-    told.ask("scontrol", "update", f"JobId={told.seen['time limit'].id}", "EndTime=now+1")
-    told.adapter().stop(told.name("stopped by us"), "ada@box")
-    told.ask("scancel", told.seen["stopped by another"].id)
-    told.seen["running"] = told.seen["of a user's one"]
+def _over(stage: Walk) -> None:
+    stage.see(_runs, "time limit", "stopped by us", "stopped by another", "of a user's one")
+    stage.ask("scontrol", "update", f"JobId={stage.seen['time limit'].id}", "EndTime=now+1")
+    stage.adapter().stop(stage.name("stopped by us"), "ada@box")
+    stage.ask("scancel", stage.seen["stopped by another"].id)
+    stage.seen["running"] = stage.seen["of a user's one"]
     for what in (
         "dependency",
         "begin time",
@@ -182,8 +184,8 @@ def _over(told: Walk) -> None:
         "partition down",
         "user's limit",
     ):
-        told.see(_has_reason, what)
-    told.see(_has_reason, "resources", "priority")
+        stage.see(_has_reason, what)
+    stage.see(_has_reason, "resources", "priority")
     ended = (
         "exit 0",
         "exit 3",
@@ -194,8 +196,8 @@ def _over(told: Walk) -> None:
         "time limit",
         "no program",
     )
-    told.see(_ended, *ended, "stopped by us", "stopped by another", "preempted", "on a lost node")
-    told.see(_ended, "deadline", "on a node that does not boot")
+    stage.see(_ended, *ended, "stopped by us", "stopped by another", "preempted", "on a lost node")
+    stage.see(_ended, "deadline", "on a node that does not boot")
 
 
 def _runs(job: Job) -> bool:

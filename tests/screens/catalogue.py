@@ -209,12 +209,12 @@ def watching() -> Iterator[Screen]:
         entry = turn[1].entry()
         critical = critical_topics((alert.check for alert in entry.alerts), checks)
         code = exit_code(entry.run, entry.monitor, critical, entry.missing_evidence)
-        given = {
+        replacements = {
             **OPENED,
             f"{OPERATIONS}babysit.loop.tick_once": turn,
             f"{OPERATIONS}babysit.outcome.tick_exit_code": 0 if entry.run == "finished" else code,
         }
-        yield Screen(f"babysit-{state}", "babysit tiny --once", given)
+        yield Screen(f"babysit-{state}", "babysit tiny --once", replacements)
     document = {"verdict": "tiny is healthy at ~41200/100000 steps; no alert fires."}
     report = RunReport(document, (), (), "")
     yield known(
@@ -257,7 +257,7 @@ def orders() -> Iterator[Screen]:
     yield known("note-queued", argv, "orders.note.add_note", late)
     proposal = WaiverProposal('[[waiver]]\ncheck = "dirty-tree"\n', "a person signs it")
     yield known("waive", "waive dirty-tree tiny", "orders.waive.propose", proposal)
-    asked = TrustQuestion(
+    question = TrustQuestion(
         slug="tiny",
         repository=Path("/work"),
         items=("program ssh -F infra/ssh_config",),
@@ -266,8 +266,8 @@ def orders() -> Iterator[Screen]:
         forged=(),
         seals=(),
     )
-    nothing = replace(asked, items=())
-    yield known("trust-asked", "trust tiny", "orders.trust.ask", asked)
+    nothing = replace(question, items=())
+    yield known("trust-asked", "trust tiny", "orders.trust.ask", question)
     yield known("trust-nothing", "trust tiny", "orders.trust.ask", nothing)
 
 
@@ -360,9 +360,9 @@ def closer() -> Iterator[Screen]:
     target = "checkpoints.list.list_with_taints"
     yield known("checkpoints-list", "checkpoints list tiny", target, listing)
     pruned = Pruned((f"{STEP}100",), ((f"{STEP}200", "it changed"),), 4 << 30)
-    read = {"checkpoints__list__read_plan": PLAN}
+    replacements = {"checkpoints__list__read_plan": PLAN}
     argv = "checkpoints prune tiny --plan plan.json"
-    yield known("checkpoints-prune", argv, "checkpoints.prune.prune", pruned, **read)
+    yield known("checkpoints-prune", argv, "checkpoints.prune.prune", pruned, **replacements)
     empty = CheckpointListing((), NOON)
     yield known("checkpoints-list-none", "checkpoints list tiny", target, empty)
     argv = "checkpoints plan tiny --keep 1"
@@ -404,11 +404,11 @@ def closer() -> Iterator[Screen]:
     }.items():
         words = ["the tag has a message that matches its statement"]
         proof = SealProof("herorun/tiny/seal-1", proven=words, **fields)
-        given = {
+        documents = {
             f"{OPERATIONS}seal.verify.verify_seal": proof,
             "herorun.system.git.find_repository": None,
         }
-        yield Screen(f"verify-seal-{state}", "verify herorun/tiny/seal-1", given)
+        yield Screen(f"verify-seal-{state}", "verify herorun/tiny/seal-1", documents)
 
 
 # --- machines and jobs ----------------------------------------------------------------------------
@@ -461,13 +461,15 @@ SESSION = SimpleNamespace(id="s", agent="a", file="/home/ada/.agents/jobs/s.json
 def machines() -> Iterator[Screen]:
     line, silent = "12:00 tiny on box: alive, step 41200", "12:00 tiny on box: unknown: no answer"
     for state, advice in PATROLS.items():
-        seen = SimpleNamespace(line=silent if state == "unknown" else line, assessment=advice)
-        yield known(f"patrol-{state}", "box patrol tiny", "remote.patrol.patrol", seen)
+        observation = SimpleNamespace(
+            line=silent if state == "unknown" else line, assessment=advice
+        )
+        yield known(f"patrol-{state}", "box patrol tiny", "remote.patrol.patrol", observation)
     there = Ended(0, "step 5000 is reached", line, 3, PATROLS["running"])
     words = "gave up after 3 queries: the box does not answer. Check it yourself"
-    gone = Ended(3, words, "", 3, None)
+    ended = Ended(3, words, "", 3, None)
     yield known("wait-reached", "box wait tiny --step 5000", "remote.wait.wait_for", there)
-    yield known("wait-unknown", "box wait tiny --step 5000", "remote.wait.wait_for", gone)
+    yield known("wait-unknown", "box wait tiny --step 5000", "remote.wait.wait_for", ended)
     timer = SimpleNamespace(text="*/15 * * * * herorun -C /work box patrol tiny\n")
     yield known("timer", "box timer tiny --for cron", "remote.timer.timer_of", timer)
     page = render_runbook(BOX_RUN, WAYS, RUNBOOK_FACTS)
@@ -479,8 +481,10 @@ def machines() -> Iterator[Screen]:
     }
     yield Screen("chain", "box chain tiny", {**OPENED, **chained})
     for state in WATCHDOG:
-        seen = WatchedRun(slug="tiny", monitor=state, why=WATCHDOG[state])
-        yield known(f"watchdog-{state}", "box watchdog tiny", "babysit.watchdog.watch_run", seen)
+        observation = WatchedRun(slug="tiny", monitor=state, why=WATCHDOG[state])
+        yield known(
+            f"watchdog-{state}", "box watchdog tiny", "babysit.watchdog.watch_run", observation
+        )
     entry = ListEntry(
         slug="tiny",
         stage="launched",

@@ -170,9 +170,9 @@ def tick(run: str, code: int = 0, **changes: Any) -> Any:
     """What one tick of the babysitter gives back."""
     fields = {name: changes.pop(name) for name in TickEntry.model_fields if name in changes}
     entry = TickEntry(**{"run": run, "monitor": "fresh", "progress": HALF, **EMPTY, **fields})
-    seen = SimpleNamespace(at=NOON)
+    moment = SimpleNamespace(at=NOON)
     about = {"run": RUN, "doubts": (), "push": "", "sealed": "", "code": code, **changes}
-    return RUN, SimpleNamespace(entry=lambda: entry, tick=seen, step=41_200, **about)
+    return RUN, SimpleNamespace(entry=lambda: entry, tick=moment, step=41_200, **about)
 
 
 STATES: dict[str, Any] = {

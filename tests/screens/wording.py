@@ -32,14 +32,14 @@ def wording(verdict: Verdict) -> str:
 @cache
 def pinned(gate: str) -> Pinned:
     path = FOLDER / f"{gate}.txt"
-    read: Pinned = defaultdict(set)
+    pinned_lines: Pinned = defaultdict(set)
     name = ""
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
         if line.startswith("  "):
-            read[name].add(line[2:])
+            pinned_lines[name].add(line[2:])
         else:
             name = line
-    return read
+    return pinned_lines
 
 
 def pin_wording(check: Check, verdicts: list[Verdict]) -> None:

@@ -93,8 +93,8 @@ def main() -> None:
     azurite = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert azurite.stdout is not None
     for line in azurite.stdout:
-        if found := re.search(r"listens on http://127\.0\.0\.1:(\d+)", line):
-            Front.behind = int(found[1])
+        if match := re.search(r"listens on http://127\.0\.0\.1:(\d+)", line):
+            Front.behind = int(match[1])
             break
     else:
         sys.exit(f"Azurite ended with exit code {azurite.wait()}")

@@ -194,8 +194,8 @@ class Box:
         if self._relay:
             self._relay.end()
         if not self.own:
-            for kept in self._listed_tmux():
-                _run("tmux", "-S", str(kept), "kill-server", check=False)
+            for session in self._listed_tmux():
+                _run("tmux", "-S", str(session), "kill-server", check=False)
         for process in reversed(self._started):
             for pid in [] if self.own else _below(process.pid):
                 with contextlib.suppress(ProcessLookupError):
@@ -229,11 +229,11 @@ class Box:
 
     def _describe(self, address: str, port: int, etc: str, server_port: int) -> None:
         (self._etc / "sshd_config").write_text(SERVER.format(port=server_port, etc=etc))
-        told = CLIENT.format(name=self.name, address=address, port=port, folder=self.folder)
-        self.config.write_text(told)
+        config = CLIENT.format(name=self.name, address=address, port=port, folder=self.folder)
+        self.config.write_text(config)
         key = " ".join((self.folder / "host.pub").read_text().split()[:2])
-        shown = address if port == 22 else f"[{address}]:{port}"
-        (self.folder / "known_hosts").write_text(f"{shown} {key}\n")
+        host = address if port == 22 else f"[{address}]:{port}"
+        (self.folder / "known_hosts").write_text(f"{host} {key}\n")
 
     def _network(self) -> None:
         with _free_net() as net:
@@ -391,21 +391,23 @@ def _free_net() -> Iterator[str]:
     """
     with Path("/tmp/herorun-boxes.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        taken = _run("ip", "-o", "addr").stdout
-        yield next(net for net in (f"10.77.{i}" for i in range(1, 255)) if f" {net}." not in taken)
+        addresses = _run("ip", "-o", "addr").stdout
+        yield next(
+            net for net in (f"10.77.{i}" for i in range(1, 255)) if f" {net}." not in addresses
+        )
 
 
 def _in_network(name: str) -> list[int]:
     try:
-        wanted = Path(f"/run/netns/{name}").stat().st_ino
+        network = Path(f"/run/netns/{name}").stat().st_ino
     except FileNotFoundError:
         return []
-    found = []
+    pids = []
     for path in Path("/proc").glob("[0-9]*/ns/net"):
         with contextlib.suppress(OSError):
-            if path.stat().st_ino == wanted:
-                found.append(int(path.parts[2]))
-    return found
+            if path.stat().st_ino == network:
+                pids.append(int(path.parts[2]))
+    return pids
 
 
 def _below(pid: int) -> list[int]:

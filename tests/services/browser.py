@@ -29,18 +29,18 @@ class Browser:
         self.session = ""
         self.events: list[dict[str, Any]] = []
 
-    def ask(self, method: str, **told: Any) -> Any:
+    def ask(self, method: str, **params: Any) -> Any:
         self._number += 1
-        message = {"id": self._number, "method": method, "params": told}
+        message = {"id": self._number, "method": method, "params": params}
         if self.session:
             message["sessionId"] = self.session
         os.write(self._words, json.dumps(message).encode() + b"\0")
         while True:
-            said = self._next()
-            if said.get("id") == self._number:
-                assert "error" not in said, f"{method}: {said['error']}"
-                return said["result"]
-            self.events.append(said)
+            answer = self._next()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, f"{method}: {answer['error']}"
+                return answer["result"]
+            self.events.append(answer)
 
     def until(self, method: str) -> dict[str, Any]:
         """The first event of that name which was not asked for yet."""
@@ -82,47 +82,47 @@ class Browser:
 
     def run(self, script: str) -> Any:
         """The value of an expression on the page."""
-        told = self.ask(
+        answer = self.ask(
             "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
         )
-        assert "exceptionDetails" not in told, told["exceptionDetails"]
-        return told["result"].get("value")
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
 
     def press(self, key: str) -> None:
         for kind in ("keyDown", "keyUp"):
             self.ask("Input.dispatchKeyEvent", type=kind, key=key)
 
-    def mouse(self, kind: str, x: float, y: float, **told: Any) -> None:
-        self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **told)
+    def mouse(self, kind: str, x: float, y: float, **params: Any) -> None:
+        self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **params)
 
     @property
     def complaints(self) -> list[str]:
         """Errors and warnings of the console, of scripts, and of what the page's policy refused."""
-        found = []
+        complaints = []
         for event in self.events:
-            told = event.get("params", {})
+            params = event.get("params", {})
             match event.get("method"):
                 case "Runtime.exceptionThrown":
-                    found.append(str(told["exceptionDetails"]))
-                case "Runtime.consoleAPICalled" if told["type"] in ("error", "warning", "assert"):
-                    found.append(str(told["args"]))
+                    complaints.append(str(params["exceptionDetails"]))
+                case "Runtime.consoleAPICalled" if params["type"] in ("error", "warning", "assert"):
+                    complaints.append(str(params["args"]))
                 case "Log.entryAdded":
-                    found.append(str(told["entry"]))
-        return found
+                    complaints.append(str(params["entry"]))
+        return complaints
 
     @property
     def requests(self) -> list[str]:
         """The addresses that the page asked for, data: apart."""
-        asked = [
+        urls = [
             e["params"]["request"]["url"]
             for e in self.events
             if e.get("method") == "Network.requestWillBeSent"
         ]
-        return [url for url in asked if not url.startswith("data:")]
+        return [url for url in urls if not url.startswith("data:")]
 
     def picture(self, path: Path, whole: bool = True) -> None:
-        told = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(told["data"]))
+        answer = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+        path.write_bytes(base64.b64decode(answer["data"]))
 
 
 def found() -> str:
@@ -164,14 +164,14 @@ def browser() -> Iterator[Browser]:
                 f"--user-data-dir={folder}",
             ),
         ]
-        with (Path(folder) / "said").open("wb") as said:
+        with (Path(folder) / "said").open("wb") as output:
             process = subprocess.Popen(
                 argv,
                 preexec_fn=at_their_places,
                 pass_fds=(3, 4),
                 stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
             )
         os.close(theirs_in)
         os.close(theirs_out)

@@ -38,21 +38,21 @@ class Control:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, path: str, body: bytes) -> bytes:
-        word, told = path.removeprefix(ROAD), json.loads(body or b"{}")
+        word, body_document = path.removeprefix(ROAD), json.loads(body or b"{}")
         with self.lock:
-            return json.dumps(self._do(word, told)).encode()
+            return json.dumps(self._do(word, body_document)).encode()
 
-    def _do(self, word: str, told: dict[str, Any]) -> Any:
+    def _do(self, word: str, document: dict[str, Any]) -> Any:
         match word:
             case "requests":
-                seen, self.requests[:] = list(self.requests), []
-                return seen
+                requests, self.requests[:] = list(self.requests), []
+                return requests
             case "fault":
-                self.faults.append(Fault(**told))
+                self.faults.append(Fault(**document))
             case "heal":
                 self.faults.clear()
             case _:
-                return self.acts[word](told)
+                return self.acts[word](document)
         return None
 
     def meet(self, method: str, url: str) -> Fault | None:

@@ -149,17 +149,17 @@ def _boxes_or_skip(own: bool = False) -> None:
 @contextmanager
 def _a_box(folder: Path, own: bool = False, disk: str = boxes.SMALL) -> Iterator[boxes.Box]:
     _boxes_or_skip(own)
-    made = boxes.Box(folder, disk)
+    box = boxes.Box(folder, disk)
     try:
-        yield made
+        yield box
     finally:
-        made.end()
+        box.end()
 
 
 @pytest.fixture(scope="session")
 def one_box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[boxes.Box]:
-    with _a_box(tmp_path_factory.mktemp("box") / "box", disk=boxes.LARGE) as made:
-        yield made
+    with _a_box(tmp_path_factory.mktemp("box") / "box", disk=boxes.LARGE) as box:
+        yield box
 
 
 @pytest.fixture
@@ -175,15 +175,15 @@ def login_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[boxes.Box]:
     that can be cut.
     """
     _boxes_or_skip()
-    made = boxes.Box(tmp_path_factory.mktemp("login") / "node", own=False)
+    box = boxes.Box(tmp_path_factory.mktemp("login") / "node", own=False)
     try:
-        yield made
+        yield box
     finally:
-        made.end()
+        box.end()
 
 
 @pytest.fixture(scope="module")
 def own_box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[boxes.Box]:
     """A box of this file alone, with a disk, a memory limit and a power switch."""
-    with _a_box(tmp_path_factory.mktemp("box") / "box", own=True) as made:
-        yield made
+    with _a_box(tmp_path_factory.mktemp("box") / "box", own=True) as box:
+        yield box

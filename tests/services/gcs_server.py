@@ -34,33 +34,33 @@ def listed(request: Any, response: Any, storage: Any, *_: Any) -> None:
     if bucket not in storage.buckets:
         response.status = HTTPStatus.NOT_FOUND
         return
-    held = storage.objects.get(bucket, {})
-    asked = {word: told[0] for word, told in request.query.items()}
-    rows = list(islice(_rows(sorted(held), asked), PAGE + 1))
+    objects_held = storage.objects.get(bucket, {})
+    query = {word: values[0] for word, values in request.query.items()}
+    rows = list(islice(_rows(sorted(objects_held), query), PAGE + 1))
     page: dict[str, Any] = {"kind": "storage#objects"}
     for part, name in rows[:PAGE]:
-        page.setdefault(part, []).append(name if part == "prefixes" else held[name])
+        page.setdefault(part, []).append(name if part == "prefixes" else objects_held[name])
     if rows[PAGE:]:
         page["nextPageToken"] = rows[PAGE - 1][1]
     response.json(page)
 
 
-def _rows(names: list[str], asked: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _rows(names: list[str], query: dict[str, str]) -> Iterator[tuple[str, str]]:
     """(prefixes or items, name) in order, after the page token."""
-    prefix, delimiter = asked.get("prefix", ""), asked.get("delimiter")
-    token = asked.get("pageToken")
+    prefix, delimiter = query.get("prefix", ""), query.get("delimiter")
+    token = query.get("pageToken")
     at = bisect_left(names, prefix)
     if token:
         at = _after(
             names, token, bool(delimiter) and token != prefix and token.endswith(str(delimiter))
         )
     while at < len(names) and names[at].startswith(prefix):
-        head, found, _ = (
+        head, separator, _ = (
             names[at][len(prefix) :].partition(delimiter) if delimiter else ("", "", "")
         )
-        name = f"{prefix}{head}{delimiter}" if found else names[at]
-        yield ("prefixes" if found else "items"), name
-        at = _after(names, name, bool(found))
+        name = f"{prefix}{head}{separator}" if separator else names[at]
+        yield ("prefixes" if separator else "items"), name
+        at = _after(names, name, bool(separator))
 
 
 def _after(names: list[str], name: str, folder: bool) -> int:
@@ -73,10 +73,10 @@ def inserted(request: Any, response: Any, storage: Any, *_: Any) -> None:
     request._data = request.data or b""
     bucket = request.params["bucket_name"]
     name = request.query["name"][0] if "name" in request.query else request.data["meta"]["name"]
-    wanted = request.query.get("ifGenerationMatch", [None])[0]
+    generation = request.query.get("ifGenerationMatch", [None])[0]
     with _writing:
         there = storage.objects.get(bucket, {}).get(name)
-        if wanted is not None and (there["generation"] if there else "0") != wanted:
+        if generation is not None and (there["generation"] if there else "0") != generation:
             response.status = HTTPStatus.PRECONDITION_FAILED
             message = "At least one of the pre-conditions you specified did not hold."
             response.json({"error": {"code": 412, "message": message}})
@@ -93,19 +93,19 @@ def got(request: Any, response: Any, storage: Any, *_: Any) -> None:
         response.status = HTTPStatus.NOT_FOUND
         return
     objects.get(request, response, storage)
-    sent = response.status in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT)
-    if sent and request.query.get("alt") == ["media"]:
+    is_sent = response.status in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT)
+    if is_sent and request.query.get("alt") == ["media"]:
         response["x-goog-generation"] = there["generation"]
         _cut(request.get_header("range", ""), response)
 
 
-def _cut(asked: str, response: Any) -> None:
-    found = re.fullmatch(r"bytes=-(\d+)", asked or "")
-    if asked and not response._content:
+def _cut(range_header: str, response: Any) -> None:
+    match = re.fullmatch(r"bytes=-(\d+)", range_header or "")
+    if range_header and not response._content:
         response.status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
-    elif found:
+    elif match:
         response.status = HTTPStatus.PARTIAL_CONTENT
-        response._content = response._content[-int(found[1]) :]
+        response._content = response._content[-int(match[1]) :]
 
 
 OURS = {objects.ls: listed, objects.insert: inserted, objects.get: got}
@@ -169,23 +169,23 @@ class _Nowhere:
 
 
 def acts(storage: Storage) -> dict[str, Any]:
-    def bucket(told: dict[str, Any]) -> None:
+    def bucket(facts: dict[str, Any]) -> None:
         """Make a bucket; its further facts, such as location and lifecycle, are told."""
-        name = told.pop("name")
+        name = facts.pop("name")
         buckets.create_bucket(name, storage)
-        storage.buckets[name].update(told)
+        storage.buckets[name].update(facts)
 
-    def fill(told: dict[str, Any]) -> int:
+    def fill(facts: dict[str, Any]) -> int:
         """Write files in this process: `{"bucket": .., "files": {name: text}}`."""
-        held = storage.objects.setdefault(told["bucket"], {})
-        for name, text in told["files"].items():
+        bucket_objects = storage.objects.setdefault(facts["bucket"], {})
+        for name, text in facts["files"].items():
             data = text.encode()
-            made = objects._make_object_resource(
-                "", told["bucket"], name, "text/plain", str(len(data))
+            resource = objects._make_object_resource(
+                "", facts["bucket"], name, "text/plain", str(len(data))
             )
-            held[name] = objects._checksums(data, made)
-            storage._store._files[f"{told['bucket']}/{name}"] = data
-        return len(held)
+            bucket_objects[name] = objects._checksums(data, resource)
+            storage._store._files[f"{facts['bucket']}/{name}"] = data
+        return len(bucket_objects)
 
     return {"bucket": bucket, "fill": fill}
 
@@ -193,8 +193,8 @@ def acts(storage: Storage) -> dict[str, Any]:
 def main() -> None:
     logging.disable(logging.CRITICAL)
     server.HANDLERS = tuple(
-        (road, {method: OURS.get(act, act) for method, act in told.items()})
-        for road, told in server.HANDLERS
+        (road, {method: OURS.get(act, act) for method, act in handler.items()})
+        for road, handler in server.HANDLERS
     )
     storage = Storage(use_memory_fs=True, data_dir=tempfile.gettempdir())
     storage._write_config_to_file = lambda: None  # it writes all of it at every change

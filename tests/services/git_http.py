@@ -85,7 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data if really is None else really)
 
     def _backend(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
-        asked = urlsplit(self.path)
+        url = urlsplit(self.path)
         env = {
             "PATH": os.environ["PATH"],
             "GIT_PROJECT_ROOT": str(self.server.root),
@@ -95,8 +95,8 @@ class _Handler(BaseHTTPRequestHandler):
             "GIT_CONFIG_KEY_0": "safe.directory",
             "GIT_CONFIG_VALUE_0": "*",
             "REQUEST_METHOD": self.command,
-            "PATH_INFO": asked.path,
-            "QUERY_STRING": asked.query,
+            "PATH_INFO": url.path,
+            "QUERY_STRING": url.query,
             "CONTENT_LENGTH": str(len(body)),
             **{
                 variable: self.headers[name]

@@ -95,8 +95,8 @@ class GitHub:
     def asked(self, method: str, words: str = "") -> list[Exchange]:
         return [each for each in self.exchanges if each.method == method and words in each.path]
 
-    def fault(self, **told: Any) -> None:
-        self._server.faults.append(Fault(**told))
+    def fault(self, **facts: Any) -> None:
+        self._server.faults.append(Fault(**facts))
 
     def heal(self) -> None:
         self._server.faults.clear()
@@ -125,8 +125,8 @@ class GitHub:
     def said(self, number: int = 1) -> str:
         """The page and its comments as they read, titles included."""
         page = self.ask("GET", f"/repos/{REPO}/issues/{number}")
-        told = (comment["body"] for comment in self.comments(number))
-        return "\n\n".join((page["title"], page["body"] or "", *told))
+        bodies = (comment["body"] for comment in self.comments(number))
+        return "\n\n".join((page["title"], page["body"] or "", *bodies))
 
 
 class Server(ThreadingHTTPServer):
@@ -149,12 +149,14 @@ class Server(ThreadingHTTPServer):
             body = json.dumps({k: v for k, v in json.loads(body).items() if v != {}})
         connection = http.client.HTTPConnection("127.0.0.1", self.behind, timeout=30)
         try:
-            kept = {
+            headers_kept = {
                 k: v
                 for k, v in headers.items()
                 if k.lower() not in ("content-length", "connection")
             }
-            connection.request(method, path, body.encode() if body is not None else None, kept)
+            connection.request(
+                method, path, body.encode() if body is not None else None, headers_kept
+            )
             answer = connection.getresponse()
             return answer.status, dict(answer.getheaders()), answer.read().decode()
         finally:
@@ -201,8 +203,8 @@ class Proxy(BaseHTTPRequestHandler):
         _, _, token = self.headers.get("Authorization", "").partition(" ")
         if not (token in TOKENS or token.startswith("ghs_") or token.count(".") == 2):
             return 401, {}, {"message": "Bad credentials", "documentation_url": self.server.url}
-        told = json.loads(body) if body else None
-        text = told.get("body") if isinstance(told, dict) else None
+        document = json.loads(body) if body else None
+        text = document.get("body") if isinstance(document, dict) else None
         if isinstance(text, str) and len(text) > LONGEST:
             why = f"body is too long (maximum is {LONGEST} characters)"
             errors = [{"resource": "Issue", "code": "custom", "field": "body", "message": why}]
@@ -223,31 +225,37 @@ class Proxy(BaseHTTPRequestHandler):
         body: str | None,
         status: int,
         headers: dict[str, str],
-        said: Any,
+        answer_body: Any,
         *,
         prefix: str,
         ours: bool,
     ) -> None:
-        text = said if isinstance(said, str) else json.dumps(said)
-        told = _as_json(text)
-        sent = json.loads(body) if body else None
-        self.server.exchanges.append(Exchange(self.command, path, sent, status, told, ours))
+        text = answer_body if isinstance(answer_body, str) else json.dumps(answer_body)
+        document = _as_json(text)
+        request_document = json.loads(body) if body else None
+        self.server.exchanges.append(
+            Exchange(self.command, path, request_document, status, document, ours)
+        )
         if not status:
             self.close_connection = True
             return
-        if prefix and told is not None:
-            text = json.dumps(_under(told, self.server.url, prefix))
-        kept = {
+        if prefix and document is not None:
+            text = json.dumps(_under(document, self.server.url, prefix))
+        headers_kept = {
             k: v
             for k, v in headers.items()
             if k.lower() not in ("content-length", "transfer-encoding", "connection")
         }
-        kept.setdefault("Content-Type", "application/json" if told is not None else "text/html")
-        if "Link" in kept or "link" in kept:
-            name = "Link" if "Link" in kept else "link"
-            kept[name] = kept[name].replace(self.server.url, self.server.url + prefix)
+        headers_kept.setdefault(
+            "Content-Type", "application/json" if document is not None else "text/html"
+        )
+        if "Link" in headers_kept or "link" in headers_kept:
+            name = "Link" if "Link" in headers_kept else "link"
+            headers_kept[name] = headers_kept[name].replace(
+                self.server.url, self.server.url + prefix
+            )
         self.send_response(status)
-        for name, value in kept.items():
+        for name, value in headers_kept.items():
             self.send_header(name, value)
         data = text.encode() if status != 204 else b""
         self.send_header("Content-Length", str(len(data)))
@@ -265,15 +273,15 @@ def _as_json(text: str) -> Any:
         return None
 
 
-def _under(told: Any, url: str, prefix: str) -> Any:
+def _under(document: Any, url: str, prefix: str) -> Any:
     """The same answer as an Enterprise server gives it: the API's own addresses lie under the
     prefix.
     """
-    if isinstance(told, list):
-        return [_under(each, url, prefix) for each in told]
-    if isinstance(told, dict):
+    if isinstance(document, list):
+        return [_under(each, url, prefix) for each in document]
+    if isinstance(document, dict):
         moved = {}
-        for name, value in told.items():
+        for name, value in document.items():
             api = (
                 isinstance(value, str)
                 and name.endswith("url")
@@ -281,7 +289,7 @@ def _under(told: Any, url: str, prefix: str) -> Any:
             )
             moved[name] = value.replace(url, url + prefix) if api else _under(value, url, prefix)
         return moved
-    return told
+    return document
 
 
 def missing() -> str:
@@ -310,12 +318,12 @@ def running() -> Iterator[GitHub]:
     )
     try:
         assert process.stdout is not None
-        told = process.stdout.readline()
-        if not told:
+        first_line = process.stdout.readline()
+        if not first_line:
             raise RuntimeError(
                 f"the emulator did not start: it ended with exit code {process.wait(10)}"
             )
-        up = json.loads(told)
+        up = json.loads(first_line)
         server.behind = up["port"]
         thread.start()
         yield GitHub(server, process, up["key"])

@@ -55,11 +55,11 @@ def description() -> "Description":
 
 
 class Description:
-    def __init__(self, told: dict[str, Any]) -> None:
+    def __init__(self, description: dict[str, Any]) -> None:
         from referencing import Registry, Resource, Specification
 
-        self._told = told
-        whole = Resource(contents=told, specification=Specification.OPAQUE)
+        self._told = description
+        whole = Resource(contents=description, specification=Specification.OPAQUE)
         self._registry: Any = Registry().with_resource("github", whole)
 
     @cached_property
@@ -85,30 +85,30 @@ class Description:
         yield from self._asked(where, at, operation, each.sent, parts.query)
         yield from self._answered(where, at, operation, each)
 
-    def _asked(self, where: str, at: str, operation: Any, sent: Any, query: str) -> Iterator[str]:
-        known = {self._resolved(one)["name"] for one in operation.get("parameters", ())}
+    def _asked(self, where: str, at: str, operation: Any, body: Any, query: str) -> Iterator[str]:
+        parameter_names = {self._resolved(one)["name"] for one in operation.get("parameters", ())}
         for name, _ in parse_qsl(query):
-            if name not in known:
+            if name not in parameter_names:
                 yield f"{where}: takes no parameter {name}"
-        if sent is not None and "requestBody" in operation:
+        if body is not None and "requestBody" in operation:
             yield from self._wrong(
-                where, f"{at}/requestBody/content/application~1json/schema", sent
+                where, f"{at}/requestBody/content/application~1json/schema", body
             )
 
     def _answered(self, where: str, at: str, operation: Any, each: Any) -> Iterator[str]:
         if each.answer is None or (each.ours and each.status >= 500):
             return  # of the gateway, and none of the API's own
         status = str(each.status)
-        told = operation["responses"].get(status)
-        if told is None:
+        response = operation["responses"].get(status)
+        if response is None:
             if each.status not in EVERYWHERE:
                 yield f"{where}: never answers {status}"
             return
-        if "$ref" in told:
-            at, told = f"github{told['$ref']}", self._resolved(told)
+        if "$ref" in response:
+            at, response = f"github{response['$ref']}", self._resolved(response)
         else:
             at = f"{at}/responses/{status}"
-        if "application/json" in told.get("content", {}):
+        if "application/json" in response.get("content", {}):
             yield from self._wrong(where, f"{at}/content/application~1json/schema", each.answer)
 
     def _wrong(self, where: str, schema: str, value: Any) -> Iterator[str]:
@@ -121,10 +121,10 @@ class Description:
             if not any(quirk in words for quirk in QUIRKS):
                 yield words
 
-    def _resolved(self, told: Any) -> Any:
-        if "$ref" not in told:
-            return told
-        found: Any = self._told
-        for part in told["$ref"].removeprefix("#/").split("/"):
-            found = found[part.replace("~1", "/").replace("~0", "~")]
-        return found
+    def _resolved(self, schema: Any) -> Any:
+        if "$ref" not in schema:
+            return schema
+        target: Any = self._told
+        for part in schema["$ref"].removeprefix("#/").split("/"):
+            target = target[part.replace("~1", "/").replace("~0", "~")]
+        return target

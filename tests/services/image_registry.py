@@ -76,11 +76,11 @@ class _Handler(BaseHTTPRequestHandler):
     server: ImageRegistry
 
     def do_GET(self) -> None:
-        server, asked = self.server, urlsplit(self.path)
-        server.asked.append(asked.path)
-        name, _, path = asked.path.removeprefix("/v2/").partition("/train/")
-        if asked.path == "/token":
-            self._token(parse_qs(asked.query))
+        server, url = self.server, urlsplit(self.path)
+        server.asked.append(url.path)
+        name, _, path = url.path.removeprefix("/v2/").partition("/train/")
+        if url.path == "/token":
+            self._token(parse_qs(url.query))
         elif server.login and not self._allowed():
             self._send(401, b"{}", {"WWW-Authenticate": self._challenge()})
         elif server.fault:
@@ -116,16 +116,22 @@ class _Handler(BaseHTTPRequestHandler):
         )
 
     def _allowed(self) -> bool:
-        told = self.headers.get("Authorization", "")
-        return self._ada(told) if self.server.login == "basic" else told == "Bearer let-me-in"
+        authorization = self.headers.get("Authorization", "")
+        return (
+            self._ada(authorization)
+            if self.server.login == "basic"
+            else authorization == "Bearer let-me-in"
+        )
 
-    def _ada(self, told: str) -> bool:
-        return told == "Basic " + base64.b64encode(b"ada:hunter2").decode()
+    def _ada(self, authorization: str) -> bool:
+        return authorization == "Basic " + base64.b64encode(b"ada:hunter2").decode()
 
     def _token(self, query: Mapping[str, list[str]]) -> None:
-        told = self.headers.get("Authorization", "")
+        authorization = self.headers.get("Authorization", "")
         right = query == {"service": ["here"], "scope": ["repository:lab/train:pull"]}
-        if right and (self._ada(told) or (self.server.login == "token" and not told)):
+        if right and (
+            self._ada(authorization) or (self.server.login == "token" and not authorization)
+        ):
             self._send(200, b'{"token": "let-me-in"}', {})
         else:
             self._send(401, b"{}", {})

@@ -45,13 +45,13 @@ def read(name, default):
         return default
 
 
-def fail(said, code=1):
-    print(said, file=sys.stderr)
+def fail(message, code=1):
+    print(message, file=sys.stderr)
     sys.exit(code)
 
 
-def usage(said):
-    fail(f"Usage: iris job [OPTIONS]\nTry 'iris job --help' for help.\n\nError: {said}", 2)
+def usage(message):
+    fail(f"Usage: iris job [OPTIONS]\nTry 'iris job --help' for help.\n\nError: {message}", 2)
 
 
 def place(job):
@@ -67,19 +67,19 @@ def moment(path):
 
 def status(folder):
     """As `list --json` of generation A tells it: what is zero is left out."""
-    told = {"job_id": "/" + os.path.basename(folder).replace("%", "/"), "task_count": 1}
-    told["submitted_at"], told["started_at"] = (
+    row = {"job_id": "/" + os.path.basename(folder).replace("%", "/"), "task_count": 1}
+    row["submitted_at"], row["started_at"] = (
         moment(f"{folder}/spec.json"),
         moment(f"{folder}/log"),
     )
     ended = moment(f"{folder}/exit")
     if not ended:
-        return {**told, "state": "JOB_STATE_RUNNING", "task_state_counts": {"running": 1}}
+        return {**row, "state": "JOB_STATE_RUNNING", "task_state_counts": {"running": 1}}
     with open(f"{folder}/exit") as file:
         code = int(file.read() or 1)
     word = "killed" if os.path.exists(f"{folder}/killed") else "failed" if code else "succeeded"
-    told.update(state=f"JOB_STATE_{word.upper()}", finished_at=ended, task_state_counts={word: 1})
-    return {**told, "exit_code": code, "error": f"Exit code {code}"} if code else told
+    row.update(state=f"JOB_STATE_{word.upper()}", finished_at=ended, task_state_counts={word: 1})
+    return {**row, "exit_code": code, "error": f"Exit code {code}"} if code else row
 
 
 def everything():
@@ -142,14 +142,14 @@ def do_detail(words):
     total, ended = row.get("task_count", 0), word not in ("running", "pending", "building")
     if "--json" in words:
         tasks = [{"task_id": words[-1] + "/0", "state": word, "exit_code": code if ended else None}]
-        told = {
+        detail = {
             "job_id": words[-1],
             "state": word,
             "exit_code": code,
             "error": row.get("error", ""),
         }
         print(
-            json.dumps({**told, "task_count": total, "task_state_counts": counts, "tasks": tasks})
+            json.dumps({**detail, "task_count": total, "task_state_counts": counts, "tasks": tasks})
         )
         return
     print(
@@ -170,7 +170,7 @@ def do_detail(words):
 
 def do_run(words):
     cut = words.index("--")
-    told, command, env = {}, words[cut + 1 :], dict(read("environment.json", {}))
+    options, command, env = {}, words[cut + 1 :], dict(read("environment.json", {}))
     rest = iter(words[:cut])
     for word in rest:
         if word == "-e":
@@ -179,8 +179,8 @@ def do_run(words):
         elif word.partition("=")[0] not in OPTIONS.split():
             usage(f"Unknown option {word!r}.")
         else:
-            told[word.partition("=")[0]] = word.partition("=")[2]
-    job = f"/{told['--user']}/{told['--job-name']}"
+            options[word.partition("=")[0]] = word.partition("=")[2]
+    job = f"/{options['--user']}/{options['--job-name']}"
     folder = place(job)
     if os.path.exists(f"{folder}/spec.json") and not os.path.exists(f"{folder}/exit"):
         fail(f"connectrpc.errors.ConnectError: Job {job} already exists (state=JOB_STATE_RUNNING)")
@@ -258,11 +258,11 @@ def main():
         print(f"Usage: iris {command} [OPTIONS]\n  {helps.get(command, LISTS[GENERATION])}")
         return
     if command in trouble or "all" in trouble:
-        told = trouble.get(command) or trouble["all"]
-        time.sleep(told.get("sleep", 0))
-        print(told.get("out", ""), end="")
-        if told.get("err") or told.get("code"):
-            fail(told.get("err", ""), told.get("code", 0))
+        fault = trouble.get(command) or trouble["all"]
+        time.sleep(fault.get("sleep", 0))
+        print(fault.get("out", ""), end="")
+        if fault.get("err") or fault.get("code"):
+            fail(fault.get("err", ""), fault.get("code", 0))
         return
     verbs = {"list": do_list, "run": do_run, "logs": do_logs, DETAIL: do_detail, STOP: do_stop}
     if len(words) < 2 or words[1] not in verbs:

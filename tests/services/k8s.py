@@ -72,13 +72,13 @@ class Control:
 
     def kubeconfig(self, user: str = "admin", **changes: Any) -> str:
         """A file with one context, `test`; another server or token where it is said."""
-        told = {"server": self.url, "token": TOKENS.get(user, ""), **changes}
-        cluster = {"server": told["server"], "insecure-skip-tls-verify": True}
+        settings = {"server": self.url, "token": TOKENS.get(user, ""), **changes}
+        cluster = {"server": settings["server"], "insecure-skip-tls-verify": True}
         document = {
             "apiVersion": "v1",
             "kind": "Config",
             "clusters": [{"name": "test", "cluster": cluster}],
-            "users": [{"name": user, "user": {"token": told["token"]}}],
+            "users": [{"name": user, "user": {"token": settings["token"]}}],
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": user}}],
             "current-context": "",
         }
@@ -304,9 +304,9 @@ class Space:
             "spec": {"backoffLimit": 0, "template": {"spec": pod}},
         }
 
-    def create_job(self, *asked: Any, **changes: str) -> None:
+    def create_job(self, *arguments: Any, **changes: str) -> None:
         path = f"/apis/batch/v1/namespaces/{self.name}/jobs"
-        self.control.ask("POST", path, self.job(*asked, **changes))
+        self.control.ask("POST", path, self.job(*arguments, **changes))
 
     def set_secret(self, name: str, **values: str | None) -> None:
         """The keys that have a value."""

@@ -48,27 +48,27 @@ class JobSetController:
 
     def _reconcile(self, jobset: dict[str, Any]) -> None:
         name = jobset["metadata"]["name"]
-        listed = self._space.control.ask(
+        jobs_listed = self._space.control.ask(
             "GET", f"{self._jobs}?labelSelector={LABEL}%2Fjobset-name%3D{name}"
         )["items"]
         if {"Completed", "Failed"} & true_conditions(jobset):
             return
         if jobset["spec"].get("suspend"):
-            for job in listed:
+            for job in jobs_listed:
                 self._change(job, {"parallelism": 0})
             self._conclude(jobset, "Suspended", "SuspendedJobs")
             return
-        if not listed:
+        if not jobs_listed:
             for each in jobset["spec"]["replicatedJobs"]:
                 self._create(jobset, each)
             return
-        failed = [job for job in listed if "Failed" in true_conditions(job)]
+        failed = [job for job in jobs_listed if "Failed" in true_conditions(job)]
         if failed:
-            for job in listed:
+            for job in jobs_listed:
                 if not true_conditions(job):
                     self._change(job, {"parallelism": 0})
             self._conclude(jobset, "Failed", "FailedJobs")
-        elif all("Complete" in true_conditions(job) for job in listed):
+        elif all("Complete" in true_conditions(job) for job in jobs_listed):
             self._conclude(jobset, "Completed", "AllJobsCompleted")
 
     def _create(self, jobset: dict[str, Any], replicated: dict[str, Any]) -> None:
@@ -114,5 +114,5 @@ class JobSetController:
 
 
 def true_conditions(document: dict[str, Any]) -> set[str]:
-    listed = (document.get("status") or {}).get("conditions") or ()
-    return {each["type"] for each in listed if each["status"] == "True"}
+    conditions = (document.get("status") or {}).get("conditions") or ()
+    return {each["type"] for each in conditions if each["status"] == "True"}

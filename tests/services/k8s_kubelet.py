@@ -54,8 +54,8 @@ class Kubelet:
     def processes(self, word: str) -> list[int]:
         """Those of this node with `word` in their command line, in any of its containers."""
         group = (self.folder / "cgroup").read_text().strip()
-        listed = (CGROUPS / "pids" / group).rglob("cgroup.procs")
-        numbers = [int(line) for path in listed for line in path.read_text().split()]
+        files = (CGROUPS / "pids" / group).rglob("cgroup.procs")
+        numbers = [int(line) for path in files for line in path.read_text().split()]
         return [number for number in numbers if word in _command(number)]
 
     def kill_kubelet(self) -> None:
@@ -142,9 +142,9 @@ def remove_cgroups(folder: Path) -> None:
     """The kernel lets go of them a moment after their last process."""
     group = (folder / "cgroup").read_text().strip()
     until = time.monotonic() + 30
-    while left := [top / group for top in CGROUPS.iterdir() if (top / group).exists()]:
-        assert time.monotonic() < until, left
-        for top in left:
+    while leftovers := [top / group for top in CGROUPS.iterdir() if (top / group).exists()]:
+        assert time.monotonic() < until, leftovers
+        for top in leftovers:
             for path, _, _ in os.walk(top, topdown=False):
                 with suppress(OSError):
                     os.rmdir(path)

@@ -108,27 +108,27 @@ class Node:
         path = f"/api/v1/pods?fieldSelector=spec.nodeName%3D{self.name}"
         while not self._over.wait(0.06):
             with suppress(HTTPError, URLError, OSError):
-                for told in self.control.ask("GET", path)["items"]:
-                    self._see(told)
+                for document in self.control.ask("GET", path)["items"]:
+                    self._see(document)
 
-    def _see(self, told: dict[str, Any]) -> None:
-        meta = told["metadata"]
+    def _see(self, document: dict[str, Any]) -> None:
+        meta = document["metadata"]
         if meta["namespace"].endswith("-by-hand"):
             return
         pod = self.jobs.get(meta["uid"])
         if pod is None and not meta.get("deletionTimestamp"):
-            pod = self.jobs[meta["uid"]] = Pod(self, told)
+            pod = self.jobs[meta["uid"]] = Pod(self, document)
             threading.Thread(target=pod.run, daemon=True).start()
         elif meta.get("deletionTimestamp") and (pod is None or not pod.ending):
             if pod is None:
-                self.forget(told)
+                self.forget(document)
                 return
             pod.ending = True
             grace = float(meta.get("deletionGracePeriodSeconds") or 0)
             threading.Thread(target=pod.end, args=(grace,), daemon=True).start()
 
-    def forget(self, told: dict[str, Any]) -> None:
-        meta = told["metadata"]
+    def forget(self, document: dict[str, Any]) -> None:
+        meta = document["metadata"]
         with suppress(HTTPError):
             self.control.ask(
                 "DELETE",
@@ -138,10 +138,10 @@ class Node:
 
 
 class Pod:
-    def __init__(self, node: Node, told: dict[str, Any]) -> None:
-        self.node, self.told, self.ending = node, told, False
+    def __init__(self, node: Node, document: dict[str, Any]) -> None:
+        self.node, self.told, self.ending = node, document, False
         self.process: subprocess.Popen[bytes] | None = None
-        self.container = told["spec"]["containers"][0]
+        self.container = document["spec"]["containers"][0]
         self.lines: list[tuple[datetime, bytes]] | None = None  # None: it has no log yet
         self.before: list[tuple[datetime, bytes]] | None = None  # of the attempt before
         self.restarts = 0
@@ -200,12 +200,14 @@ class Pod:
         self, since: str = "", lines: int | None = None, stamped: bool = False, before: bool = False
     ) -> bytes:
         """As a kubelet reads it: by whole seconds, then the newest lines."""
-        kept = self.before if before else self.lines
-        told = [(at, line) for at, line in kept or () if stamp(at) >= since]
-        told = told if lines is None else told[len(told) - min(lines, len(told)) :]
+        stamped_lines = self.before if before else self.lines
+        selected = [(at, line) for at, line in stamped_lines or () if stamp(at) >= since]
+        selected = (
+            selected if lines is None else selected[len(selected) - min(lines, len(selected)) :]
+        )
         return b"".join(
             f"{at:%Y-%m-%dT%H:%M:%S.%f}000Z ".encode() + line if stamped else line
-            for at, line in told
+            for at, line in selected
         )
 
     def end(self, grace: float) -> None:
@@ -273,32 +275,32 @@ def _handler(node: Node) -> type[BaseHTTPRequestHandler]:
         """`/containerLogs/NAMESPACE/POD/CONTAINER`, as the API server asks for it."""
 
         def do_GET(self) -> None:
-            asked = urlparse(self.path)
-            told = {name: values[0] for name, values in parse_qs(asked.query).items()}
-            _, word, space, name, container = (asked.path.split("/") + [""] * 5)[:5]
+            url = urlparse(self.path)
+            query = {name: values[0] for name, values in parse_qs(url.query).items()}
+            _, word, space, name, container = (url.path.split("/") + [""] * 5)[:5]
             pods = [pod for pod in node.jobs.values() if pod.path.endswith(f"/{space}/pods/{name}")]
-            before = told.get("previous") == "true"
+            before = query.get("previous") == "true"
             if before and pods and pods[-1].before is None:
-                said = f'previous terminated container "{container}" in pod "{name}" not found'
-                self._answer(400, said.encode())
+                message = f'previous terminated container "{container}" in pod "{name}" not found'
+                self._answer(400, message.encode())
                 return
             if word != "containerLogs" or not pods or pods[-1].lines is None:
-                said = (
+                message = (
                     f'container "{container}" in pod "{name}" is waiting to start: PodInitializing'
                 )
-                self._answer(400, said.encode())
+                self._answer(400, message.encode())
                 return
-            most = int(told["tailLines"]) if "tailLines" in told else None
-            stamped = told.get("timestamps") == "true"
-            data = pods[-1].log(told.get("sinceTime", ""), most, stamped, before)
-            self._answer(200, data[: int(told["limitBytes"])] if "limitBytes" in told else data)
+            most = int(query["tailLines"]) if "tailLines" in query else None
+            stamped = query.get("timestamps") == "true"
+            data = pods[-1].log(query.get("sinceTime", ""), most, stamped, before)
+            self._answer(200, data[: int(query["limitBytes"])] if "limitBytes" in query else data)
 
         def do_POST(self) -> None:
             """`/deny/WORDS` is an admission webhook that says no."""
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            said = {"message": unquote(self.path.removeprefix("/deny/").partition("?")[0])}
-            response = {"uid": asked["request"]["uid"], "allowed": False, "status": said}
-            document = {**asked, "request": None, "response": response}
+            review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            answer = {"message": unquote(self.path.removeprefix("/deny/").partition("?")[0])}
+            response = {"uid": review["request"]["uid"], "allowed": False, "status": answer}
+            document = {**review, "request": None, "response": response}
             self._answer(200, json.dumps(document).encode())
 
         def _answer(self, status: int, data: bytes) -> None:
@@ -316,7 +318,7 @@ def _handler(node: Node) -> type[BaseHTTPRequestHandler]:
 def wait_for(look: Any, seconds: float = 60.0) -> Any:
     """What it answers as soon as that is true."""
     until = time.monotonic() + seconds
-    while not (told := look()):
+    while not (answer := look()):
         assert time.monotonic() < until, look
         time.sleep(0.02)
-    return told
+    return answer

@@ -53,8 +53,8 @@ class Proxy:
 
 def _status(code: str) -> bytes:
     reason, message = STATUS[code]
-    told = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
-    return json.dumps({**told, "message": message, "reason": reason, "code": int(code)}).encode()
+    status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+    return json.dumps({**status, "message": message, "reason": reason, "code": int(code)}).encode()
 
 
 def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:

@@ -32,14 +32,14 @@ class Guarded:
         self.locked: dict[str, str] = {}  # words of a URL -> the Authorization that opens it
         self.control = Control({"lock": self.lock})
 
-    def lock(self, told: dict[str, Any]) -> None:
-        self.locked[told["url"]] = told["authorization"]
+    def lock(self, facts: dict[str, Any]) -> None:
+        self.locked[facts["url"]] = facts["authorization"]
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Answer:
         path, query = environ["PATH_INFO"], environ.get("QUERY_STRING", "")
         if path.startswith(ROAD):
-            told = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-            return _sent(start, 200, self.control.answer(path, told))
+            body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+            return _sent(start, 200, self.control.answer(path, body))
         url = f"{path}?{query}"
         fault = self.control.meet(environ["REQUEST_METHOD"], url)
         if fault:

@@ -31,8 +31,8 @@ class MlflowService(Service):
             method="POST",
         )
         with urlopen(request, timeout=60) as answer:
-            found: dict[str, Any] = json.load(answer)
-            return found
+            document: dict[str, Any] = json.load(answer)
+            return document
 
 
 class MlflowExperiment:
@@ -46,11 +46,11 @@ class MlflowExperiment:
     def begin(self, tag: str = "tiny", name: str = "tiny", status: str = "RUNNING") -> str:
         """A run with our tag: its id."""
         if not self.id:
-            made = self.service.call("experiments/create", {"name": self.name})
-            self.id = made["experiment_id"]
+            experiment = self.service.call("experiments/create", {"name": self.name})
+            self.id = experiment["experiment_id"]
         tags = [{"key": "herorun.run", "value": tag}] if tag else []
-        told = {"experiment_id": self.id, "run_name": name, "start_time": self.time, "tags": tags}
-        run: str = self.service.call("runs/create", told)["run"]["info"]["run_id"]
+        fields = {"experiment_id": self.id, "run_name": name, "start_time": self.time, "tags": tags}
+        run: str = self.service.call("runs/create", fields)["run"]["info"]["run_id"]
         if status != "RUNNING":
             self.end(run, status)
         return run
@@ -113,6 +113,6 @@ def _start(folder: Path) -> None:
     while not (folder / "address.json").exists():
         if process.poll() is not None or time.monotonic() > until:
             process.kill()
-            said = (folder / "server.log").read_text()[-2000:]
-            raise RuntimeError(f"mlflow_server did not start:\n{said}")
+            log_end = (folder / "server.log").read_text()[-2000:]
+            raise RuntimeError(f"mlflow_server did not start:\n{log_end}")
         time.sleep(0.05)

@@ -42,8 +42,8 @@ class Prometheus:
             return json.load(answer)["data"]
 
     def query(self, expression: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.ask("query", query=expression)["result"]
-        return found
+        result: list[dict[str, Any]] = self.ask("query", query=expression)["result"]
+        return result
 
 
 @contextmanager

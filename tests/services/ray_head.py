@@ -96,13 +96,13 @@ def ray_start(flags: list[str], options: dict[str, object], log: Path) -> "subpr
         "--block",
         "--disable-usage-stats",
     ]
-    with log.open("ab") as said:
+    with log.open("ab") as log_file:
         return subprocess.Popen(
             [*argv, *(f"--{name}={value}" for name, value in options.items())],
             env={**os.environ, **QUIET},
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=log_file,
+            stderr=log_file,
             start_new_session=True,
             preexec_fn=lambda: prctl(DEATH_SIGNAL, signal.SIGTERM),
         )
@@ -138,8 +138,8 @@ def end(head: "subprocess.Popen[bytes]") -> None:
     with contextlib.suppress(subprocess.TimeoutExpired):
         head.wait(8)
     until = time.monotonic() + 10
-    while (left := descendants(os.getpid())) and time.monotonic() < until:
-        for pid in left:
+    while (remaining := descendants(os.getpid())) and time.monotonic() < until:
+        for pid in remaining:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
@@ -156,10 +156,10 @@ def descendants(root: int) -> list[int]:
                 parents[int(name)] = int(
                     Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1]
                 )
-    found, new = set[int](), {root}
-    while new := {pid for pid, parent in parents.items() if parent in new and pid not in found}:
-        found |= new
-    return sorted(found)
+    pids, new = set[int](), {root}
+    while new := {pid for pid, parent in parents.items() if parent in new and pid not in pids}:
+        pids |= new
+    return sorted(pids)
 
 
 def free() -> int:

@@ -29,10 +29,10 @@ class Faulty:
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Answer:
         path, query = environ["PATH_INFO"], environ.get("QUERY_STRING", "")
         if path.startswith(ROAD):
-            told = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-            return _sent(start, 200, self.control.answer(path, told))
-        shown = path.encode("latin-1").decode("utf-8", "replace")
-        fault = self.control.meet(environ["REQUEST_METHOD"], f"{shown}?{query}")
+            body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+            return _sent(start, 200, self.control.answer(path, body))
+        path_text = path.encode("latin-1").decode("utf-8", "replace")
+        fault = self.control.meet(environ["REQUEST_METHOD"], f"{path_text}?{query}")
         if fault and not fault.after:
             environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             return _failed(start, fault, environ["REQUEST_METHOD"])
@@ -73,20 +73,20 @@ class Quiet(WSGIRequestHandler):
 def acts() -> dict[str, Any]:
     store = s3_backends[ACCOUNT][PARTITION]
 
-    def bucket(told: dict[str, Any]) -> None:
+    def bucket(facts: dict[str, Any]) -> None:
         """Make a bucket; its further facts, as boto3 takes them, are told."""
-        name = told["name"]
-        store.create_bucket(name, told.get("location", "us-east-1"))
-        if "lifecycle" in told:
-            store.put_bucket_lifecycle(name, told["lifecycle"])
-        if "versioning" in told:
-            store.put_bucket_versioning(name, told["versioning"])
+        name = facts["name"]
+        store.create_bucket(name, facts.get("location", "us-east-1"))
+        if "lifecycle" in facts:
+            store.put_bucket_lifecycle(name, facts["lifecycle"])
+        if "versioning" in facts:
+            store.put_bucket_versioning(name, facts["versioning"])
 
-    def fill(told: dict[str, Any]) -> int:
+    def fill(facts: dict[str, Any]) -> int:
         """Write files in this process: `{"bucket": .., "files": {name: text}}`."""
-        for name, text in told["files"].items():
-            store.put_object(told["bucket"], name, text.encode())
-        return len(told["files"])
+        for name, text in facts["files"].items():
+            store.put_object(facts["bucket"], name, text.encode())
+        return len(facts["files"])
 
     return {"bucket": bucket, "fill": fill}
 

@@ -20,8 +20,8 @@ class Service:
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}"
 
-    def tell(self, word: str, **told: Any) -> Any:
-        request = Request(f"{self.url}/_control/{word}", json.dumps(told).encode(), method="POST")
+    def tell(self, word: str, **facts: Any) -> Any:
+        request = Request(f"{self.url}/_control/{word}", json.dumps(facts).encode(), method="POST")
         with urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
@@ -29,9 +29,9 @@ class Service:
         """Every request since the last time that somebody asked, as `GET /path?query`, unquoted."""
         return [str(line) for line in self.tell("requests")]
 
-    def fault(self, **told: Any) -> None:
+    def fault(self, **facts: Any) -> None:
         """See `control.Fault`."""
-        self.tell("fault", **told)
+        self.tell("fault", **facts)
 
     def heal(self) -> None:
         self.tell("heal")

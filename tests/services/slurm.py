@@ -66,20 +66,20 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         pytest.skip(why)
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with _standing(_folder(shared / "slurm")) as found:
-        yield found
+    with _standing(_folder(shared / "slurm")) as running_cluster:
+        yield running_cluster
 
 
-def _folder(told: Path) -> Path:
+def _folder(stated: Path) -> Path:
     """The same for the whole session. pytest's own is closed to others, which munge does not put up
     with.
     """
-    with _alone(told):
-        if not told.exists():
-            made = Path(tempfile.mkdtemp(prefix="herorun-slurm-"))
-            made.chmod(0o755)
-            told.write_text(f"{made}/up")
-    return Path(told.read_text())
+    with _alone(stated):
+        if not stated.exists():
+            made_folder = Path(tempfile.mkdtemp(prefix="herorun-slurm-"))
+            made_folder.chmod(0o755)
+            stated.write_text(f"{made_folder}/up")
+    return Path(stated.read_text())
 
 
 @contextmanager

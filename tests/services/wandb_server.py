@@ -45,10 +45,10 @@ class World:
     def project(self, entity: str, project: str) -> dict[str, dict[str, Any]] | None:
         """Its runs by path; None if this key may not know it, or it is not there."""
         prefix = f"{entity}/{project}/"
-        found = {path: run for path, run in self.runs.items() if path.startswith(prefix)}
-        if f"{entity}/{project}" in self.hidden or not found:
+        runs = {path: run for path, run in self.runs.items() if path.startswith(prefix)}
+        if f"{entity}/{project}" in self.hidden or not runs:
             return None
-        return {path: run for path, run in found.items() if not run.get("deleted")}
+        return {path: run for path, run in runs.items() if not run.get("deleted")}
 
     def fault(self, operation: str) -> dict[str, Any] | None:
         return next((f for f in self.faults if f.get("op") in (None, operation)), None)
@@ -123,14 +123,21 @@ def many_runs(v: Variables) -> Any:
     runs = WORLD.project(v["entity"], v["project"])
     if runs is None:
         return {"project": None}
-    wanted = json.loads(v.get("filters") or "{}").get("display_name")
-    found = [shown(path, run) for path, run in sorted(runs.items())]
-    nodes = [run for run in found if wanted in (None, run["displayName"])][: v.get("perPage", 50)]
+    display_name = json.loads(v.get("filters") or "{}").get("display_name")
+    matching = [shown(path, run) for path, run in sorted(runs.items())]
+    nodes = [run for run in matching if display_name in (None, run["displayName"])][
+        : v.get("perPage", 50)
+    ]
     edges = [{"node": node, "cursor": node["name"]} for node in nodes]
     page = {"endCursor": nodes[-1]["name"] if nodes else None, "hasNextPage": False}
-    listed = {"edges": edges, "pageInfo": page}
+    connection = {"edges": edges, "pageInfo": page}
     return {
-        "project": {"internalId": "1", "runCount": len(nodes), "readOnly": False, "runs": listed}
+        "project": {
+            "internalId": "1",
+            "runCount": len(nodes),
+            "readOnly": False,
+            "runs": connection,
+        }
     }
 
 
@@ -163,9 +170,9 @@ def upsert(v: Variables) -> Any:
         "state": "running",
         "displayName": v.get("displayName") or run.get("displayName") or v["name"],
     }
-    told = json.loads(v.get("config") or "{}")
-    run["internal"] = {"_wandb": told.pop("_wandb", {"value": {"t": {}}})}
-    run["config"] = {key: item.get("value") for key, item in told.items()}
+    config = json.loads(v.get("config") or "{}")
+    run["internal"] = {"_wandb": config.pop("_wandb", {"value": {"t": {}}})}
+    run["config"] = {key: item.get("value") for key, item in config.items()}
     entity, project, name = path.split("/")
     place = {"id": "P", "name": project, "entity": {"id": "E", "name": entity}}
     bucket = {
@@ -252,17 +259,17 @@ OPERATIONS: dict[str, Callable[[Variables], Any]] = {
 ADDRESS = ""
 
 
-def stream(path: str, told: dict[str, Any]) -> Any:
+def stream(path: str, document: dict[str, Any]) -> Any:
     """What a writer sends while it runs, and at its end. Bare NaN and Infinity are kept as text."""
     run = WORLD.runs.setdefault(path, {"history": []})
     run["heartbeatAt"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    sent = (told.get("files") or {}).get("wandb-history.jsonl", {}).get("content", [])
+    lines = (document.get("files") or {}).get("wandb-history.jsonl", {}).get("content", [])
     run["history"] = [
         *run.get("history", []),
-        *(json.loads(line, parse_constant=str) for line in sent),
+        *(json.loads(line, parse_constant=str) for line in lines),
     ]
-    if told.get("complete"):
-        run["state"] = "failed" if told.get("exitcode") else "finished"
+    if document.get("complete"):
+        run["state"] = "failed" if document.get("exitcode") else "finished"
     return {"limits": {}, "stopped": False}
 
 
@@ -276,9 +283,9 @@ class Answering(BaseHTTPRequestHandler):
         body = self._body()
         if self.path == "/graphql":
             return self._graphql(json.loads(body))
-        written = re.fullmatch(r"/files/(.+)/file_stream", self.path)
+        match = re.fullmatch(r"/files/(.+)/file_stream", self.path)
         with WORLD.lock:
-            return self._send(stream(written[1], json.loads(body)) if written else {})
+            return self._send(stream(match[1], json.loads(body)) if match else {})
 
     def do_GET(self) -> None:
         self._body()
@@ -287,8 +294,8 @@ class Answering(BaseHTTPRequestHandler):
     def do_PUT(self) -> None:
         body = self._body()
         if self.path == "/_state":
-            told = json.loads(body)
-            WORLD.runs, WORLD.hidden = told.get("runs", {}), told.get("hidden", [])
+            document = json.loads(body)
+            WORLD.runs, WORLD.hidden = document.get("runs", {}), document.get("hidden", [])
         elif self.path == "/_fault":
             WORLD.faults.append(json.loads(body))
         self._send({})
@@ -298,9 +305,9 @@ class Answering(BaseHTTPRequestHandler):
         WORLD.asked.clear()
         self._send({})
 
-    def _graphql(self, told: dict[str, Any]) -> None:
-        found = re.search(r"\b(?:query|mutation)\s+(\w+)", told["query"])
-        operation = found[1] if found else ""
+    def _graphql(self, document: dict[str, Any]) -> None:
+        match = re.search(r"\b(?:query|mutation)\s+(\w+)", document["query"])
+        operation = match[1] if match else ""
         WORLD.asked.append(operation)
         if fault := WORLD.fault(operation):
             return self._fail(fault)
@@ -309,12 +316,12 @@ class Answering(BaseHTTPRequestHandler):
             != "Basic " + base64.b64encode(f"api:{KEY}".encode()).decode()
         ):
             return self._send({"errors": [{"message": "permission denied"}]}, 401)
-        act = server if "serverInfo" in told["query"] else OPERATIONS.get(operation)
+        act = server if "serverInfo" in document["query"] else OPERATIONS.get(operation)
         if act is None:
             return self._send({"errors": [{"message": f"unknown operation {operation}"}]}, 400)
         try:
             with WORLD.lock:
-                data = act(told.get("variables") or {})
+                data = act(document.get("variables") or {})
         except Gone as why:
             return self._send({"errors": [{"message": str(why)}]}, 409)
         return self._send({"data": data})

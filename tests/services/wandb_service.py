@@ -27,13 +27,13 @@ class WandbService:
         self._call("PUT", "/_state", {"runs": runs, "hidden": hidden})
 
     def runs(self) -> dict[str, dict[str, Any]]:
-        found: dict[str, dict[str, Any]] = self._call("GET", "/_state")["runs"]
-        return found
+        runs: dict[str, dict[str, Any]] = self._call("GET", "/_state")["runs"]
+        return runs
 
     def asked(self) -> list[str]:
         """The GraphQL operations since the last `heal`."""
-        found: list[str] = self._call("GET", "/_state")["asked"]
-        return found
+        requests: list[str] = self._call("GET", "/_state")["asked"]
+        return requests
 
     def fault(self, **fault: Any) -> None:
         """`status`, `body`, `message`, `sleep`: what each request gets, or only those of the
@@ -81,8 +81,8 @@ class Reader:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps(question) + "\n")
         self._process.stdin.flush()
-        found: Mapping[str, Any] = json.loads(self._process.stdout.readline())
-        return found
+        answer: Mapping[str, Any] = json.loads(self._process.stdout.readline())
+        return answer
 
     def stop(self) -> None:
         self._process.communicate(timeout=20)

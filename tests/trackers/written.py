@@ -25,12 +25,12 @@ BLOCK = 32768
 def history(step: int | None, values: Mapping[str, Any], at: float = 1.7e9) -> bytes:
     """A row as W&B's client writes it."""
     record = Record(num=step or 0)
-    told = (
+    records = (
         {**values, "_timestamp": at}
         if step is None
         else {**values, "_step": step, "_timestamp": at}
     )
-    for name, value in told.items():
+    for name, value in records.items():
         item = record.history.item.add()
         item.nested_key.extend(name.split("."))
         item.value_json = json.dumps(value)
@@ -41,16 +41,16 @@ def framed(records: Iterable[bytes], at: int) -> bytes:
     """Records in LevelDB's framing, as they follow the byte `at` of a log."""
     out = bytearray() if at else bytearray(BEGIN)
     for record in records:
-        begun = False
-        while record or not begun:
-            left = BLOCK - (at + len(out)) % BLOCK
-            if left < 7:
-                out += bytes(left)
+        is_begun = False
+        while record or not is_begun:
+            room = BLOCK - (at + len(out)) % BLOCK
+            if room < 7:
+                out += bytes(room)
                 continue
-            piece, record = record[: left - 7], record[left - 7 :]
-            kind = (3 if record else 4) if begun else (2 if record else 1)
+            piece, record = record[: room - 7], record[room - 7 :]
+            kind = (3 if record else 4) if is_begun else (2 if record else 1)
             out += struct.pack("<IHB", zlib.crc32(bytes([kind]) + piece), len(piece), kind) + piece
-            begun = True
+            is_begun = True
     return bytes(out)
 
 
@@ -66,8 +66,8 @@ def append(log: Path, *records: bytes) -> None:
 def event(step: int, values: Mapping[str, float], at: float = 1.7e9) -> bytes:
     """As tensorboardX writes it: the fields in their order, a step of zero left out."""
     summary = b"".join(delimited(0x0A, value(tag, number)) for tag, number in values.items())
-    told = b"\x10" + varint(step & (1 << 64) - 1) if step else b""
-    return b"\x09" + struct.pack("<d", at) + told + delimited(0x2A, summary)
+    step_field = b"\x10" + varint(step & (1 << 64) - 1) if step else b""
+    return b"\x09" + struct.pack("<d", at) + step_field + delimited(0x2A, summary)
 
 
 def value(tag: str, number: float) -> bytes:
@@ -75,8 +75,8 @@ def value(tag: str, number: float) -> bytes:
 
 
 def tensor_event(step: int, tag: str, tensor: bytes) -> bytes:
-    told = delimited(0x0A, delimited(0x0A, tag.encode()) + delimited(0x42, tensor))
-    return b"\x09" + struct.pack("<d", 1.7e9) + b"\x10" + varint(step) + delimited(0x2A, told)
+    summary = delimited(0x0A, delimited(0x0A, tag.encode()) + delimited(0x42, tensor))
+    return b"\x09" + struct.pack("<d", 1.7e9) + b"\x10" + varint(step) + delimited(0x2A, summary)
 
 
 def delimited(tag: int, content: bytes) -> bytes:
@@ -128,4 +128,4 @@ def trackio_rows(path: Path, *rows: tuple[int, Any], run: str = "3f2a", name: st
     statement = (
         "insert into metrics (run_id, timestamp, run_name, step, metrics) values (?, ?, ?, ?, ?)"
     )
-    execute(path, statement, ((run, NOON, name, step, told) for step, told in rows))
+    execute(path, statement, ((run, NOON, name, step, metrics) for step, metrics in rows))

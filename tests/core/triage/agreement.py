@@ -14,18 +14,19 @@ from judged import judged
 def main(folder: Path) -> None:
     with (folder / "INDEX.csv").open(encoding="utf-8", newline="") as index:
         rows = [(row["file"], row["class"]) for row in csv.DictReader(index)]
-    said = [
-        (name, wanted, judged((folder / name).read_bytes()).failure.value) for name, wanted in rows
+    verdicts = [
+        (name, expected, judged((folder / name).read_bytes()).failure.value)
+        for name, expected in rows
     ]
-    for name, wanted, found in said:
-        if wanted != found:
-            print(f"{name}: people say {wanted}, triage says {found}")
-    asked = Counter(wanted for _, wanted, _ in said)
-    agreed = Counter(wanted for _, wanted, found in said if wanted == found)
+    for name, expected, actual in verdicts:
+        if expected != actual:
+            print(f"{name}: people say {expected}, triage says {actual}")
+    expected_counts = Counter(expected for _, expected, _ in verdicts)
+    agreed = Counter(expected for _, expected, actual in verdicts if expected == actual)
     print("\n| class | logs | agreed |\n| --- | --- | --- |")
-    for kind in sorted(asked):
-        print(f"| {kind} | {asked[kind]} | {agreed[kind]} |")
-    print(f"| all | {asked.total()} | {agreed.total()} |")
+    for kind in sorted(expected_counts):
+        print(f"| {kind} | {expected_counts[kind]} | {agreed[kind]} |")
+    print(f"| all | {expected_counts.total()} | {agreed.total()} |")
 
 
 if __name__ == "__main__":

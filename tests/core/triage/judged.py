@@ -14,16 +14,18 @@ def judged(
     catalogue: Catalogue | None = None,
     block: int = 1 << 20,
 ) -> TriageVerdict:
-    known = catalogue or shipped()
-    state, matches = scanned(log, known, block)
-    return judge_log(known, see(AttemptLog(), matches), state.last_line, exit_code)
+    signatures = catalogue or shipped()
+    state, matches = scanned(log, signatures, block)
+    return judge_log(signatures, see(AttemptLog(), matches), state.last_line, exit_code)
 
 
-def scanned(log: str | bytes, known: Catalogue, block: int = 1 << 20) -> tuple[Scan, list[Match]]:
+def scanned(
+    log: str | bytes, signatures: Catalogue, block: int = 1 << 20
+) -> tuple[Scan, list[Match]]:
     data = log.encode() if isinstance(log, str) else log
-    state, found = Scan(), []
+    state, matches = Scan(), []
     for at in range(0, len(data), block):
-        state, some = scan(known, state, data[at : at + block])
-        found += some
-    state, rest = finish(known, state)
-    return state, found + rest
+        state, some = scan(signatures, state, data[at : at + block])
+        matches += some
+    state, rest = finish(signatures, state)
+    return state, matches + rest

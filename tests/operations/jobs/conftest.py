@@ -14,7 +14,7 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Alone]:
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     (home / "w").mkdir()
-    told = Alone(home / "w")
-    yield told
-    told.end()
+    world = Alone(home / "w")
+    yield world
+    world.end()
     forget()

@@ -69,7 +69,7 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
         WallTimeState.UNKNOWN: 800.0,
     }
     half = steps // 2
-    told = {
+    fields = {
         "run": "tiny",
         "verdict": f"tiny is degraded at ~{steps}/{steps + 1155} steps; slow-steps fires.",
         "level": "warn",
@@ -194,16 +194,16 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
         "next": "",
         "notes": ["rows as fetched until 2026-11-21 11:59 UTC"],
     }
-    whole = {**told, **changes}
+    whole = {**fields, **changes}
     return {**whole, "annotations": [{"last": None, **mark} for mark in whole["annotations"]]}
 
 
 def an_alert(
     check: str, severity: str, step: int, message: str, resolved: str | None
 ) -> dict[str, Any]:
-    told = {"check": check, "subject": "", "severity": severity, "step": step, "since": AT}
-    told |= {"last_step": step + 9, "noticed_step": step + 40}
-    return {**told, "resolved": resolved, "message": message}
+    fields = {"check": check, "subject": "", "severity": severity, "step": step, "since": AT}
+    fields |= {"last_step": step + 9, "noticed_step": step + 40}
+    return {**fields, "resolved": resolved, "message": message}
 
 
 def a_link(name: str, text: str, url: str) -> dict[str, str]:
@@ -213,7 +213,7 @@ def a_link(name: str, text: str, url: str) -> dict[str, str]:
 def an_instance(
     name: str, turn: str, why: str, changes: list[str] | None, end: str
 ) -> dict[str, Any]:
-    told = {
+    fields = {
         "name": name,
         "kind": turn,
         "why": why,
@@ -226,7 +226,7 @@ def an_instance(
     }
     ended = {"ended": AT if end else None, "end_state": end, "steps": 2400 if end else None}
     ended["diagnosis"] = f"{name} is {end}" if end else ""
-    return {**told, "started": AT, **ended, "changes": changes}
+    return {**fields, "started": AT, **ended, "changes": changes}
 
 
 LOGBOOK = """\
@@ -260,6 +260,6 @@ def a_report(steps: int = 4000, logbook: str = LOGBOOK, **changes: Any) -> RunRe
         "400 steps lost to restarts",
     )
     charts = changes.pop("drawn", None)
-    drawn = some_charts(steps) if charts is None else charts
+    all_charts = some_charts(steps) if charts is None else charts
     axes = changes.pop("axes", StepAxes())
-    return RunReport(a_document(steps, **changes), drawn, account, logbook, axes=axes)
+    return RunReport(a_document(steps, **changes), all_charts, account, logbook, axes=axes)

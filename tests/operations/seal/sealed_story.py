@@ -32,17 +32,19 @@ class World:
 def seal_json(story: Story, capsys: CAPTURE, code: int) -> tuple[dict[str, Any], set[str]]:
     """What `herorun seal` tells, and the checks that are open."""
     capsys.readouterr()
-    found = story.herorun("seal", SLUG, "--json")
+    actual = story.herorun("seal", SLUG, "--json")
     out, err = capsys.readouterr()
-    assert found == code, (found, out, err)
-    told: dict[str, Any] = json.loads(out)
-    return told, {f["check"] for f in told["findings"] if f["outcome"] in ("fail", "unknown")}
+    assert actual == code, (actual, out, err)
+    document: dict[str, Any] = json.loads(out)
+    return document, {
+        f["check"] for f in document["findings"] if f["outcome"] in ("fail", "unknown")
+    }
 
 
 def ended(story: Story, instance: str = "tiny-1") -> bool:
     run = story.run
-    found = run.scheduler.find(instance, run.record.memory().launchings[instance].at)
-    return isinstance(found, Found) and found.job.state.ended and not found.job.running_tasks
+    answer = run.scheduler.find(instance, run.record.memory().launchings[instance].at)
+    return isinstance(answer, Found) and answer.job.state.ended and not answer.job.running_tasks
 
 
 def is_sealed_after_its_end(world: World, capsys: CAPTURE) -> dict[str, Any]:
@@ -54,15 +56,15 @@ def is_sealed_after_its_end(world: World, capsys: CAPTURE) -> dict[str, Any]:
     assert story.launch() == 0, capsys.readouterr()
     eventually(world.begun, PATIENCE)
 
-    told, blocked = seal_json(story, capsys, 1)
-    assert (told["verdict"], told["tag"], story.tags()) == ("blocked", None, [])
+    document, blocked = seal_json(story, capsys, 1)
+    assert (document["verdict"], document["tag"], story.tags()) == ("blocked", None, [])
     assert world.blocks <= blocked, blocked
 
     world.go()
     eventually(lambda: ended(story), PATIENCE)
     assert [story.tick(), story.tick()] == [0, 0], capsys.readouterr()
-    told, _ = seal_json(story, capsys, 0)
-    assert (told["verdict"], told["tag"]) == ("clear", TAG)
+    document, _ = seal_json(story, capsys, 0)
+    assert (document["verdict"], document["tag"]) == ("clear", TAG)
     assert story.herorun("seal", SLUG) == 0
     assert story.tags() == story.tags(story.origin)
 
