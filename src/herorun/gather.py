@@ -61,7 +61,7 @@ def gather(
     whose = (
         place.state if isinstance(place, Place) else ""
     )  # runs that are watched together read the same sources
-    until, waiting = monotonic() + deadline, 0
+    until, pending_count = monotonic() + deadline, 0
     while order.is_active():
         for kind in order.get_ready():
             if kind in given_evidence:
@@ -69,8 +69,8 @@ def gather(
                 continue
             inputs = [evidence[need] for need in graph[kind]]
             _start_reading((whose, name_of(kind)), kind, sources.get(kind), inputs, answers)
-            waiting += 1
-        if waiting:
+            pending_count += 1
+        if pending_count:
             progress.progress(
                 "reading the world",
                 len(evidence) - len(given_evidence),
@@ -84,7 +84,7 @@ def gather(
                 if monotonic() >= until:
                     break
                 continue
-            evidence[kind], waiting = value, waiting - 1
+            evidence[kind], pending_count = value, pending_count - 1
             order.done(kind)
     progress.progress("reading the world", 1, 1)
     timed_out = Unavailable(f"not read within {format_span(deadline)}")

@@ -171,9 +171,9 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
     if len(names) == 1 and not every_run:
         return watch(names[0], Path(start), report, end, opened=watched_run)
 
-    def tell(slug: str, message: str) -> None:
+    def report_unread(slug: str, message: str) -> None:
         output.show_run_note(slug, message)
         if as_json:
             output.show_json_line(UnreadDocument(slug=slug, error=message))
 
-    return worst(watch_all(names, Path(start), report, tell, end, every_run))
+    return worst(watch_all(names, Path(start), report, report_unread, end, every_run))

@@ -124,9 +124,9 @@ def _of_run(reading: RunReading, at: datetime) -> Iterator[Sample]:
         if value is not None:
             yield Sample(f"herorun_{name}", run.slug, float(value), labels)
 
-    def one_of(name: str, states: Iterable[str], holds: str) -> Iterator[Sample]:
+    def one_of(name: str, states: Iterable[str], current: str) -> Iterator[Sample]:
         for word in states:
-            yield from sample(name, word == holds, word)
+            yield from sample(name, word == current, word)
 
     yield from sample("run_readable", not run.error)
     if run.error:

@@ -108,11 +108,11 @@ class PrunePlan:
         """Whether what a person typed is this plan's digest, or at least the first 12 digits of
         it.
         """
-        word, whole = (
+        prefix, full_digest = (
             typed.strip().lower().removeprefix("sha256:"),
             self.digest.removeprefix("sha256:"),
         )
-        return len(word) >= SHORT and whole.startswith(word)
+        return len(prefix) >= SHORT and full_digest.startswith(prefix)
 
 
 def prune_plan(

@@ -50,7 +50,7 @@ class Calls:
 
     def __init__(self, where: str, sleep: Callable[[float], None] = time.sleep) -> None:
         self.where = where  # owner/name
-        self._rest = sleep
+        self._sleep = sleep
         self._until: float | None = (
             None  # of the call under way: what it looks up on its way shares its deadline
         )
@@ -74,7 +74,7 @@ class Calls:
     def _paced(self, act: Callable[[], T]) -> T:
         wait = 0.0 if self._wrote is None else self._wrote + PACE - time.monotonic()
         if wait > 0:
-            self._rest(wait)
+            self._sleep(wait)
         self._wrote = time.monotonic()
         return act()
 
@@ -117,7 +117,7 @@ class Calls:
             wait = pause if fault.wait is None else fault.wait
             if pause is None or wait is None or time.monotonic() + wait > until:
                 raise CouldNotLook(fault.message)
-            self._rest(wait)
+            self._sleep(wait)
             if (
                 fault.is_lost and (settled_answer := settled()) is not None
             ):  # what was carried out may show a little later

@@ -83,10 +83,12 @@ def pack_new(repository: Repository, slug: str, content: Content) -> None:
     if 0 <= content.count - lines < PACK:
         return
 
-    def keep(lines: int, packs: "Sequence[Pack]") -> None:
+    def write_packs(lines: int, packs: "Sequence[Pack]") -> None:
         write_atomic(packs_file, canonical({"lines": lines, "packs": rows_of(packs)}).encode())
 
     with locked(packs_file.with_suffix(".lock"), 0.0):
         for leftover in packs_file.parent.glob(f".{packs_file.name}.*.new"):  # of a killed one
             leftover.unlink(missing_ok=True)
-        keep(content.count, pack(repository, slug, content.tip, packs, partial(keep, lines)))
+        write_packs(
+            content.count, pack(repository, slug, content.tip, packs, partial(write_packs, lines))
+        )

@@ -59,9 +59,11 @@ def final_step(memory: Memory) -> FinalStep | Nothing:
 def prior_launch(memory: Memory) -> PriorLaunch | Nothing:
     """The newest launch that became an instance, or whose outcome nobody knows yet."""
     started = {instance.name for instance in memory.instances}
-    waiting = memory.unsettled.instance if memory.unsettled else ""
+    unsettled_name = memory.unsettled.instance if memory.unsettled else ""
     launches = [
-        each for name, each in memory.launchings.items() if name in started or name == waiting
+        each
+        for name, each in memory.launchings.items()
+        if name in started or name == unsettled_name
     ]
     if not launches:
         return NOT_LAUNCHED

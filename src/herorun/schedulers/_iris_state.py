@@ -87,7 +87,7 @@ def _as_the_gang(job: Job, root: IrisRow, live: Sequence[IrisRow]) -> Job:
     order = (JobState.RUNNING, JobState.BUILDING, JobState.PENDING)
     first = min(live, key=lambda row: order.index(states[row.id]))
     state, running = states[first.id], _running(live)
-    waiting = (
+    pending = (
         ""
         if state is JobState.RUNNING
         else f"the coordinator is {plain(root.word)}, and its gang {first.id} waits"
@@ -96,7 +96,7 @@ def _as_the_gang(job: Job, root: IrisRow, live: Sequence[IrisRow]) -> Job:
         job,
         state=state,
         raw=f"{root.word}; gang {first.word}",
-        reason="; ".join(part for part in (waiting, first.reason) if part),
+        reason="; ".join(part for part in (pending, first.reason) if part),
         started=first.started if state is JobState.RUNNING else None,
         tasks=_sum([row.tasks for row in live]),
         running_tasks=running if running is not None or state is JobState.RUNNING else 0,

@@ -106,7 +106,7 @@ class PodLogs:
         except NotThere:
             raise LogGone(2, "The pod is gone, and its log", pod.name) from None
         except ReadRefusal as error:
-            if any(words in str(error) for words in _NONE_YET):
+            if any(phrase in str(error) for phrase in _NONE_YET):
                 raise FileNotFoundError(2, "It has no log yet", pod.name) from None
             raise CouldNotLook(str(error)) from None
         if _REMOVED.fullmatch(data):

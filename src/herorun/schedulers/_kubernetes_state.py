@@ -121,11 +121,13 @@ def _judge_live(job: Job, live: Sequence[PodRecord], lost_nodes: Collection[str]
         return replace(job, reason="; ".join(part for part in (job.reason, reason) if part))
     running = [pod for pod in live if pod.phase == "Running"]
     job = replace(job, running_tasks=min(len(running), job.tasks or len(running)))
-    waiting = next((pod for pod in live if pod.phase == "Pending"), None)
-    reason = "; ".join(part for part in (job.reason, _waits(waiting) if waiting else "") if part)
+    pending_pod = next((pod for pod in live if pod.phase == "Pending"), None)
+    reason = "; ".join(
+        part for part in (job.reason, _waits(pending_pod) if pending_pod else "") if part
+    )
     if running:
         return replace(job, state=JobState.RUNNING, reason=reason)
-    state = JobState.BUILDING if waiting and _is_starting(waiting) else JobState.PENDING
+    state = JobState.BUILDING if pending_pod and _is_starting(pending_pod) else JobState.PENDING
     return replace(job, state=state, reason=reason, started=None)
 
 

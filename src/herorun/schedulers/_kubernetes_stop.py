@@ -22,8 +22,8 @@ def end_object(
 
 def end_spec(kind: ObjectKind, suspended: bool) -> dict[str, Any]:
     """A deadline that is over ends a Job for good; the others, and a Job that waits, have none."""
-    over = kind.name == "job" and not suspended
-    return {"activeDeadlineSeconds": 1} if over else {"suspend": True}
+    deletes_pods = kind.name == "job" and not suspended
+    return {"activeDeadlineSeconds": 1} if deletes_pods else {"suspend": True}
 
 
 def deactivate(kube: Kubectl, workload: Mapping[str, Any]) -> None:

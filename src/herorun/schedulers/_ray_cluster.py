@@ -94,13 +94,13 @@ def unplaced(document: Any, driver: str) -> str:
             for each in document["data"]["result"]["result"]
             if each["creator_job_id"] == driver
         ]
-        waiting = [each for each in groups if each["state"] in ("PENDING", "RESCHEDULING")]
+        pending = [each for each in groups if each["state"] in ("PENDING", "RESCHEDULING")]
     except (KeyError, TypeError):
         return ""
-    if not waiting:
+    if not pending:
         return ""
     return (
-        f"runs without its whole allocation: {len(waiting)} of {len(groups)} placement groups "
+        f"runs without its whole allocation: {len(pending)} of {len(groups)} placement groups "
         "wait (unsatisfied resources)"
     )
 

@@ -31,7 +31,7 @@ def read_approvals(
         "--",
         file.path,
     ).text.splitlines()
-    waiting: dict[Waiver, CommitAuthor | str] = dict.fromkeys(
+    unproven: dict[Waiver, CommitAuthor | str] = dict.fromkeys(
         waivers.waivers, "no commit adds it as it is"
     )
     authors: dict[Waiver, CommitAuthor | str] = {}
@@ -40,14 +40,14 @@ def read_approvals(
         stated_waivers = _waivers_at(repository, author.commit, file.path)
         authors |= {
             each: commit_author
-            for each, commit_author in waiting.items()
+            for each, commit_author in unproven.items()
             if each not in stated_waivers
         }
-        waiting = {each: author for each in waiting if each in stated_waivers}
-        if not waiting:
+        unproven = {each: author for each in unproven if each in stated_waivers}
+        if not unproven:
             break
     cut = _cut(repository, len(rows))
-    return Approvals(tuple(authors.get(each) or cut or waiting[each] for each in waivers.waivers))
+    return Approvals(tuple(authors.get(each) or cut or unproven[each] for each in waivers.waivers))
 
 
 def _author(row: str) -> CommitAuthor:

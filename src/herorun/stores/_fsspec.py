@@ -61,7 +61,7 @@ class Requests:
         deadline: float,
         explain: Callable[[Exception], str] | None = None,
     ) -> None:
-        self._opened, self._deadline, self._words = opened, deadline, explain or describe_error
+        self._opened, self._deadline, self._explain = opened, deadline, explain or describe_error
         self._lock, self._system = Lock(), None
 
     def ask(self, where: str, act: Callable[[Any], Awaitable[T]]) -> T:
@@ -113,9 +113,9 @@ class Requests:
         return TimeoutError(scrub(f"{where}: no answer within {format_span(self._deadline)}"))
 
     def _failed(self, where: str, error: Exception, attempts: Attempts) -> OSError:
-        message = " ".join(self._words(error).split())
-        words = ": ".join(dict.fromkeys(part for part in (attempts.problem, message) if part))
-        return OSError(f"{scrub(where)}: {scrub(words)[:300]}")
+        message = " ".join(self._explain(error).split())
+        summary = ": ".join(dict.fromkeys(part for part in (attempts.problem, message) if part))
+        return OSError(f"{scrub(where)}: {scrub(summary)[:300]}")
 
 
 async def _awaited(act: Awaitable[T]) -> T:

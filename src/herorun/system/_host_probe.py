@@ -313,12 +313,12 @@ def counted(top: str) -> dict[str, int] | None:
     if not os.path.isdir(top):
         return None
     count = size = 0
-    waiting = [top]
-    while waiting:
-        with os.scandir(waiting.pop()) as entries:
+    folders_left = [top]
+    while folders_left:
+        with os.scandir(folders_left.pop()) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
+                    folders_left.append(entry.path)
                 else:
                     count, size = count + 1, size + entry.stat(follow_symlinks=False).st_size
     return {"files": count, "bytes": size}

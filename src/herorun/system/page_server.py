@@ -92,12 +92,12 @@ def _handler(pages: Pages, loopback: bool, token: str, kind: str) -> type[BaseHT
         def setup(self) -> None:
             """A client that says a letter now and then would keep its place for ever."""
             super().setup()
-            self.late = Timer(ASKING, self._hang_up)
-            self.late.daemon = True
-            self.late.start()
+            self.hang_up_timer = Timer(ASKING, self._hang_up)
+            self.hang_up_timer.daemon = True
+            self.hang_up_timer.start()
 
         def finish(self) -> None:
-            self.late.cancel()
+            self.hang_up_timer.cancel()
             super().finish()
 
         def parse_request(self) -> bool:
@@ -105,7 +105,7 @@ def _handler(pages: Pages, loopback: bool, token: str, kind: str) -> type[BaseHT
             try:
                 return super().parse_request()
             finally:
-                self.late.cancel()
+                self.hang_up_timer.cancel()
 
         def _hang_up(self) -> None:
             with suppress(OSError):

@@ -85,10 +85,10 @@ def _read_events(
         if finished:
             batch.rows.append(finished)
             if batch.is_full(reached - mark.offset):
-                return ReadPosition(row.begins, _note(row.had_step))
+                return ReadPosition(row.row_offset, _note(row.had_step))
         reached = end
     if row.is_doubtful and name != first:
-        return ReadPosition(row.begins)  # what follows will tell
+        return ReadPosition(row.row_offset)  # what follows will tell
     if last := row.close():
         batch.rows.append(last)
     return ReadPosition(reached, _note(row.has_step))
@@ -110,7 +110,7 @@ class _OpenRow:
         self._attempt = attempt
         self.has_step = is_known  # whether the file has told a step
         self.had_step = is_known  # the same, before the open row
-        self.begins = 0  # the offset before the open row
+        self.row_offset = 0  # the offset before the open row
         self._step = 0
         self._values: dict[str, float] = {}
         self._at: datetime | None = None
@@ -131,7 +131,7 @@ class _OpenRow:
             finished = self.close()
             finished = None if is_summary else finished
         if not self._values:
-            self._step, self._at, self.begins = step, _utc(event.wall_time), offset
+            self._step, self._at, self.row_offset = step, _utc(event.wall_time), offset
             self.had_step = self.has_step
         self._values.update(event.scalars)
         self.has_step = self.has_step or step != 0

@@ -254,8 +254,8 @@ def _stands_out(state: LossState, excess: float, noise: float, gap: int) -> bool
     if rows == 1:
         so_far = streak.total / streak.rows + _RISING if streak and streak.rows > 1 else 0.0
         return excess > max(_ALONE, so_far) and (gap <= DENSE or streak is not None)
-    near = gap <= DENSE or streak is not None or excess > _ABSURD
-    return excess > JITTERS * noise and near
+    is_near = gap <= DENSE or streak is not None or excess > _ABSURD
+    return excess > JITTERS * noise and is_near
 
 
 def _level(state: LossState, step: int, y: float, declared: bool, boundary: bool) -> None:

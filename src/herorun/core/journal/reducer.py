@@ -246,8 +246,8 @@ def _ordered(memory: Memory, event: Ordered) -> Memory:
 
 def _apply_failed(memory: Memory, event: Failed) -> Memory:
     """One try more; a post keeps waiting with the words that it was meant to say."""
-    waiting = memory.intended.get(event.key) or memory.queued.get(event.key)
-    queued = {**memory.queued, event.key: waiting} if waiting and waiting.body else memory.queued
+    intended = memory.intended.get(event.key) or memory.queued.get(event.key)
+    queued = {**memory.queued, event.key: intended} if intended and intended.body else memory.queued
     tries = Tries(memory.attempt(event.key), event.at, event.why, event.interrupted)
     unsettled = memory.unsettled
     if unsettled and unsettled.key == event.key:

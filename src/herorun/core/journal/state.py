@@ -79,7 +79,7 @@ class Memory(JournalFields):
         strays = self.strays
         if not (rejected_launches or seals or strays):
             return self
-        waiting = self.unsettled
+        unsettled = self.unsettled
         return replace(
             self,
             launchings={
@@ -90,7 +90,7 @@ class Memory(JournalFields):
             instances=tuple(
                 i for i in self.instances if i.name not in rejected_launches and i not in strays
             ),
-            unsettled=None if waiting and waiting.instance in rejected_launches else waiting,
+            unsettled=None if unsettled and unsettled.instance in rejected_launches else unsettled,
             sealed=None if self.sealed in seals else self.sealed,
             milestones=tuple(each for each in self.milestones if each not in seals),
             highest=self.next_number - 1,
@@ -272,12 +272,12 @@ class Memory(JournalFields):
 
     @property
     def unfinished(self) -> Unfinished:
-        waiting = [
+        pending = [
             (i.at, f"{i.key}: {i.what}")
             for i in self.intended.values()
             if verb_of(i.key) != Verb.PAGE
         ]
         if self.unsettled:
-            waiting.append((self.unsettled.at, f"{self.unsettled.key}: {self.unsettled.why}"))
-        waiting.sort()
-        return Unfinished(tuple(what for _, what in waiting), waiting[0][0] if waiting else None)
+            pending.append((self.unsettled.at, f"{self.unsettled.key}: {self.unsettled.why}"))
+        pending.sort()
+        return Unfinished(tuple(what for _, what in pending), pending[0][0] if pending else None)

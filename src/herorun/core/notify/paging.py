@@ -209,7 +209,7 @@ class Pages:
         """What is sent: the post's words, what was folded since the last page, and whether it may
         be a repeat.
         """
-        _, _, rest = (
+        _, _, body = (
             page.body.partition("\n\n") if page.body.startswith("**") else ("", "", page.body)
         )
         more = [
@@ -217,7 +217,7 @@ class Pages:
             for group, one in sorted(self.folded.items())
         ]
         caveat = "This may be a repeat: herorun was interrupted while it sent it."
-        parts = [rest, "\n".join(more), caveat if self.interrupted.get(sending) else ""]
+        parts = [body, "\n".join(more), caveat if self.interrupted.get(sending) else ""]
         return "\n\n".join(part for part in parts if part) or page.title
 
 

@@ -26,9 +26,9 @@ from herorun.core.redaction.scrub import scrub
 
 def alive_by(job: Any, own: Any) -> tuple[Alive, str, bool]:
     """The scheduler's word about a job of its own; else the session, the process or the queue."""
-    alive, why, well = _by_scheduler(job)
-    if alive is not Alive.UNKNOWN or own is None:
-        return alive, why, well
+    liveness, why, well = _by_scheduler(job)
+    if liveness is not Alive.UNKNOWN or own is None:
+        return liveness, why, well
     if isinstance(own, Blind):
         return Alive.UNKNOWN, own.why, False
     answers = own["seen"]

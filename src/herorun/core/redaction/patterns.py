@@ -105,7 +105,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ),
     ("PuTTY-User-Key", r"PuTTY-User-Key-File-\d:(?s:.*?)(?:Private-MAC: *[0-9a-f]*|\Z)"),
     *chain.from_iterable(
-        ((start, _prefixed_pattern(start, rest)) for start in row.split()) for row, rest in _ROWS
+        ((start, _prefixed_pattern(start, tail)) for start in row.split()) for row, tail in _ROWS
     ),
     ("eyJ", _SIGNED),
     ("Q~", r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"),

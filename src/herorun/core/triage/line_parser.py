@@ -82,10 +82,10 @@ def _read_inside_traceback(now: LineParser, traceback: Open, line: LogLine, numb
     """The source under a frame, the exception at the end, or a line of somebody else."""
     indented = line.content[:1] in " \t|~^"
     raised = None if indented else raised_by(traceback, line.content)
-    waiting = None if raised else patient(traceback)
+    patient_match = None if raised else patient(traceback)
     del now.open[line.stream]
-    if waiting:
-        now.open[line.stream] = waiting
+    if patient_match:
+        now.open[line.stream] = patient_match
     if raised:
         _raised(now, line, number, raised)
     elif not indented:

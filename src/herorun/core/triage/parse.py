@@ -159,6 +159,6 @@ def _exit_code(row: Mapping[str, Any]) -> ExitCode:
     return ExitCode(row["code"], FailureClass(row["class"]), row["advice"])
 
 
-def _require(holds: bool, what: str, otherwise: str) -> None:
-    if not holds:
+def _require(condition: bool, what: str, otherwise: str) -> None:
+    if not condition:
         raise WrongUse(f"{what}: {otherwise}.")

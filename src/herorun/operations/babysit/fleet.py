@@ -53,18 +53,21 @@ def tick_each(names: Sequence[str], start: Path) -> list[BatchResult[TickOutcome
     at the end.
     """
     answers: list[BatchResult[TickOutcome]] = []
-    waiting: list[Record] = []
+    unpushed: list[Record] = []
     push_errors: dict[str, str] = {}
 
     def later(record: Record) -> Pushed:
-        waiting.append(record)
+        unpushed.append(record)
         return Pushed()
 
     def push() -> float:
         push_errors.update(
-            {r.slug: pushed.why for r, pushed in zip(waiting, push_together(waiting), strict=True)}
+            {
+                r.slug: pushed.why
+                for r, pushed in zip(unpushed, push_together(unpushed), strict=True)
+            }
         )
-        waiting.clear()
+        unpushed.clear()
         return time.monotonic()
 
     polls, last = SharedPolls().expect(names, start), time.monotonic()

@@ -81,7 +81,7 @@ class Fleet:
         every: bool,
     ) -> None:
         self._start, self._until, self._polls, self._every = start, until, polls, every
-        self._speak, self._tell = report, on_alarm
+        self._speak, self._on_alarm = report, on_alarm
         self._tasks: dict[str, _Task] = {}  # by slug
         self._one_at_a_time = threading.Lock()
         self._room = threading.BoundedSemaphore(MAX_CONCURRENT_TICKS)
@@ -236,7 +236,7 @@ class Fleet:
             if task.message != message:
                 task.message = message
                 with contextlib.suppress(OSError):
-                    self._tell(task.slug, message)
+                    self._on_alarm(task.slug, message)
 
     def _report(self, run: Run, tick: TickOutcome) -> None:
         """One after another, so that the documents of two runs never mix."""

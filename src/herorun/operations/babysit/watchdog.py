@@ -82,9 +82,9 @@ def raise_alarm(name: str, start: Path) -> str:
         )
         run.record.append(replace(intent, page=Urgency.MUST))
     try:
-        waiting = run.record.memory()
-        if silence.key not in waiting.done:
-            deliver(run, {**waiting.queued, **waiting.intended}[silence.key])
+        memory = run.record.memory()
+        if silence.key not in memory.done:
+            deliver(run, {**memory.queued, **memory.intended}[silence.key])
     finally:
         send_pages(run)
         run.record.push()

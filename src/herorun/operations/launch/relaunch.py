@@ -33,8 +33,8 @@ def relaunch(run: MonitoredRun, instance: str, why: str, by_itself: bool = False
     from herorun.operations.launch.start_instance import settle_launching
 
     memory = run.record.memory()
-    waiting = memory.unsettled
-    if waiting is None and memory.current and memory.current.name != instance:
+    unsettled = memory.unsettled
+    if unsettled is None and memory.current and memory.current.name != instance:
         return memory.current.name  # it was relaunched already
     babysitter = f"{run.launcher.owner}, every {format_duration(run.contract.babysit.cadence)}"
     settled = settle_launching(run, babysitter)

@@ -112,18 +112,24 @@ def _intend(run: Run, order: LaunchOrder) -> Launching:
 
 def _waiting(run: Run, order: LaunchOrder) -> Launching | None:
     """The intent of an interrupted launch of the same plan; that of another plan is given up."""
-    waiting = run.record.memory().unsettled
-    if waiting is None or _intent_key(waiting) == (order.plan.digest, _back(order), _adopts(order)):
-        return waiting
-    plan_changed = _adopts(waiting) == _adopts(order)
+    unsettled = run.record.memory().unsettled
+    if unsettled is None or _intent_key(unsettled) == (
+        order.plan.digest,
+        _back(order),
+        _adopts(order),
+    ):
+        return unsettled
+    plan_changed = _adopts(unsettled) == _adopts(order)
     give_up(
-        run, waiting, f"{'the plan' if plan_changed else 'the order'} moved before the next attempt"
+        run,
+        unsettled,
+        f"{'the plan' if plan_changed else 'the order'} moved before the next attempt",
     )
     return None
 
 
-def _intent_key(waiting: Launching) -> tuple[str, int | None, str]:
-    return waiting.plan_digest, _back(waiting), _adopts(waiting)
+def _intent_key(unsettled: Launching) -> tuple[str, int | None, str]:
+    return unsettled.plan_digest, _back(unsettled), _adopts(unsettled)
 
 
 def _adopts(order: Launching | LaunchOrder) -> str:

@@ -46,11 +46,11 @@ def rollback(
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         before = memory_for_orders(run)
-        waiting = before.unsettled is not None or any(
+        is_pending = before.unsettled is not None or any(
             verb_of(key) == Verb.ROLLBACK for key in before.intended
         )
         name = settled(run)
-        earlier = _done_already(run, name, step, reason, waiting)
+        earlier = _done_already(run, name, step, reason, is_pending)
         message = earlier or _go_back(
             run=run,
             name=name,
@@ -66,7 +66,7 @@ def rollback(
     return watched_again(run, message, babysit)
 
 
-def _done_already(run: Run, name: str, step: int, reason: str, waiting: bool) -> str:
+def _done_already(run: Run, name: str, step: int, reason: str, is_pending: bool) -> str:
     """The same order again, whose instance was started meanwhile; empty where there is something to
     do.
     """
@@ -74,7 +74,7 @@ def _done_already(run: Run, name: str, step: int, reason: str, waiting: bool) ->
     back, origin = launching.given_up, launching.relaunch_of
     if back is None or back.step != step:
         return ""
-    if waiting or just_ordered(run, Word.ROLLBACK, _about(origin, step), reason):
+    if is_pending or just_ordered(run, Word.ROLLBACK, _about(origin, step), reason):
         return f"{name} was started already, from step {step}, in place of {origin}"
     return ""
 

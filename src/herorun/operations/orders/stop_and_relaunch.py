@@ -105,9 +105,9 @@ def _keep_down(run: MonitoredRun, name: str, job: Job | None, reason: str) -> st
 
 def _close(run: MonitoredRun, name: str) -> None:
     """A stop that was interrupted after the scheduler had been told is done."""
-    waiting = run.record.memory().intended.get(write_key(Verb.STOP, name))
-    if waiting:
-        run.record.append(stopped(waiting, name, waiting.what.partition(": ")[2]))
+    intended = run.record.memory().intended.get(write_key(Verb.STOP, name))
+    if intended:
+        run.record.append(stopped(intended, name, intended.what.partition(": ")[2]))
 
 
 def intended_once(run: MonitoredRun, key: str, what: str) -> Intended:
@@ -169,14 +169,18 @@ def relaunch_by_hand(
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         before = memory_for_orders(run)
-        waiting = before.unsettled is not None or any(verb_of(k) in STARTS for k in before.intended)
+        is_pending = before.unsettled is not None or any(
+            verb_of(k) in STARTS for k in before.intended
+        )
         name = settled(run)
         memory = run.record.memory()
         origin = memory.launchings[name].relaunch_of
         # an order that the gate refused started nothing: what a rollback started since is another
         # matter
         ours = memory.done.get(write_key(Verb.RELAUNCH, origin)) == name
-        if origin and (waiting or (ours and just_ordered(run, Word.RELAUNCH, (origin,), reason))):
+        if origin and (
+            is_pending or (ours and just_ordered(run, Word.RELAUNCH, (origin,), reason))
+        ):
             message = f"{name} was started already, in place of {origin}{_ended_since(run, name)}"
         else:
             message = _relaunch(run, name, stop_first, reason, wait)

@@ -24,23 +24,23 @@ _ESCAPES = lazy_regex(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\
 
 @dataclass
 class LogText:
-    """Whole lines of what was read; the rest of a line waits for its end."""
+    """Whole lines of what was read; a partial line waits for its end."""
 
-    rest: bytes = field(default=b"")
+    partial: bytes = field(default=b"")
 
     def add(self, data: bytes) -> str:
         """The states of a progress bar end with a carriage return, and none with a newline before
         the last; a carriage return at the end may be half of a line's end.
         """
-        text = self.rest + data
+        text = self.partial + data
         end = 1 + max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1))
-        self.rest = text[end:]
-        if len(self.rest) > LONGEST_LINE:
+        self.partial = text[end:]
+        if len(self.partial) > LONGEST_LINE:
             return harmless(text[:end]) + self.end()
         return harmless(text[:end])
 
     def end(self) -> str:
-        remaining, self.rest = self.rest, b""
+        remaining, self.partial = self.partial, b""
         return f"{harmless(remaining)}\n" if remaining else ""
 
 

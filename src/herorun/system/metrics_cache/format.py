@@ -60,7 +60,7 @@ class Block:
 class Index:
     """What a block's head says: which columns are where."""
 
-    begin: int  # the offset of the block
+    offset: int  # of the block
     rows: int
     size: int  # bytes of the whole block
     facts: Mapping[str, Any]
@@ -69,7 +69,7 @@ class Index:
 
     @property
     def end(self) -> int:
-        return self.begin + self.size
+        return self.offset + self.size
 
     @property
     def names(self) -> list[str]:
