@@ -75,6 +75,15 @@ def test_an_old_name_in_a_contract_means_the_check_of_today() -> None:
     assert discover.limits(contract)["exhausted-learning-rate"].rows == 7
 
 
+def test_an_old_name_of_a_threshold_means_the_one_of_today() -> None:
+    old, new = "apart", "max_step_difference"
+    contract = a_contract(babysit={"thresholds": {"repeated-crash": {old: 7}}})
+    assert discover.limits(contract)["repeated-crash"].max_step_difference == 7
+    both = a_contract(babysit={"thresholds": {"repeated-crash": {old: 7, new: 9}}})
+    with pytest.raises(WrongUse, match=rf"repeated-crash.*{old}.*{new}"):
+        discover.limits(both)
+
+
 @pytest.mark.parametrize(
     ("thresholds", "words"),
     [

@@ -99,7 +99,7 @@ def test_without_rows_the_steps_say_nothing():
 
 def test_the_limits_are_the_contracts():
     assert crashed(an_end(2, 150), limits=Limits(same_step=3)).outcome is Outcome.PASS
-    assert crashed(an_end(2, 160), limits=Limits(apart=10)).outcome is Outcome.FAIL
+    assert crashed(an_end(2, 160), limits=Limits(max_step_difference=10)).outcome is Outcome.FAIL
 
 
 def test_a_job_in_doubt_is_unknown():

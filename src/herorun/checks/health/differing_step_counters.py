@@ -8,6 +8,8 @@ Source: marin-community/marin, manage-hero-run: `global_step` is validated again
 state and time.
 """
 
+from typing import ClassVar
+
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import History, Metrics
@@ -20,9 +22,11 @@ COUNTERS = ("global_step", "train/global_step", "trainer/global_step")
 
 @dataclass(frozen=True)
 class Limits:
-    """They may differ by `apart` steps: one may count from 0 and the other from 1."""
+    """They may differ by `max_step_difference` steps: one may count from 0 and the other from 1."""
 
-    apart: PositiveInt = 1
+    RENAMED: ClassVar = {"apart": "max_step_difference"}
+
+    max_step_difference: PositiveInt = 1
 
 
 @check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.MONITOR)
@@ -38,6 +42,6 @@ def differing_step_counters(
             f"the newest row says {name} {value:g}, and is logged under step {logged}", subject=name
         )
         for name, value in own.items()
-        if not abs(value - logged) <= limits.apart
+        if not abs(value - logged) <= limits.max_step_difference
     ]
     return differing or [passed(f"the newest row is logged under step {logged}")]

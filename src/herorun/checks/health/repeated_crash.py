@@ -9,6 +9,7 @@ deterministic bug; NVIDIA's resiliency extension suspects a node after three fai
 """
 
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Checkpoints, End, History, Job, Metrics, Nothing, Now, Unavailable
@@ -20,10 +21,12 @@ from herorun.core.recovery.endings import end_of, is_failure
 
 @dataclass(frozen=True)
 class Limits:
-    """How many ends in a row count as the same: at one step (at most `apart` steps apart), with one fingerprint,
+    """How many ends in a row count as the same: at one step (at most `max_step_difference` steps apart), with one fingerprint,
     between the same two checkpoints, or on one node."""
 
-    apart: PositiveInt = 2
+    RENAMED: ClassVar = {"apart": "max_step_difference"}
+
+    max_step_difference: PositiveInt = 2
     same_step: PositiveInt = 2
     same_error: PositiveInt = 2
     same_window: PositiveInt = 3
@@ -60,7 +63,9 @@ def repeated_crash(
 
 
 def _describe_repeats(last: End, before: Sequence[End], limits: Limits) -> list[str]:
-    at_step = _count_alike_in_a_row(before, lambda end: _at_same_step(end, last, limits.apart))
+    at_step = _count_alike_in_a_row(
+        before, lambda end: _at_same_step(end, last, limits.max_step_difference)
+    )
     of_error = _count_alike_in_a_row(
         before,
         lambda end: (
