@@ -42,12 +42,12 @@ class Alone:
 
     folder: Path
 
-    def start(self, words: str) -> Job:
+    def start(self, command: str) -> Job:
         """The next instance of `loose`."""
         number = len(self.all) + 1
         admission = self.folder / "admission.json"
         admission.write_text("{}")
-        submission = Submission(f"loose-{number}", ("sh", "-c", words), ".", {}, ())
+        submission = Submission(f"loose-{number}", ("sh", "-c", command), ".", {}, ())
         return self.adapter.submit(submission, str(self.folder), str(admission))
 
     @property
@@ -65,14 +65,14 @@ class Alone:
     def place(self, job: Job | str) -> str:
         return str(self.folder / "jobs" / (job if isinstance(job, str) else job.instance))
 
-    def again(self, words: str) -> str:
+    def again(self, command: str) -> str:
         """A command that submits the next one and says its id."""
         script = self.folder / "again.py"
-        here = str(Path(__file__).parent)
+        folder = str(Path(__file__).parent)
         script.write_text(
-            AGAIN.format(path=[here, str(Path(here).parent / "src")], folder=str(self.folder))
+            AGAIN.format(path=[folder, str(Path(folder).parent / "src")], folder=str(self.folder))
         )
-        return f"{sys.executable} {script} {json.dumps(words)}"
+        return f"{sys.executable} {script} {json.dumps(command)}"
 
     def end(self) -> None:
         """Nothing of it runs afterwards: their folder is about to go, and with it what they wait
@@ -84,13 +84,13 @@ class Alone:
         eventually(lambda: not self.adapter.live_jobs("loose"))
 
 
-def babysit(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
-    return asked(alone, capsys, "babysit", *words)
+def babysit(alone: Alone, capsys: pytest.CaptureFixture[str], *argv: str) -> Answer:
+    return asked(alone, capsys, "babysit", *argv)
 
 
-def asked(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
+def asked(alone: Alone, capsys: pytest.CaptureFixture[str], *argv: str) -> Answer:
     capsys.readouterr()
-    code = cli.run(["-C", str(alone.folder), *words])
+    code = cli.run(["-C", str(alone.folder), *argv])
     output = capsys.readouterr()
     assert "Traceback" not in output.err
     return Answer(code, output.out, output.err)

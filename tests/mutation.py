@@ -190,9 +190,9 @@ def report(source: Path, rooms: dict[str, list[str]], plugin: Mutation) -> None:
         alive = [name for name in names if name in changes]
         wording = [name for name in alive if is_wording(changes[name])]
         uncalled = [name for name in alive if name in plugin.uncalled and name not in wording]
-        rest = len(alive) - len(wording) - len(uncalled)
+        unnoticed = len(alive) - len(wording) - len(uncalled)
         print(f"{room}: {len(names)}, {len(names) - len(alive)}, "
-              f"{len(wording)}, {len(uncalled)}, {rest}")  # fmt: skip
+              f"{len(wording)}, {len(uncalled)}, {unnoticed}")  # fmt: skip
 
 
 def is_wording(lines: list[str]) -> bool:

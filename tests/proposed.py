@@ -74,8 +74,8 @@ def commands_in(text: str) -> list[str]:
     return [each for each in every if not _TO_FILL_IN.search(each) and _is_whole(each.split())]
 
 
-def _is_whole(words: list[str]) -> bool:
-    return len(words) > (3 if words[1] == "box" else 2)
+def _is_whole(argv: list[str]) -> bool:
+    return len(argv) > (3 if argv[1] == "box" else 2)
 
 
 def _without_standing_advice(text: str) -> str:
@@ -116,11 +116,11 @@ def type_one(story: Any) -> str:
     if len(commands) < number or not (story.work / "runs" / "tiny.toml").is_file():
         return ""
     command = commands[number - 1]
-    _, *words = shlex.split(command)
-    once = [each for verb, each in ONCE.items() if verb in words and each not in words]
-    code = story.herorun(*words, *once)
+    _, *argv = shlex.split(command)
+    once = [each for verb, each in ONCE.items() if verb in argv and each not in argv]
+    code = story.herorun(*argv, *once)
     waits = (
-        "--take" in words and code == 3
+        "--take" in argv and code == 3
     )  # another's lease is taken once it is stale, and the refusal says when
-    good = code == 0 or waits if ORDERS & {*words[:3]} else code in (0, 1, 3)
+    good = code == 0 or waits if ORDERS & {*argv[:3]} else code in (0, 1, 3)
     return "" if good else f"`{command}` was proposed and ends with {code}"

@@ -170,18 +170,18 @@ class Story:
 
     def _be_pushed(self) -> None:
         """What the first push leaves, without the nine processes that it takes."""
-        here = self.work / ".git"
-        shutil.copytree(here / "objects", self.origin / "objects", dirs_exist_ok=True)
+        git_folder = self.work / ".git"
+        shutil.copytree(git_folder / "objects", self.origin / "objects", dirs_exist_ok=True)
         for ref in (
             self.origin / "refs" / "heads" / "main",
-            here / "refs" / "remotes" / "origin" / "main",
+            git_folder / "refs" / "remotes" / "origin" / "main",
         ):
             ref.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(here / "refs" / "heads" / "main", ref)
+            shutil.copyfile(git_folder / "refs" / "heads" / "main", ref)
 
-    def order(self, instance: str, words: str) -> None:
+    def order(self, instance: str, command: str) -> None:
         """What the job of an instance does between steps 3 and 4."""
-        (self.data / "orders" / instance).write_text(words + "\n")
+        (self.data / "orders" / instance).write_text(command + "\n")
 
     def clone(self, name: str) -> "Story":
         """Another clone of the same origin, with the same data, as on another machine."""
@@ -201,20 +201,20 @@ class Story:
 
     # --- commands -----------------------------------------------------------------------------
 
-    def herorun(self, *words: str) -> int:
+    def herorun(self, *argv: str) -> int:
         """The real command line, in this process, which remembers nothing of an earlier call."""
         forget()
         with listening(self.home):
-            return cli.run(["-C", str(self.work), *words])
+            return cli.run(["-C", str(self.work), *argv])
 
     def init(self) -> int:
         return self.herorun("init", SLUG)
 
-    def launch(self, *words: str) -> int:
-        return self.herorun("launch", SLUG, "--no-babysit", *words)
+    def launch(self, *argv: str) -> int:
+        return self.herorun("launch", SLUG, "--no-babysit", *argv)
 
-    def tick(self, *words: str) -> int:
-        return self.herorun("babysit", SLUG, "--once", *words)
+    def tick(self, *argv: str) -> int:
+        return self.herorun("babysit", SLUG, "--once", *argv)
 
     def seal(self) -> int:
         return self.herorun("seal", SLUG)
@@ -254,15 +254,15 @@ class Story:
     def reaches(self, step: int) -> None:
         eventually(lambda: f'"step": {step},' in _text(self.root / "metrics.jsonl"))
 
-    def launched(self, words: str = "") -> "Story":
+    def launched(self, command: str = "") -> "Story":
         """Initialised and launched; its first instance has come to its end, or to what it was
         ordered to.
         """
-        if words:
-            self.order("tiny-1", words)
+        if command:
+            self.order("tiny-1", command)
         assert self.init() == 0
         assert self.launch() == 0
-        if words == WAIT:
+        if command == WAIT:
             self.reaches(2)
         else:
             self.ended()
@@ -427,10 +427,10 @@ def note(word: str, at: datetime = NOON) -> Noted:
     return Noted(at, "dri", word, {"Status": word, "Evidence": "", "Decision": "", "Next": ""})
 
 
-def git(where: Path, *words: str, stdin: str = "", env: Mapping[str, str] | None = None) -> str:
+def git(where: Path, *argv: str, stdin: str = "", env: Mapping[str, str] | None = None) -> str:
     done = subprocess.run(
         # the second spares a process, `git maintenance`, for each commit
-        ["git", "-c", "gc.auto=0", "-c", "maintenance.auto=false", *words],
+        ["git", "-c", "gc.auto=0", "-c", "maintenance.auto=false", *argv],
         cwd=where,
         env={**os.environ, **(env or {})},
         input=stdin,
@@ -438,7 +438,7 @@ def git(where: Path, *words: str, stdin: str = "", env: Mapping[str, str] | None
         text=True,
         check=False,
     )
-    assert done.returncode == 0, f"git {' '.join(words)}: {done.stderr}"
+    assert done.returncode == 0, f"git {' '.join(argv)}: {done.stderr}"
     return done.stdout
 
 

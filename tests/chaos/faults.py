@@ -88,8 +88,8 @@ def note_elsewhere(world: World, fault: Fault) -> None:
     second.
     """
     fault.note = f"noted-{fault.slug}-{fault.began:.0f}"
-    words = ("--status", fault.note, "--evidence", "e", "--decision", "d", "--next", "n")
-    fault.code = world.herorun("note", fault.slug, *words, where=world.other)
+    argv = ("--status", fault.note, "--evidence", "e", "--decision", "d", "--next", "n")
+    fault.code = world.herorun("note", fault.slug, *argv, where=world.other)
 
 
 def kill_babysitter(world: World, fault: Fault) -> None:
@@ -193,9 +193,9 @@ def _go_on(world: World, slug: str) -> None:
 @contextlib.contextmanager
 def small_disk(folder: Path) -> Iterator[bool]:
     """Whether the folder lies on a disk of its own that can be filled: only root may mount one."""
-    words = ["mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", str(folder)]
+    argv = ["mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", str(folder)]
     mounted = (
-        os.geteuid() == 0 and not subprocess.run(words, capture_output=True, check=False).returncode
+        os.geteuid() == 0 and not subprocess.run(argv, capture_output=True, check=False).returncode
     )
     try:
         yield mounted

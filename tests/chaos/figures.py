@@ -117,8 +117,8 @@ def _of_run(
     for fault in faults:
         needs_job = fault.name in OF_A_LIVE_JOB
         noticeable = live if needs_job else ticks
-        over = needs_job and sum(at > fault.ended for at in live) <= LATE
-        if over or not _due(fault, slug):
+        is_overdue = needs_job and sum(at > fault.ended for at in live) <= LATE
+        if is_overdue or not _due(fault, slug):
             continue
         totals.expected += 1
         hits = _hits(fault, faults, events, firing, ticks)

@@ -121,8 +121,8 @@ def bug(world: World, fault: Fault) -> None:
 
 
 def stop_by_a_person(world: World, fault: Fault) -> None:
-    words = ("--reason", "a person says so", "--wait", "60s")
-    fault.code = world.herorun("stop", fault.slug, *words)
+    argv = ("--reason", "a person says so", "--wait", "60s")
+    fault.code = world.herorun("stop", fault.slug, *argv)
     _watch_for_starts(world, fault)
     _bring_back(world, fault, "relaunch")
 
@@ -146,9 +146,9 @@ def _watch_for_starts(world: World, fault: Fault) -> None:
     fault.facts["starts on its own"] = len(world.starts(fault.slug)) - before
 
 
-def _bring_back(world: World, fault: Fault, *words: str) -> None:
+def _bring_back(world: World, fault: Fault, *argv: str) -> None:
     """Typed again where the machine was busy with the run."""
-    command, *more = words
+    command, *more = argv
     for _ in range(3):
         options = ("--reason", "a person brings it back", "--yes", "--no-babysit")
         fault.facts["brought back"] = world.herorun(command, fault.slug, *more, *options)

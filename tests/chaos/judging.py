@@ -37,7 +37,7 @@ LITTER = re.compile(r".*\.new|tmp_(pack|obj|idx)_.*|fast_import_crash_.*|\.expor
 def violations(world: World, faults: list[Fault]) -> list[str]:
     """Everything that is wrong; empty for a good week."""
     return [
-        *(words for slug in world.slugs for words in _of_run(world, slug, faults)),
+        *(violation for slug in world.slugs for violation in _of_run(world, slug, faults)),
         *_of_machine(world),
     ]
 
@@ -119,8 +119,8 @@ def await_relaunches(world: World, faults: list[Fault]) -> None:
 def _awaits(world: World, slug: str, faults: list[Fault]) -> bool:
     events = timed(journal(world, slug), faults)
     mine = _mine(slug, faults)
-    looks = [looks_until_relaunch(fault, mine, events) for fault in mine if fault.killed]
-    return any(not done and count <= LOOKS for count, done in looks)
+    tick_counts = [looks_until_relaunch(fault, mine, events) for fault in mine if fault.killed]
+    return any(not done and count <= LOOKS for count, done in tick_counts)
 
 
 def late_relaunches(slug: str, faults: list[Fault], events: Timed) -> Iterator[str]:
@@ -143,10 +143,10 @@ def looks_until_relaunch(fault: Fault, faults: list[Fault], events: Timed) -> tu
     """
     hits = [at for at, kind, e in events if kind == "Launched" and e["relaunch_of"] == fault.killed]
     hits += questions(fault, faults, events)
-    looks = [
+    tick_times = [
         at for at, kind, _ in events if kind == "Observed" and at > max(fault.began, fault.ended)
     ]
-    return sum(at <= min(hits, default=at) for at in looks), bool(hits)
+    return sum(at <= min(hits, default=at) for at in tick_times), bool(hits)
 
 
 def questions(fault: Fault, faults: list[Fault], events: Timed) -> list[float]:
@@ -176,13 +176,13 @@ def timed(events: list[tuple[str, dict[str, Any]]], faults: list[Fault]) -> Time
     """Each with its moment by the real clock: the one that it was told by may have been off by an
     hour.
     """
-    near = min((fault.began for fault in faults), default=0.0)
-    return [(_at(event, near), kind, event) for kind, event in events]
+    first_fault = min((fault.began for fault in faults), default=0.0)
+    return [(_at(event, first_fault), kind, event) for kind, event in events]
 
 
-def _at(event: dict[str, Any], near: float) -> float:
+def _at(event: dict[str, Any], first_fault: float) -> float:
     at = datetime.fromisoformat(event["at"]).timestamp()
-    return at - SET * round((at - near) / SET)
+    return at - SET * round((at - first_fault) / SET)
 
 
 def of_all_runs(faults: list[Fault]) -> list[Fault]:
@@ -280,8 +280,8 @@ def _verified(world: World, slug: str) -> Iterator[str]:
             f"{slug}: `logbook verify` in a fresh clone ends with {code}: "
             f"{world.commands[-1]['said'][-300:]}"
         )
-    here = git(world.work, "rev-parse", f"refs/herorun/record/{slug}")
-    if here != git(world.origin, "rev-parse", f"refs/heads/herorun/{slug}"):
+    local_tip = git(world.work, "rev-parse", f"refs/herorun/record/{slug}")
+    if local_tip != git(world.origin, "rev-parse", f"refs/heads/herorun/{slug}"):
         yield f"{slug}: the remote does not have the whole record"
 
 

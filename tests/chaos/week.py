@@ -24,9 +24,9 @@ from chaos.world import World
 from services import github, servers
 
 
-def week(world: World, seed: int, seconds: float, keep: Path | None = None) -> bool:
+def week(world: World, seed: int, seconds: float, kept_folder: Path | None = None) -> bool:
     """Every run has its own order of faults, and so has the machine. The journals are copied to the
-    folder `keep`.
+    folder `kept_folder`.
     """
     faults: list[Fault] = []
     world.work.mkdir()
@@ -55,9 +55,9 @@ def week(world: World, seed: int, seconds: float, keep: Path | None = None) -> b
         await_relaunches(world, faults)
         world.end_watch()
         wrong, totals = violations(world, faults), figures(world, faults)
-        for slug in world.slugs if keep else ():
+        for slug in world.slugs if kept_folder else ():
             lines = [json.dumps(line) + "\n" for line in journal(world, slug)]
-            (keep / f"{seed}-{slug}.jsonl").write_text("".join(lines))
+            (kept_folder / f"{seed}-{slug}.jsonl").write_text("".join(lines))
     print(f"seed {seed}: {len(faults)} faults, {len(wrong)} violations; {totals}", flush=True)
     print("".join(f"  violation: {each}\n" for each in wrong), end="", flush=True)
     good = totals.good and not wrong

@@ -93,8 +93,8 @@ class World:
             self.bucket.begin()
             threading.Thread(target=self._keep_copied, args=(self.bucket,), daemon=True).start()
         for slug in self.slugs:
-            for words in (("init", slug), ("launch", slug, "--yes", "--no-babysit")):
-                assert self.herorun(*words) == 0, self.commands[-1]
+            for argv in (("init", slug), ("launch", slug, "--yes", "--no-babysit")):
+                assert self.herorun(*argv) == 0, self.commands[-1]
         self.before = self.fingerprint()
         threading.Thread(target=self._keep_up, daemon=True).start()
         return self
@@ -189,9 +189,9 @@ class World:
             {"PYTHONPATH": f"{SOURCES}:{self.home / 'clock'}"} if self.other_clock else {}
         )
 
-    def herorun(self, *words: str, where: Path | None = None) -> int:
+    def herorun(self, *argv: str, where: Path | None = None) -> int:
         done = subprocess.run(
-            [*HERORUN, *words],
+            [*HERORUN, *argv],
             cwd=where or self.work,
             env=self._environment,
             capture_output=True,
@@ -200,7 +200,7 @@ class World:
             check=False,
         )
         self.commands.append(
-            {"words": words, "code": done.returncode, "said": done.stdout + done.stderr}
+            {"words": argv, "code": done.returncode, "said": done.stdout + done.stderr}
         )
         return done.returncode
 
@@ -208,13 +208,13 @@ class World:
         """Of the same user, in another clone; on a host of that name, in a network of its own,
         where one is given.
         """
-        there = (
+        elsewhere = (
             ["unshare", "--uts", "--net", "sh", "-c", f'hostname {host}; exec "$@"', "sh"]
             if host
             else []
         )
         return subprocess.Popen(
-            [*there, *HERORUN, "babysit", slug],
+            [*elsewhere, *HERORUN, "babysit", slug],
             cwd=self.other,
             env=self._environment,
             stdin=subprocess.DEVNULL,

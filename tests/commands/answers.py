@@ -29,19 +29,19 @@ class Answer:
         return entry
 
 
-def ask(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
+def ask(story: Story, capsys: pytest.CaptureFixture[str], *argv: str) -> Answer:
     """Run a command, and demand what is promised of every answer."""
     capsys.readouterr()
-    code = story.herorun(*words)
+    code = story.herorun(*argv)
     output = capsys.readouterr()
-    return checked(Answer(code, output.out, output.err), words)
+    return checked(Answer(code, output.out, output.err), argv)
 
 
-def checked(answer: Answer, words: tuple[str, ...]) -> Answer:
+def checked(answer: Answer, argv: tuple[str, ...]) -> Answer:
     assert not [bad for bad in FORBIDDEN if bad in answer.err], answer.err
     faults = [line for line in answer.err.splitlines() if line.startswith("  ")]  # one line each
     assert len(answer.err.splitlines()) - len(faults) <= 2, answer.err
-    if "--json" in words:
+    if "--json" in argv:
         assert not answer.out or answer.document["schema"] == 1
     if answer.code in (2, 3) and not answer.out:
         assert answer.err.startswith("herorun: ")

@@ -217,18 +217,18 @@ def a_far_nel(top: Path, path: Path) -> World:
     """Its jobs run by nel's Slurm executor, and Slurm's own word is asked for behind the login
     node.
     """
-    roads, there = some(login_node(top, path)), top / "slurm"
-    near = a_nel(
+    roads, slurm_folder = some(login_node(top, path)), top / "slurm"
+    nel_world = a_nel(
         top, path, "slurm", slurm_job_id="71", remote_rundir_path=str(top), hostname="alpha"
     )
-    faults, _ = a_slurm(there)
+    faults, _ = a_slurm(slurm_folder)
     row = "\\037".join(
         ("71", "j", "ada", "RUNNING", "0", "0", *["1795303317"] * 3, "1", "n1", "", "None")
     )
-    program(there / "squeue", f"printf '{row}\\037\\n' | {{\n{AS_ASKED}}}")
+    program(slurm_folder / "squeue", f"printf '{row}\\037\\n' | {{\n{AS_ASKED}}}")
     return World(
-        {**near.scheduler, "slurm_bin": str(there)},
-        near.faults,
+        {**nel_world.scheduler, "slurm_bin": str(slurm_folder)},
+        nel_world.faults,
         {**roads, **faults},
         argv=["eval.yaml"],
     )

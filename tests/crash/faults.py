@@ -65,14 +65,14 @@ class Fault:
             with self._lock:
                 counts = not (self.after and is_read(name))
                 self.seen += [name] if counts else []
-                here = counts and len(self.seen) == self.at
-            if here and not self.after:
+                is_this_one = counts and len(self.seen) == self.at
+            if is_this_one and not self.after:
                 self.die()
             try:
                 return real(*args, **options)
             # also of a call that fails: a file that exists already, a push that is refused
             finally:
-                if here:
+                if is_this_one:
                     self.die()
 
         return call

@@ -10,7 +10,7 @@ from crash.faults import Fault, kill_self
 from herorun import cli
 
 if __name__ == "__main__":
-    at, moment, *words = sys.argv[1:]
+    at, moment, *argv = sys.argv[1:]
     with pytest.MonkeyPatch.context() as patch:
         Fault(int(at), moment == "after", kill_self).install(patch)
-        sys.exit(cli.run(words))
+        sys.exit(cli.run(argv))

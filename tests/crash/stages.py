@@ -218,8 +218,8 @@ def must_hold(story: Story) -> None:
         assert digest(story.statement_in_tag) == sealed.statement_digest
     assert story.herorun("logbook", "verify", SLUG) == 0
     record = story.run.record
-    there = git(story.origin, "rev-parse", "refs/heads/herorun/tiny").strip()
-    assert there == record.tip == record.pushed
+    remote_tip = git(story.origin, "rev-parse", "refs/heads/herorun/tiny").strip()
+    assert remote_tip == record.tip == record.pushed
 
 
 def _once(names: list[str]) -> bool:

@@ -31,8 +31,8 @@ def small_disk(folder: Path, size: str = "8m") -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def _mount(*words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(["mount", *words], capture_output=True, text=True, check=False)
+def _mount(*argv: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(["mount", *argv], capture_output=True, text=True, check=False)
 
 
 @contextlib.contextmanager

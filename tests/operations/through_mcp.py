@@ -41,8 +41,8 @@ class Agent:
         return await self.call("confirm_order", digest=digest)
 
 
-def through_stdio(work: Path, talk: Callable[[Agent], Awaitable[None]], *words: str) -> None:
-    argv = ["-m", "herorun", "-C", str(work), "mcp", *words]
+def through_stdio(work: Path, talk: Callable[[Agent], Awaitable[None]], *options: str) -> None:
+    argv = ["-m", "herorun", "-C", str(work), "mcp", *options]
     server = StdioServerParameters(command=sys.executable, args=argv, env=dict(os.environ))
 
     async def session() -> None:

@@ -79,7 +79,7 @@ class World:
         self.said.append(PostedComment(typed, code, self.shown(out), self.shown(err)))
         return self.said[-1]
 
-    def _herorun(self, words: list[str]) -> tuple[int, str, str]:
+    def _herorun(self, argv: list[str]) -> tuple[int, str, str]:
         """In this process, which remembers nothing of an earlier call."""
         forget()
         out, err = io.StringIO(), io.StringIO()
@@ -88,7 +88,7 @@ class World:
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
         ):
-            code = cli.run(words)
+            code = cli.run(argv)
         return code, out.getvalue(), err.getvalue()
 
     # --- the jobs ---------------------------------------------------------------------------------

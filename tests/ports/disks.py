@@ -98,10 +98,10 @@ class Through:
         self.calls: list[tuple[str, str]] = []
 
     def __getattr__(self, name: str) -> Any:
-        def call(path: str, *rest: Any) -> Any:
+        def call(path: str, *arguments: Any) -> Any:
             self._before(name, path)
             self.calls.append((name, path))
-            return getattr(self._store, name)(path, *rest)
+            return getattr(self._store, name)(path, *arguments)
 
         return call
 

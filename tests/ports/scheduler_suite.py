@@ -221,13 +221,13 @@ class SchedulerSuite:
     def test_a_back_end_that_cannot_be_read_is_neither_empty_nor_waited_for(self, rig: Rig) -> None:
         scheduler, began = rig.blind(), time.monotonic()
         assert isinstance(scheduler.find("tiny-1", long_ago()), Unknown)
-        for look in (
+        for query in (
             lambda: scheduler.live_jobs("tiny"),
             lambda: scheduler.tail("tiny-1", 5),
             lambda: scheduler.stop("tiny-1", "ada@box"),
         ):
             with pytest.raises((OSError, HerorunError)):
-                look()
+                query()
         assert time.monotonic() - began < rig.patience
 
 
@@ -240,12 +240,12 @@ class ReadsLogsOn:
         read_log = reading(rig)
         # it ends within a line, and within a character
         rig.run(rig.job("printf 'one\\ntwo\\nth\\303'"))
-        whole = read_log("tiny-1", 0, 100)
-        assert (whole.data, whole.offset, whole.size) == (b"one\ntwo\nth\303", 11, 11)
+        full = read_log("tiny-1", 0, 100)
+        assert (full.data, full.offset, full.size) == (b"one\ntwo\nth\303", 11, 11)
         first = read_log("tiny-1", 0, 5)
-        rest = read_log("tiny-1", first.offset, 100, first.mark)
-        assert (first.data, rest.data, rest.restarted) == (b"one\nt", b"wo\nth\303", False)
-        assert read_log("tiny-1", rest.offset, 100, rest.mark).data == b""
+        second = read_log("tiny-1", first.offset, 100, first.mark)
+        assert (first.data, second.data, second.restarted) == (b"one\nt", b"wo\nth\303", False)
+        assert read_log("tiny-1", second.offset, 100, second.mark).data == b""
 
     def test_no_more_of_a_log_is_read_than_was_asked_for(self, rig: Rig) -> None:
         read_log = reading(rig)

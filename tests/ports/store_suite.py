@@ -124,7 +124,7 @@ class StoreSuite:
         with pytest.raises(FileNotFoundError):
             store.names(bench.root)
         store.create(f"{bench.root}/there", b"")
-        looks: tuple[Callable[[str], object], ...] = (
+        queries: tuple[Callable[[str], object], ...] = (
             store.read,
             store.names,
             store.entries,
@@ -134,17 +134,17 @@ class StoreSuite:
             lambda path: store.end(path, 0),
             lambda path: store.swap(path, b"", b"new"),
         )
-        for look in looks:
+        for query in queries:
             with pytest.raises(FileNotFoundError):
-                look(f"{bench.root}/gone")
+                query(f"{bench.root}/gone")
         assert store.names(bench.root) == ("there",)
 
     def test_a_file_is_no_folder(self, bench: StoreBench) -> None:
         store = bench.connect()
         store.create(f"{bench.root}/file", b"")
-        for look in (store.names, store.entries):
+        for query in (store.names, store.entries):
             with pytest.raises(NotADirectoryError):
-                look(f"{bench.root}/file")
+                query(f"{bench.root}/file")
 
     def test_what_is_out_of_reach_is_neither_missing_nor_there(self, bench: StoreBench) -> None:
         store = bench.connect()
@@ -271,15 +271,15 @@ class StoreSuite:
         self, bench: StoreBench
     ) -> None:
         store = bench.connect()
-        scheme, _, rest = self.foreign.partition("://")
-        looks: tuple[Callable[[str], object], ...] = (
+        scheme, _, address = self.foreign.partition("://")
+        queries: tuple[Callable[[str], object], ...] = (
             *(store.names, store.read, store.probe, store.region, store.rules, store.generation),
             *(store.delete, store.delete_folder),
             lambda path: store.create(path, b""),
         )
-        for look in looks:
+        for query in queries:
             with pytest.raises(WrongUse) as caught:
-                look(f"{scheme}://user:hunter2hunter2@{rest}")
+                query(f"{scheme}://user:hunter2hunter2@{address}")
             assert "hunter2" not in str(caught.value)
 
 

@@ -55,22 +55,22 @@ def load(name: str, part: str) -> Incident:
     """The incident itself (`fault`), or the same story without it (`sound`)."""
     folder = HERE / name
     document = tomllib.loads((folder / "incident.toml").read_text())
-    begin = document["begin"]
+    start = document["begin"]
     texts = (folder / "world.jsonl").read_text().splitlines()
     lines = [{**line, "at": datetime.fromisoformat(line["at"])} for line in map(json.loads, texts)]
     rows = []
     if (folder / "rows.csv").exists():
         with (folder / "rows.csv").open(newline="") as file:
-            rows = [_row(each, begin) for each in csv.DictReader(file) if each["in"] in ("", part)]
+            rows = [_row(each, start) for each in csv.DictReader(file) if each["in"] in ("", part)]
     part_lines = [line for line in lines if line.get("in", part) == part]
     return Incident(
-        name, document, tuple(part_lines), tuple(sorted(rows, key=lambda row: row.at or begin))
+        name, document, tuple(part_lines), tuple(sorted(rows, key=lambda row: row.at or start))
     )
 
 
-def _row(fields: dict[str, str], begin: datetime) -> Row:
+def _row(fields: dict[str, str], start: datetime) -> Row:
     values = {k: float(v) for k, v in fields.items() if k not in ("after", "step", "in") and v}
-    return Row(int(fields["step"]), values, begin + timedelta(seconds=float(fields["after"])))
+    return Row(int(fields["step"]), values, start + timedelta(seconds=float(fields["after"])))
 
 
 def launches(line: dict[str, Any], contract: str) -> list[Any]:
@@ -180,11 +180,11 @@ class Tracker:
         self.incident, self.clock = incident, clock
 
     def read(self, cursor: str) -> Rows:
-        there = [row for row in self.incident.rows if row.at and row.at <= self.clock.now]
-        if not there:
+        rows = [row for row in self.incident.rows if row.at and row.at <= self.clock.now]
+        if not rows:
             raise FileNotFoundError("metrics.jsonl")
-        new = there[int(cursor or 0) :][:500]
-        return Rows(tuple(new), str(int(cursor or 0) + len(new)), there[-1].at)
+        new = rows[int(cursor or 0) :][:500]
+        return Rows(tuple(new), str(int(cursor or 0) + len(new)), rows[-1].at)
 
 
 class KnowingTracker(Tracker):

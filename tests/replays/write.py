@@ -323,10 +323,10 @@ def preempted_in_the_last_evaluation() -> World:
     world.save(last + MINUTE, 19_836, SOUND)
     for n in range(12):
         world.say(last + n * 10 * MINUTE, log=f"evaluating shard {n} of 12", instance="strat-1")
-    over = last + 115 * MINUTE
-    facts = {"started": (world.begin - 20 * HOUR).isoformat(), "ended": over.isoformat()}
-    world.job(over, "strat-1", "preempted", FAULT, **facts)
-    world.job(over, "strat-1", "succeeded", SOUND, exit_code=0, **facts)
+    ended_at = last + 115 * MINUTE
+    facts = {"started": (world.begin - 20 * HOUR).isoformat(), "ended": ended_at.isoformat()}
+    world.job(ended_at, "strat-1", "preempted", FAULT, **facts)
+    world.job(ended_at, "strat-1", "succeeded", SOUND, exit_code=0, **facts)
     return world
 
 
@@ -382,8 +382,8 @@ def a_limit_eaten_by_the_queue() -> World:
             "submitted": world.begin.isoformat(),
         }
         if part == FAULT:
-            late = "Execution timeout exceeded (5400 s)"
-            world.job(ended, "moe-1", "failed", part, exit_code=1, reason=late, **facts)
+            timeout_line = "Execution timeout exceeded (5400 s)"
+            world.job(ended, "moe-1", "failed", part, exit_code=1, reason=timeout_line, **facts)
         else:
             world.job(ended, "moe-1", "succeeded", part, exit_code=0, **facts)
     return world
@@ -587,8 +587,8 @@ def from_scratch_by_the_log_alone() -> World:
     world.say(moment, FAULT, log="No checkpoint found. Starting from scratch.", instance="field-2")
     world.say(moment, SOUND, log="Resuming training from step 1500", instance="field-2")
     for n in range(1, 4):
-        words = f"Compiling the train step, {n} of 3"
-        world.say(world.begin + (4 + 8 * n) * MINUTE, log=words, instance="field-2")
+        line = f"Compiling the train step, {n} of 3"
+        world.say(world.begin + (4 + 8 * n) * MINUTE, log=line, instance="field-2")
     world.train(world.begin + 31 * MINUTE, range(1_501, 1_600), 10, loss, SOUND, "field-2", lr=RATE)
     return world
 

@@ -63,8 +63,8 @@ class Walk:
             assert time.monotonic() < until, jobs
             time.sleep(0.2)
 
-    def ask(self, *words: str) -> None:
-        self.cluster.ask(*words)
+    def ask(self, *argv: str) -> None:
+        self.cluster.ask(*argv)
 
 
 def walk(cluster: Cluster, folder: Path) -> dict[str, Job]:
@@ -116,22 +116,24 @@ def _crowded(stage: Walk) -> None:
     """A job of the lower quality gives way, and does not come back; who waits behind the other one,
     waits.
     """
-    whole = {"partition": "crowded", "arguments": ("--exclusive",)}
-    stage.submit("preempted", "sleep 300", qos="low", **whole)
+    exclusive = {"partition": "crowded", "arguments": ("--exclusive",)}
+    stage.submit("preempted", "sleep 300", qos="low", **exclusive)
     stage.see(_runs, "preempted")
-    stage.submit("preempting", "sleep 300", qos="high", **whole)
-    stage.submit("resources", "sleep 300", qos="high", **whole)
-    stage.submit("priority", "sleep 300", qos="low", **whole)
-    late = {"partition": "crowded", "arguments": ("--exclusive", "--deadline=now+65")}
-    stage.submit("deadline", "true", qos="low", time_limit="1m", **late)
+    stage.submit("preempting", "sleep 300", qos="high", **exclusive)
+    stage.submit("resources", "sleep 300", qos="high", **exclusive)
+    stage.submit("priority", "sleep 300", qos="low", **exclusive)
+    with_deadline = {"partition": "crowded", "arguments": ("--exclusive", "--deadline=now+65")}
+    stage.submit("deadline", "true", qos="low", time_limit="1m", **with_deadline)
 
 
 def _on_a_breaking_node(stage: Walk) -> None:
     node = stage.cluster.node("breaking")
-    whole = {"partition": "breaking", "arguments": ("--exclusive",)}
-    stage.submit("preempted, to start again", "sleep 300", qos="low", restarts="backend", **whole)
+    exclusive = {"partition": "breaking", "arguments": ("--exclusive",)}
+    stage.submit(
+        "preempted, to start again", "sleep 300", qos="low", restarts="backend", **exclusive
+    )
     stage.see(_runs, "preempted, to start again")
-    high = stage.submit("high", "sleep 300", qos="high", **whole)
+    high = stage.submit("high", "sleep 300", qos="high", **exclusive)
     stage.see(_waits, "preempted, to start again")
     stage.see(_runs, "high")
     stage.ask("scancel", high.id)

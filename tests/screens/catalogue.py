@@ -247,14 +247,14 @@ ORDERS: Mapping[str, tuple[str, str]] = {
 
 def orders() -> Iterator[Screen]:
     warning = "no babysitter runs on this machine: `herorun babysit tiny` starts one"
-    for argv, (target, words) in ORDERS.items():
-        outcome = OrderOutcome(RUN, words, 0, (warning,))
+    for argv, (target, text) in ORDERS.items():
+        outcome = OrderOutcome(RUN, text, 0, (warning,))
         yield known(argv.split()[0], argv, target, outcome)
     argv = "note tiny --status a --evidence b --decision c --next d"
     note = Note(slug="tiny", commit="4f" * 20, pushed=True, queued=False, warning="")
     yield known("note", argv, "orders.note.add_note", note)
-    late = replace_note(note)
-    yield known("note-queued", argv, "orders.note.add_note", late)
+    queued_note = replace_note(note)
+    yield known("note-queued", argv, "orders.note.add_note", queued_note)
     proposal = WaiverProposal('[[waiver]]\ncheck = "dirty-tree"\n', "a person signs it")
     yield known("waive", "waive dirty-tree tiny", "orders.waive.propose", proposal)
     question = TrustQuestion(
@@ -272,8 +272,8 @@ def orders() -> Iterator[Screen]:
 
 
 def replace_note(note: Note) -> Note:
-    words = "the note is queued in this clone, /work, and not on origin yet"
-    return note.model_copy(update={"pushed": False, "queued": True, "warning": words})
+    warning = "the note is queued in this clone, /work, and not on origin yet"
+    return note.model_copy(update={"pushed": False, "queued": True, "warning": warning})
 
 
 # --- looking closer -------------------------------------------------------------------------------
@@ -388,14 +388,14 @@ def closer() -> Iterator[Screen]:
     yield Screen("doctor", "doctor", {f"{OPERATIONS}doctor.doctor.examine": PARTS})
     yield Screen("explain", "explain dirty-tree")
     yield Screen("explain-list", "explain --list")
-    whole = Verified(41, 43, (), ("no seal names a commit of this record",))
+    verified = Verified(41, 43, (), ("no seal names a commit of this record",))
     target = "record.verify.verify_run"
-    yield known("verify-clear", "verify tiny", target, whole)
-    yield known("logbook-verify", "logbook verify tiny", target, whole)
+    yield known("verify-clear", "verify tiny", target, verified)
+    yield known("logbook-verify", "logbook verify tiny", target, verified)
     target = "record.verify.open_record"
     yield known("logbook-show", "logbook show tiny", target, RUN.record)
     target = "record.verify.verify_run"
-    broken = replace(whole, faults=("entry 7 was changed after it was published",))
+    broken = replace(verified, faults=("entry 7 was changed after it was published",))
     yield known("verify-blocked", "verify tiny", target, broken)
     for state, fields in {
         "clear": {},
@@ -465,10 +465,10 @@ def machines() -> Iterator[Screen]:
             line=silent if state == "unknown" else line, assessment=advice
         )
         yield known(f"patrol-{state}", "box patrol tiny", "remote.patrol.patrol", observation)
-    there = Ended(0, "step 5000 is reached", line, 3, PATROLS["running"])
-    words = "gave up after 3 queries: the box does not answer. Check it yourself"
-    ended = Ended(3, words, "", 3, None)
-    yield known("wait-reached", "box wait tiny --step 5000", "remote.wait.wait_for", there)
+    reached = Ended(0, "step 5000 is reached", line, 3, PATROLS["running"])
+    gave_up = "gave up after 3 queries: the box does not answer. Check it yourself"
+    ended = Ended(3, gave_up, "", 3, None)
+    yield known("wait-reached", "box wait tiny --step 5000", "remote.wait.wait_for", reached)
     yield known("wait-unknown", "box wait tiny --step 5000", "remote.wait.wait_for", ended)
     timer = SimpleNamespace(text="*/15 * * * * herorun -C /work box patrol tiny\n")
     yield known("timer", "box timer tiny --for cron", "remote.timer.timer_of", timer)

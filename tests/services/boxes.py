@@ -273,7 +273,7 @@ class Box:
 
     def _disk(self, options: str) -> None:
         """A process holds the mounts of the disk, which so outlives the box's power."""
-        keep = (
+        mount_argv = (
             f'mount -t tmpfs -o mode=700,{options} disk "$0/disk" && echo ready && exec sleep '
             "infinity"
         )
@@ -284,7 +284,7 @@ class Box:
             "private",
             "sh",
             "-c",
-            keep,
+            mount_argv,
             str(self.folder),
         ]
         process = subprocess.Popen(
@@ -299,7 +299,15 @@ class Box:
             f"--net=/run/netns/{self.name}",
             f"--mount=/proc/{self._started[0].pid}/ns/mnt",
         ]
-        apart = ["unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        unshare_argv = [
+            "unshare",
+            "--mount",
+            "--uts",
+            "--pid",
+            "--fork",
+            "--kill-child",
+            "--mount-proc",
+        ]
         box = [
             "sh",
             str(HERE / "box.sh"),
@@ -308,7 +316,7 @@ class Box:
             self._address,
             str(self._cgroup or ""),
         ]
-        self._start([*inside, *apart, *box])
+        self._start([*inside, *unshare_argv, *box])
 
     def _listen(self) -> None:
         self._relay = self._relay or Relay()
@@ -320,10 +328,10 @@ class Box:
         env = " ".join(
             f"{name}={value}" for name, value in {"TMUX_TMPDIR": tmux, **self._env_there}.items()
         )
-        words = ["-o", "ListenAddress=127.0.0.1", "-o", f"SetEnv={env}"]
+        argv = ["-o", "ListenAddress=127.0.0.1", "-o", f"SetEnv={env}"]
         if not os.geteuid():
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
-        self._start([sshd, "-D", "-e", "-f", str(self._etc / "sshd_config"), *words])
+        self._start([sshd, "-D", "-e", "-f", str(self._etc / "sshd_config"), *argv])
 
     def _start(self, argv: Sequence[str]) -> None:
         with (self.folder / "log").open("ab") as log:

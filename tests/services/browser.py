@@ -23,8 +23,8 @@ DEADLINE = 60.0  # seconds for one answer
 class Browser:
     """Answers come in their order; events are kept until somebody asks for them."""
 
-    def __init__(self, words: int, answers: int) -> None:
-        self._words, self._answers = words, answers
+    def __init__(self, requests: int, answers: int) -> None:
+        self._words, self._answers = requests, answers
         self._buffer, self._number = b"", 0
         self.session = ""
         self.events: list[dict[str, Any]] = []
@@ -120,8 +120,8 @@ class Browser:
         ]
         return [url for url in urls if not url.startswith("data:")]
 
-    def picture(self, path: Path, whole: bool = True) -> None:
-        answer = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+    def picture(self, path: Path, full_page: bool = True) -> None:
+        answer = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=full_page)
         path.write_bytes(base64.b64decode(answer["data"]))
 
 
@@ -183,10 +183,10 @@ def browser() -> Iterator[Browser]:
             os.close(our_in)
 
 
-def _end(process: "subprocess.Popen[bytes]", words: int) -> None:
+def _end(process: "subprocess.Popen[bytes]", requests: int) -> None:
     """Asked to close, its own processes have ended when it has, and write nothing more."""
     with suppress(OSError):
-        os.write(words, json.dumps({"id": 0, "method": "Browser.close"}).encode() + b"\0")
+        os.write(requests, json.dumps({"id": 0, "method": "Browser.close"}).encode() + b"\0")
     try:
         process.wait(10)
     except subprocess.TimeoutExpired:

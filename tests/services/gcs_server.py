@@ -75,8 +75,8 @@ def inserted(request: Any, response: Any, storage: Any, *_: Any) -> None:
     name = request.query["name"][0] if "name" in request.query else request.data["meta"]["name"]
     generation = request.query.get("ifGenerationMatch", [None])[0]
     with _writing:
-        there = storage.objects.get(bucket, {}).get(name)
-        if generation is not None and (there["generation"] if there else "0") != generation:
+        stored = storage.objects.get(bucket, {}).get(name)
+        if generation is not None and (stored["generation"] if stored else "0") != generation:
             response.status = HTTPStatus.PRECONDITION_FAILED
             message = "At least one of the pre-conditions you specified did not hold."
             response.json({"error": {"code": 412, "message": message}})
@@ -87,15 +87,15 @@ def inserted(request: Any, response: Any, storage: Any, *_: Any) -> None:
 def got(request: Any, response: Any, storage: Any, *_: Any) -> None:
     """The content with its generation and the end of it by Range, or one generation's facts."""
     bucket, name = request.params["bucket_name"], request.params["object_id"]
-    there = storage.objects.get(bucket, {}).get(name)
+    stored = storage.objects.get(bucket, {}).get(name)
     pinned = request.query.get("generation", [None])[0]
-    if pinned is not None and (there is None or there["generation"] != pinned):
+    if pinned is not None and (stored is None or stored["generation"] != pinned):
         response.status = HTTPStatus.NOT_FOUND
         return
     objects.get(request, response, storage)
     is_sent = response.status in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT)
     if is_sent and request.query.get("alt") == ["media"]:
-        response["x-goog-generation"] = there["generation"]
+        response["x-goog-generation"] = stored["generation"]
         _cut(request.get_header("range", ""), response)
 
 

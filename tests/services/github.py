@@ -92,8 +92,8 @@ class GitHub:
     def exchanges(self) -> list[Exchange]:
         return self._server.exchanges
 
-    def asked(self, method: str, words: str = "") -> list[Exchange]:
-        return [each for each in self.exchanges if each.method == method and words in each.path]
+    def asked(self, method: str, path_part: str = "") -> list[Exchange]:
+        return [each for each in self.exchanges if each.method == method and path_part in each.path]
 
     def fault(self, **facts: Any) -> None:
         self._server.faults.append(Fault(**facts))

@@ -59,8 +59,8 @@ class Description:
         from referencing import Registry, Resource, Specification
 
         self._told = description
-        whole = Resource(contents=description, specification=Specification.OPAQUE)
-        self._registry: Any = Registry().with_resource("github", whole)
+        resource = Resource(contents=description, specification=Specification.OPAQUE)
+        self._registry: Any = Registry().with_resource("github", resource)
 
     @cached_property
     def _paths(self) -> list[tuple[re.Pattern[str], str]]:
@@ -117,9 +117,9 @@ class Description:
         for error in OAS30ReadValidator({"$ref": schema}, registry=self._registry).iter_errors(
             value
         ):
-            words = f"{where}: {'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
-            if not any(quirk in words for quirk in QUIRKS):
-                yield words
+            message = f"{where}: {'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
+            if not any(quirk in message for quirk in QUIRKS):
+                yield message
 
     def _resolved(self, schema: Any) -> Any:
         if "$ref" not in schema:

@@ -119,31 +119,33 @@ def table(rows):
     )
 
 
-def do_list(words):
-    prefix = words[words.index("--prefix") + 1] if "--prefix" in words else "/"
+def do_list(argv):
+    prefix = argv[argv.index("--prefix") + 1] if "--prefix" in argv else "/"
     if GENERATION == "A":  # a job's name, and what lies below it
-        whole = prefix.rstrip("/")
+        full_name = prefix.rstrip("/")
         rows = [
-            r for r in everything() if r["job_id"] == whole or r["job_id"].startswith(whole + "/")
+            r
+            for r in everything()
+            if r["job_id"] == full_name or r["job_id"].startswith(full_name + "/")
         ]
     else:
         rows = [r for r in everything() if r["job_id"].startswith(prefix)]
-    if "--json" in words and GENERATION == "A":
+    if "--json" in argv and GENERATION == "A":
         print(json.dumps(rows, indent=2))
     else:
         print(table(rows) if rows else "No jobs found.")
 
 
-def do_detail(words):
-    (row,) = [r for r in everything() if r["job_id"] == words[-1]] or [None]
+def do_detail(argv):
+    (row,) = [r for r in everything() if r["job_id"] == argv[-1]] or [None]
     if row is None:
-        fail(f"Error: Job {words[-1]} not found")
+        fail(f"Error: Job {argv[-1]} not found")
     word, counts, code = friendly(row), row.get("task_state_counts", {}), row.get("exit_code", 0)
     total, ended = row.get("task_count", 0), word not in ("running", "pending", "building")
-    if "--json" in words:
-        tasks = [{"task_id": words[-1] + "/0", "state": word, "exit_code": code if ended else None}]
+    if "--json" in argv:
+        tasks = [{"task_id": argv[-1] + "/0", "state": word, "exit_code": code if ended else None}]
         detail = {
-            "job_id": words[-1],
+            "job_id": argv[-1],
             "state": word,
             "exit_code": code,
             "error": row.get("error", ""),
@@ -153,7 +155,7 @@ def do_detail(words):
         )
         return
     print(
-        f"Job: {words[-1]} ({words[-1].split('/')[-1]})\nState: {word}  exit={code}  failures=0  "
+        f"Job: {argv[-1]} ({argv[-1].split('/')[-1]})\nState: {word}  exit={code}  failures=0  "
         "preemptions=0"
     )
     print(
@@ -168,14 +170,14 @@ def do_detail(words):
     )
 
 
-def do_run(words):
-    cut = words.index("--")
-    options, command, env = {}, words[cut + 1 :], dict(read("environment.json", {}))
-    rest = iter(words[:cut])
-    for word in rest:
+def do_run(argv):
+    cut = argv.index("--")
+    options, command, env = {}, argv[cut + 1 :], dict(read("environment.json", {}))
+    flags = iter(argv[:cut])
+    for word in flags:
         if word == "-e":
-            name = next(rest)
-            env[name] = next(rest)
+            name = next(flags)
+            env[name] = next(flags)
         elif word.partition("=")[0] not in OPTIONS.split():
             usage(f"Unknown option {word!r}.")
         else:
@@ -186,7 +188,7 @@ def do_run(words):
         fail(f"connectrpc.errors.ConnectError: Job {job} already exists (state=JOB_STATE_RUNNING)")
     os.makedirs(folder)
     with open(f"{folder}/spec.json", "w") as file:
-        json.dump({"words": words, "env": env, "folder": os.getcwd()}, file)
+        json.dump({"words": argv, "env": env, "folder": os.getcwd()}, file)
     where = os.getcwd()
     if os.path.exists("herorun-admission.json"):  # a bundle, which is unpacked elsewhere
         where = f"{folder}/bundle"
@@ -196,16 +198,18 @@ def do_run(words):
         '"$@" & echo $! > "$0/pid"; wait $!; echo $? > "$0/exit.new"; mv "$0/exit.new" "$0/exit"'
     )
     with open(f"{folder}/log", "wb") as log:
-        argv = ["setsid", "sh", "-c", watch, folder, *command]
-        subprocess.Popen(argv, cwd=where, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        job_argv = ["setsid", "sh", "-c", watch, folder, *command]
+        subprocess.Popen(
+            job_argv, cwd=where, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
     print(f"I20260901 00:00:00 iris.cli.job Job submitted: {job}", file=sys.stderr)
     if read("lost.json", None):
         fail("connectrpc.errors.ConnectError: deadline exceeded")
     print(job)
 
 
-def do_stop(words):
-    folder = place(words[-1])
+def do_stop(argv):
+    folder = place(argv[-1])
     if not os.path.exists(f"{folder}/pid") or os.path.exists(f"{folder}/exit"):
         print("No running jobs matched.")
         return
@@ -213,19 +217,19 @@ def do_stop(words):
     with open(f"{folder}/pid") as file:
         pid = int(file.read())
     os.kill(pid, signal.SIGTERM)
-    print(f"Terminated jobs:\n  {words[-1]}")
+    print(f"Terminated jobs:\n  {argv[-1]}")
 
 
-def do_logs(words):
+def do_logs(argv):
     """Of the children too: in generation A only where that is asked for."""
-    job, count = words[-1], int(words[words.index("--max-lines") + 1])
+    job, count = argv[-1], int(argv[argv.index("--max-lines") + 1])
     jobs = os.path.join(FOLDER, "jobs")
     names = (
         ["/" + name.replace("%", "/") for name in sorted(os.listdir(jobs))]
         if os.path.isdir(jobs)
         else []
     )
-    with_children = GENERATION != "A" or "--include-children" in words
+    with_children = GENERATION != "A" or "--include-children" in argv
     lines = []
     for name in names:
         if name == job or (with_children and name.startswith(f"{job}/")):
@@ -245,15 +249,15 @@ def lines_of(path):
 
 def main():
     trouble = read("fails.json", {})
-    words = [
+    argv = [
         word
         for word in WORDS
         if not word.startswith(("--cluster=", "--config=", "--controller-url="))
     ]
-    command = " ".join(words[:2])
+    command = " ".join(argv[:2])
     with open(os.path.join(FOLDER, "asked"), "a") as file:
-        file.write(" ".join(word for word in words if "\n" not in word)[:400] + "\n")
-    if "--help" in words:
+        file.write(" ".join(word for word in argv if "\n" not in word)[:400] + "\n")
+    if "--help" in argv:
         helps = {"job run": OPTIONS, "job logs": LOGS[GENERATION]}
         print(f"Usage: iris {command} [OPTIONS]\n  {helps.get(command, LISTS[GENERATION])}")
         return
@@ -265,9 +269,9 @@ def main():
             fail(fault.get("err", ""), fault.get("code", 0))
         return
     verbs = {"list": do_list, "run": do_run, "logs": do_logs, DETAIL: do_detail, STOP: do_stop}
-    if len(words) < 2 or words[1] not in verbs:
+    if len(argv) < 2 or argv[1] not in verbs:
         usage(f"No such command '{command}'.")
-    verbs[words[1]](words[2:])
+    verbs[argv[1]](argv[2:])
 
 
 main()

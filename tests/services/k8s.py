@@ -195,8 +195,8 @@ def _start(folder: Path, at: Path) -> None:
 
 def _flags(folder: Path, port: int, config: str) -> Mapping[str, list[str]]:
     etcd, peer = f"http://127.0.0.1:{port + 1}", f"http://127.0.0.1:{port + 2}"
-    late = ["--kubeconfig", _with_current(config), "--leader-elect=false", "--port=0"]
-    late += ["--secure-port=0"]
+    flags = ["--kubeconfig", _with_current(config), "--leader-elect=false", "--port=0"]
+    flags += ["--secure-port=0"]
     return {
         "etcd": [
             f"--data-dir={folder}/etcd",
@@ -224,13 +224,13 @@ def _flags(folder: Path, port: int, config: str) -> Mapping[str, list[str]]:
             "--enable-priority-and-fairness=false",
         ],
         "kube-controller-manager": [
-            *late,
+            *flags,
             f"--controllers={CONTROLLERS}",
             f"--service-account-private-key-file={folder}/sa.key",
             "--feature-gates=TTLAfterFinished=true",
             "--node-monitor-grace-period=24h",  # a test says itself when a node is lost
         ],
-        "kube-scheduler": late,
+        "kube-scheduler": flags,
     }
 
 
@@ -349,7 +349,7 @@ class Space:
         binding = {**meta, "roleRef": role, "subjects": [subject]}
         self.control.ask("POST", f"{path}/rolebindings", binding)
 
-    def deny(self, words: str) -> str:
+    def deny(self, message: str) -> str:
         """A webhook of this namespace alone that refuses every Job: its configuration's name."""
         path = f"/api/v1/namespaces/{self.name}"
         labels = {"metadata": {"labels": {"denied": self.name}}}
@@ -358,7 +358,7 @@ class Space:
         hook = {
             "name": "deny.herorun.test",
             "clientConfig": {
-                "url": f"{self.node.url}/deny/{quote(words)}",
+                "url": f"{self.node.url}/deny/{quote(message)}",
                 "caBundle": b64encode(authority).decode(),
             },
             "rules": [

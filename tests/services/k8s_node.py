@@ -156,9 +156,9 @@ class Pod:
     def run(self) -> None:
         try:
             env = self._environment()
-            words = [*self.container.get("command", ()), *self.container.get("args", ())]
+            argv = [*self.container.get("command", ()), *self.container.get("args", ())]
             self.process = subprocess.Popen(
-                [expanded(word, env) for word in words],
+                [expanded(word, env) for word in argv],
                 cwd=self.container.get("workingDir"),
                 env=env,
                 stdin=subprocess.DEVNULL,
@@ -315,10 +315,10 @@ def _handler(node: Node) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def wait_for(look: Any, seconds: float = 60.0) -> Any:
+def wait_for(query: Any, seconds: float = 60.0) -> Any:
     """What it answers as soon as that is true."""
     until = time.monotonic() + seconds
-    while not (answer := look()):
-        assert time.monotonic() < until, look
+    while not (answer := query()):
+        assert time.monotonic() < until, query
         time.sleep(0.02)
     return answer

@@ -44,7 +44,7 @@ class Guarded:
         fault = self.control.meet(environ["REQUEST_METHOD"], url)
         if fault:
             return _sent(start, fault.status, fault.body.encode())
-        keys = [key for words, key in self.locked.items() if words in unquote(url)]
+        keys = [key for address_part, key in self.locked.items() if address_part in unquote(url)]
         if keys and environ.get("HTTP_AUTHORIZATION") not in keys:
             return _sent(start, 401, b"You are not authenticated.")
         answer: Answer = self.app(environ, start)

@@ -28,8 +28,8 @@ def must_be_installed() -> None:
     """Skip where they are not, and fail where no test may be left out."""
     missing = [name for name in PROGRAMS if which(name) is None]
     if missing:
-        words = f"not installed: {', '.join(missing)} (.ci/packages)"
-        pytest.fail(words) if os.environ.get(REQUIRE) else pytest.skip(words)
+        message = f"not installed: {', '.join(missing)} (.ci/packages)"
+        pytest.fail(message) if os.environ.get(REQUIRE) else pytest.skip(message)
 
 
 @dataclass(frozen=True)

@@ -104,9 +104,9 @@ def _standing(folder: Path) -> Iterator[Cluster]:
 
 
 def _start(folder: Path) -> None:
-    words = [str(HERE / "slurm_up.sh"), str(folder), str(_free_ports())]
+    argv = [str(HERE / "slurm_up.sh"), str(folder), str(_free_ports())]
     done = subprocess.run(
-        words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False
+        argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False
     )
     if done.returncode:
         pytest.fail(f"Slurm did not start: {done.stderr}")

@@ -27,5 +27,5 @@ def scanned(
     for at in range(0, len(data), block):
         state, some = scan(signatures, state, data[at : at + block])
         matches += some
-    state, rest = finish(signatures, state)
-    return state, matches + rest
+    state, remaining = finish(signatures, state)
+    return state, matches + remaining

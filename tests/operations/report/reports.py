@@ -194,8 +194,8 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
         "next": "",
         "notes": ["rows as fetched until 2026-11-21 11:59 UTC"],
     }
-    whole = {**fields, **changes}
-    return {**whole, "annotations": [{"last": None, **mark} for mark in whole["annotations"]]}
+    document = {**fields, **changes}
+    return {**document, "annotations": [{"last": None, **mark} for mark in document["annotations"]]}
 
 
 def an_alert(
