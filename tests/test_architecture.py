@@ -352,6 +352,18 @@ def test_no_variable_is_a_bare_participle() -> None:
     assert fields == FIELDS_ON_RECORD, "name the thing that it holds, where it is not on record"
 
 
+def test_no_variable_of_a_shared_helper_of_the_tests_is_a_bare_participle() -> None:
+    """A field of a helper may be one: what a job said, what a server was asked."""
+    wrong = [
+        f"{path.relative_to(TOP)}: {participle}"
+        for path in sorted((TOP / "tests").rglob("*.py"))
+        if not path.name.startswith("test_")
+        for participle, is_field in _participles(ast.parse(path.read_text(encoding="utf-8")))
+        if not is_field
+    ]
+    assert wrong == [], "name the thing that it holds"
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -70,7 +70,7 @@ herorun.check_in(config=config, output_root=config["output"], loaded=start, trac
 root.mkdir(parents=True, exist_ok=True)
 path, orders = root / "metrics.jsonl", Path(config["orders"])
 done = None  # the newest order that this job knows
-left = {"nan": 0, "spike": 0, "slow": 0}  # rows
+rows_left = {"nan": 0, "spike": 0, "slow": 0}  # rows
 
 
 def newest_order() -> dict | None:
@@ -87,8 +87,8 @@ def obey() -> None:
     if order is None or order == done:
         return
     done = order
-    if order["what"] in left:
-        left[order["what"]] = order["rows"]
+    if order["what"] in rows_left:
+        rows_left[order["what"]] = order["rows"]
     elif order["what"] == "flood":
         print(("x" * 99 + "\n") * 120_000, end="", flush=True)
     elif order["what"] == "exit 78":
@@ -100,16 +100,18 @@ def obey() -> None:
 def row_of(step: int) -> dict:
     """The step's time is what was meant: how busy the machine is does not matter."""
     loss = 2.0 + 4.0 * math.exp(-step / 300) + random.Random(step).gauss(0, 0.02)
-    loss = math.nan if left["nan"] else loss * (2.5 if left["spike"] else 1)
-    took = config["step_time"] * (3 if left["slow"] else 1) * random.Random(-step).gauss(1, 0.01)
+    loss = math.nan if rows_left["nan"] else loss * (2.5 if rows_left["spike"] else 1)
+    took = (
+        config["step_time"] * (3 if rows_left["slow"] else 1) * random.Random(-step).gauss(1, 0.01)
+    )
     return {"step": step, "train/loss": loss, "step_time_s": took, "timestamp": time.time()}
 
 
 done = newest_order()  # it was another instance's
 while step < config["steps"]:
-    time.sleep(config["step_time"] * (3 if left["slow"] else 1))
+    time.sleep(config["step_time"] * (3 if rows_left["slow"] else 1))
     row = row_of(step)
-    left = {name: max(0, rows - 1) for name, rows in left.items()}
+    rows_left = {name: max(0, rows - 1) for name, rows in rows_left.items()}
     with contextlib.suppress(OSError), path.open("a") as rows:  # the disk is full
         rows.write(json.dumps(row) + "\n")
     step += 1

@@ -14,8 +14,8 @@ from herorun.core.evidence import Unavailable
 from herorun.gather import gather
 
 
-def read(kind: Any, given: Mapping[Any, Any]) -> Any:
-    return gather([kind], discover.sources(), given)[kind]
+def read(kind: Any, inputs: Mapping[Any, Any]) -> Any:
+    return gather([kind], discover.sources(), inputs)[kind]
 
 
 class SourceSuite:

@@ -73,13 +73,13 @@ class StoreSuite:
             assert entry.modified == store.modified(f"{bench.root}/{entry.name}")
 
     @pytest.mark.parametrize(
-        ("count", "told"), [(3, b"def"), (6, b"abcdef"), (99, b"abcdef"), (0, b"")]
+        ("count", "expected"), [(3, b"def"), (6, b"abcdef"), (99, b"abcdef"), (0, b"")]
     )
-    def test_the_end_of_a_file(self, bench: StoreBench, count: int, told: bytes) -> None:
+    def test_the_end_of_a_file(self, bench: StoreBench, count: int, expected: bytes) -> None:
         store = bench.connect()
         store.create(f"{bench.root}/file", b"abcdef")
         store.create(f"{bench.root}/empty", b"")
-        assert store.end(f"{bench.root}/file", count) == told
+        assert store.end(f"{bench.root}/file", count) == expected
         assert store.end(f"{bench.root}/empty", count) == b""
 
     def test_a_digest_changes_with_the_content_and_not_with_the_size_alone(

@@ -499,50 +499,52 @@ def machines() -> Iterator[Screen]:
     broken = entry.model_copy(update={**unread, "error": "its journal is damaged"})
     yield Screen("list", "list", {f"{OPERATIONS}report.listing.list_runs": [broken, entry]})
     instance = SimpleNamespace(name="tiny-1")
-    given = {
+    replacements = {
         f"{OPERATIONS}report.logs.instance_of": instance,
         f"{OPERATIONS}report.logs.read_log": ["step 119 loss 2.51\n", "step 120 loss 2.50\n"],
     }
-    yield Screen("logs", "logs tiny", {**OPENED, **given})
-    given = {
+    yield Screen("logs", "logs tiny", {**OPENED, **replacements})
+    replacements = {
         f"{OPERATIONS}remote.watchers.reconcile": [],
         "herorun.system.process_registry.others": [],
     }
-    yield Screen("watchers-none", "box watchers", given)
+    yield Screen("watchers-none", "box watchers", replacements)
     rows = [
         WatcherRow(replace(WAIT, pid=4700), Path("a"), "stale", LATER, "retired"),
         WatcherRow(WAIT, Path("b"), "watches"),
         WatcherRow(replace(WAIT, run="old", pid=12), Path("c"), "gone", ENDED_WAIT, "forgotten"),
     ]
     babysitter = UnregisteredProcess(4720, "herorun babysit tiny", "babysitter")
-    given = {
+    replacements = {
         f"{OPERATIONS}remote.watchers.reconcile": rows,
         "herorun.system.process_registry.others": [babysitter],
     }
-    yield Screen("watchers", "box watchers", given)
-    here = {f"{OPERATIONS}record.session.current_session": SESSION}
-    read = f"{OPERATIONS}record.session.read_jobs"
-    yield Screen("jobs-list", "jobs list", {**here, read: ([ENTRY], "")})
-    yield Screen("jobs-list-none", "jobs list", {**here, read: ([], "")})
+    yield Screen("watchers", "box watchers", replacements)
+    session_read = {f"{OPERATIONS}record.session.current_session": SESSION}
+    read_jobs = f"{OPERATIONS}record.session.read_jobs"
+    yield Screen("jobs-list", "jobs list", {**session_read, read_jobs: ([ENTRY], "")})
+    yield Screen("jobs-list-none", "jobs list", {**session_read, read_jobs: ([], "")})
     statuses = [
         JobStatus(ENTRY, JobState.RUNNING, "RUNNING"),
         JobStatus({**ENTRY, "id": "12"}, JobState.UNKNOWN, "", "squeue does not answer"),
     ]
     checked = {f"{OPERATIONS}jobs.watch.check_jobs": (statuses, "")}
-    yield Screen("jobs-watch", "jobs watch --once", {**here, **checked})
+    yield Screen("jobs-watch", "jobs watch --once", {**session_read, **checked})
     add = {
         f"{OPERATIONS}record.registry.register": None,
         f"{OPERATIONS}record.registry.ensure_watch": "is watched by process 4711",
     }
-    yield Screen("jobs-add", "jobs add local /data/jobs/loose-1", {**here, **add})
+    yield Screen("jobs-add", "jobs add local /data/jobs/loose-1", {**session_read, **add})
     remove = {
-        read: ([ENTRY], ""),
+        read_jobs: ([ENTRY], ""),
         f"{OPERATIONS}record.session.must_have": [ENTRY],
         f"{OPERATIONS}record.session.change_jobs": None,
     }
-    yield Screen("jobs-remove", "jobs remove 4711", {**here, **remove})
+    yield Screen("jobs-remove", "jobs remove 4711", {**session_read, **remove})
     places = [SearchedPlace("slurm's queue", (("4711", "RUNNING"),), "")]
-    yield Screen("jobs-find", "jobs find", {**here, f"{OPERATIONS}jobs.discover.find_jobs": places})
+    yield Screen(
+        "jobs-find", "jobs find", {**session_read, f"{OPERATIONS}jobs.discover.find_jobs": places}
+    )
 
 
 # --- what goes wrong ------------------------------------------------------------------------------
@@ -590,7 +592,7 @@ def wrong() -> Iterator[Screen]:
 
 def serving(*path: str | int) -> Any:
     """A server that says where it listens, and ends at once."""
-    return lambda *given, **_: given[-1]("".join(map(str, path)))
+    return lambda *arguments, **_: arguments[-1]("".join(map(str, path)))
 
 
 def typed(stage: Sandbox, *argv: str, expect: Sequence[int] = (0,), **_: Any) -> None:

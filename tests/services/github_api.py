@@ -58,14 +58,14 @@ class Description:
     def __init__(self, description: dict[str, Any]) -> None:
         from referencing import Registry, Resource, Specification
 
-        self._told = description
+        self._description = description
         resource = Resource(contents=description, specification=Specification.OPAQUE)
         self._registry: Any = Registry().with_resource("github", resource)
 
     @cached_property
     def _paths(self) -> list[tuple[re.Pattern[str], str]]:
         """Each template as a pattern, those with fewer placeholders first."""
-        paths = sorted(self._told["paths"], key=lambda path: path.count("{"))
+        paths = sorted(self._description["paths"], key=lambda path: path.count("{"))
         return [
             (re.compile(re.sub(r"\\\{[^/]+?\\\}", "[^/]+", re.escape(path))), path)
             for path in paths
@@ -76,7 +76,7 @@ class Description:
         template = next(
             (path for pattern, path in self._paths if pattern.fullmatch(parts.path)), None
         )
-        operation = self._told["paths"].get(template, {}).get(each.method.lower())
+        operation = self._description["paths"].get(template, {}).get(each.method.lower())
         where = f"{each.method} {parts.path}"
         if operation is None:
             yield f"{where}: GitHub has no such operation"
@@ -124,7 +124,7 @@ class Description:
     def _resolved(self, schema: Any) -> Any:
         if "$ref" not in schema:
             return schema
-        target: Any = self._told
+        target: Any = self._description
         for part in schema["$ref"].removeprefix("#/").split("/"):
             target = target[part.replace("~1", "/").replace("~0", "~")]
         return target
