@@ -248,8 +248,8 @@ def _print_failure(message: str, code: int, as_json: bool) -> int:
 
 def _take_the_bar_away() -> None:
     """Whatever ended the command: a bar that stays hides the cursor, and what is said after it."""
-    if voice := sys.modules.get("herorun.system.progress"):
-        voice.finish()
+    if progress := sys.modules.get("herorun.system.progress"):
+        progress.finish()
 
 
 def _exit_unread() -> int:

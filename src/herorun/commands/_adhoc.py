@@ -197,7 +197,7 @@ def _spec_from_options(
     from herorun.commands._prompts import stored_request
     from herorun.core.adhoc_jobs.spec import JobSpec
     from herorun.job_kinds import must_be_id, must_be_whole, resolved, with_command, with_kind
-    from herorun.operations.jobs.paths import placed
+    from herorun.operations.jobs.paths import with_absolute_paths
     from herorun.operations.jobs.takeover import merged, spec_on_record
 
     stated = {
@@ -210,14 +210,14 @@ def _spec_from_options(
     named_spec = JobSpec.of({**stated, "cwd": str(start.resolve())})
     if named_spec.job and named_spec.kind:
         must_be_id(named_spec.kind, named_spec.job)
-    named_spec = placed(resolved(named_spec, str(start)), start)
+    named_spec = with_absolute_paths(resolved(named_spec, str(start)), start)
     spec_before = spec_on_record(named_spec, start) if named_spec.job and not new_job else None
     facts = merged(spec_before, named_spec, stated, start) if spec_before else named_spec
     if "resubmit" not in stated and (spec_before is None or spec_before.names_no_command):
         facts = with_command(facts)
     facts = stored_request(with_kind(resolved(facts, str(start))), start)
     must_be_whole(facts)
-    return placed(facts, start)
+    return with_absolute_paths(facts, start)
 
 
 def _resumed(start: Path, stated: dict[str, str]) -> "JobSpec":

@@ -76,16 +76,16 @@ def command(start: str, run: str, as_json: bool) -> int:
                 f"{path} is still as it was written: fill it in, commit and push it first."
             )
         keys, advice = advised(opened)
-        beginning = initialise(opened)
-        created, adopted = beginning.created, beginning.adopted
+        outcome = initialise(opened)
+        created, adopted = outcome.created, outcome.adopted
         next_step = f"Next: `herorun preflight {run}`."
         document |= {
             "slug": opened.slug,
             "logbook": opened.record.logbook_path,
             "branch": opened.record.branch,
-            "issue": beginning.issue,
+            "issue": outcome.issue,
             "record": opened.record.tip,
-            "warning": beginning.warning,
+            "warning": outcome.warning,
             "unstable_keys": keys,
             "advice": advice,
         }

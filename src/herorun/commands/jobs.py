@@ -106,14 +106,14 @@ def add(
     from herorun.core.adhoc_jobs.registry import entry_of
     from herorun.core.adhoc_jobs.spec import JobSpec
     from herorun.job_kinds import job_kind, must_be_id, resolved
-    from herorun.operations.jobs.paths import placed
+    from herorun.operations.jobs.paths import with_absolute_paths
     from herorun.operations.record.registry import ensure_watch, register
     from herorun.schemas.boxes import JobsAdd
     from herorun.system.clock import now
 
     must_be_id(kind, job)
     job_session = _session(start, session)
-    facts = placed(
+    facts = with_absolute_paths(
         resolved(JobSpec.of({"job": job, "kind": kind, **job_options}), start), Path(start)
     )
     job_kind(kind).must_be_reachable(facts)

@@ -131,7 +131,7 @@ def worded(method: Callable[..., T]) -> Callable[..., T]:
     """
 
     @wraps(method)
-    def asked(page: Any, *arguments: Any) -> T:
+    def call_worded(page: Any, *arguments: Any) -> T:
         try:
             return method(page, *arguments)
         except (HerorunError, OSError):
@@ -139,7 +139,7 @@ def worded(method: Callable[..., T]) -> Callable[..., T]:
         except Exception as error:
             raise CouldNotLook(fault_of(error, page.where).message) from None
 
-    return asked
+    return call_worded
 
 
 def fault_of(error: Exception, where: str) -> Fault:

@@ -47,12 +47,12 @@ def log_in(credentials: Credentials, base_url: str, repo: str, calls: Calls) -> 
     app = Auth.AppAuth(
         credentials.app_id, _read_private_key(credentials.app_key or "HERORUN_GITHUB_APP_KEY")
     )
-    asking = GithubIntegration(auth=app, **common)
+    integration = GithubIntegration(auth=app, **common)
     owner, _, name = repo.partition("/")
     number = credentials.installation or calls.read(
-        lambda: asking.get_repo_installation(owner, name).id
+        lambda: integration.get_repo_installation(owner, name).id
     )
-    login = credentials.login or f"{calls.read(lambda: asking.get_app().slug)}[bot]"
+    login = credentials.login or f"{calls.read(lambda: integration.get_app().slug)}[bot]"
     return GithubSession(
         Github(auth=app.get_installation_auth(number), per_page=100, **common), login
     )

@@ -40,7 +40,7 @@ class RunRecord(Protocol):
     def memory(self) -> Memory:
         """What the journal amounts to, as it stands now."""
 
-    def known(self) -> FoldedMemory:
+    def folded_memory(self) -> FoldedMemory:
         """The same, with the place in the journal that it was folded up to."""
 
     def lines(self) -> Sequence[JournalLine]:

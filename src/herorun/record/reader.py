@@ -68,8 +68,8 @@ class RecordReader:
         return self._logbook_of(content)
 
     def _logbook_of(self, content: Content) -> str:
-        beginning = content.memory.initialised
-        path = beginning.logbook if beginning else self._own_logbook
+        initialised = content.memory.initialised
+        path = initialised.logbook if initialised else self._own_logbook
         return path if is_logbook_path(path) else f"{HOME}/{self.slug}.md"
 
     @property
@@ -116,7 +116,7 @@ class RecordReader:
         """With all that anybody wrote there."""
         return self._read().memory
 
-    def known(self) -> FoldedMemory:
+    def folded_memory(self) -> FoldedMemory:
         """The same as `memory`, with the place in the journal that it was folded up to."""
         content = self._read()
         return FoldedMemory(self._proven_only(content.memory), content.count, content.last_id)

@@ -117,9 +117,11 @@ class RecordWriter(RecordReader):
         self, first: str, number: int, page: str, new: Sequence[JournalLine]
     ) -> dict[str, str]:
         """The pages that change, by path."""
-        beginning = next((line.event for line in new if isinstance(line.event, Initialised)), None)
-        if beginning and not page:
-            page = new_logbook(self._template(), self.slug, beginning.contract)
+        initialised = next(
+            (line.event for line in new if isinstance(line.event, Initialised)), None
+        )
+        if initialised and not page:
+            page = new_logbook(self._template(), self.slug, initialised.contract)
         return add_to_pages(first, number, page, new)
 
     def _message(self, events: Sequence[Event]) -> str:

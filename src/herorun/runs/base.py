@@ -173,11 +173,11 @@ class MonitoredRun(ABC):
 
     @cached_property
     def issue(self) -> IssueTracker:
-        table, beginning = self.contract.issue, self.record.memory().initialised
+        table, initialised = self.contract.issue, self.record.memory().initialised
         stated = {
             "repo": table.repo,
             "number": table.number,
-            "recorded_issue": beginning.issue if beginning else None,
+            "recorded_issue": initialised.issue if initialised else None,
         }
         return connect_issue(table.kind, table.options, self.place, stated)
 

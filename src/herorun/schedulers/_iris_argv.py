@@ -35,11 +35,11 @@ def generation_of(help_text: str) -> Generation:
     )
 
 
-def list_argv(generation: Generation, user: str, beginning: str, is_full_name: bool) -> list[str]:
+def list_argv(generation: Generation, user: str, name_prefix: str, is_full_name: bool) -> list[str]:
     """The jobs of a user whose names begin so. Generation A takes only a whole name; for more it is
     asked for all.
     """
-    prefix = ["--prefix", f"/{user}/{beginning}"]
+    prefix = ["--prefix", f"/{user}/{name_prefix}"]
     if generation is Generation.A:
         return ["job", "list", "--json", *(prefix if is_full_name else [])]
     return [

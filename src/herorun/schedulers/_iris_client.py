@@ -43,9 +43,9 @@ class CommandLine:
             self._generation = generation_of(answer.text)
         return self._generation
 
-    def list(self, user: str, beginning: str, is_full_name: bool) -> IrisListing:
+    def list(self, user: str, name_prefix: str, is_full_name: bool) -> IrisListing:
         generation = self.generation
-        answer = self.ask(list_argv(generation, user, beginning, is_full_name))
+        answer = self.ask(list_argv(generation, user, name_prefix, is_full_name))
         if answer.code == USAGE:
             self._generation = None  # iris was upgraded under us: the next look asks what it is now
         if answer.code:

@@ -68,8 +68,8 @@ class IrisReader:
 
     def snapshot(self, intents: Mapping[str, datetime]) -> "IrisSnapshot":
         """One list of all whose names begin as theirs do."""
-        beginning = beginning_of([f"{name.rpartition('-')[0]}-" for name in intents])
-        return IrisSnapshot(now(), beginning, self._list(beginning))
+        name_prefix = beginning_of([f"{name.rpartition('-')[0]}-" for name in intents])
+        return IrisSnapshot(now(), name_prefix, self._list(name_prefix))
 
     def with_snapshot(self, snapshot: IrisSnapshot) -> Self:
         """One that is not whole says nothing of a job that it lacks: then each asks for its own."""
@@ -167,10 +167,10 @@ class IrisReader:
             sorted((job for job in jobs if not job.state.ended), key=lambda job: job.instance)
         )
 
-    def _list(self, beginning: str, is_full_name: bool = False) -> IrisListing:
-        if self._snapshot and beginning.startswith(self._snapshot.beginning):
+    def _list(self, name_prefix: str, is_full_name: bool = False) -> IrisListing:
+        if self._snapshot and name_prefix.startswith(self._snapshot.beginning):
             return self._snapshot.listing
-        return self._iris.list(self._options.user, beginning, is_full_name)
+        return self._iris.list(self._options.user, name_prefix, is_full_name)
 
     def _id(self, instance: str) -> str:
         return f"/{self._options.user}/{instance}"

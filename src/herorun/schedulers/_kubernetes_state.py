@@ -80,11 +80,11 @@ def _raw(record: JobRecord, live: Sequence[PodRecord]) -> str:
 
 def _placement(pods: Sequence[PodRecord]) -> Placement | None:
     """Of the pods whose main container has an image: `docker-pullable://x@sha256:...` to some."""
-    placed = [pod for pod in pods if pod.node and pod.image_id]
-    if not placed:
+    placed_pods = [pod for pod in pods if pod.node and pod.image_id]
+    if not placed_pods:
         return None
-    images = {pod.image_id.rpartition("://")[2] for pod in placed}
-    return Placement(tuple(sorted({pod.node for pod in placed})), tuple(sorted(images)))
+    images = {pod.image_id.rpartition("://")[2] for pod in placed_pods}
+    return Placement(tuple(sorted({pod.node for pod in placed_pods})), tuple(sorted(images)))
 
 
 def _began(pod: PodRecord) -> datetime | None:

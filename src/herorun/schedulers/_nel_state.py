@@ -91,20 +91,20 @@ def judge_nel(
     instance: str, invocation: str, parts: Sequence[JudgedTask], record: SubmissionRecord
 ) -> Job:
     """One job of all its tasks: it lives while one does, and has succeeded when all have."""
-    deciding = _deciding(parts)
-    state = deciding.state
+    decisive = _deciding(parts)
+    state = decisive.state
     live = state.live
     ends = [part.ended for part in parts if part.ended]
     starts = [part.started for part in parts if part.started]
     odd = [part for part in parts if part.state is not state]
-    reasons = [deciding.reason, *(f"{part.entry.id} is {part.state}" for part in odd)]
+    reasons = [decisive.reason, *(f"{part.entry.id} is {part.state}" for part in odd)]
     return Job(
         invocation,
         instance,
         state,
-        deciding.raw,
+        decisive.raw,
         "; ".join(part for part in reasons if part),
-        exit_code=deciding.exit_code if state.ended and state is not JobState.CANCELLED else None,
+        exit_code=decisive.exit_code if state.ended and state is not JobState.CANCELLED else None,
         stopped_by=record.by if state is JobState.CANCELLED else None,
         started=min(starts, default=None),
         ended=max(ends) if state.ended and len(ends) == len(parts) else None,

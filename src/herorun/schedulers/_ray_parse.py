@@ -122,10 +122,10 @@ def job_of(
         state = (
             JobState.CANCELLED
         )  # it was asked to end before it could begin, or its supervisor went with it
-    placed = state is not JobState.PENDING
+    is_placed = state is not JobState.PENDING
     stop_note = (
         f"asked to stop by {stop.by}, which Ray does once it is placed"
-        if stop and not placed
+        if stop and not is_placed
         else ""
     )
     return Job(
@@ -137,7 +137,7 @@ def job_of(
         exit_code=None if name else code,
         signal=name,
         stopped_by=stop.by if stop and state is JobState.CANCELLED else None,
-        started=record.submitted if placed else None,
+        started=record.submitted if is_placed else None,
         ended=record.ended,
         submitted=record.submitted,
         failed_on=(lost_on,) if lost_on and state is JobState.NODE_FAILED else (),

@@ -126,9 +126,9 @@ class Kubernetes:
         return self._take_snapshot(INSTANCE)
 
     def with_snapshot(self, snapshot: KubernetesSnapshot) -> "Kubernetes":
-        answering = copy(self)
-        answering._shared = snapshot
-        return answering
+        with_answers = copy(self)
+        with_answers._shared = snapshot
+        return with_answers
 
     def _take_snapshot(self, selector: str) -> KubernetesSnapshot:
         return take_snapshot(self._kube, selector, self._kind)

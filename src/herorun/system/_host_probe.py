@@ -57,7 +57,7 @@ def alive(
     return {"now": time.time(), "seen": {name: _part(ask) for name, ask in questions.items()}}
 
 
-def matched_lines(log: str, words: str) -> dict[str, Any]:
+def matched_lines(log: str, pattern: str) -> dict[str, Any]:
     """The end of the run's own log, when and how long it was written, and whether the words of
     success stand in it.
     """
@@ -66,7 +66,7 @@ def matched_lines(log: str, words: str) -> dict[str, Any]:
         file.seek(max(0, stat.st_size - TAIL))
         tail = file.read(TAIL)
         file.seek(max(0, stat.st_size - LOG_TAIL_BYTES))
-        has_words = _stands(file, words) if words else None
+        has_words = _stands(file, pattern) if pattern else None
     tail_text = base64.b64encode(tail).decode("ascii")
     return {
         "now": time.time(),
@@ -388,8 +388,8 @@ def _gpus(seconds: float) -> list[dict[str, Any]] | None:
         "--format=csv,noheader,nounits",
     )
     gpus: dict[str, dict[str, Any]] = {}
-    for turn in range(SAMPLES):
-        if turn:
+    for attempt in range(SAMPLES):
+        if attempt:
             time.sleep(seconds / (SAMPLES - 1))
         try:
             process = _run_program("nvidia-smi", *ask)

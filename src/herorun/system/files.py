@@ -189,11 +189,11 @@ def locked(path: Path, wait: float = 60.0, what: str = "another herorun") -> Ite
     lock again at once would otherwise keep a person's command waiting for a minute.
     """
     until = time.monotonic() + wait
-    turn = take_lock(path.with_name(f"{path.name}.next"), wait, what)
+    queue_lock = take_lock(path.with_name(f"{path.name}.next"), wait, what)
     try:
         descriptor = take_lock(path, until - time.monotonic(), what)
     finally:
-        os.close(turn)
+        os.close(queue_lock)
     try:
         yield
     finally:

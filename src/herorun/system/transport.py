@@ -141,12 +141,12 @@ class SshTransport:
         """Again, a moment later, where a busy server closed the connection before anything was
         asked.
         """
-        for turn in range(MAX_RETRIES):
+        for attempt in range(MAX_RETRIES):
             result = ask()
             if result.code != 255 or result.out or not _BUSY.search(result.complaint):
                 return result
             pause = random.uniform(0.2, 0.6) * (
-                turn + 1
+                attempt + 1
             )  # so that those who were turned away do not meet again
             if time.monotonic() + pause >= until:
                 return result

@@ -6,7 +6,7 @@ from builders import a_contract
 from herorun.core.contract import contract_from
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerTraits
-from herorun.core.identity.fork_contract import ForkRequest, forked, leftovers, same_identity
+from herorun.core.identity.fork_contract import ForkRequest, fork_contract, leftovers, same_identity
 from herorun.core.identity.tracker_rewind import after_rollback
 from wording import mentions
 
@@ -15,7 +15,7 @@ DROPS = TrackerTraits(drops_past_steps=True)
 
 
 def fork_of(parent, **told):
-    return forked(
+    return fork_contract(
         parent,
         ForkRequest(**{"slug": "tiny-b", "start": "/data/tiny/step-100", "reason": "fp8", **told}),
     )

@@ -128,7 +128,7 @@ def test_what_was_read_before_an_interruption_is_not_read_again(
     first, listed = Counting(cut=True), read_manifest(LocalStore(), str(checkpoint))
     with pytest.raises(KeyboardInterrupt):
         read_contents(first, listed, DigestLog(tmp_path, str(checkpoint)))
-    (kept,) = DigestLog(tmp_path, str(checkpoint)).known.values()
+    (kept,) = DigestLog(tmp_path, str(checkpoint)).digests.values()
     second = Counting()
     found = read_contents(second, listed, DigestLog(tmp_path, str(checkpoint)))
     assert second.read_bytes == sum(map(len, FILES.values())) - kept.size
@@ -155,7 +155,7 @@ def test_a_line_that_was_cut_off_costs_one_file(checkpoint: Path, tmp_path: Path
     read_contents(LocalStore(), listed, DigestLog(tmp_path, str(checkpoint)))
     (log,) = (tmp_path / "digests").iterdir()
     log.write_bytes(log.read_bytes()[:-20])
-    assert len(DigestLog(tmp_path, str(checkpoint)).known) == len(FILES) - 1
+    assert len(DigestLog(tmp_path, str(checkpoint)).digests) == len(FILES) - 1
 
 
 def test_a_file_that_changes_while_it_is_read_is_said(
@@ -206,11 +206,11 @@ def test_a_kill_costs_the_files_that_were_being_read(tmp_path: Path) -> None:
     state = tmp_path / "state"
     killed = subprocess.Popen([sys.executable, "-c", KILLED, str(folder), str(state)])
     log = DigestLog(state, str(folder))
-    while not (state / "digests").exists() or len(DigestLog(state, str(folder)).known) < 5:
+    while not (state / "digests").exists() or len(DigestLog(state, str(folder)).digests) < 5:
         assert killed.poll() is None, "it was through before it could be killed"
     killed.send_signal(signal.SIGKILL)
     killed.wait()
-    kept, second = len(log.known), Counting()
+    kept, second = len(log.digests), Counting()
     assert 5 <= kept < 40
     read_contents(second, read_manifest(second, str(folder)), log)
     assert second.read_bytes == (40 - kept) * (64 << 20)

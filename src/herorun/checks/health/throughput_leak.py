@@ -10,7 +10,7 @@ step time, for 100 rows.
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, not_applicable, passed
-from herorun.core.health.excursion import format_slowdown, placed
+from herorun.core.health.excursion import excursion_verdict, format_slowdown
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
@@ -31,7 +31,7 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     long = [e for e in metrics.of("leak") if e.rows >= limits.rows and not e.declared]
-    verdicts = [placed(leak, format_slowdown(leak)) for leak in long]
+    verdicts = [excursion_verdict(leak, format_slowdown(leak)) for leak in long]
     verdicts += [_deep(leak) for leak in long if leak.peak >= limits.deep]
     if not verdicts and (why := metrics.why_not_judged("throughput-leak")):
         return [not_applicable(f"not judged yet: {why}")]
@@ -39,4 +39,4 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
 
 
 def _deep(leak: Excursion) -> Verdict:
-    return placed(leak, f"{format_slowdown(leak)}, which is more than a leak", ", deep")
+    return excursion_verdict(leak, f"{format_slowdown(leak)}, which is more than a leak", ", deep")

@@ -26,14 +26,16 @@ def judge_excursions(
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     verdicts = [
-        placed(each, (describe or format_ratio)(each)) for each in excursions if lasts(each)
+        excursion_verdict(each, (describe or format_ratio)(each))
+        for each in excursions
+        if lasts(each)
     ]
     if not verdicts and (why := metrics.why_not_judged(check)):
         return [not_applicable(f"not judged yet: {why}")]
     return verdicts or [passed(f"{calm} up to step {metrics.step}")]
 
 
-def placed(excursion: Excursion, message: str, more: str = "") -> Verdict:
+def excursion_verdict(excursion: Excursion, message: str, more: str = "") -> Verdict:
     """A failure at the steps of the excursion."""
     return failed(
         message,

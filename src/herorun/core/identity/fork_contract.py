@@ -26,7 +26,7 @@ class ForkRequest:
     tracker_id: str | None = None
 
 
-def forked(parent: Contract, request: ForkRequest) -> dict[str, Any]:
+def fork_contract(parent: Contract, request: ForkRequest) -> dict[str, Any]:
     """The new contract's tables. `WrongUse` where a root cannot be derived."""
     data = parent.data_for_toml()
     for table in OWN:

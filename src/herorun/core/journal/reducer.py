@@ -142,7 +142,9 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
     most = max(memory.most_saved, event.saved or 0)
     failures = {event.failure.instance: event.failure} if event.failure else {}
     began = {memory.current.name: event.job_started} if memory.current and event.job_started else {}
-    placed = {memory.current.name: event.placement} if memory.current and event.placement else {}
+    placements = (
+        {memory.current.name: event.placement} if memory.current and event.placement else {}
+    )
     return replace(
         memory,
         leaps=memory.leaps.seen(event.at),
@@ -163,7 +165,7 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
         temporary_saved=memory.temporary_saved if event.temporary is None else event.temporary,
         endings={**memory.endings, **failures},
         job_started={**memory.job_started, **began},
-        placements={**memory.placements, **placed},
+        placements={**memory.placements, **placements},
     )
 
 

@@ -42,7 +42,7 @@ def escalations(
     alerts: Sequence[Alert], checks: Mapping[str, Check], policy: RecoveryPolicy, case: Case
 ) -> list[Action]:
     """A check that would stop a job asks instead, unless the contract names it."""
-    asking = [
+    to_escalate = [
         name
         for name, check in checks.items()
         if check.response is Response.ESCALATE
@@ -58,7 +58,7 @@ def escalations(
             case,
         )
         for alert in alerts
-        if alert.firing and alert.check in asking
+        if alert.firing and alert.check in to_escalate
     ]
 
 

@@ -60,14 +60,14 @@ def add_to_pages(
         if size >= PAGE:
             pages[page_path(first, number)] = closed(add_entries(text, entries), first, number + 1)
             number, entries = number + 1, []
-            text = beginning(first, number)
+            text = page_heading(first, number)
             size = len(text.encode())
         entries.append((section, entry))
         size += len(entry.encode()) + 2  # the blank line before it
     return {**pages, page_path(first, number): add_entries(text, entries)}
 
 
-def beginning(first: str, number: int) -> str:
+def page_heading(first: str, number: int) -> str:
     """A page after the first, before its first entry."""
     slug, before = _base_name(first).removesuffix(".md"), _base_name(page_path(first, number - 1))
     return (

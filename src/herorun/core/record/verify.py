@@ -16,7 +16,7 @@ from herorun.core.finding import count
 from herorun.core.journal import BrokenJournal, JournalLine, read_lines
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.record.logbook import beginning, opened, page_path, parts
+from herorun.core.record.logbook import opened, page_heading, page_path, parts
 from herorun.core.record.logbook_entries import CONTRACT, EVENTS, INSTANCES
 from herorun.core.record.render import MARK, entry_digest
 
@@ -194,7 +194,7 @@ def _unlinked(pages: Mapping[str, bytes]) -> Iterator[str]:
         if path != expected_path:
             yield f"logbook: its page {expected_path} is missing"
             return
-        if number > 1 and parts(text)[0] != parts(beginning(first, number))[0]:
+        if number > 1 and parts(text)[0] != parts(page_heading(first, number))[0]:
             yield f"logbook: {path} does not begin as its page {number} does"
         next_page, after = opened(text)[1], page_path(first, number + 1)
         if number == len(paths) and next_page:

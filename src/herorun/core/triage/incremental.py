@@ -43,7 +43,7 @@ _DROPPED = lazy_regex(
 
 
 @cache
-def _sieve() -> Sieve:
+def _prefilter() -> Sieve:
     return Sieve((*WORDS, "is less than", "view run", "saving ", "saved ", "phase: checkpoint"))
 
 
@@ -163,7 +163,7 @@ def _telling(before: Scan, data: bytes) -> Iterator[tuple[int, str]]:
     """The complete lines that may hold a sign, by number."""
     body, newline, _ = (before.carry + data).rpartition(b"\n")
     at, number = 0, before.lines + 1
-    for start in _sieve().starts(body) if newline else ():
+    for start in _prefilter().starts(body) if newline else ():
         number, at = number + body.count(b"\n", at, start), start
         end = body.find(b"\n", start)
         yield (

@@ -73,13 +73,13 @@ def step_of(line: bytes) -> int | None:
 
 
 @cache
-def _sieve() -> Sieve:
+def _prefilter() -> Sieve:
     return Sieve(_WORDS)
 
 
 def step_lines(block: bytes) -> list[int]:
     """Where the lines begin that may tell a step."""
-    return _sieve().starts(block)
+    return _prefilter().starts(block)
 
 
 def can_survive(match: Match) -> bool:

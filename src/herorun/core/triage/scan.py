@@ -115,15 +115,15 @@ class _Marks:
 
     def __init__(self, catalogue: Catalogue, body: bytes) -> None:
         self._body = body
-        self._stems, self._stem = catalogue.sieve.starts(body), 0
+        self._stems, self._stem = catalogue.prefilter.starts(body), 0
         self._steps: list[int] | None = None
         self._step = 0
 
-    def next(self, at: int, watching: bool) -> int:
+    def next(self, at: int, with_steps: bool) -> int:
         """The first of them from there on; -1 where there is none."""
         self._stem = bisect_left(self._stems, at, self._stem)
         candidates = self._stems[self._stem : self._stem + 1]
-        if watching:
+        if with_steps:
             if self._steps is None:
                 self._steps = step_lines(self._body)
             self._step = bisect_left(self._steps, at, self._step)

@@ -73,7 +73,7 @@ class Catalogue:
         return KeywordFilter((signature.keywords for signature in self.signatures), _FIRST)
 
     @cached_property
-    def sieve(self) -> Sieve:
+    def prefilter(self) -> Sieve:
         """The lines that a closer look is worth."""
         return Sieve(_stems((*_FIRST, *self.stems), self.signatures))
 

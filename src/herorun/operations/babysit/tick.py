@@ -89,7 +89,7 @@ def _acting_tick(
         ]
         questions, observes = settle_judge(run, rules_of(run))
         observes = run.withheld or observes
-        folded = run.record.known()
+        folded = run.record.folded_memory()
         this_tick, evidence = evaluate(run, not unsettled_reasons, folded.memory, polls)
         doubts += _unread_lines(evidence)
         interventions_due = interventions(this_tick.actions) if lease or observes else ()

@@ -48,7 +48,7 @@ def digest_now(run: Run, path: str) -> None:
 
 
 def _count_unread_bytes(listing: Manifest, log: DigestLog) -> int:
-    digests = log.known
+    digests = log.digests
     alone = listing.path.rpartition("/")[2]
     return sum(
         file.size

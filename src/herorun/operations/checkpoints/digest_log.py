@@ -22,7 +22,7 @@ class DigestLog:
         self._file = folder / "digests" / f"{digest(checkpoint)[7:19]}.jsonl"
 
     @cached_property
-    def known(self) -> dict[str, FileDigest]:
+    def digests(self) -> dict[str, FileDigest]:
         """By name, as it was read when it was first asked for."""
         try:
             lines = self._file.read_text(encoding="utf-8").splitlines()

@@ -56,7 +56,7 @@ def _digests(store: Store, listing: Manifest, log: DigestLog | None) -> dict[str
     place, names = (
         (folder or "/", [own]) if alone else (listing.path, [file.name for file in files])
     )
-    old_digests, bytes_done, digests = log.known if log else {}, 0, dict[str, FileDigest]()
+    old_digests, bytes_done, digests = log.digests if log else {}, 0, dict[str, FileDigest]()
     what, total = f"digest of {listing.path}", sum(file.size for file in files)
     try:
         for event in store.digests(place, names, old_digests) if files else ():

@@ -46,7 +46,7 @@ class Journal:
         self._read()
         return self._memory
 
-    def known(self) -> FoldedMemory:
+    def folded_memory(self) -> FoldedMemory:
         self._read()
         return FoldedMemory(
             self._memory, len(self._lines), self._lines[-1].id if self._lines else ""

@@ -7,7 +7,7 @@ from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.job_kinds import job_kind
 
 
-def placed(facts: JobSpec, start: Path) -> JobSpec:
+def with_absolute_paths(facts: JobSpec, start: Path) -> JobSpec:
     """The log, and of a launcher the output file that is its id. On another host they are paths of
     that host.
     """

@@ -14,7 +14,7 @@ from herorun.core.contract import SLUG
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse
 from herorun.core.evidence import Candidate, Checkpoints, Metrics, Now, StartSiblings
 from herorun.core.finding import count
-from herorun.core.identity.fork_contract import ForkRequest, forked, leftovers, same_identity
+from herorun.core.identity.fork_contract import ForkRequest, fork_contract, leftovers, same_identity
 from herorun.core.lineage import acceptable
 from herorun.core.redaction.scrub import scrub
 from herorun.gather import gather
@@ -65,12 +65,10 @@ def fork(
     new = _checked(old, open_run(slug, start), step)
     facts = fork_facts(old, new)
     show_first("\n".join(f"  {fact}: {value}" for fact, value in facts.items()))
-    beginning = initialise(new)
-    warnings = (
-        [f"the record of {slug} is not pushed: {beginning.warning}"] if beginning.warning else []
-    )
-    warnings += record_both_sides(old, new, facts, beginning.issue)
-    message = f"{slug} is begun as a fork of {old.slug}: issue {beginning.issue}"
+    init = initialise(new)
+    warnings = [f"the record of {slug} is not pushed: {init.warning}"] if init.warning else []
+    warnings += record_both_sides(old, new, facts, init.issue)
+    message = f"{slug} is begun as a fork of {old.slug}: issue {init.issue}"
     if not and_launch:
         return OrderOutcome(
             new,
@@ -112,7 +110,9 @@ def _write_fork(
     if not reason.strip():
         raise WrongUse("Say why it becomes another run, with --reason: both records keep it.")
     source = _source(old, step)
-    data = forked(old.contract, ForkRequest(slug, source.path, scrub(reason), *roots, tracker_id))
+    data = fork_contract(
+        old.contract, ForkRequest(slug, source.path, scrub(reason), *roots, tracker_id)
+    )
     head = (
         f"# A fork of {old.slug} from step {source.step}: read it, change what is to differ, "
         "commit and push it.\n\n"

@@ -46,10 +46,10 @@ def initialise(run: Run) -> InitOutcome:
     with locked(run.lock("act")):
         run.record.fetch()
         run.record.must_understand()
-        beginning = run.record.memory().initialised
-        if beginning:
+        initialised = run.record.memory().initialised
+        if initialised:
             reopen(run)
-            return InitOutcome((), beginning.issue, run.record.push().why)
+            return InitOutcome((), initialised.issue, run.record.push().why)
         final = _admissible(run)
         adopted = (
             run.contract.issue.number is not None or run.issue.find(issue_key(run)) is not None
@@ -141,8 +141,8 @@ def issue_key(run: MonitoredRun) -> str:
 
 def _issue(run: Run, final_step: str) -> Post:
     contract, record = run.contract, run.record
-    beginning = record.memory().initialised
-    page = beginning.issue if beginning else adapters.issue_address(contract)
+    initialised = record.memory().initialised
+    page = initialised.issue if initialised else adapters.issue_address(contract)
     remote = run.repository.remotes().get(record.remote or "", "")
     facts = {
         "slug": run.slug,

@@ -175,13 +175,13 @@ def _message(run: MonitoredRun, pages: list[Page], messages: list[str]) -> str:
     """The words of each, then once what everybody needs to act on them."""
     titled = [f"{page.title}\n\n{text}" for page, text in zip(pages[1:], messages[1:], strict=True)]
     text = "\n\n---\n\n".join([messages[0], *titled])
-    beginning = run.record.memory().initialised
+    initialised = run.record.memory().initialised
     parts = [
         text,
         f"Since {format_moment(min(page.since for page in pages))}.",
         _cost(run, text),
         f"Look: `{run.status_command}`",
-        f"Issue: {beginning.issue}" if beginning and beginning.issue else "",
+        f"Issue: {initialised.issue}" if initialised and initialised.issue else "",
     ]
     return "\n\n".join(part for part in parts if part)
 

@@ -59,10 +59,10 @@ def record_link(run: MonitoredRun) -> str:
     """The record for people: its exact commit, the newest that everybody can find. `verify`
     looks for it.
     """
-    anchor, beginning = run.record.anchor, run.record.memory().initialised
+    anchor, initialised = run.record.anchor, run.record.memory().initialised
     if anchor is None:
         return "not pushed yet" if run.record.tip else "not begun"
-    return commit_link(anchor, run.record.address, beginning.issue if beginning else "")
+    return commit_link(anchor, run.record.address, initialised.issue if initialised else "")
 
 
 def deliver(run: MonitoredRun, intended: Intended) -> None:

@@ -145,7 +145,7 @@ def _questions(
             instance=instance,
         )
     if keys.log and traits.leaves_files:
-        ask("matched_lines", log=keys.log, words=keys.success_pattern or "")
+        ask("matched_lines", log=keys.log, pattern=keys.success_pattern or "")
     elif instance:
         questions["tail"] = lambda: run.scheduler.tail(instance, LINES)
     for path, local in keys.copies.items():

@@ -73,7 +73,7 @@ class RunExporter:
         ]
 
     def _reading(self, run: Run) -> RunReading:
-        folded = run.record.known()
+        folded = run.record.folded_memory()
         memory, decided = folded.memory, folded.memory.last_decided
         lease = last_evidence(run, decided.at).get(LeaseSeen) if decided else None
         return RunReading(
