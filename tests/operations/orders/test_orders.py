@@ -271,7 +271,7 @@ def test_nothing_can_be_answered_that_was_not_asked(story: Story, capsys: CAPTUR
     story.launched(WAIT)
     for word in ("approve", "deny"):
         answer = ask(story, capsys, word, SLUG)
-        assert answer.code == 2 and mentions(answer.err, "Nothing", "asked")
+        assert answer.code == 2 and mentions(answer.err, "question", "`herorun status tiny`")
 
 
 @pytest.mark.thorough
