@@ -172,7 +172,7 @@ def tick(run: str, code: int = 0, **changes: Any) -> Any:
     entry = TickEntry(**{"run": run, "monitor": "fresh", "progress": HALF, **EMPTY, **fields})
     moment = SimpleNamespace(at=NOON)
     about = {"run": RUN, "doubts": (), "push": "", "sealed": "", "code": code, **changes}
-    return RUN, SimpleNamespace(entry=lambda: entry, tick=moment, step=41_200, **about)
+    return RUN, SimpleNamespace(entry=lambda **_: entry, tick=moment, step=41_200, **about)
 
 
 STATES: dict[str, Any] = {

@@ -107,11 +107,12 @@ def _tick_one(name: str, start: str, as_json: bool) -> int:
     from herorun import output
     from herorun.operations.babysit.loop import tick_once
     from herorun.operations.babysit.outcome import tick_exit_code
-    from herorun.operations.report.status import document_of
     from herorun.output.status import show_tick
 
     run, tick = tick_once(name, Path(start))
     if as_json:
+        from herorun.operations.report.status import document_of
+
         output.show_json(document_of(tick))
     else:
         show_tick(run.slug, tick)

@@ -53,7 +53,8 @@ def command(
     if job_options.get("job"):
         return show_job_status(start, job_options, as_json)
     if run is not None and not every:
-        status, _, summary = status_of_run(*_watched_run(run, start))
+        watched = _watched_run(run, start)
+        status, _, summary = status_of_run(*watched, with_findings=as_json)
         output.show_json(status) if as_json else _show_one(status, summary)
         return status_code(status)
     names = list(known_slugs(find_repository(Path(start))))

@@ -26,7 +26,7 @@ def show_tick(slug: str, tick: Any) -> None:
     """One tick for people: a line for the run, one for each alert and each action. A quiet one says
     what is amiss.
     """
-    document = tick.entry().as_json()
+    document = tick.entry(with_findings=False).as_json()
     calm = (
         document["run"] in ("healthy", "finished")
         and document["monitor"] == "fresh"
@@ -74,7 +74,7 @@ def show_tick(slug: str, tick: Any) -> None:
 def show_summary(run: Any, tick: Any, until: str) -> None:
     """How the run stands where a watch ends."""
     memory = run.record.memory()
-    document = tick.entry().as_json()
+    document = tick.entry(with_findings=False).as_json()
     firing = [alert["check"] for alert in document["alerts"] if alert["state"] == "firing"]
     out = console()
     out.print(
