@@ -53,6 +53,10 @@ def test_a_loss_that_rises_from_ln_2_may_be_a_generators():
     """Its discriminator learns: by half and more in ten steps is nothing, threefold is."""
     began = noisy(0.72, 60, 0.04)
 
+    doubled = curve(*began, *noisy(1.5, 40, 0.1))
+    assert criticals(doubled) == []
+    # a preference loss begins there too, and may go wrong: a rise that stays is not passed over
+    assert [(a.check, a.severity) for a in alerts(doubled)] == [("loss-elevated", "warn")]
     assert criticals(curve(*began, *noisy(1.5, 40, 0.2))) == []
     assert criticals(curve(*began, *noisy(2.9, 40, 0.1))) == [("loss-spike", 62)]
     # a classifier has learned before, and another loss begins elsewhere

@@ -5,13 +5,15 @@ rule sees it.
 Fix: look at what changed at that step: data mixture, learning rate, a node, a restart; declare an
 intended change as a [[phase]].
 Source: six times the noise and at least 2 % (`core.detectors.loss`), for 20 rows: measured on
-public curves by `herorun backtest`.
+public curves by `herorun backtest`. Of a loss that began at ln 2 and has not fallen since, a spike
+counts here: it may be a generator's, or a preference or classifier loss that goes wrong.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judge_excursions
+from herorun.core.health.opening import may_rise
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveInt
 
@@ -28,6 +30,8 @@ def loss_elevated(metrics: Metrics, history: History, limits: Limits) -> list[Ve
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows and not excursion.declared
 
+    spikes = [each for each in metrics.spikes if may_rise(metrics.opening, each.expected)]
+    risen = (*metrics.of("elevated"), *spikes)
     return judge_excursions(
-        metrics, history, metrics.of("elevated"), lasts, "no raised level", check="loss-elevated"
+        metrics, history, risen, lasts, "no raised level", check="loss-elevated"
     )

@@ -7,8 +7,8 @@ manage-hero-run. At least 3 rows, because a run may log every 10 steps: the spik
 has 5 rows in 50 steps, and one odd row is no spike. A threefold loss counts after 3 rows. Ten times
 the loss counts after 2 rows that are 100 steps apart: healthy runs are back by then. A loss that
 began at ln 2 and has not fallen since may be a generator's, which rises as its discriminator learns:
-only a threefold rise of it counts. The limits of noise are set on the public curves of
-docs/backtest.md, where no clean or noisy curve raises a false alarm with them.
+only a threefold rise of it counts, and `loss-elevated` warns of less. The limits of noise are set on
+the public curves of docs/backtest.md, where no clean or noisy curve raises a false alarm with them.
 """
 
 import math
