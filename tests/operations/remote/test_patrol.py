@@ -43,8 +43,8 @@ def test_a_run_from_its_launch_to_its_results(story: Story, capsys: CAPTURE) -> 
     told.ended()
 
     gone = ask(told, capsys, "patrol", SLUG)
-    assert gone.code == 1 and "down (tiny-1 is succeeded" in gone.out
-    assert mentions(gone.out, f"{marker}", "Make", "missing")
+    assert gone.code == 1 and "down (tiny-1 ended as succeeded" in gone.out
+    assert mentions(gone.out, f"{marker}", "Create", "missing")
 
     marker.touch()
     result.write_text("task,accuracy\nmmlu,0.6125\n")
