@@ -251,7 +251,7 @@ def _parameter(field: Any) -> str:
 
 
 def _value(field: Any) -> str:
-    """What `__init__` assigns; nothing where the class has the default of what is not by_field."""
+    """What `__init__` assigns; nothing where the class has the default of what is not given."""
     factory_call = f"_factory_{field.name}()" if field.default_factory is not MISSING else ""
     if not field.init:
         return factory_call

@@ -4,11 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
 
 from herorun.core.lazy_pydantic.markers import MISSING, Marker, ValidatorMarker
-from herorun.core.lazy_pydantic.readers import constrained, reader_of, refuse
+from herorun.core.lazy_pydantic.readers import KNOWN_OPTIONS, constrained, reader_of, refuse
 from herorun.core.lazy_pydantic.scalars import Reader, called
-
-_KNOWN = frozenset({"default", "description", "alias", "validation_alias", "exclude", "gt", "ge"})
-_KNOWN_TOO = frozenset({"lt", "le", "min_length", "pattern", "strict"})
 
 
 class FieldInfo:
@@ -24,9 +21,8 @@ class FieldInfo:
         self.exclude: bool = options.get("exclude", False)
         choices = options.get("validation_alias")
         names = choices.values if choices else (self.alias,) if self.alias else ()
-        self.is_plain = options.keys() <= _KNOWN | _KNOWN_TOO
+        self.is_plain = options.keys() <= KNOWN_OPTIONS
         self.keys: tuple[str, ...] = tuple(dict.fromkeys((*names, name)))
-        self.attributes: tuple[str, ...] = self.keys
 
     @property
     def annotation(self) -> Any:

@@ -168,7 +168,7 @@ class BaseModel(metaclass=ModelType):
 
     @property
     def model_fields_set(self) -> set[str]:
-        """The names of the fields that were table."""
+        """The names of the fields that the source had."""
         return self.__pydantic_fields_set__
 
     @property

@@ -28,7 +28,8 @@ from herorun.core.lazy_pydantic.scalars import (
 )
 
 _CONSTRAINTS = frozenset({"gt", "ge", "lt", "le", "min_length", "pattern", "strict"})
-_NO_CONSTRAINT = frozenset({"description", "alias", "validation_alias", "default", "exclude"})
+# The options of a field that are read without pydantic.
+KNOWN_OPTIONS = _CONSTRAINTS | {"description", "alias", "validation_alias", "default", "exclude"}
 
 
 def refuse(value: Any) -> Any:
@@ -200,7 +201,7 @@ def _with_mark(inner: Reader, kind: Any, mark: Marker) -> Reader:
             return lambda value: inner(called(mark.values[0], value))
         case "PlainSerializer" | "WithJsonSchema":
             return inner
-        case "Field" | "StringConstraints" if mark.options.keys() <= _CONSTRAINTS | _NO_CONSTRAINT:
+        case "Field" | "StringConstraints" if mark.options.keys() <= KNOWN_OPTIONS:
             limits = {n: v for n, v in mark.options.items() if n in _CONSTRAINTS - {"strict"}}
             return _limited(inner, kind, limits) if limits else inner
     return refuse
