@@ -408,7 +408,9 @@ def table_parts(title: str, name: str, shape: Schema, defs: Schema) -> Iterator[
     if name == "command":
         yield f"### The environment\n\n{environment_words()}"
     for key, found in inside.items():
-        yield f"### `[{name}.{key}]`\n\n{keys_table(found['properties'], found, defs)}"
+        many = shape["properties"][key].get("type") == "array"
+        heading = f"[[{name}.{key}]]" if many else f"[{name}.{key}]"
+        yield f"### `{heading}`\n\n{keys_table(found['properties'], found, defs)}"
     if name == "babysit":
         yield f"### `[babysit.thresholds.NAME]`\n\n{THRESHOLDS}"
     if name in PORTS:
@@ -418,12 +420,12 @@ def table_parts(title: str, name: str, shape: Schema, defs: Schema) -> Iterator[
 def environment_words() -> str:
     """The three lists of `core.environment`."""
     lists = (
-        ("Trainers read, so they are in the plan", TRAINERS),
+        ("In the plan, because trainers read them", TRAINERS),
         ("Never taken from the shell, because they belong to one process or image", NEVER),
         ("Passed on and not part of the plan", MACHINE),
     )
     lines = [f"- {words}: {', '.join(f'`{glob}`' for glob in globs)}." for words, globs in lists]
-    return "\n".join(["Variables of the launching shell, and what becomes of them:", "", *lines])
+    return "\n".join(["What happens to variables of the launching shell:", "", *lines])
 
 
 THRESHOLDS = "The thresholds of one check; [checks](checks.md) lists them with their defaults."
@@ -535,7 +537,7 @@ The babysitter, `status`, the report and the issue show the same diagnosis.
 - Nor is a line after which the training continued for many steps, except a preemption, a full disk and similar.
 - An exception that no row matches is a bug of the program: a small one if its type says so, or if all of the user's frames are in one file; the innermost frame is named.
 - `Killed` and exit code 137 are `unknown`, unless there is also an `oom_kill`, a peak at the limit or a preemption.
-- A `loading` row says where the training begins, which `wrong-resume` compares with the plan; in a log without a failure, a loader that fell back is the answer.
+- A `loading` row says where the training begins, which `wrong-resume` compares with the plan; in a log without a failure, a row about a fallback to another checkpoint is the answer.
 - The fingerprint is the same for every rank, node and attempt, and differs between failures.
 
 ## Signatures of your own

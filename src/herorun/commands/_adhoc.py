@@ -29,14 +29,14 @@ NAMING = (
     )),
     click.option("--config", metavar="PATH", help="The configuration file of an Iris cluster."),
     click.option("--experiment", metavar="PATH", help="The experiment's script, for Ray."),
-    click.option("--host", metavar="HOST", help="The login node or the box, queried over ssh."),
+    click.option("--host", metavar="HOST", help="The login node or the machine, queried over ssh."),
     click.option("--user", metavar="USER", help="The user there."),
     click.option("--log", metavar="FILE", help="The job's log, if its scheduler does not report it."),
 )  # fmt: skip
 WATCHING = (
     click.option("--resubmit", metavar="CMD", help=(
-        "Submits the job again after a recoverable "
-        "failure; it must not wait."
+        "Command that submits the job again after a recoverable "
+        "failure; it must return at once."
     )),
     click.option("--bad-node-zone", metavar="ZONE", help=(
         "Before a resubmission delete the machine "

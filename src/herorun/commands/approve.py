@@ -17,7 +17,7 @@ def command(start: str, run: str, reason: str, as_json: bool) -> int:
     The relaunch happens at the next tick, through the launch gate. After a numeric failure, or an error that came
     again after its fix, nothing is relaunched even if approved: launch again yourself.
 
-    A question whether a changed herorun version may act is answered first, and alone.
+    If the babysitter asks whether a new version of herorun may act, this answers that question alone.
 
     \b
     Example:

@@ -51,12 +51,12 @@ def command(
 
     For a job without a contract use `--job ID --scheduler KIND` and the options that its scheduler needs. It is
     monitored until its terminal state or `--until`; its state file is `scratch/<time>_monitoring_state.json`, and
-    with no arguments the newest one is resumed. With `--resubmit`, a terminal failure that a relaunch can cure is
+    with no arguments the newest one is resumed. With `--resubmit`, a failed job that a relaunch can cure is
     submitted again, once per end.
 
-    Exit code 0: clear. 1: the run is down, or a critical alert about it fires. 3: the monitor is stale, a
-    critical alert is about the monitor alone, or nothing proves yet that the run trains ("missing_evidence" says what is
-    missing, and until when). For several runs the worst counts: 1, then 3, then 2.
+    Exit code 0: clear. 1: the run is down, or a critical alert about it fires. 3: the monitor is stale, the
+    only critical alerts are about the monitor, or nothing proves yet that the run trains ("missing_evidence" says what
+    must still arrive, and by when). For several runs the worst counts: 1, then 3, then 2.
 
     \b
     Example:

@@ -128,7 +128,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def prune(start: str, run: str, file: str, as_json: bool) -> int:
-    """Delete exactly what a printed plan names, after its digest was typed; in a script it comes by standard input.
+    """Delete exactly what a printed plan names, after you type its digest; a script passes it on standard input.
 
     Each checkpoint is checked again before it is deleted. There is no --yes.
 

@@ -16,7 +16,7 @@ def command(start: str, run: str, reason: str, as_json: bool) -> int:
 
     The question and the crash are not repeated. A person may still relaunch later.
 
-    A question whether a changed herorun version may act is answered first, and alone: it then only observes.
+    If the babysitter asks whether a new version of herorun may act, this answers that question alone: it then only observes.
 
     \b
     Example:

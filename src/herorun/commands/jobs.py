@@ -222,14 +222,14 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     return 0
 
 
-@command.command("find", short_help="Find jobs without an id.")
+@command.command("find", short_help="Find jobs whose id you do not know.")
 @click.option("--host", default="", metavar="HOST", help="The login node whose queue is read.")
 @click.option("--user", default="", metavar="USER", help="The user there.")
 @_SESSION
 @_JSON
 @click.pass_obj
 def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
-    """Find jobs without an id: in the registry, nel's runs of the last day, Slurm's queue, the newest experiments.
+    """Find jobs whose id you do not know: in the registry, nel's runs of the last day, Slurm's queue, the newest experiments.
 
     Exit code 3: none of these places could be read.
 

@@ -12,7 +12,7 @@ from herorun.commands._options import RunArgument, yes
 @click.option(
     "--resubmit",
     metavar="CMD",
-    help="Of such a job: the command that submits it; it must not wait.",
+    help="For such a job: the command that submits it; it must return at once.",
 )
 @click.option(
     "--stop-first",

@@ -29,8 +29,8 @@ def command(
     "error", and does not stop the others. `herorun watch` follows runs without queries.
 
     Exit code 1: a run is down, or a critical alert about it fires. 3: something could not be read, nothing proves
-    yet that the run trains ("missing_evidence" says what is missing), a critical alert is about the monitor alone, or the
-    babysitter of this machine is dead ("monitor" is then "stale"). For several runs the worst counts.
+    yet that the run trains ("missing_evidence" says what is missing), the only critical alerts are about the monitor, or
+    the babysitter of this machine is dead ("monitor" is then "stale"). For several runs the worst counts.
 
     A job without a contract that is monitored from this machine is named by --job ID.
 

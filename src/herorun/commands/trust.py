@@ -20,7 +20,7 @@ from herorun.commands._options import RunArgument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int:
-    """Show what a contract makes this machine run, or send credentials to, and trust it after a yes.
+    """Show what a contract makes this machine run, or send credentials to, and trust it if you answer yes.
 
     A program, an ssh or Slurm configuration, a server that gets a token, a [config] command: herorun uses none of
     them before you trust the repository with it, once for each repository and set of values. A contract with

@@ -15,9 +15,7 @@ EXIT_CODES = {"clear": 0, "blocked": 1, "unknown": 3}
 
 @click.command(short_help="Verify the record of a run, or the seal of a tag.")
 @click.argument("run", cls=RunArgument, metavar="RUN|TAG")
-@click.option(
-    "--offline", is_flag=True, help="Of a seal: ask neither the remote nor the checkpoint's store."
-)
+@click.option("--offline", is_flag=True, help="For a seal: query neither the remote nor the store.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, offline: bool, as_json: bool) -> int:

@@ -24,7 +24,7 @@ SHORT = 12  # hexadecimal digits of a plan's digest that a person may type in pl
 
 @dataclass(frozen=True)
 class RetentionPolicy:
-    """What the contract says, and what a person asked for."""
+    """The retention that the contract or the command states."""
 
     keep: int  # how many of the newest complete checkpoints are kept
     permanent_every: int | None = None  # steps
@@ -74,7 +74,7 @@ class KeptCheckpoint:
 
 @dataclass(frozen=True)
 class Victim:
-    """One that nothing holds."""
+    """A checkpoint that nothing requires and that may be deleted."""
 
     path: str
     step: int

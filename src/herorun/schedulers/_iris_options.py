@@ -79,13 +79,13 @@ class Options(RenamedKeys):
     controller_url: str | None = Field(
         None, description="Instead of `cluster`: the address of its controller."
     )
-    user: Name = Field(
-        description="The user of the job's name: an instance is `/<user>/<instance>`."
-    )
+    user: Name = Field(description="The user in the job's name, `/<user>/<instance>`.")
     program: Annotated[tuple[str, ...], NeedsTrust()] = Field(
         ("iris",),
         min_length=1,
-        description='How iris is called, such as ["uv", "run", "--project", "/repo", "iris"].',
+        description=(
+            'The command that starts iris, such as ["uv", "run", "--project", "/repo", "iris"].'
+        ),
     )
     gang: Name | None = Field(
         None,
@@ -105,7 +105,10 @@ class Options(RenamedKeys):
     disk: Word | None = Field(None, description='Disk of the job itself: "9GB".')
     extra_resources: bool = Field(
         False,
-        description="Must be true for an accelerator, 4 GB of memory or 10 GB of disk and more.",
+        description=(
+            "Must be true for an accelerator, for 4 GB of memory or more, and for 10 GB of disk "
+            "or more."
+        ),
     )
     replicas: int | None = Field(
         None, ge=1, description="Tasks of the job itself; none: as its TPU needs."
@@ -114,11 +117,11 @@ class Options(RenamedKeys):
     zone: Word | None = Field(None, description="Zone it must run in.")
     extra: tuple[Word, ...] = Field((), description='Extras to install: "marin:tpu".')
     reserve: tuple[Word, ...] = Field(
-        (), description='Capacity to hold, "4:H100x8": it attaches no device to the job.'
+        (), description='Capacity to reserve, such as "4:H100x8"; it gives the job no device.'
     )
-    priority: Word | None = Field(None, description="Priority band, where this Iris has them.")
+    priority: Word | None = Field(None, description="Priority band, if this Iris has them.")
     time_limit: Duration | None = Field(
-        None, description="After this Iris ends the job. The time in the queue counts too."
+        None, description="Iris ends the job after this time, which includes the time in the queue."
     )
     arguments: tuple[Argument, ...] = Field(
         (),
@@ -128,13 +131,14 @@ class Options(RenamedKeys):
         ),
     )
     restarts: Literal["herorun", "backend"] = Field(
-        "herorun", description="Whether Iris itself may start a failed job again."
+        "herorun", description="Whether Iris itself may restart a failed job."
     )
     retries: int = Field(
         3,
         ge=1,
         description=(
-            'With restarts = "backend": how often it may. After a preemption Iris always may.'
+            'With restarts = "backend": how often it may. After a preemption, Iris always '
+            "restarts the job."
         ),
     )
     code: Literal["bundle", "shared"] = Field(
@@ -154,20 +158,20 @@ class Options(RenamedKeys):
     job_retention: Duration = Field(
         timedelta(days=1),
         description=(
-            "For how long Iris surely remembers an ended job: after it, a missing job is unknown, "
+            "How long Iris certainly lists an ended job; after that, a missing job is unknown, "
             "not absent."
         ),
     )
     settle: Duration = Field(
         timedelta(seconds=30),
-        description='Time after an intent before "there is no such job" counts.',
+        description='Time after an intent to launch until the answer "no such job" counts.',
     )
     timeout: Duration = Field(
-        timedelta(seconds=60), description="Time that one query may take, its tunnel included."
+        timedelta(seconds=60), description="Timeout of one query, including its tunnel."
     )
     submit_timeout: Duration = Field(
         timedelta(minutes=10),
-        description="Time that a submission may take, the bundle's upload included.",
+        description="Timeout of a submission, including the bundle's upload.",
     )
 
     @model_validator(mode="after")

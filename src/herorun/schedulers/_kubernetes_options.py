@@ -67,7 +67,7 @@ class Options(RenamedKeys):
         description="The kubeconfig file. `KUBECONFIG` and the current context are ignored.",
     )
     program: Annotated[str, NeedsTrust()] = Field(
-        "kubectl", min_length=1, description="How kubectl is called."
+        "kubectl", min_length=1, description="The kubectl program."
     )
     image: str = Field(
         min_length=1, description="Container image, by digest: `host/name@sha256:...`."
@@ -101,8 +101,8 @@ class Options(RenamedKeys):
     object: Literal["job", "jobset"] = Field(
         "job",
         description=(
-            'What is submitted: a Job, or with "jobset" a JobSet, whose pods have host names that '
-            "stay, for a run on several nodes; the cluster needs JobSet's controller."
+            "What is submitted: a Job, or a JobSet, whose pods have stable host names, for a run "
+            "on several nodes; a JobSet needs its controller in the cluster."
         ),
     )
     replicas: int = Field(1, ge=1, description="Pods that run at once, one for each node.")
@@ -122,13 +122,13 @@ class Options(RenamedKeys):
         description='For each of `[command] secrets` the Secret and its key: {WANDB_API_KEY = "tokens/wandb"}.',  # noqa: E501  # one sentence of the page
     )
     time_limit: Duration | None = Field(
-        None, description="After this Kubernetes ends the job (`activeDeadlineSeconds`)."
+        None, description="Kubernetes ends the job after this time (`activeDeadlineSeconds`)."
     )
     grace: Duration = Field(
         timedelta(minutes=5), description="Time between SIGTERM and SIGKILL, for a last checkpoint."
     )
     restarts: Literal["herorun", "backend"] = Field(
-        "herorun", description="Whether Kubernetes itself may start a failed job again."
+        "herorun", description="Whether Kubernetes itself may restart a failed job."
     )
     retries: int = Field(3, ge=1, description='With restarts = "backend": how often it may.')
     ignore_changes: tuple[str, ...] = Field(
@@ -141,15 +141,16 @@ class Options(RenamedKeys):
     job_retention: Duration = Field(
         timedelta(days=1),
         description=(
-            "For how long an ended job is kept: after that, a missing job is unknown, not absent."
+            "How long the cluster keeps an ended job; after that, a missing job is unknown, not "
+            "absent."
         ),
     )
     settle: Duration = Field(
         timedelta(seconds=15),
-        description='Time after an intent before "there is no such job" counts.',
+        description='Time after an intent to launch until the answer "no such job" counts.',
     )
     timeout: Duration = Field(
-        timedelta(seconds=30), description="Time that one query may take, a login included."
+        timedelta(seconds=30), description="Timeout of one query, including a login."
     )
 
     @model_validator(mode="after")

@@ -31,46 +31,41 @@ class Options(RenamedKeys, SshLogin):
     program: Annotated[tuple[str, ...], NeedsTrust()] = Field(
         ("nel",),
         min_length=1,
-        description="How the launcher is called; nel itself always runs on this machine.",
+        description="The command that starts the launcher; nel itself always runs on this machine.",
     )
     folder: Absolute | None = Field(
         None,
-        description="Each instance writes into a folder of its name below "
-        "this one, on the machine where "
-        "it runs; "
-        "none: `nel` below the output root.",
+        description=(
+            "An instance writes to `<folder>/<instance>`, on the machine where it runs; none: "
+            "`nel` in the output root."
+        ),
     )
     exec_db: Absolute | None = Field(
         None,
         description=(
             "The launcher's list of its jobs; none: as NEMO_EVALUATOR_EXEC_DB_FILE says, or in "
-            "the home."
+            "the home folder."
         ),
     )
     slurm_bin: Annotated[Absolute | None, NeedsTrust()] = Field(
         None,
         description=(
-            "With nel's Slurm executor: folder of squeue and sacct, where it is not on the PATH "
-            "there."
+            "With nel's Slurm executor: folder of squeue and sacct, if it is not on the PATH there."
         ),
     )
     slurm_conf: Annotated[Absolute | None, NeedsTrust()] = Field(
         None,
-        description="With nel's Slurm executor: the cluster's slurm.conf, where there are several.",
+        description="With nel's Slurm executor: the cluster's slurm.conf, if there are several.",
     )
     settle: Duration = Field(
         timedelta(minutes=2),
         description=(
-            'Time after an intent before "there is no such job" counts: nel takes its time to '
-            "start."
+            'Time after an intent to launch until the answer "no such job" counts: nel starts '
+            "slowly."
         ),
     )
-    timeout: Duration = Field(
-        timedelta(seconds=90), description="Time that one query to nel may take."
-    )
-    submit_timeout: Duration = Field(
-        timedelta(minutes=10), description="Time that a submission may take."
-    )
+    timeout: Duration = Field(timedelta(seconds=90), description="Timeout of one query to nel.")
+    submit_timeout: Duration = Field(timedelta(minutes=10), description="Timeout of a submission.")
 
 
 def config_and_overrides(argv: Sequence[str]) -> tuple[str, tuple[str, ...]]:

@@ -47,10 +47,7 @@ class Options(RenamedKeys):
     prefix: str = Field(
         "",
         pattern=r"^[A-Za-z0-9_.-]*$",
-        description=(
-            "Put before the instance's name to make the submission id, where several repositories "
-            "share a cluster."
-        ),
+        description=("Prefix of the submission id, if several repositories share a cluster."),
     )
     code: Literal["upload", "shared"] = Field(
         "upload",
@@ -77,15 +74,16 @@ class Options(RenamedKeys):
     logs: str | None = Field(
         None,
         description=(
-            "Folder of the session's logs, where it can be read from here; none: over HTTP."
+            "Folder of the session's logs, if this machine can read it; none: logs are read over "
+            "HTTP."
         ),
     )
     settle: Duration = Field(
         timedelta(seconds=30),
-        description='Time after an intent before "there is no such job" counts.',
+        description='Time after an intent to launch until the answer "no such job" counts.',
     )
-    timeout: Duration = Field(timedelta(seconds=20), description="Time that one query may take.")
+    timeout: Duration = Field(timedelta(seconds=20), description="Timeout of one query.")
     upload_timeout: Duration = Field(
-        timedelta(minutes=5), description="Time that the upload of the code may take."
+        timedelta(minutes=5), description="Timeout of the upload of the code."
     )
     grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")

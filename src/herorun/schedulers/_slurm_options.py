@@ -79,7 +79,7 @@ class Options(RenamedKeys, SshLogin):
     )
     gres: Word | None = Field(None, description='Generic resources of each node: "gpu:8".')
     time_limit: Duration | None = Field(
-        None, description="After this Slurm ends the job; none: the partition's."
+        None, description="Slurm ends the job after this time; none: the partition's limit."
     )
     arguments: tuple[Argument, ...] = Field(
         (),
@@ -90,17 +90,15 @@ class Options(RenamedKeys, SshLogin):
     )
     restarts: Literal["herorun", "backend"] = Field(
         "herorun",
-        description=(
-            "Whether Slurm itself may start the job again, after a preemption or a lost node."
-        ),
+        description=("Whether Slurm itself may restart the job after a preemption or a lost node."),
     )
     settle: Duration = Field(
         timedelta(seconds=10),
-        description='Time after an intent before "there is no such job" counts.',
+        description='Time after an intent to launch until the answer "no such job" counts.',
     )
     timeout: Duration = Field(
         timedelta(seconds=40),
-        description="Time that one query to Slurm may take; a slow controller takes 20 s.",
+        description="Timeout of one query to Slurm; a slow controller takes 20 s.",
     )
     folder: Absolute | None = Field(
         None,
@@ -113,7 +111,7 @@ class Options(RenamedKeys, SshLogin):
     )
     slurm_conf: Annotated[Absolute | None, NeedsTrust()] = Field(
         None,
-        description="The cluster's slurm.conf, where there are several; none: as SLURM_CONF says.",
+        description="The cluster's slurm.conf, if there are several; none: as SLURM_CONF says.",
     )
 
     @property

@@ -36,13 +36,11 @@ class Options(RenamedKeys, SshLogin):
         "send_within": "send_timeout",
     }
 
-    host: Name = Field(
-        description="The box, as ssh knows it: a name of your ssh configuration, or an address."
-    )
+    host: Name = Field(description="The machine: a name of your ssh configuration, or an address.")
     folder: Folder = Field(
         description=(
-            "Absolute path on the box, on a disk that outlives a restart: instances, code and "
-            "logs lie there."
+            "Absolute path on that machine, on a disk that survives a restart, for instances, "
+            "code and logs."
         ),
     )
     code: Annotated[Literal["upload", "shared"], BeforeValidator(_present_value)] = Field(
@@ -62,13 +60,13 @@ class Options(RenamedKeys, SshLogin):
     python: Annotated[str, NeedsTrust()] = Field(
         "python3",
         min_length=1,
-        description="Python 3.8 or newer on the box: it supervises the job.",
+        description="Python 3.8 or newer on that machine; it supervises the job.",
     )
     settle: Duration = Field(
         timedelta(seconds=60),
         description=(
-            'Time after an intent before "there is no such job" counts; a submission arrives '
-            "within it or not at all."
+            'Time after an intent to launch until the answer "no such job" counts; a submission '
+            "arrives within it or not at all."
         ),
     )
     grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
@@ -78,7 +76,5 @@ class Options(RenamedKeys, SshLogin):
     timeout: Duration = Field(
         timedelta(seconds=20), description="Time for one query, once connected."
     )
-    start_timeout: Duration = Field(
-        timedelta(seconds=20), description="Time that a start may take."
-    )
+    start_timeout: Duration = Field(timedelta(seconds=20), description="Timeout of a start.")
     send_timeout: Duration = Field(timedelta(minutes=10), description="Time for sending the code.")

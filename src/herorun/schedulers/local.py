@@ -37,12 +37,10 @@ class Options(RenamedKeys):
 
     settle: Duration = Field(
         timedelta(seconds=5),
-        description='Time after an intent before "there is no such job" counts.',
+        description='Time after an intent to launch until the answer "no such job" counts.',
     )
     grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
-    start_timeout: Duration = Field(
-        timedelta(seconds=10), description="Time that a start may take."
-    )
+    start_timeout: Duration = Field(timedelta(seconds=10), description="Timeout of a start.")
 
 
 def connect(options: Options, place: Place) -> Scheduler:

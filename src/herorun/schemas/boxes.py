@@ -72,7 +72,7 @@ class WatcherEntry(Shape):
 
 
 class OtherProcess(Shape):
-    """A process that by its command line is one of these, and is left alone."""
+    """A process of one of these kinds, by its command line; it is never stopped."""
 
     pid: int
     command: str
@@ -85,7 +85,7 @@ class Watchers(Document):
 
 
 class WatchedRun(Shape):
-    """What an outsider sees of one run."""
+    """What the watchdog reads about one run."""
 
     slug: str
     monitor: Literal["fresh", "stale", "not-watched", "unknown"]
@@ -142,11 +142,11 @@ class WatchedJob(Shape):
     scheduler_state: str
     """The scheduler's own state."""
     changed: bool
-    """Whether it differs from the one before."""
+    """Whether the state differs from that of the previous query."""
     why: str
     """Why its state is unknown, or why it ended."""
     result: str
-    """Only of an ended job."""
+    """The result of an ended job; otherwise empty."""
 
 
 class JobsWatch(Document):

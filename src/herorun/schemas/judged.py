@@ -75,13 +75,13 @@ class ExplainList(Document):
 
 class Explain(ExplainList):
     check: CheckPage
-    """The first of `checks`: one name may be asked at several gates."""
+    """The first of `checks`; several gates can have a check of this name."""
 
 
 class Waive(Document):
     check: str
     toml: str
-    """Blocks to sign."""
+    """The `[[waiver]]` blocks for a person to sign."""
     note: str
 
 
@@ -132,7 +132,7 @@ class Failure(Shape):
     class_: str = Field(
         alias="class",
         description=(
-            "One of the classes in docs/triage.md; of a run also the scheduler's word, "
+            "One of the classes in docs/triage.md; for a run also the scheduler's word, "
             "`output-root-gone`, `output-root-back`, `temporary-root-gone` or "
             "`temporary-root-back`."
         ),
@@ -159,7 +159,7 @@ class TriageDocument(Document):
 
 
 class FiredEntry(Shape):
-    """An alert on a bare curve."""
+    """An alert that a backtest raises on a curve."""
 
     check: str
     severity: Literal["info", "warn", "critical"]
@@ -197,7 +197,7 @@ class CompareDocument(Document):
     metrics: Sequence[Pairing]
     gates: Sequence[GateComparison]
     untested: Sequence[str]
-    """What the window did not contain, so that it was not tested."""
+    """What could not be tested, because the window does not contain it."""
     notes: Sequence[str]
     config_differences: Sequence[str]
     """Config keys that differ, each with both values."""
@@ -210,21 +210,23 @@ class GoodputOf(Shape):
     since: datetime | None
     """The time of the first intent to launch; null if nothing was launched."""
     until: datetime | None
-    """The time of its successful end, or of the newest line or row."""
+    """The time of the run's successful end, or of the newest line or row."""
     wall_seconds: float
     states: Mapping[TimeState, float]
     """Seconds in every state; they add up to `wall_seconds`."""
     productive_fraction: Range
     """Productive time as a part of `wall_seconds`."""
     max_step: int
-    """Completed updates, the most of any instance."""
+    """The largest number of completed updates of any instance."""
     lost_steps: int
-    """Updates that were repeated, or will be."""
+    """Updates that were repeated, or must be repeated."""
     unknown_losses: int
     """Restarts whose cost in steps is unknown."""
     instances: int
     interruptions: Mapping[Cause, int]
+    """How often an instance ended, by cause."""
     mtbf: float | None
+    """Seconds of running time for each unintended interruption; null if there was none."""
     accelerator_hours: Mapping[str, float] | None
     """Accelerator-hours by state."""
     total_accelerator_hours: Range
@@ -244,6 +246,6 @@ class ReplayAll(Document):
     version: str
     """The version of herorun that judges it now."""
     rules: str
-    """Their digest."""
+    """The digest of the rules that judge it now."""
     ticks: Sequence[Replay]
     totals: Mapping[str, int]

@@ -79,7 +79,7 @@ class Document(Shape):
 
 
 class FailureDocument(Document):
-    """In the place of any other document, where the command could not do what was asked or was interrupted.
+    """Printed instead of the command's own document if the command failed or was interrupted.
 
     It is on one line. A stream of lines that fails ends with it; one that is interrupted just ends.
     """
@@ -116,7 +116,7 @@ class FindingEntry(Shape):
     outcome: Literal["pass", "fail", "unknown", "n/a"]
     response: Literal["info", "warn", "block", "refuse", "relaunch", "escalate", "stop"]
     subject: str
-    """The file, metric, instance or value that it is about; empty if the check has only one."""
+    """The file, metric, instance or value that it is about; empty if the check has only one subject."""
     message: str
     details: Sequence[str]
     waiver: WaiverEntry | None
@@ -141,31 +141,31 @@ class AlertEntry(Shape):
 
 
 class AwaitedEntry(Shape):
-    """Evidence that is missing of a run."""
+    """Evidence that a run has not given yet."""
 
     evidence: Literal["job", "receipt", "row", "log", "checkpoint"]
     message: str
     until: str | None
-    """The time until which it may be missing; null if unknown."""
+    """The time by which it must arrive; null if unknown."""
 
 
 class UnjudgedEntry(Shape):
-    """A metric that has too few rows yet for some checks: their silence is no good news."""
+    """A metric with too few rows yet for some checks; until then their silence proves nothing."""
 
     metric: str
     checks: Sequence[str]
     reason: str
     until_row: int
-    """The row, counted from 1, before which they cannot judge it."""
+    """The earliest row, counted from 1, at which they can judge it."""
 
 
 class Action(Shape):
     """What the babysitter did."""
 
     action: str
-    """tell, relaunch, escalate, stop or delete node."""
+    """`tell`, `relaunch`, `escalate`, `stop` or `delete node`."""
     key: str
-    """The key, under which it is done only once."""
+    """Its key: an action is done once per key."""
     title: str
     """What is reported or asked, or which instance it concerns, as text."""
     why: str
@@ -252,7 +252,7 @@ class ResponsibleEntry(Shape):
 
 
 class EstimateEntry(Shape):
-    """What the run will take; null: nothing states it."""
+    """What the run will take; null if nothing states it."""
 
     flops: float | None
     flops_source: str

@@ -15,7 +15,7 @@ class ProgressEntry(Shape):
 
 
 class Estimated(Shape):
-    """When it will be done, as a range; null: there is no estimate."""
+    """The expected end as a range; null if there is no estimate."""
 
     earliest: str | None
     latest: str | None
@@ -40,7 +40,7 @@ class ChartEntry(Shape):
     """How many are drawn."""
     not_finite: int
     why: str
-    """Why it is empty."""
+    """Why the chart is empty."""
 
 
 class IncidentEntry(Shape):
@@ -52,7 +52,7 @@ class IncidentEntry(Shape):
     step: int | None
     """The first step at which it happened, from the data, or the one at which it was noticed."""
     last_step: int | None
-    """The last one."""
+    """The last step at which it happened."""
     noticed_step: int | None
     since: str
     state: Literal["firing", "resolved", "ended-unresolved", "superseded"]
@@ -90,7 +90,7 @@ class LaunchedEntry(Shape):
 
 
 class ReportLink(Shape):
-    """Where more of the run is."""
+    """A page with more about the run."""
 
     name: str
     text: str
@@ -106,7 +106,7 @@ class Recorded(Shape):
 class ReportDocument(Document):
     run: str
     verdict: str
-    """In one line."""
+    """The state of the run in one line."""
     level: Literal["good", "warn", "bad", "unknown"]
     state: str
     stage: str

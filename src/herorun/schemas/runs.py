@@ -40,11 +40,11 @@ class Init(Document):
 class PreflightDocument(Document):
     verdict: Verdict
     verdict_if_enforced: Verdict
-    """What it would be under `enforce`."""
+    """The verdict that `[policy] mode = "enforce"` would give."""
     mode: Literal["enforce", "warn", "audit"]
     plan_digest: str | None
     plan: Mapping[str, SourcedEntry] | None
-    """Every field of the plan; null where none could be made."""
+    """Every field of the plan; null if no plan could be made."""
     submission: SubmissionEntry | None
     checkpoints: Candidates
     estimate: EstimateEntry
@@ -98,7 +98,7 @@ class JobCauseEntry(Shape):
 
 
 class BabysitJobDocument(Document, TickEntry):
-    """Of a job without a contract."""
+    """For a job without a contract."""
 
     job: str
     slug: str
@@ -125,7 +125,7 @@ class ListDocument(Document):
 
 
 class LogsDocument(Document):
-    """With --follow one of these for each part that is new, each on one line."""
+    """With `--follow`, one document per line for each new part of the log."""
 
     slug: str
     instance: str
@@ -139,7 +139,7 @@ class Note(Document):
     """The commit of the record that contains the note."""
     pushed: bool
     queued: bool
-    """The note is in this clone, and its remote does not have it yet: the command ends with 3, and `warning` says what delivers it."""
+    """True if only this clone has the note: the command exits with 3, and `warning` says what delivers it."""
     warning: str
 
 
@@ -160,6 +160,6 @@ class Trust(Document):
     items: Sequence[str]
     """Programs that this machine would run, and addresses that it would send credentials to, which nobody has trusted yet."""
     unproven: Sequence[str]
-    """Launches and seals that are in the record and that nothing proves."""
+    """Launches and seals in the record that nothing proves."""
     result: Literal["nothing", "trusted", "rejected"]
     file: str

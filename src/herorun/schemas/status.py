@@ -19,13 +19,13 @@ from herorun.schemas.tick import StatusFields
 
 
 class PaceEntry(Shape):
-    """How fast it goes."""
+    """The speed of the run."""
 
     name: str
     """`tokens/s`, `s/step` and the like."""
     now: float | str
     usual: float | str | None
-    """The usual value of the same attempt before."""
+    """The usual value earlier in the same attempt."""
     step_seconds: float | str | None
     ratio: float | str | None
     """Relative to the usual one: below 1 is slower, for speeds and for step times."""
@@ -72,7 +72,7 @@ class StatusOf(StatusFields):
     log: str
     """Where the newest instance's log is on this machine; empty if its scheduler does not say."""
     seal_tag: str | None
-    """The tag."""
+    """The tag of the newest seal; null if there is none."""
     record: str | None
     babysitter: str
     unfinished_actions: Sequence[str]
@@ -92,7 +92,7 @@ class StatusOf(StatusFields):
 
 
 class WatchedAlert(Shape):
-    """An open alert, shortly."""
+    """An open alert, in short."""
 
     check: str
     severity: Literal["info", "warn", "critical"]
@@ -101,7 +101,7 @@ class WatchedAlert(Shape):
 
 
 class WatchedRunEntry(Shape):
-    """One run, as the babysitter of this machine keeps it."""
+    """One run, from the files of this machine's babysitter."""
 
     slug: str
     stage: Literal["not initialised", "initialised", "launched", "sealed"]

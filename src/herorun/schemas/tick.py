@@ -18,7 +18,7 @@ class TickEntry(Shape):
     """What one tick saw and did."""
 
     run: RunState
-    """`starting`: nothing shows yet that it trains; `healthy`: evidence of the present instance, read now, shows it."""
+    """`starting`: no evidence yet that the run trains; `healthy`: evidence of the current instance, read now, shows that it does."""
     monitor: Literal["fresh", "partial", "stale"]
     """Whether the monitoring itself is reliable."""
     progress: str
@@ -27,7 +27,7 @@ class TickEntry(Shape):
     alerts: Sequence[AlertEntry]
     actions: Sequence[Action]
     missing_evidence: Sequence[AwaitedEntry]
-    """Evidence that is missing; empty for a run that is proven to train."""
+    """Evidence that has not arrived; empty once it is proven that the run trains."""
     other_jobs: Sequence[OtherJob]
 
 

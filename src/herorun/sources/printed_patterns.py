@@ -33,7 +33,7 @@ def read_printed_patterns(
         return Nothing("the contract adds no rows to the catalogue")
     rows = [row for row in catalogue_of(contract, place).signatures if row.printed_by]
     if not rows:
-        return Nothing("no row of the catalogue says which package prints it")
+        return Nothing("no signature says which package prints it")
     if isinstance(installed, Nothing):
         return installed
     present, missing = {}, {}

@@ -79,14 +79,14 @@ class Options(BaseModel):
     username_env: Annotated[str, NeedsTrust(("uri",))] = Field(
         "MLFLOW_TRACKING_USERNAME",
         pattern=f"^{_VARIABLE}$",
-        description="Environment variable that holds the user name, where there is no token.",
+        description="Environment variable that holds the user name, if there is no token.",
     )
     password_env: Annotated[str, NeedsTrust(("uri",))] = Field(
         "MLFLOW_TRACKING_PASSWORD",
         pattern=f"^{_VARIABLE}$",
         description="Environment variable that holds its password.",
     )
-    timeout: Duration = Field(timedelta(seconds=20), description="How long one request may take.")
+    timeout: Duration = Field(timedelta(seconds=20), description="Timeout of one request.")
 
 
 def connect(options: Options, place: Place) -> Tracker:

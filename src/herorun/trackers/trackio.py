@@ -47,9 +47,9 @@ class Options(BaseModel):
         ),
     )
     project: str | None = Field(
-        None, min_length=1, description="The project, where `path` is the folder of databases."
+        None, min_length=1, description="The project, if `path` is the folder of databases."
     )
-    id: str | None = Field(None, min_length=1, description="Run id, where the trainer gave one.")
+    id: str | None = Field(None, min_length=1, description="Run id, if the trainer sets one.")
     name: str | None = Field(None, min_length=1, description="Display name.")
 
 

@@ -70,7 +70,7 @@ class Options(BaseModel):
     base_url: Annotated[str | None, NeedsTrust()] = Field(
         None, min_length=1, description="The server; by default WANDB_BASE_URL, or W&B's own."
     )
-    timeout: Duration = Field(timedelta(seconds=20), description="How long one request may take.")
+    timeout: Duration = Field(timedelta(seconds=20), description="Timeout of one request.")
     group: str | None = Field(
         None, min_length=1, description="The group that the run reports under."
     )

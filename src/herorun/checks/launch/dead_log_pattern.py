@@ -16,9 +16,9 @@ from herorun.core.finding import Verdict, failed, passed
 def dead_log_pattern(patterns: PrintedPatterns) -> list[Verdict]:
     """One answer for each row that names the package that prints it."""
     unprinted = [
-        failed(f"the pattern {name} of the catalogue can match no line: {why}", subject=name)
+        failed(f"the signature {name} can match no line: {why}", subject=name)
         for name, why in sorted(patterns.lost.items())
     ]
     return unprinted or [
-        passed(f"{len(patterns.found)} log patterns occur in the installed packages")
+        passed(f"the text of {len(patterns.found)} signatures occurs in the installed packages")
     ]

@@ -16,7 +16,7 @@ class Pairing:
     pairs: int = 0  # steps at which both are finite
     only_a: int = 0
     only_b: int = 0
-    not_finite_a: int = 0  # steps at which A is not finite; of these B is not judged
+    not_finite_a: int = 0  # steps at which A is not finite; B is not judged there
     not_finite_b: int = 0  # steps at which A is finite and B is not
     first: int | None = None
     last: int | None = None

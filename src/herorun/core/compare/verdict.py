@@ -19,7 +19,7 @@ class ComparisonAnswer(StrEnum):
 
 @dataclass(frozen=True)
 class GateComparison:
-    """One gate. `measured` is in the gate's own unit; `why` says what kept it from being judged."""
+    """One gate. `measured` is in the gate's own unit; `why` says why it could not be judged."""
 
     gate: str
     answer: ComparisonAnswer

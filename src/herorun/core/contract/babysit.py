@@ -45,7 +45,7 @@ class BabysitTable(Table):
     cadence: Cadence = Field(
         timedelta(minutes=15), description="Time between two ticks, at least a second."
     )
-    owner: str | None = Field(None, description="user@machine of the one monitoring owner.")
+    owner: str | None = Field(None, description="The user@machine that monitors the run.")
     recovery: Recovery = Field(
         Recovery.RELAUNCH,
         description="What follows a crash: a relaunch, a question to the DRI, or only a notification.",
@@ -53,15 +53,13 @@ class BabysitTable(Table):
     budgets: Budgets = Budgets.model_construct()
     stop_on: tuple[CheckName, ...] = Field(
         (),
-        description=(
-            "Health checks whose firing alert stops a running job; without it nothing does."
-        ),
+        description=("Health checks whose firing alert stops a running job; by default none."),
     )
     tpu_bad_node: Literal["print", "delete"] = Field(
         "print",
         description=(
-            "What is done about a bad TPU: the commands that replace its machine are printed, or "
-            "run."
+            "What happens after a bad TPU: herorun prints the commands that replace its machine, "
+            "or runs them."
         ),
     )
     tpu_zone: Name | None = Field(
@@ -84,7 +82,7 @@ class BabysitTable(Table):
     declined: str | None = Field(
         None,
         min_length=1,
-        description="Why the run is not monitored; states that no babysitter is wanted.",
+        description="Why no babysitter monitors the run; with it, none is required.",
     )
 
     @model_validator(mode="after")

@@ -64,7 +64,10 @@ class Contract(Table):
     flops: float | None = Field(None, gt=0, description="Model FLOPs of the whole run.")
     params: float | None = Field(None, gt=0, description="Parameters, for 6ND.")
     tokens: float | None = Field(None, gt=0, description="Training tokens, for 6ND.")
-    hero: bool | None = Field(None, description="Insist that it is, or is not, a hero run.")
+    hero: bool | None = Field(
+        None,
+        description="States that the run is, or is not, a hero run; by default its FLOPs decide.",
+    )
     command: Command
     code: Code = Code.model_construct()
     config: Config = Config.model_construct()

@@ -148,13 +148,14 @@ class Notify(Table):
         None,
         description=(
             "Name of the environment variable that holds a URL, which gets a GET request after "
-            "each tick that saw the whole run; the service there raises the alarm without one."
+            "each tick that read everything; the service there raises an alarm when the requests "
+            "stop."
         ),
     )
     pages_per_hour: Whole = Field(
         6,
         gt=0,
-        description="Per channel; beyond it repeats are counted in the next page.",
+        description="Pages per channel and hour; further repeated ones are counted in the next page.",
     )
     pages_per_day: Whole = Field(30, gt=0, description="The same per day.")
 

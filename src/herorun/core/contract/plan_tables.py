@@ -21,7 +21,7 @@ from herorun.core.lazy_pydantic import AfterValidator, Field
 
 
 class Command(Table):
-    """What is run."""
+    """The command to run."""
 
     argv: tuple[Argument, ...] = Field(
         min_length=1, description="The exact command line, as a list."
@@ -36,7 +36,8 @@ class Command(Table):
     cwd: str = Field(".", description="Working directory, relative to the repository root.")
     env: dict[Variable, Text] = Field({}, description="Plain environment values. Never secrets.")
     secrets: tuple[Name, ...] = Field(
-        (), description="Names of environment variables that are passed on by name."
+        (),
+        description="Names of environment variables that hold secrets: the job gets the values, the plan only the names.",
     )
 
 
@@ -56,7 +57,7 @@ class Code(Table):
     impact: dict[str, Impact] = Field(
         {},
         description=(
-            "Ordered globs, written as in .gitignore, before the shipped ones: the first decides."
+            "Globs as in .gitignore; the first match decides, and these come before the built-in ones."
         ),
     )
     in_place: bool = Field(
@@ -92,10 +93,7 @@ class Config(Table):
     )
     classes: dict[str, KeyClass] = Field(
         {},
-        description=(
-            "Key globs, the first match wins: trajectory, resume-breaking, operational, cosmetic "
-            "or volatile."
-        ),
+        description=("The class of a config key, by glob; the first match wins."),
     )
     batch_size: Name | None = Field(
         None, description="Key of the config that holds the global batch size, in sequences."
@@ -124,15 +122,15 @@ class Data(Table):
     manifests: dict[Name, Annotated[str, AfterValidator(_check_identity)]] = Field(
         {},
         description=(
-            "Manifest path or URL to its digest (sha256:...) or store generation (generation:...)."
+            "Maps a manifest's path or URL to its digest (sha256:...) or store generation (generation:...)."
         ),
     )
     order: Literal["deterministic", "unknown"] = Field(
         "unknown",
-        description="deterministic: each step sees the same data in every "
-        "instance, so losses at equal "
-        "steps agree to "
-        "0.002. Otherwise they are held against the noise of the run's own rows.",
+        description=(
+            "deterministic: each step sees the same data in every instance, so losses at equal "
+            "steps must agree to 0.002; otherwise within the noise of the run's own rows."
+        ),
     )
 
 
@@ -141,7 +139,7 @@ class OutputTable(Table):
 
     root: Pinned = Field(description="Absolute path or URL of the permanent output root.")
     temporary_root: Pinned | None = Field(
-        None, description="Root of rolling temporary checkpoints, if it is another one."
+        None, description="Root of rolling temporary checkpoints, if it is not `root`."
     )
 
 
@@ -169,7 +167,7 @@ class StartTable(Table):
     from_: Pinned | None = Field(None, alias="from", description="Path or URL of the checkpoint.")
     kind: Literal["full-state", "weights-only"] = Field(
         "full-state",
-        description="Whether step, optimizer and data position come along, or the weights alone.",
+        description="full-state: weights, optimizer, step and data position; weights-only: the weights.",
     )
     source_run: str | None = Field(None, description="Slug of the run that wrote it.")
     rejected: tuple[Name, ...] = Field(
@@ -187,10 +185,11 @@ class TrackerTable(OpenTable):
     id: str | None = Field(None, description="Run id; by default the slug.")
     name: str | None = Field(None, description="Display name; by default the id.")
     resume: Literal["allow", "must", "never", "auto"] = Field(
-        "allow", description="What the tracker does with an id that it knows already."
+        "allow", description="What the tracker does with an id that exists already."
     )
     metrics: dict[str, str] = Field(
-        {}, description="Our name (loss, step, grad_norm, ...) to the tracker's."
+        {},
+        description="Maps herorun's name of a metric (loss, step, grad_norm, ...) to the tracker's.",
     )
     first_step: Literal[0, 1] = Field(
         0, description="The step number that the first update is logged under."

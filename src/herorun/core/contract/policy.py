@@ -41,8 +41,8 @@ class PolicyTable(Table):
     approvals: Literal["recorded", "committed"] | None = Field(
         None,
         description=(
-            "Whether the name in a waiver is enough, or that person must have committed it. A "
-            "hero run always needs the commit; the default of others is recorded."
+            "recorded, the default: the name in a waiver is enough. committed, always for a hero "
+            "run: that person must have committed it."
         ),
     )
     approvers: tuple[Name, ...] = Field(

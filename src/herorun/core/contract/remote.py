@@ -63,7 +63,7 @@ class PatrolTable(Table):
     copies: dict[BoxPath, Argument] = Field(
         {},
         description=(
-            "Folder there, to the local folder that it copies, relative to the repository root."
+            "Maps a folder on that machine to the local folder that it copies, relative to the repository root."
         ),
     )
     disks: tuple[BoxPath, ...] = Field(
@@ -101,12 +101,12 @@ class ChainTable(Table):
     folder: BoxPath | None = Field(
         None,
         description=(
-            "Folder there for the script, its log and its markers, on a disk that outlives a "
-            "restart."
+            "Folder on that machine for the script, its log and its markers, on a disk that "
+            "survives a restart."
         ),
     )
     cwd: BoxPath | None = Field(
-        None, description="Folder there in which the stages run; by default `folder`."
+        None, description="Folder on that machine in which the stages run; by default `folder`."
     )
     after: BoxPath | None = Field(None, description="Marker file that must exist first.")
     after_pattern: Pattern | None = Field(

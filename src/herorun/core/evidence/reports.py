@@ -104,7 +104,7 @@ class Presence:
 
 @dataclass(frozen=True)
 class UnjudgedMetric:
-    """A metric that has too few rows yet for some checks: their silence is no good news."""
+    """A metric with too few rows yet for some checks; until then their silence proves nothing."""
 
     metric: str
     checks: tuple[str, ...]

@@ -16,7 +16,7 @@ ANSWERS = frozenset({Word.APPROVE, Word.DENY, Word.STOP, Word.RELAUNCH, Word.ROL
 
 @dataclass(frozen=True)
 class Delay:
-    """Seconds. `unknown` counts those that are not recorded, `open` those that are not over."""
+    """In seconds. `unknown` counts delays that are not recorded, `open` those that are not over."""
 
     count: int = 0
     median: float | None = None

@@ -17,7 +17,7 @@ ON_PURPOSE = frozenset({Cause.BY_HAND, Cause.BY_US})  # no fault of the run or t
 
 @dataclass(frozen=True)
 class Range:
-    """`min` without unknown time, `max` with all of it; None: not known."""
+    """`min` leaves unknown time out, `max` counts all of it; None if not known."""
 
     min: float | None
     max: float | None
@@ -32,8 +32,8 @@ class GoodputTotals:
     wall_seconds: float
     states: Mapping[WallTimeState, float]  # all of them; they add up to `wall`
     productive_fraction: Range  # productive time as a part of `wall_seconds`
-    max_step: int  # completed updates, the most of any instance
-    lost_steps: int  # updates that were repeated, or will be
+    max_step: int  # the largest number of completed updates of any instance
+    lost_steps: int  # updates that were repeated, or must be
     unknown_losses: int  # restarts of which it is unknown how many they cost
     instances: int
     interruptions: Mapping[Cause, int]

@@ -14,7 +14,7 @@ class PatrolState(StrEnum):
 
 @dataclass(frozen=True)
 class Advice:
-    """One piece of advice. `command` can be typed as it is; empty: there is none."""
+    """One piece of advice. `command` can be typed as it is; it is empty if there is none."""
 
     row: str
     message: str

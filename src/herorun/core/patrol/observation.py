@@ -94,26 +94,26 @@ class DiskRoom:
 
 @dataclass(frozen=True)
 class ChainState:
-    """The chain on the box."""
+    """The chain on the machine."""
 
     runs: bool
     failed: str = ""
-    stage: str = ""  # the newest that began; `wait` before the first; empty if unknown
+    stage: str = ""  # the newest stage that began; `wait` before the first one; empty if unknown
 
 
 @dataclass(frozen=True)
 class HostObservation:
-    """One tick."""
+    """What one patrol reads."""
 
     at: datetime
-    name: str  # of the run, or of its newest instance
-    where: str  # the machine, for people
+    name: str  # the run's, or its newest instance's
+    where: str  # the machine, as text
     alive: Alive
     why: str = ""  # how the job ended, or why it is unknown whether it runs
     unreachable: str = ""  # why the machine gave no answer at all
     succeeded: bool = False  # whether the scheduler says that it succeeded
     log: Own | Blind | None = None  # None: there is none yet
-    has_success_pattern: bool = False  # whether words of success were declared
+    has_success_pattern: bool = False  # whether a success pattern is declared
     markers: Mapping[str, datetime | Blind | None] = field(default_factory=dict)
     awaited_marker: datetime | Blind | None = None  # the marker file that `box wait` waits for
     results: Mapping[str, CommandOutput | Blind | None] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class HostObservation:
     memory: MemoryUse | Blind | None = None
     load: float | None = None
     cpus: int | None = None
-    cores_used: float | None = None  # processors that this user's processes used meanwhile
+    cores_used: float | None = None  # processors that this user's processes used during the read
     cores_allowed: float | None = None  # the processors that those processes may use
     chain: ChainState | Blind | None = None  # None: there is none
     # the first launch of the run: a marker from before it is not of this run

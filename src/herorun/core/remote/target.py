@@ -30,7 +30,10 @@ class SshLogin(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     host: Name | None = Field(
-        None, description="Host of the login node or box, as ssh knows it; none: here."
+        None,
+        description=(
+            "Host of the login node or machine, as in your ssh configuration; none: this machine."
+        ),
     )
     user: Name | None = Field(None, description="User at the host; none: as ssh decides.")
     port: int | None = Field(

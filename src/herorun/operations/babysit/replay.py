@@ -102,7 +102,7 @@ class ReplayedTicks:
                 rules = (
                     "the same rules"
                     if tick.same_rules
-                    else f"today's rules; it was judged by those of {tick.version}"
+                    else f"today's rules; then it was judged by the rules of {tick.version}"
                 )
                 lines.append(
                     f"{timestamp(tick.at)} "

@@ -92,7 +92,7 @@ class Options(BaseModel):
         pattern=rf"^{_WHERE.pattern}$",
         description="`CONTEXT/NAMESPACE`, or `KUBECONFIG#CONTEXT/NAMESPACE`.",
     )
-    program: str = Field("kubectl", min_length=1, description="How kubectl is called.")
+    program: str = Field("kubectl", min_length=1, description="The kubectl program.")
 
 
 def connect(options: Options, place: Place) -> ById:
