@@ -44,6 +44,7 @@ pytest_plugins = [
     "services.k8s",
     "services.k8s_kubelet",
     "stories",
+    "screens.notices",
 ]
 
 LONG = "back_end or thorough"  # what `make test-thorough` asks for

@@ -131,9 +131,7 @@ def test_the_recipes_work_and_their_tests_pass(copy: Path) -> None:
 
 def test_the_new_check_is_found_without_another_edit(copy: Path) -> None:
     listed = run(copy, "herorun", "explain", "--list").stdout
-    assert re.search(
-        r"^launch +detached-head +The launch is from no branch\.$", listed, re.MULTILINE
-    )
+    assert re.search(r"^launch +detached-head +The launch .*no branch\.$", listed, re.MULTILINE)
 
 
 @pytest.mark.thorough

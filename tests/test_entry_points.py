@@ -10,6 +10,7 @@ from pathlib import Path
 
 from herorun.core.check import Gate
 from herorun.core.evidence import TrackerTraits
+from screens.notices import Notice
 from wording import mentions
 
 TOP = Path(__file__).parents[1]
@@ -116,7 +117,9 @@ def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_
     ]
 
 
-def test_a_foreign_adapter_with_members_by_older_names_is_told_the_new_ones(tmp_path: Path) -> None:
+def test_a_foreign_adapter_with_members_by_older_names_is_told_the_new_ones(
+    tmp_path: Path, notice: Notice
+) -> None:
     """`other_jobs` is optional: by its older name it would be ignored in silence."""
     template = (TOP / "templates" / "scheduler.py").read_text()
     before = "    cluster_wide = True"
@@ -134,10 +137,7 @@ except WrongUse as error:
     print(error)
 """
     message = asked(tmp_path, "[herorun.schedulers]\nolder = older\n", script)
-    assert message == (
-        "The adapter 'older' of [scheduler] kind has members by older names: beside -> "
-        "other_jobs. Update it.\n"
-    )
+    assert message.strip() == notice
 
 
 SHELF = """

@@ -38,6 +38,7 @@ from herorun.record import HOME, Record, maintenance, model, remote, writer
 from herorun.runs import template
 from herorun.system.files import is_locked
 from herorun.system.git import Repository, find_repository, repack
+from screens.notices import Notice
 from stories import Story, git, note
 from wording import mentions
 
@@ -385,7 +386,7 @@ def test_a_repository_with_other_digests_is_pushed_and_taken_over(tmp_path: Path
     assert second.push() and len(str(second.tip)) == 64 and is_well(second)
 
 
-def test_messages_are_the_seeds_and_skip_ci(story: Story) -> None:
+def test_messages_are_the_seeds_and_skip_ci(story: Story, notice: Notice) -> None:
     mine = record(story)
     launching = Launching(
         at=AT,
@@ -420,8 +421,8 @@ def test_messages_are_the_seeds_and_skip_ci(story: Story) -> None:
     )
     assert mine.tip
     messages = git(story.work, "log", "--reverse", "--format=%B%x00", mine.tip).split("\0\n")[:-1]
-    subjects = ["start hero-run logbook", "log launch", "log relaunch", "log note", "log check"]
-    assert messages == [f"tiny: {said}\n\n[skip ci]\n" for said in (*subjects, "log final seal")]
+    assert {message.split("\n", 1)[1] for message in messages} == {"\n[skip ci]\n"}
+    assert "\n".join(message.split("\n")[0] for message in messages) == notice
 
 
 def test_it_is_written_where_git_knows_nobody(

@@ -15,6 +15,7 @@ from herorun import discover
 from herorun.checks.launch.dirty_tree import dirty_tree
 from herorun.commands._families import load, visible
 from herorun.core.check import Gate
+from screens import notices
 from screens.catalogue import all_screens
 from screens.rendering import WIDTH, Screen, render
 from screens.wording import pin_wording, pinned
@@ -94,6 +95,23 @@ def test_what_a_check_says_in_other_words_is_noticed(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("gate", list(Gate))
 def test_what_is_pinned_is_said_by_a_check_that_there_is(gate: Gate) -> None:
     assert set(pinned(gate)) <= {check.name for check in discover.checks(gate)}
+
+
+def test_what_is_pinned_for_a_test_is_of_one_that_there_is() -> None:
+    left = [
+        (path.stem, name)
+        for path in notices.FOLDER.glob("*.txt")
+        for name in {test.split()[0] for test in notices.pinned(path.stem)}
+        if f"def {name}(" not in notices.source_of(path.stem).read_text(encoding="utf-8")
+    ]
+    assert left == []
+
+
+def test_a_notice_in_other_words_is_noticed() -> None:
+    module, texts = "trackers.test_jsonl", notices.pinned("trackers.test_jsonl")
+    test, text = next(iter(texts.items()))
+    assert text == notices.Notice(module, test)
+    assert text + " again" != notices.Notice(module, test)
 
 
 def test_no_name_of_the_catalogue_is_bound_twice() -> None:

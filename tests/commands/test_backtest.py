@@ -1,7 +1,6 @@
 """`herorun backtest`: files in, alerts and figures out."""
 
 import json
-import re
 
 import pytest
 from click.testing import CliRunner
@@ -144,18 +143,19 @@ def test_among_several_files_json_lines_without_a_step_are_left_out_too(curves):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "words"),
+    ("name", "text"),
     [
-        ("a.csv", "norm\n1\n", "no column called step"),
-        ("a.csv", "step,loss\n1,high\n", "a.csv:2: '1,high' is not a row of numbers"),
-        ("a.csv", "step,loss\n1\n", "a.csv:2"),
+        ("a.csv", "norm\n1\n"),
+        ("a.csv", "step,loss\n1,high\n"),
+        ("a.csv", "step,loss\n1\n"),
     ],
 )
-def test_what_is_no_curve_is_wrong_use(tmp_path, name, text, words):
+def test_what_is_no_curve_is_wrong_use(tmp_path, name, text, notice):
     (tmp_path / name).write_text(text)
 
-    with pytest.raises(WrongUse, match=re.escape(words)):
+    with pytest.raises(WrongUse, match=name) as caught:
         run(tmp_path / name)
+    assert str(caught.value) == notice
 
 
 def test_figures_need_labels_and_labels_their_shape(curves):
@@ -200,13 +200,13 @@ def test_json_lines_are_judged_as_the_tracker_reads_them(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    "text",
     [
-        ('{"loss": 1}\n', "no JSON line with a step"),
-        ('{"step": 1, "loss": 2}\nxx\n', "a.jsonl:2: not JSON"),
+        '{"loss": 1}\n',
+        '{"step": 1, "loss": 2}\nxx\n',
     ],
 )
-def test_json_lines_that_are_no_curve_are_named_by_their_line(tmp_path, text, words):
+def test_json_lines_that_are_no_curve_are_named_by_their_line(tmp_path, text, notice):
     (tmp_path / "a.jsonl").write_text(text)
     error = ran(tmp_path / "a.jsonl").exception
-    assert isinstance(error, WrongUse) and words in str(error)
+    assert isinstance(error, WrongUse) and str(error) == notice

@@ -174,7 +174,9 @@ def test_a_remote_that_is_gone_is_named(story: Story, capsys: CAPTURE) -> None:
     assert answer.code == 3 and story.starts == []
     told = answer.finding("unpushed-commit")["message"]
     assert "git ls-remote origin" in told and str(story.origin) in told
-    assert mentions(ask(story, capsys, "logbook", "verify", SLUG).out, "could not query the remote")
+    assert mentions(
+        ask(story, capsys, "logbook", "verify", SLUG).out, "could not", "query", "remote"
+    )
     noted = ask(story, capsys, *NOTE)
     assert noted.code == 3 and mentions(noted.err, "type", "same")
 

@@ -16,6 +16,7 @@ from herorun.core.event import Decided, Done
 from herorun.core.finding import Finding, Waiver, failed
 from herorun.core.journal.lines import read_line, write_line
 from herorun.core.waivers import waiver_use, waiver_verdicts
+from screens.notices import Notice
 from wording import mentions
 
 
@@ -85,20 +86,18 @@ def test_an_old_name_of_a_threshold_means_the_one_of_today() -> None:
 
 
 @pytest.mark.parametrize(
-    ("thresholds", "words"),
+    "thresholds",
     [
-        ({"not-finit": {"rows": 3}}, r"is no check: did you mean `not-finite`\?"),
-        (
-            {"not-finite": {"loss_row": 3}},
-            r"runs/tiny.toml, line 4: .*unknown key `loss_row`: did you mean `loss_rows`\?",
-        ),
+        {"not-finit": {"rows": 3}},
+        {"not-finite": {"loss_row": 3}},
     ],
 )
-def test_a_mistyped_threshold_is_told_its_name_and_line(thresholds: Any, words: str) -> None:
+def test_a_mistyped_threshold_is_told_its_name_and_line(thresholds: Any, notice: Notice) -> None:
     contract = a_contract(babysit={"thresholds": thresholds})
     text = 'slug = "tiny"\n\n[babysit.thresholds.not-finite]\nloss_row = 3\n'
-    with pytest.raises(WrongUse, match=words):
+    with pytest.raises(WrongUse, match="mean") as caught:
         discover.limits(contract, ContractFile("runs/tiny.toml", text))
+    assert str(caught.value) == notice
 
 
 def test_an_old_name_that_is_typed_is_told_the_new_one() -> None:

@@ -57,23 +57,22 @@ def test_what_nobody_states_is_not_guessed(offered):
 
 
 @pytest.mark.parametrize(
-    ("changes", "hero", "why"),
+    ("changes", "hero"),
     [
-        ({"flops": 1e22}, True, "1e+22 model FLOPs are at least 1e+22"),
-        ({"flops": 9e21}, False, "9e+21 model FLOPs are less than 1e+22"),
-        ({"hero": True}, True, "the contract says hero = true"),
-        ({"flops": 1e23, "hero": False}, False, "the contract says hero = false"),
+        ({"flops": 1e22}, True),
+        ({"flops": 9e21}, False),
+        ({"hero": True}, True),
+        ({"flops": 1e23, "hero": False}, False),
         (
             {"flops": 1e21, "params": 1e12, "tokens": 1e12},
             False,
-            "1e+21 model FLOPs are less than 1e+22",
         ),
     ],
 )
-def test_why_it_is_a_hero_run_or_not(changes, hero, why):
+def test_why_it_is_a_hero_run_or_not(changes, hero, notice):
     told = estimate(a_contract(**changes), Offered())
 
-    assert (told.hero, told.why) == (hero, why)
+    assert told.hero is hero and told.why == notice
 
 
 @pytest.mark.parametrize(("hours", "short"), [(10, 115), (124, 1), (125, None), (200, None)])

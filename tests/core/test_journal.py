@@ -300,17 +300,17 @@ def forged(**changes):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "not a journal line"),
-        ("{", "not a journal line"),
-        ("[]", "not a journal line"),
-        ("null", "not a journal line"),
-        ('"v"', "not a journal line"),
-        (LINES[0].text[:-1], "not a journal line"),  # a truncated last line
+        ("", "journal line"),
+        ("{", "journal line"),
+        ("[]", "journal line"),
+        ("null", "journal line"),
+        ('"v"', "journal line"),
+        (LINES[0].text[:-1], "journal line"),  # a truncated last line
         ('{"v":1}', "hash"),
         (forged(kind="Nothing"), "Nothing"),
         (forged(kind=["Noted"]), "list"),
         (forged(event={}), "validation errors"),
-        (forged(id="0" * 16), "the id does not fit"),
+        (forged(id="0" * 16), "the id .*not fit"),
         (LINES[0].text.replace("{", '{"a":NaN,', 1), "was changed"),
         (LINES[0].text.replace("{", '{"a":1e999,', 1), "was changed"),
     ],

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from screens.notices import Notice
+
 TOP = Path(__file__).parents[2]
 
 
@@ -62,26 +64,20 @@ def test_every_page_is_in_the_navigation(site: Any, staged: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("html", "faults"),
+    "html",
     [
-        ('<a href="there.html#x">', []),
-        ('<a href="https://example.org">', []),
-        ('<a href="gone.html">', ["page.html links to gone.html, which is not there"]),
-        ('<img src="gone.png">', ["page.html links to gone.png, which is not there"]),
-        (
-            '<script src="https://cdn.example.org/x.js">',
-            ["page.html loads https://cdn.example.org/x.js"],
-        ),
-        (
-            '<link rel="stylesheet" href="//fonts.example.org">',
-            ["page.html loads //fonts.example.org"],
-        ),
-        ('<pre class="mermaid">', ["page.html loads https: the script of mermaid"]),
+        '<a href="there.html#x">',
+        '<a href="https://example.org">',
+        '<a href="gone.html">',
+        '<img src="gone.png">',
+        '<script src="https://cdn.example.org/x.js">',
+        '<link rel="stylesheet" href="//fonts.example.org">',
+        '<pre class="mermaid">',
     ],
 )
 def test_a_page_that_leads_nowhere_or_loads_from_elsewhere_is_refused(
-    site: Any, tmp_path: Path, html: str, faults: list[str]
+    site: Any, tmp_path: Path, html: str, notice: Notice
 ) -> None:
     (tmp_path / "there.html").touch()
     (tmp_path / "page.html").write_text(html)
-    assert list(site.faults_of(tmp_path)) == faults
+    assert "\n".join(site.faults_of(tmp_path)) == notice

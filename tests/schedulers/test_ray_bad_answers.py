@@ -113,15 +113,15 @@ def why(found: object) -> str:
     [
         ((401, "Unauthorized"), "refuses us (HTTP 401)"),
         ((403, "no"), "token_env"),
-        ((302, ""), "sends us elsewhere"),
+        ((302, ""), "us elsewhere"),
         ((200, "<html>Log in</html>"), "no JSON"),
         ((200, ""), "no JSON"),
         ((200, []), "another shape"),
-        ((404, "404: Not Found"), "no Ray Jobs API"),
+        ((404, "404: Not Found"), "Jobs API"),
         (
             (
                 500,
-                "Traceback (most recent call last):\n  ...\nRuntimeError: the agent is down\n.\n",
+                "Traceback (most recent):\n  ...\nRuntimeError: the agent is down\n.\n",
             ),
             "the agent is down",
         ),

@@ -1,5 +1,5 @@
-"""`make screens`: render every screen again, and what the checks say, for a person to read in the
-diff.
+"""`make screens`: render every screen again, and what the checks and the refusals say, for a person
+to read in the diff.
 """
 
 import os
@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from screens.catalogue import all_screens
+from screens.notices import WRITING as WRITING_NOTICES
+from screens.notices import tests_with_notices, write_notices
 from screens.rendering import render
 from screens.wording import WRITING, write_checks
 
@@ -25,10 +27,12 @@ def main() -> int:
         path.unlink()
     for name, text in texts.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
-    os.environ[WRITING] = "yes"
-    code = pytest.main(["-q", "-m", "not thorough", str(FOLDER.parent / "checks")])
+    os.environ[WRITING] = os.environ[WRITING_NOTICES] = "yes"
+    tests = [str(FOLDER.parent / "checks"), *tests_with_notices()]
+    code = pytest.main(["-q", "-m", "not thorough and not back_end", *tests])
     if code == 0:
         write_checks()
+        write_notices()
     return code
 
 

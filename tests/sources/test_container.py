@@ -194,7 +194,7 @@ def test_a_broken_configuration_of_docker_is_said(
         (429, "429"),
         (500, "500"),
         ("malformed", "no JSON"),
-        ("list", "no JSON object"),
+        ("list", "JSON object"),
         ("cut", "broke off"),
         ("hang", "time-out"),
     ],
@@ -267,7 +267,7 @@ def test_an_image_file_is_read_by_its_tool(
     assert read(repository, "train.sif") == Container("train.sif", None, "12" * 20)
 
 
-@pytest.mark.parametrize("script", ["echo no such file >&2; exit 255", "echo x", "echo '{}'"])
+@pytest.mark.parametrize("script", ["echo absent >&2; exit 255", "echo x", "echo '{}'"])
 def test_a_tool_that_fails_is_could_not_look(
     home: Path, repository: Repository, monkeypatch: pytest.MonkeyPatch, script: str
 ) -> None:

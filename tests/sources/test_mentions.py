@@ -13,6 +13,7 @@ from herorun.core.ports import Place, Tracker
 from herorun.sources.import_closure import read_import_closure
 from herorun.sources.mentions import read_tracker_mentions
 from herorun.system.git import Repository
+from screens.notices import Notice
 
 JSONL = {"kind": "jsonl", "path": "metrics.jsonl"}
 WANDB = {"kind": "wandb", "entity": "us", "project": "speech", "id": "grug-1"}
@@ -93,23 +94,23 @@ def test_what_the_job_names_is_found(
 
 
 @pytest.mark.parametrize(
-    ("script", "tracker", "why"),
+    ("script", "tracker"),
     [
-        ("print(1)", JSONL, "tells where"),
-        ('open(f"{name}.jsonl")', JSONL, "tells where"),
-        ('open("loss" + ".jsonl"); open("other.jsonl")', JSONL, "tells where"),
-        ('import lightning\nopen("loss.jsonl")', JSONL, "lightning, which the job imports"),
-        ('import wandb, os\nwandb.init(id=os.environ["WANDB_RUN_ID"])', WANDB, "tells where"),
-        ("import wandb\nwandb.init(**options)", WANDB, "tells where"),
-        ("import wandb\nwandb.init()", WANDB, "tells where"),
-        ("def broken(", JSONL, "not every file"),
+        ("print(1)", JSONL),
+        ('open(f"{name}.jsonl")', JSONL),
+        ('open("loss" + ".jsonl"); open("other.jsonl")', JSONL),
+        ('import lightning\nopen("loss.jsonl")', JSONL),
+        ('import wandb, os\nwandb.init(id=os.environ["WANDB_RUN_ID"])', WANDB),
+        ("import wandb\nwandb.init(**options)", WANDB),
+        ("import wandb\nwandb.init()", WANDB),
+        ("def broken(", JSONL),
     ],
 )
 def test_nothing_is_concluded_where_the_text_does_not_tell(
-    tmp_path: Path, script: str, tracker: dict[str, Any], why: str
+    tmp_path: Path, script: str, tracker: dict[str, Any], notice: Notice
 ) -> None:
     mentions = read(tmp_path, script, tracker)
-    assert isinstance(mentions, Nothing) and why in mentions.why
+    assert isinstance(mentions, Nothing) and mentions.why == notice
 
 
 def test_a_job_without_a_python_file_of_this_repository_tells_nothing(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from herorun.core.ports import Place
 from herorun.sources.metrics import COLUMNS
 from herorun.sources.source_loss import read_source_loss
 from herorun.system.metrics_cache import Writer
+from screens.notices import Notice
 
 START = "/data/base/step-300"
 PLAN = PriorLaunch("tiny-1", {"start": {"path": START, "step": 300, "kind": "weights-only"}})
@@ -48,5 +49,6 @@ def test_what_starts_from_no_other_run_reads_nothing(tmp_path: Path, told: dict)
     assert isinstance(read(tmp_path, **told), Nothing)
 
 
-def test_a_run_that_this_machine_never_watched_is_nothing(tmp_path: Path) -> None:
-    assert read(tmp_path) == Nothing("no rows of base are kept on this machine")
+def test_a_run_that_this_machine_never_watched_is_nothing(tmp_path: Path, notice: Notice) -> None:
+    absent = read(tmp_path)
+    assert isinstance(absent, Nothing) and absent.why == notice

@@ -22,6 +22,7 @@ from herorun.sources.tracker import (
 from herorun.trackers._wandb_environment import CLIENT_VARIABLES
 from herorun.trackers.jsonl import JsonLines
 from herorun.trackers.wandb_offline import WandbOffline
+from screens.notices import Notice
 from wording import mentions
 
 NO_PRIOR = Nothing("it is the first launch")
@@ -54,10 +55,10 @@ def test_a_tracker_that_knows_ids_is_asked(tmp_path: Path) -> None:
     assert read_tracker_identity(Known(), a_contract()) is FOUND
 
 
-def test_a_file_of_rows_knows_no_ids(tmp_path: Path) -> None:
+def test_a_file_of_rows_knows_no_ids(tmp_path: Path, notice: Notice) -> None:
     found = read_tracker_identity(JsonLines(tmp_path, "rows"), a_contract())
 
-    assert found == Nothing("the tracker jsonl knows no runs by id")
+    assert isinstance(found, Nothing) and found.why == notice
 
 
 class Raising(Known):
@@ -90,10 +91,12 @@ def test_what_the_trainer_raised_is_read_and_scrubbed() -> None:
     assert "hunter2secret" not in told.text
 
 
-def test_a_tracker_without_alerts_or_with_none_yet_is_nothing(tmp_path: Path) -> None:
+def test_a_tracker_without_alerts_or_with_none_yet_is_nothing(
+    tmp_path: Path, notice: Notice
+) -> None:
     found = read_tracker_alerts(JsonLines(tmp_path, "rows"), a_contract())
 
-    assert found == Nothing("the tracker jsonl knows no alerts")
+    assert isinstance(found, Nothing) and found.why == notice
     assert isinstance(read_tracker_alerts(Raising(), a_contract()), Nothing)
 
 

@@ -264,7 +264,7 @@ def no_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_credentials_are_never_taken_for_anonymous_ones(no_login: None) -> None:
-    with pytest.raises(OSError, match=r"no Google credentials|no answer"):
+    with pytest.raises(OSError, match=r"Google credentials|no answer"):
         connect(deadline=SHORT).names("gs://bucket/x")
 
 
@@ -373,12 +373,12 @@ def deleting(**condition: Any) -> dict[str, Any]:
         (deleting(createdBefore="2026-01-01"), "where also createdBefore hold", None),
         (
             {"retentionPolicy": {"retentionPeriod": "86400"}},
-            "forbids to replace or delete .* 1d",
+            r"forbids to.* delete .* 1d",
             None,
         ),
         ({"softDeletePolicy": {"retentionDurationSeconds": "604800"}}, "7d longer", None),
         ({"versioning": {"enabled": True}}, "versioning", None),
-        ({"defaultEventBasedHold": True}, "holds every new object", None),
+        ({"defaultEventBasedHold": True}, "every new", None),
     ],
 )
 def test_a_rule_that_matches_is_said(

@@ -9,6 +9,7 @@ import pytest
 from herorun.stores.layouts import orbax
 from ports.disks import PLACE, Disk, LocalDisk, MemoryDisk, Trainer
 from ports.layout_suite import LayoutSuite
+from screens.notices import Notice
 
 NANOSECONDS = 1_788_477_193_000_000_000
 
@@ -65,32 +66,20 @@ ITEM = {"default/_METADATA": b"{}"}
 
 
 @pytest.mark.parametrize(
-    ("files", "problem"),
+    "files",
     [
-        (ITEM, ""),  # older versions write no metadata: that it was renamed is the proof
-        ({"commit_success.txt": b"x"}, "commit_success.txt is missing its data"),
-        (
-            {**ITEM, "params.orbax-checkpoint-tmp-17/d": b""},
-            (
-                "params.orbax-checkpoint-tmp-17/ is a temporary name: the save was begun and not "
-                "finished"
-            ),
-        ),
-        ({**ITEM, "_CHECKPOINT_METADATA": b"[]"}, "_CHECKPOINT_METADATA is not JSON"),
-        (
-            {**ITEM, "_CHECKPOINT_METADATA": b'{"commit_timestamp_nsecs": null}'},
-            "_CHECKPOINT_METADATA has no commit time: the save was begun and not finished",
-        ),
-        (
-            {"orbax.checkpoint": b"", "_CHECKPOINT_METADATA": b'{"commit_timestamp_nsecs": 17}'},
-            "_CHECKPOINT_METADATA is missing its data",
-        ),
+        ITEM,  # older versions write no metadata: that it was renamed is the proof
+        {"commit_success.txt": b"x"},
+        {**ITEM, "params.orbax-checkpoint-tmp-17/d": b""},
+        {**ITEM, "_CHECKPOINT_METADATA": b"[]"},
+        {**ITEM, "_CHECKPOINT_METADATA": b'{"commit_timestamp_nsecs": null}'},
+        {"orbax.checkpoint": b"", "_CHECKPOINT_METADATA": b'{"commit_timestamp_nsecs": 17}'},
     ],
 )
 def test_what_is_wrong_with_it_is_said(
-    tmp_path: Path, files: dict[str, bytes], problem: str
+    tmp_path: Path, files: dict[str, bytes], notice: Notice
 ) -> None:
-    assert problem_of(LocalDisk(tmp_path), files) == problem
+    assert problem_of(LocalDisk(tmp_path), files) == notice
 
 
 def test_where_nothing_is_renamed_the_commit_file_is_missed() -> None:

@@ -99,7 +99,7 @@ def test_no_rows_are_not_applicable_and_unread_ones_unknown():
             slow(
                 3,
                 "wall",
-                metric="steps by the wall clock",
+                metric="wall-clock steps",
                 expected=2.0,
                 typical=2.0,
                 inverse=True,

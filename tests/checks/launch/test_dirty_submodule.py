@@ -33,7 +33,7 @@ def test_one_that_is_as_the_commit_names_it_passes():
         ({"modified": True}, ["uncommitted"]),
         ({"untracked": True}, ["untracked"]),
         ({"checked_out": OTHER}, ["bbbbbbbbb", "3f2a9c1d0"]),
-        ({"checked_out": None}, ["not checked out", "3f2a9c1d0"]),
+        ({"checked_out": None}, ["not checked", "3f2a9c1d0"]),
         ({"checked_out": OTHER, "modified": True}, ["bbbbbbbbb", "3f2a9c1d0", "uncommitted"]),
     ],
 )

@@ -423,18 +423,15 @@ def escalation_text(policy, case=None, now=NOON, since=NOON):
 
 
 @pytest.mark.parametrize(
-    ("policy", "cost"),
+    "policy",
     [
-        (
-            RecoveryPolicy(accelerators=256, rate=2.5),
-            "Each hour costs 256 accelerator-hours, 640.00 at [budget] rate",
-        ),
-        (RecoveryPolicy(accelerators=8), "Each hour costs 8 accelerator-hours"),
-        (RecoveryPolicy(), "The cost of an hour is unknown: [hardware] count is not stated"),
+        RecoveryPolicy(accelerators=256, rate=2.5),
+        RecoveryPolicy(accelerators=8),
+        RecoveryPolicy(),
     ],
 )
-def test_the_escalation_says_that_the_job_goes_on_and_what_an_hour_costs(policy, cost):
-    assert mentions(escalation_text(policy), "message", "[babysit]", "stop_on", f"{cost}")
+def test_the_escalation_says_that_the_job_goes_on_and_what_an_hour_costs(policy, notice):
+    assert escalation_text(policy) == notice
 
 
 def test_the_reminder_says_it_again():

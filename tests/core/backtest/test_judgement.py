@@ -187,7 +187,7 @@ def test_a_second_beginning_before_row_30_is_found_by_an_opening_that_differs(ti
     rows = [*curve(*FIRST), *curve(*(times * x for x in FIRST))]
 
     (again,) = [a for a in alerts(rows) if a.check == "weights-reset"]
-    assert again.row == 23 and mentions(again.message, "first four rows came again", "step 1")
+    assert again.row == 23 and mentions(again.message, "four rows", "again", "step 1")
 
 
 def test_a_resume_of_a_young_run_is_no_second_beginning():
@@ -220,4 +220,4 @@ def test_every_alert_names_the_next_action_and_the_steps_of_the_file():
     assert {"loss-spike"} <= {a.check for a in fired}
     assert all(a.fix.endswith(".") for a in fired)
     spike = next(a for a in fired if a.check == "loss-spike")
-    assert mentions(spike.message, "from step 5600", "over at step 5730")
+    assert mentions(spike.message, "from step 5600", "over", "step 5730")

@@ -20,22 +20,19 @@ def test_each_kind_of_file(name, text):
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "words"),
+    ("name", "data"),
     [
-        ("a.toml", b"x = ", "a.toml: "),
-        ("a.json", b"{", "a.json: "),
-        ("a.yaml", b"a: [", "a.yaml: "),
-        ("a.json", b"[1]", "a.json holds list, not a table"),
-        ("a.yaml", b"", "a.yaml holds NoneType, not a table"),
-        ("a.toml", b"\xff", "a.toml is not UTF-8"),
-        ("a.ini", b"", "must end in .toml"),
-        ("a.json", b" " * 16_000_001, "a.json is larger than 16 MB"),
+        ("a.json", b"[1]"),
+        ("a.yaml", b""),
+        ("a.toml", b"\xff"),
+        ("a.ini", b""),
+        ("a.json", b" " * 16_000_001),
     ],
 )
-def test_what_cannot_be_read_names_the_file(name, data, words):
+def test_what_cannot_be_read_names_the_file(name, data, notice):
     with pytest.raises(UnreadableConfig) as caught:
         parse_config(name, data)
-    assert words in str(caught.value) and "\n" not in str(caught.value)
+    assert str(caught.value) == notice and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -103,24 +100,38 @@ def test_a_merged_key_is_not_given_twice(tag):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "words"),
+    ("name", "text"),
     [
-        ("a.yaml", "a: 1\nb: {c: 1, c: 2}", "a.yaml: the key 'c' is given twice, again in line 2"),
-        ("a.yaml", "1: x\n'1': y", "the key '1' is given twice"),
-        ("a.yaml", "1: x\n1.0: y\n'1.0': z", "the key '1.0' is given twice"),
-        ("a.yaml", "!Custom {a: 1, a: 2}", "the key 'a' is given twice"),
-        ("a.json", '{"a": {"b": 1, "b": 1}}', "a.json: the key 'b' is given twice"),
-        ("a.toml", "a = 1\na = 2", "a.toml: Cannot overwrite a value"),
-        ("a.json", "[" * 100_000, "a.json is nested too deeply, or refers to itself"),
-        ("a.yaml", "a: &a [*a]", "a.yaml: found unconstructable recursive node"),
-        ("a.json", '{"a": ' + "1" * 5000 + "}", "a.json: Exceeds the limit"),
-        ("a.yaml", "- a\n- b", "a.yaml holds list, not a table"),
+        ("a.yaml", "a: 1\nb: {c: 1, c: 2}"),
+        ("a.yaml", "1: x\n'1': y"),
+        ("a.yaml", "1: x\n1.0: y\n'1.0': z"),
+        ("a.yaml", "!Custom {a: 1, a: 2}"),
+        ("a.json", '{"a": {"b": 1, "b": 1}}'),
+        ("a.json", "[" * 100_000),
+        ("a.yaml", "- a\n- b"),
     ],
 )
-def test_what_means_two_things_or_nothing_is_refused(name, text, words):
+def test_what_means_two_things_or_nothing_is_refused(name, text, notice):
     with pytest.raises(UnreadableConfig) as caught:
         parse_config(name, text.encode())
-    assert words in str(caught.value)
+    assert str(caught.value) == notice
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.toml", b"x = "),
+        ("a.toml", b"a = 1\na = 2"),
+        ("a.json", b"{"),
+        ("a.json", b'{"a": ' + b"1" * 5000 + b"}"),
+        ("a.yaml", b"a: ["),
+        ("a.yaml", b"a: &a [*a]"),
+    ],
+)
+def test_what_a_parser_refuses_in_words_of_its_own_names_the_file(name, data):
+    with pytest.raises(UnreadableConfig) as caught:
+        parse_config(name, data)
+    assert str(caught.value).startswith(f"{name}: ") and "\n" not in str(caught.value)
 
 
 def test_json_of_a_trainer_may_hold_numbers_that_json_does_not_know():

@@ -83,15 +83,15 @@ def test_rows_of_an_instance_before_are_no_first_step():
     assert told(metrics=some_metrics(50, advanced_at=STARTED - timedelta(hours=1))) == []
 
 
-def test_each_tracker_run_that_the_log_names_is_told_once_with_its_link():
+def test_each_tracker_run_that_the_log_names_is_told_once_with_its_link(notice):
     log = JobLog(runs=("lab/hero/t1", "lab/hero/t2"), server="https://wandb.ai")
     first, second = told(log=log)
 
-    assert first == Tell(
+    assert (first.key, first.why) == (
         "tell/tiny-1/run-lab.hero.t1",
-        "tiny-1 reports to the tracker run lab/hero/t1",
         "https://wandb.ai/lab/hero/runs/t1",
     )
+    assert first.title == notice and "lab/hero/t1" in first.title
     before = Ledger(
         done=frozenset({first.key.replace("tiny-1", "tiny-0")}), instance="tiny-1", start_step=-1
     )

@@ -86,114 +86,259 @@ FAILED = JobState.FAILED
 
 
 @pytest.mark.parametrize(
-    ("state", "scene", "cause", "seen", "words", "asks"),
+    ("state", "scene", "cause", "seen", "asks"),
     [
         # an output root that is gone
-        (FAILED, Scene(triage=MISSING, root=GONE, receipt_gone=True, history=CHECKED_IN), "lost-output", "output-root-gone", (  # noqa: E501  # one entry of a table, or one recorded value
-            "the output root /data/tiny is gone (its "
-            "log: data at train.py:72"
-        ), True),
-        (FAILED, Scene(triage=BUG, root=GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", (  # noqa: E501  # one entry of a table, or one recorded value
-            "the output root /data/tiny is "
-            "gone"
-        ), True),
-        (FAILED, Scene(triage=None, root=GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", (  # noqa: E501  # one entry of a table, or one recorded value
-            "the output root /data/tiny is "
-            "gone"
-        ), True),
-        (JobState.PREEMPTED, Scene(triage=None, root=GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "as preempted", True),  # noqa: E501  # one entry of a table, or one recorded value
-        (FAILED, Scene(triage=MISSING, root=HERE, history=LOST), "lost-output", "output-root-back", "was gone, and is back", True),  # noqa: E501  # one entry of a table, or one recorded value
+        (
+            FAILED,
+            Scene(triage=MISSING, root=GONE, receipt_gone=True, history=CHECKED_IN),
+            "lost-output",
+            "output-root-gone",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(triage=BUG, root=GONE, checkpoints=NONE, history=SAVED),
+            "lost-output",
+            "output-root-gone",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(triage=None, root=GONE, checkpoints=NONE, history=SAVED),
+            "lost-output",
+            "output-root-gone",
+            True,
+        ),
+        (
+            JobState.PREEMPTED,
+            Scene(triage=None, root=GONE, checkpoints=NONE, history=SAVED),
+            "lost-output",
+            "output-root-gone",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(triage=MISSING, root=HERE, history=LOST),
+            "lost-output",
+            "output-root-back",
+            True,
+        ),
         # a temporary root that is gone, with what nothing else holds
-        (FAILED, Scene(triage=MISSING_TEMPORARY, root=TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", (  # noqa: E501  # one entry of a table, or one recorded value
-            "the temporary root /data/tiny-temporary is gone "
-            "(its log: data at train.py:9"
-        ), True),
-        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", (  # noqa: E501  # one entry of a table, or one recorded value
-            "the temporary root "
-            "/data/tiny-temporary is gone"
-        ), True),
-        (FAILED, Scene(triage=MISSING_TEMPORARY, root=TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", (  # noqa: E501  # one entry of a table, or one recorded value
-            "the temporary root "
-            "/data/tiny-temporary is gone"
-        ), True),
-        (FAILED, Scene(triage=BUG, root=RootAtEnd(ROOT, True, TEMPORARY), history=TEMPORARY_LOST), "lost-output", "temporary-root-back", (  # noqa: E501  # one entry of a table, or one recorded value
-            "the temporary root /data/tiny-temporary was "
-            "gone, and is back"
-        ), True),
+        (
+            FAILED,
+            Scene(
+                triage=MISSING_TEMPORARY,
+                root=TEMPORARY_GONE,
+                checkpoints=OLDER,
+                history=TEMPORARY_SAVED,
+            ),
+            "lost-output",
+            "temporary-root-gone",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED),
+            "lost-output",
+            "temporary-root-gone",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(
+                triage=MISSING_TEMPORARY,
+                root=TEMPORARY_GONE,
+                checkpoints=NEWER,
+                history=TEMPORARY_SAVED,
+            ),
+            "lost-output",
+            "temporary-root-gone",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(triage=BUG, root=RootAtEnd(ROOT, True, TEMPORARY), history=TEMPORARY_LOST),
+            "lost-output",
+            "temporary-root-back",
+            True,
+        ),
         # one whose last checkpoint its trainer deleted itself, that nothing was seen in, or that
         # was not read
-        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),  # noqa: E501  # one entry of a table, or one recorded value
-        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),  # noqa: E501  # one entry of a table, or one recorded value
-        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),  # noqa: E501  # one entry of a table, or one recorded value
-        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_LOST), "code-bug", "code-bug-small", "its log says code-bug-small", False),  # noqa: E501  # one entry of a table, or one recorded value
+        (
+            FAILED,
+            Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED),
+            "code-bug",
+            "code-bug-small",
+            False,
+        ),
+        (
+            FAILED,
+            Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=SAVED),
+            "code-bug",
+            "code-bug-small",
+            False,
+        ),
+        (
+            FAILED,
+            Scene(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_SAVED),
+            "code-bug",
+            "code-bug-small",
+            False,
+        ),
+        (
+            FAILED,
+            Scene(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_LOST),
+            "code-bug",
+            "code-bug-small",
+            False,
+        ),
         # one that was never made, or that nobody misses
-        (FAILED, Scene(triage=BUG, root=GONE, history=NEW), "code-bug", "code-bug-small", (
-            "its log says code-bug-small at "
-            "train.py:72 (NameError: x)"
-        ), False),
-        (FAILED, Scene(triage=OTHER_FILE, root=HERE, history=SAVED), "code-bug", "data", (
-            "its log says data at "
-            "train.py:72"
-        ), True),
-        (JobState.CANCELLED, Scene(triage=MISSING, root=GONE, receipt_gone=True, history=STOPPED), "by-us", "data", "", True),  # noqa: E501  # one entry of a table, or one recorded value
-        (FAILED, Scene(triage=MISSING, root=GONE, receipt_gone=True, history=NEW), "code-bug", "data", (  # noqa: E501  # one entry of a table, or one recorded value
-            "its output root "
-            "/data/tiny has no data"
-        ), True),
-        (FAILED, Scene(triage=BUG, root=GONE, checkpoints=HALF, history=SAVED), "code-bug", "code-bug-small", "its log says", False),  # noqa: E501  # one entry of a table, or one recorded value
-        (FAILED, Scene(triage=BUG, root=GONE, root_unread=None, history=SAVED), "code-bug", "code-bug-small", "its log says", False),  # noqa: E501  # one entry of a table, or one recorded value
-        (FAILED, Scene(triage=BUG, root=GONE, checkpoints=NONE, history=CHECKED_IN), "code-bug", "code-bug-small", "its log says", False),  # noqa: E501  # one entry of a table, or one recorded value
+        (FAILED, Scene(triage=BUG, root=GONE, history=NEW), "code-bug", "code-bug-small", False),
+        (FAILED, Scene(triage=OTHER_FILE, root=HERE, history=SAVED), "code-bug", "data", True),
+        (
+            JobState.CANCELLED,
+            Scene(triage=MISSING, root=GONE, receipt_gone=True, history=STOPPED),
+            "by-us",
+            "data",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(triage=MISSING, root=GONE, receipt_gone=True, history=NEW),
+            "code-bug",
+            "data",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(triage=BUG, root=GONE, checkpoints=HALF, history=SAVED),
+            "code-bug",
+            "code-bug-small",
+            False,
+        ),
+        (
+            FAILED,
+            Scene(triage=BUG, root=GONE, root_unread=None, history=SAVED),
+            "code-bug",
+            "code-bug-small",
+            False,
+        ),
+        (
+            FAILED,
+            Scene(triage=BUG, root=GONE, checkpoints=NONE, history=CHECKED_IN),
+            "code-bug",
+            "code-bug-small",
+            False,
+        ),
         # full disks
-        (FAILED, Scene(triage=VAGUE, root=HERE, disks=FULL, history=SAVED), "infra", "disk-full", (
-            "the disk under /data/tiny is full: 0 MiB "
-            "of 1024.0 GiB are free"
-        ), True),
-        (FAILED, Scene(triage=None, root=HERE, disks=NO_INODES, history=SAVED), "infra", "disk-full", "room for 0 more files", True),  # noqa: E501  # one entry of a table, or one recorded value
-        (FAILED, Scene(triage=NO_SPACE, root=HERE, disks=FULL, history=SAVED), "infra", "disk-full", (  # noqa: E501  # one entry of a table, or one recorded value
-            "/data/tiny: 0 MiB of 1024.0 "
-            "GiB are free"
-        ), True),
-        (FAILED, Scene(triage=NO_SPACE, root=HERE, disks=ROOMY, history=SAVED), "infra", "disk-full", (  # noqa: E501  # one entry of a table, or one recorded value
-            "so another disk or a "
-            "quota"
-        ), True),
-        (FAILED, Scene(triage=VAGUE, root=HERE, disks=SMALL_FULL, history=SAVED), "infra", "disk-full", (  # noqa: E501  # one entry of a table, or one recorded value
-            "is full: 1 MiB of 8 MiB are "
-            "free"
-        ), True),
-        (FAILED, Scene(triage=SILENT, root=HERE, disks=SMALL, history=SAVED), "unknown", "unknown", "no reason given", False),  # noqa: E501  # one entry of a table, or one recorded value
-        (FAILED, Scene(triage=BUG, root=HERE, disks=FULL, history=SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),  # noqa: E501  # one entry of a table, or one recorded value
-        (JobState.OUT_OF_MEMORY, Scene(triage=VAGUE, root=HERE, disks=FULL, history=SAVED), "oom", "code-bug-complex", "the scheduler's word counts", True),  # noqa: E501  # one entry of a table, or one recorded value
+        (
+            FAILED,
+            Scene(triage=VAGUE, root=HERE, disks=FULL, history=SAVED),
+            "infra",
+            "disk-full",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(triage=None, root=HERE, disks=NO_INODES, history=SAVED),
+            "infra",
+            "disk-full",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(triage=NO_SPACE, root=HERE, disks=FULL, history=SAVED),
+            "infra",
+            "disk-full",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(triage=NO_SPACE, root=HERE, disks=ROOMY, history=SAVED),
+            "infra",
+            "disk-full",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(triage=VAGUE, root=HERE, disks=SMALL_FULL, history=SAVED),
+            "infra",
+            "disk-full",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(triage=SILENT, root=HERE, disks=SMALL, history=SAVED),
+            "unknown",
+            "unknown",
+            False,
+        ),
+        (
+            FAILED,
+            Scene(triage=BUG, root=HERE, disks=FULL, history=SAVED),
+            "code-bug",
+            "code-bug-small",
+            False,
+        ),
+        (
+            JobState.OUT_OF_MEMORY,
+            Scene(triage=VAGUE, root=HERE, disks=FULL, history=SAVED),
+            "oom",
+            "code-bug-complex",
+            True,
+        ),
         # the scheduler against the log
-        (JobState.OUT_OF_MEMORY, Scene(triage=BUG, root=HERE, history=SAVED), "oom", "code-bug-small", (  # noqa: E501  # one entry of a table, or one recorded value
-            "the scheduler's word counts, not its log's (code-bug-small at train.py:72 "
-            "(NameError: x))"
-        ), False),
-        (JobState.NODE_FAILED, Scene(triage=NCCL, root=HERE, history=SAVED), "infra", "network-collective", (  # noqa: E501  # one entry of a table, or one recorded value
-            "its log says "
-            "network-collective"
-        ), False),
-        (FAILED, Scene(triage=NCCL, root=HERE, history=SAVED), "infra", "network-collective", (
-            "its log says "
-            "network-collective"
-        ), False),
+        (
+            JobState.OUT_OF_MEMORY,
+            Scene(triage=BUG, root=HERE, history=SAVED),
+            "oom",
+            "code-bug-small",
+            False,
+        ),
+        (
+            JobState.NODE_FAILED,
+            Scene(triage=NCCL, root=HERE, history=SAVED),
+            "infra",
+            "network-collective",
+            False,
+        ),
+        (
+            FAILED,
+            Scene(triage=NCCL, root=HERE, history=SAVED),
+            "infra",
+            "network-collective",
+            False,
+        ),
         # the store
-        (FAILED, Scene(triage=DENIED, root=None, root_unread="403 Forbidden", history=SAVED), "infra", "storage-auth", (  # noqa: E501  # one entry of a table, or one recorded value
-            "could not check whether its output root exists: "
-            "403 Forbidden"
-        ), True),
-        (FAILED, Scene(triage=MISSING, root=None, root_unread="time-out", history=SAVED), "code-bug", "data", "could not check whether its output root exists: time-out", True),  # noqa: E501  # one entry of a table, or one recorded value
-        (FAILED, Scene(triage=SILENT, root=HERE, checkpoints=HALF, history=SAVED), "unknown", "unknown", (  # noqa: E501  # one entry of a table, or one recorded value
-            "its checkpoint of step 200 is "
-            "half-written"
-        ), False),
+        (
+            FAILED,
+            Scene(triage=DENIED, root=None, root_unread="403 Forbidden", history=SAVED),
+            "infra",
+            "storage-auth",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(triage=MISSING, root=None, root_unread="time-out", history=SAVED),
+            "code-bug",
+            "data",
+            True,
+        ),
+        (
+            FAILED,
+            Scene(triage=SILENT, root=HERE, checkpoints=HALF, history=SAVED),
+            "unknown",
+            "unknown",
+            False,
+        ),
     ],
-)  # fmt: skip
-def test_what_is_named(state, scene, cause, seen, words, asks):
+)
+def test_what_is_named(state, scene, cause, seen, asks, notice):
     told = diagnose(a_job(state), scene)
 
     assert (told.cause, told.basis, told.needs_person) == (Cause(cause), seen, asks)
-    assert words in told.why and told.why.startswith("tiny-1 ended as ")
+    assert told.why == notice and told.why.startswith("tiny-1 ended as ")
 
 
 def test_a_tick_s_evidence_becomes_the_scene():

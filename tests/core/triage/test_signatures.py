@@ -11,6 +11,7 @@ from herorun.core.triage.classes import LineRole
 from herorun.core.triage.parse import parse
 from herorun.core.triage.signatures import LogSignature
 from herorun.signatures import shipped
+from screens.notices import Notice
 
 SIGNATURES = shipped().signatures
 ROW = {
@@ -101,21 +102,25 @@ def test_a_row_of_ones_own_takes_the_place_of_a_shipped_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    "changes",
     [
-        ({"class": "gremlins"}, "none of oom-host"),
-        ({"role": "hero"}, "none of root"),
-        ({"strength": "huge"}, "none of faint"),
-        ({"pattern": "("}, "no regular expression"),
-        ({"keywords": []}, "keywords"),
-        ({"keywords": ["12345"]}, "are no digits"),
-        ({"advice": ""}, "advice"),
-        ({"colour": "red"}, "colour"),
-        ({"due_mib": "64"}, "no whole number of MiB"),
-        ({"due_mib": -1}, "no whole number of MiB"),
+        {"class": "gremlins"},
+        {"role": "hero"},
+        {"strength": "huge"},
+        {"keywords": []},
+        {"keywords": ["12345"]},
+        {"advice": ""},
+        {"colour": "red"},
+        {"due_mib": "64"},
+        {"due_mib": -1},
     ],
 )
-def test_a_wrong_row_is_named(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(WrongUse, match=said) as wrong:
+def test_a_wrong_row_is_named(changes: dict[str, Any], notice: Notice) -> None:
+    with pytest.raises(WrongUse, match=r"mine\.toml") as wrong:
         own(**changes)
-    assert "mine.toml" in str(wrong.value)
+    assert str(wrong.value) == notice
+
+
+def test_a_pattern_that_is_no_regular_expression_is_named() -> None:
+    with pytest.raises(WrongUse, match=r"mine\.toml: signature mine: the pattern.* expression"):
+        own(pattern="(")

@@ -97,7 +97,7 @@ def test_a_full_clone_takes_the_record_from_the_reserve_and_leaves_no_litter(sto
         assert len(story.lines) == before + 1
         assert not (run.state.parent / "reserve").exists()
         fill(disk)
-        with pytest.raises(Exception, match=r"No space left|Out of diskspace"):
+        with pytest.raises(Exception, match=r"No space|Out of diskspace"):
             commit_files(
                 run.repository, "refs/herorun/other", None, {"a": os.urandom(1 << 16)}, "x", NOON
             )

@@ -125,9 +125,9 @@ def test_the_schedule_for_actions_runs_it() -> None:
     text = (Path(__file__).parents[3] / "templates" / "watchdog.yml").read_text()
     told = yaml.safe_load(text)
     steps = told["jobs"]["watchdog"]["steps"]
-    assert [step["run"] for step in steps if "run" in step] == [
-        "pip install herorun",
-        "herorun box watchdog --all --comment",
+    assert [step["run"].split() for step in steps if "run" in step] == [
+        ["pip", "install", "herorun"],
+        ["herorun", "box", "watchdog", "--all", "--comment"],
     ]
     assert told["permissions"] == {"contents": "read", "issues": "write"}
     assert told[True]["schedule"]  # YAML 1.1 reads `on` as true

@@ -26,6 +26,7 @@ from herorun.operations.record.session import JobSession, change_jobs, current_s
 from herorun.schedulers import _nel_confirmation
 from herorun.system.files import is_locked
 from jobs_alone import Alone
+from screens.notices import Notice
 from stories import Story, eventually, forget
 from wording import mentions
 
@@ -371,7 +372,7 @@ def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_
     assert watch.watch_jobs(session, said.append) == 3
     told = [line for line in said if "no.log" in line]
     assert mentions(told[0], "seen") and "-> NOT FOUND" in told[1]
-    assert len(told) == 3 and mentions(told[2], "5 times", "1h20m", "`herorun jobs add")
+    assert len(told) == 3 and mentions(told[2], "5 times", "1h20m", "`herorun jobs", "add")
 
 
 def test_a_launchers_events_are_told_once_and_its_export_at_the_end(
@@ -411,22 +412,21 @@ def test_a_job_that_is_found_again_is_asked_for_anew(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    "words",
     [
-        (("add", "slurm", "x"), "it must be a number"),
-        (("add", "pbs", "4711"), "'pbs'"),
-        (("add", "ray", "ray-run-1"), "needs --cluster"),
-        (("add", "iris", "/a/b"), "needs --config"),
-        (("remove", "4711"), "has no job 4711"),
+        ("add", "slurm", "x"),
+        ("add", "pbs", "4711"),
+        ("add", "ray", "ray-run-1"),
+        ("add", "iris", "/a/b"),
+        ("remove", "4711"),
     ],
 )
 def test_bad_input_is_one_sentence(
-    alone: Alone, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+    alone: Alone, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], notice: Notice
 ) -> None:
     answer = jobs(alone, capsys, *words)
-    assert (answer.code, said in answer.err, len(answer.err.splitlines())) == (2, True, 1), (
-        answer.err
-    )
+    assert (answer.code, len(answer.err.splitlines())) == (2, 1)
+    assert answer.err == notice
 
 
 def test_jobs_are_found_again_in_the_seeds_order(

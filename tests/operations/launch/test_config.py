@@ -1,14 +1,16 @@
 """The resolved config on its way through init, preflight, launch and check-in."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from commands.answers import ask
+from commands.answers import Answer, ask
 from herorun.operations.launch.admitted_plan import admitted_plan
+from screens.notices import Notice
 from stories import SLUG, Story
 from wording import mentions
 
@@ -86,37 +88,48 @@ def checked_in(story: Story, config: str) -> int:
     return done.returncode
 
 
+def problem(answer: Answer) -> str:
+    """Why the plan could not be made."""
+    messages = {f["message"] for f in answer.document["findings"] if f["outcome"] == "unknown"}
+    (message,) = (message for message in messages if "onfig" in message)
+    return re.sub(r"\b[0-9a-f]{9,40}\b", "COMMIT", message).replace(sys.executable, "python")
+
+
 @pytest.mark.parametrize(
-    ("printed", "words"),
+    "printed",
     [
-        ('{"a": 1, "a": 2}', "the key 'a' is given twice"),
-        ("[1]", "printed no JSON object"),
-        ("a: 1", "must print one JSON object"),
-        ("x" * 16_000_001, "printed more than 16 MB"),
+        '{"a": 1, "a": 2}',
+        "[1]",
+        "a: 1",
+        "x" * 16_000_001,
     ],
 )
-def test_what_a_command_may_print(story: Story, capsys: CAPTURE, printed: str, words: str) -> None:
+def test_what_a_command_may_print(
+    story: Story, capsys: CAPTURE, printed: str, notice: Notice
+) -> None:
     printing(story, f"print({printed!r})" if len(printed) < 1000 else "print('x' * 16_000_001)")
     answer = ask(story, capsys, "preflight", SLUG, "--json")
 
-    assert answer.document["plan"] is None and words in answer.out
+    assert answer.document["plan"] is None
+    assert problem(answer) == notice
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    "name",
     [
-        ("../away.yaml", "lies outside the repository"),
-        ("/etc/config.yaml", "is an absolute path"),
-        ("missing.yaml", "is not in commit"),
+        "../away.yaml",
+        "/etc/config.yaml",
+        "missing.yaml",
     ],
 )
 def test_a_config_that_is_no_file_of_the_commit(
-    story: Story, capsys: CAPTURE, name: str, words: str
+    story: Story, capsys: CAPTURE, name: str, notice: Notice
 ) -> None:
     story.sign(config={"files": [name]})
     answer = ask(story, capsys, "preflight", SLUG, "--json")
 
-    assert answer.document["plan"] is None and words in answer.out
+    assert answer.document["plan"] is None
+    assert problem(answer) == notice
 
 
 def test_a_hydra_output_is_a_config(story: Story, capsys: CAPTURE) -> None:

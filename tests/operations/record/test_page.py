@@ -80,10 +80,10 @@ def test_a_crash_and_its_relaunch_are_paged_once(paged: Story, service: WebServi
     ((path, body),) = service.taken
     assert path == f"/first-{HIDDEN}"
     assert mentions(body["message"], "SIGKILL", "relaunch requested", "Since ", " UTC")
-    assert mentions(body["message"], "cost of an hour", "`herorun status tiny`", "Issue: ")
+    assert mentions(body["message"], "an hour", "`herorun status tiny`", "Issue: ")
     paged.tick()
     assert said(service)[1:] == ["tiny: tiny-2 finished"]
-    assert mentions(service.taken[-1][1]["message"], "cost of an hour", "`herorun status tiny`")
+    assert mentions(service.taken[-1][1]["message"], "an hour", "`herorun status tiny`")
 
 
 @pytest.mark.thorough
@@ -310,7 +310,8 @@ def test_doctor_sends_one_test_message_to_each_channel(
     paged.herorun("doctor", "--send-test", "--json")
     parts = {part["name"]: part for part in json.loads(capsys.readouterr().out)["parts"]}
 
-    assert said(service) == ["tiny: a test message"] * 2
+    first, second = said(service)
+    assert first == second and mentions(first, "tiny: ", "test message")
     assert all(mentions(parts[name]["message"], "took", "message") for name in ("ALERTS", "MAIL"))
 
 

@@ -78,9 +78,10 @@ def test_the_state_of_a_hugging_face_trainer(tmp_path):
         assert read(tmp_path, text, "trainer_state.json") == ([10, 20], [2.5, 2.25])
 
 
-def test_another_json_document_is_no_curve(tmp_path):
+def test_another_json_document_is_no_curve(tmp_path, notice):
     path = tmp_path / "config.json"
     path.write_text('{\n  "a": 1\n}')
 
-    with pytest.raises(WrongUse, match="no trainer's state"):
+    with pytest.raises(WrongUse, match="config") as caught:
         list(rows_of(path))
+    assert str(caught.value) == notice

@@ -54,7 +54,7 @@ def test_each_timer_that_looks_at_the_run_is_named_with_its_removal_and_none_is_
     line = "*/15 * * * * cd ~/work && herorun babysit tiny --once"
     assert mentions(cron, "`crontab -e`", "remove", line)
     assert mentions(workflow, ".github/workflows/look.yml", "push")
-    assert mentions(unit, "`systemctl --user disable --now look.timer`")
+    assert mentions(unit, "`systemctl --user", "disable --now", "look.timer`")
     assert (timers.home / "crontab").read_text() == CRONTAB
 
 

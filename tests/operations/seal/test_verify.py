@@ -72,7 +72,7 @@ def test_a_fresh_clone_proves_it_and_says_what_it_cannot(sealed: Story, capsys: 
     assert (told["verdict"], told["faults"], told["unproven"]) == ("clear", [], [])
     capsys.readouterr()
     assert sealed.herorun("verify-seal", SLUG) == 2
-    assert mentions(capsys.readouterr().err, "mean", f"{TAG}", "git fetch --tags")
+    assert mentions(capsys.readouterr().err, "mean", f"{TAG}", "git fetch", "--tags")
     other = sealed.clone("elsewhere")
     told = verify(other, capsys)
     assert (told["verdict"], told["faults"]) == ("clear", [])

@@ -193,7 +193,7 @@ def condition(name: str, status: str, reason: str = "Any", message: str = "why")
                 condition("Admitted", "True"),
                 condition("Evicted", "True", "NodeFailures"),
             ],
-            ("admitted and evicted at once", "NodeFailures"),
+            ("admitted", "evicted", "at once", "NodeFailures"),
         ),
         (
             [condition("DeactivationTarget", "True", "RequeuingLimitExceeded")],
