@@ -16,6 +16,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.notify.escalation import EscalationReason
 
+UNREAD = Unavailable("nobody read it")
 _RUN = lazy_regex(r"\bRUN\b")  # in a check's advice: the run that is asked about
 
 
@@ -237,17 +238,17 @@ def evaluate(
 
 
 def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Sequence[Verdict]:
-    values = [evidence.get(need, Unavailable("nobody read it")) for need in check.needs]
-    gaps = [
-        value
-        for value, accepts in zip(values, check.accepts, strict=True)
-        if isinstance(value, Unavailable) and Unavailable not in accepts
+    values = [evidence.get(need, UNREAD) for need in check.needs]
+    lacking = [
+        (need, value)
+        for need, value, accepts in zip(check.needs, values, check.accepts, strict=True)
+        if isinstance(value, (Nothing, Unavailable)) and type(value) not in accepts
     ]
-    if gaps:
+    if gaps := [value for _, value in lacking if isinstance(value, Unavailable)]:
         return [_blind(gaps)]
-    for need, value, accepts in zip(check.needs, values, check.accepts, strict=True):
-        if isinstance(value, Nothing) and Nothing not in accepts:
-            return [not_applicable(value.why or f"there is no {name_of(need)} yet")]
+    if lacking:
+        need, value = lacking[0]
+        return [not_applicable(value.why or f"there is no {name_of(need)} yet")]
     if check.limits is not None:
         values.append(limits.get(check.name) or check.limits())
     try:

@@ -1,7 +1,6 @@
 """The state of all detectors: a plain value of fixed size, however long the run."""
 
-import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from datetime import datetime
 from typing import Any, TypeVar
@@ -118,36 +117,38 @@ class MetricsState:
 
 def copied(value: T) -> T:
     """A copy that shares nothing that changes: rows, excursions and numbers do not."""
-    if isinstance(value, list):
-        return list(value)  # type: ignore[return-value]  # of the same type as what came in
-    if isinstance(value, dict):
-        return _copied_table(value)  # type: ignore[return-value]  # of the same type as what came in
-    if _is_mutable(value):
-        fields = _fields(type(value))
-        new: Any = object.__new__(type(value))
-        for name in fields:
-            setattr(new, name, copied(getattr(value, name)))
-        return new  # type: ignore[no-any-return]  # of the same type as what came in
-    return value
+    copy = _copiers[type(value)]
+    return copy(value) if copy else value
+
+
+def _copied_state(value: Any) -> Any:
+    """Each look at a run copies some hundred of them."""
+    kind = type(value)
+    new = object.__new__(kind)
+    for name in kind.__dataclass_fields__:
+        part = getattr(value, name)
+        copy = _copiers[type(part)]
+        setattr(new, name, copy(part) if copy else part)
+    return new
 
 
 def _copied_table(value: Mapping[Any, Any]) -> dict[Any, Any]:
     """Tables hold either numbers or states, never both."""
-    if _is_mutable(next(iter(value.values()), None)):
-        return {key: copied(item) for key, item in value.items()}
+    copy = _copiers[type(next(iter(value.values()), None))]
+    if copy is _copied_state:
+        return {key: copy(item) for key, item in value.items()}
     return dict(value)
 
 
-_field_names: dict[type, tuple[str, ...]] = {}
+class _Copiers(dict[type, Callable[[Any], Any] | None]):
+    """What copies a value of each type; None where it never changes."""
 
-
-def _fields(kind: type) -> tuple[str, ...]:
-    if kind not in _field_names:
+    def __missing__(self, kind: type) -> Callable[[Any], Any] | None:
         params = getattr(kind, "__dataclass_params__", None)
         changes = params is not None and not params.frozen
-        _field_names[kind] = tuple(f.name for f in dataclasses.fields(kind)) if changes else ()
-    return _field_names[kind]
+        of_base = (c for base, c in ((list, list), (dict, _copied_table)) if issubclass(kind, base))
+        self[kind] = next(of_base, _copied_state if changes else None)
+        return self[kind]
 
 
-def _is_mutable(value: Any) -> bool:
-    return bool(_fields(type(value)))
+_copiers = _Copiers()

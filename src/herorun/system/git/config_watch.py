@@ -16,7 +16,8 @@ def known_settings(common: Path) -> object:
     own = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
     inside = [f"{common}/{name}" for name in ("config", "config.worktree")]
     files = (*inside, f"{home}/.gitconfig", f"{own}/git/config")
-    overrides = tuple(sorted((k, v) for k, v in os.environ.items() if k.startswith("GIT_CONFIG_")))
+    names = sorted(name for name in os.environ if name.startswith("GIT_CONFIG_"))
+    overrides = tuple((name, os.environ.get(name)) for name in names)
     return (*map(_stamp, files), home, own, overrides, int(monotonic() / FRESH))
 
 
