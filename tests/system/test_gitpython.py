@@ -1,5 +1,5 @@
-"""What CONTRIBUTING.md says of GitPython is so: if this fails, GitPython has changed, and the row
-there needs a review.
+"""What herorun.system.git says about GitPython is so: if this fails, GitPython has changed, and the
+docstring there needs a review.
 """
 
 import os

@@ -7,6 +7,9 @@
   `src/**/data/*.json`;
 - a slash at its end means everything below: `docs/` in any folder, `/docs/` at the top alone;
 - a backslash takes the next character as it is.
+
+Not `pathspec`: its import takes 100 ms, it raises on `[z-a]`, and its `*.txt` also matches the
+content of a folder `a.txt/`.
 """
 
 import re

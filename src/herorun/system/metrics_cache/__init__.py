@@ -11,8 +11,10 @@ The format is our own, with `array`, `struct` and `zlib` of the standard library
 small one that can be appended to: Parquet (pyarrow, fastparquet) and Feather bring 40 to 150 MB of
 packages and write a footer at the end, so that each tick would make or rewrite a file; numpy is
 20 MB for what `array` does here;
-SQLite keeps rows and not columns, at twice the size. 10^6 rows of 5 metrics take about 27 MB in
-full files. Beyond 512 MiB of one source every second of the oldest rows goes; see `coarsen`.
+SQLite keeps rows and not columns, at twice the size; with a compressed blob for each column,
+200,000 rows of 5 metrics take 11.6 MB against 4.6 MB, and a tick 11 ms against 17 ms. 10^6 rows of
+5 metrics take about 27 MB in full files. Beyond 512 MiB of one source every second of the oldest
+rows goes; see `coarsen`.
 
 A row is known by its attempt and its step: of what was logged twice the last counts, and the steps
 that two attempts share are kept of both. A value that is not there is not a NaN, and NaN and
