@@ -9,7 +9,7 @@ from herorun.core.lazy_regex import lazy_regex
 
 DEEPEST = 64  # parts of one dotted key: tomllib takes gigabytes for one of 20,000 (40 kB)
 # A part of a key, a dot between two, or one other character; each line is read once.
-_TOKEN = lazy_regex(r"""([\w-]+|"(?:[^"\\]|\\.)*+"?|'[^']*'?)|([ \t]*\.[ \t]*)|.""")
+_TOKEN = lazy_regex(r"""([\w-]+|"(?:[^"\\]++|\\.)*"?|'[^']*'?)|([ \t]*\.[ \t]*)|.""")
 
 
 def parse_toml(text: str) -> dict[str, Any]:

@@ -24,9 +24,9 @@ _ASSIGNED = lazy_regex(
     # the value: to the closing quote, whatever is in it; without one, to a blank or to what begins
     # the next value
     r"(?:(?:\$|[bBrRfFuU]{1,2}|(?:[\w.]++\()+)?"
-    r"(?:(?P<quote>[\"'])(?!(?<=')\"'\"')(?P<quoted>(?:\\.|'\"'\"'|(?!(?P=quote))[^\n\\])*+)"
-    r"|(?P<escaped>'\"'\"'|\\++[\"'])(?P<inside>(?:(?!(?P=escaped))[^\n])++))"
-    r"|(?P<bare>(?:[^\s\"',;&}\]\\]|[,;&](?=[^\s\"'\\])(?![\w.-]+[=:])|[}\]](?=[A-Za-z0-9])|\\(?![nrt\"'\\]))++))",
+    r"(?:(?P<quote>[\"'])(?!(?<=')\"'\"')(?P<quoted>(?:[^\n\\\"']++|\\.|'\"'\"'|(?!(?P=quote))[\"'])*)"
+    r"|(?P<escaped>'\"'\"'|\\++[\"'])(?P<inside>(?:[^\n'\\]++|(?!(?P=escaped))['\\])+))"
+    r"|(?P<bare>(?:[^\s\"',;&}\]\\]++|[,;&](?=[^\s\"'\\])(?![\w.-]+[=:])|[}\]](?=[A-Za-z0-9])|\\(?![nrt\"'\\]))+))",
     re.IGNORECASE,
 )
 # What a value cannot be if it is a secret: a small number, a word of YAML, a variable's name, a

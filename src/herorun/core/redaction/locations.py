@@ -28,8 +28,8 @@ def _with_and_without_s(scheme: str) -> tuple[str, ...]:
     return (scheme.removesuffix("s?"), scheme.removesuffix("?"))
 
 
-_BLANK = r"(?:\s|\\++[nrt])++"
-_REST = r"(?:[^\s\"'&,;)>\]\\]|\\++/)"
+_BLANK = r"(?:\s|\\++[nrt])+(?!\s|\\++[nrt])"  # all of it: nothing is given back
+_REST = r"(?:[^\s\"'&,;)>\]\\]++|\\++/)+"
 
 # The whole rest is the secret, whatever it looks like.
 _AFTER = lazy_regex(
@@ -44,7 +44,7 @@ _AFTER = lazy_regex(
     r"|\b(?:docker|podman|nerdctl|oras|crane|helm|skopeo)\s(?:[\w "
     r"-]{0,40}\s)?login\b[^\n|;]{0,200}?\s-p[\s=]*+[\"']?"
     r"|\b(?:curl|wget)\b[^\n|;]{0,400}?\s(?:-u|--user|--proxy-user)[\s=]*+[\"']?[^\s:\"']++:"
-    rf")(?P<value>(?<=\")[^\"\n\\]++(?=\\*+\")|{_REST}++)",
+    rf")(?P<value>(?<=\")[^\"\n\\]++(?=\\*+\")|{_REST})",
     re.IGNORECASE,
 )
 _AFTER_HINTS = (

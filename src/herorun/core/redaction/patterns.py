@@ -74,7 +74,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
 )
 _SIGNED = (  # a JWT: what it says in base64 and its signature, with points between
     r"eyJ(?:(?<![A-Za-z0-9_-]eyJ)|(?<=\\[nrt]eyJ))"
-    rf"{_URLSAFE}{{10,}}+\.(?:eyJ{_URLSAFE}{{5,}}+\.?{_URLSAFE}*+|{_URLSAFE}{{10,}}+\.{_URLSAFE}{{5,}}+|\.{_URLSAFE}{{5,}}+\.{_URLSAFE}{{5,}}+)(?:\.{_URLSAFE}*+)*+"
+    rf"{_URLSAFE}{{10,}}+\.(?:eyJ{_URLSAFE}{{5,}}+\.?{_URLSAFE}*+|{_URLSAFE}{{10,}}+\.{_URLSAFE}{{5,}}+|\.{_URLSAFE}{{5,}}+\.{_URLSAFE}{{5,}}+)(?:\.{_URLSAFE}*+)*"
 )
 
 _PRIVATE = r"[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)? ?-{4,5}"
@@ -101,7 +101,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ),
     (  # the rest of one that a log was cut in
         "PRIVATE KEY",
-        rf"(?:(?<![A-Za-z0-9+/=])[A-Za-z0-9+/=]{{16,80}}+(?:\s|\\++[nr]){{1,4}}+){{1,64}}-{{4,5}} ?END {_PRIVATE}",  # noqa: E501  # one pattern
+        rf"(?:(?<![A-Za-z0-9+/=])[A-Za-z0-9+/=]{{16,80}}+(?:\s|\\++[nr]){{1,4}}){{1,64}}-{{4,5}} ?END {_PRIVATE}",  # noqa: E501  # one pattern
     ),
     ("PuTTY-User-Key", r"PuTTY-User-Key-File-\d:(?s:.*?)(?:Private-MAC: *[0-9a-f]*|\Z)"),
     *chain.from_iterable(
