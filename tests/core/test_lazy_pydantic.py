@@ -2,11 +2,14 @@
 
 import copy
 import pickle
+import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
+from threading import Barrier
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import pydantic
@@ -27,6 +30,7 @@ from herorun.core.lazy_pydantic import (
     ValidationError,
     field_validator,
     model_validator,
+    twins,
 )
 from herorun.core.lazy_pydantic.readers import reader_of
 from herorun.core.lazy_pydantic.scalars import Unsure
@@ -249,6 +253,7 @@ GIVEN: list[dict[str, Any]] = [
     {"from": "nowhere", "new": 0, "inner": {"y": 1}, "wait": "soon"},
     {"inner": Inner(x=9), "further": None, "secret": "t"},
     {"from": None, "limit": None},
+    {"\ud800": 1},
 ]
 DUMPS: list[dict[str, Any]] = [
     {},
@@ -280,6 +285,30 @@ def test_a_table_is_read_and_dumped_as_pydantic_does(given: dict[str, Any]) -> N
     assert repr(ours) == repr(real) or {"from", "from_"} <= given.keys()
     assert dict(ours) == dict(without_twins(real))
     assert without_twins(with_twins(ours)) == ours
+
+
+def test_threads_share_the_twin_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two twins of one model, pydantic refuses a value of the one for the other."""
+
+    class Part(BaseModel):
+        x: int = 1
+
+    class Whole(BaseModel):
+        part: Part
+        size: int
+
+    def slowly(kind: Any) -> Any:
+        time.sleep(0.01)  # so that another thread begins meanwhile
+        return real_annotation(kind)
+
+    def read(_: int) -> int:
+        together.wait()
+        return Whole.model_validate({"part": Part(), "size": "5"}).size
+
+    real_annotation, together = twins._real_annotation, Barrier(4)
+    monkeypatch.setattr(twins, "_real_annotation", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(read, range(4))) == [5] * 4
 
 
 def test_a_model_has_the_schema_and_the_messages_of_pydantic() -> None:

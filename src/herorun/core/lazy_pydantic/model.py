@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from herorun.core.lazy_pydantic.fields import FieldInfo, own_fields, own_validators
 from herorun.core.lazy_pydantic.markers import MISSING, ValidatorMarker
-from herorun.core.lazy_pydantic.scalars import Unsure, called
+from herorun.core.lazy_pydantic.scalars import Unsure, called, read_text
 
 _NOTHING: Mapping[str, Any] = {}
 
@@ -265,9 +265,8 @@ def _further(plan: ReadingPlan, table: Mapping[str, Any], used: int) -> dict[str
     policy = plan.config.get("extra", "ignore")
     if policy == "allow":
         stated_values = {key for field, _ in plan.fields for key in field.keys}
-        if not all(type(key) is str for key in table):
-            raise Unsure
-        return {key: value for key, value in table.items() if key not in stated_values}
+        extra = {key: value for key, value in table.items() if key not in stated_values}
+        return {read_text(key): value for key, value in extra.items()}
     if policy == "forbid" and len(table) > used:
         raise Unsure
     return None

@@ -1,6 +1,5 @@
 """The same models as classes of pydantic, and values from one side to the other."""
 
-from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -10,15 +9,21 @@ from pydantic_core import core_schema
 from herorun.core.lazy_pydantic.markers import Marker
 from herorun.core.lazy_pydantic.model import BaseModel, ModelType
 
-_OURS: dict[type, Any] = {}  # the twin to the model
+_TWINS: dict[Any, Any] = {}  # by our model
+_OURS: dict[type, Any] = {}  # by the twin
 _LEFT_OUT = frozenset({"__dict__", "__weakref__", "__classcell__", "__annotations__"})
 
 
-@cache
 def twin(cls: Any) -> Any:
     """The class of pydantic whose body is that of one of our models."""
-    if cls is BaseModel:
-        return pydantic.BaseModel
+    if cls not in _TWINS:
+        new = pydantic.BaseModel if cls is BaseModel else _new_twin(cls)
+        # Another thread may have been faster, and pydantic refuses one twin for the other.
+        return _TWINS.setdefault(cls, new)
+    return _TWINS[cls]
+
+
+def _new_twin(cls: Any) -> Any:
     bases = tuple(twin(base) if isinstance(base, ModelType) else base for base in cls.__bases__)
     body = {n: _real_value(v) for n, v in cls.__body__.items() if n not in _LEFT_OUT}
     annotations = {n: f.whole_annotation for n, f in cls.__own_fields__.items()}
