@@ -40,8 +40,8 @@ def pinned_in(tree: ast.AST, messages: set[tuple[str, ...]]) -> list[str]:
 
 def given_in(tree: ast.AST, expected: list[ast.AST]) -> set[tuple[str, ...]]:
     apart = {id(node) for part in expected for node in ast.walk(part)}
-    given = (node for node in ast.walk(tree) if id(node) not in apart)
-    texts = (n.value for n in given if isinstance(n, ast.Constant) and isinstance(n.value, str))
+    inputs = (node for node in ast.walk(tree) if id(node) not in apart)
+    texts = (n.value for n in inputs if isinstance(n, ast.Constant) and isinstance(n.value, str))
     return all_triples(texts)
 
 
@@ -77,11 +77,11 @@ def compared(node: ast.Compare) -> Iterator[Expectation]:
     sides = [node.left, *node.comparators]
     if isinstance(node.ops[0], ast.In | ast.NotIn):
         sides.reverse()
-    given = {each.id for each in ast.walk(sides[0]) if isinstance(each, ast.Name)}
+    inputs = {each.id for each in ast.walk(sides[0]) if isinstance(each, ast.Name)}
     yield from expectations(sides[0], measured=True)
     for side in sides[1:]:
-        found = expectations(side, measured=False)
-        yield from (each for each in found if getattr(each, "id", "") not in given)
+        literals = expectations(side, measured=False)
+        yield from (each for each in literals if getattr(each, "id", "") not in inputs)
 
 
 def parts_of(node: ast.AST, measured: bool) -> Iterable[ast.AST]:

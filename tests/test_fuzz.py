@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from herorun.core.adhoc_jobs.log_parser import progress_in, tracker_runs
+from herorun.core.adhoc_jobs.log_parser import progress_in
 from herorun.core.canonical_json import canonical
 from herorun.core.contract import parse_contract
 from herorun.core.errors import HerorunError, WrongUse
@@ -23,6 +23,7 @@ from herorun.core.journal.snapshot import from_bytes
 from herorun.core.ports import Place
 from herorun.core.record.anchors import named_in_comment, named_in_receipt, receipts_in
 from herorun.core.seal.parse import parse_statement, statement_in
+from herorun.core.triage.tracker_lines import tracker_runs
 from herorun.operations.checkpoints.list import read_plan
 from herorun.operations.launch.plan_file import read_plan_file
 from herorun.schedulers._iris_argv import generation_of

@@ -81,7 +81,7 @@ def write_notices() -> None:
     for module, texts in collected.items():
         source = source_of(module).read_text(encoding="utf-8")
         all_texts = {**pinned(module), **texts}
-        kept = {
+        current = {
             test: text for test, text in all_texts.items() if f"def {test.split()[0]}(" in source
         }
-        (FOLDER / f"{module}.txt").write_text(written(kept), encoding="utf-8")
+        (FOLDER / f"{module}.txt").write_text(written(current), encoding="utf-8")

@@ -7,11 +7,10 @@ import pytest
 
 from herorun.core.adhoc_jobs.log_parser import (
     progress_in,
-    run_id,
     submitted_in,
-    tracker_runs,
     trained_in,
 )
+from herorun.core.triage.tracker_lines import run_id, tracker_runs
 from herorun.job_kinds import job_kind
 
 

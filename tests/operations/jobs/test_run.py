@@ -55,12 +55,15 @@ def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(
     assert answer.err.count("https://wandb.ai/a/b/runs/ab12") == 1
     told = state(alone)
     assert (told["job_id"], told["restart_count"]) == (alone.place(job), 0)
-    assert (told["progress"], told["wandb_runs"]) == ("~9/20", ["ab12"])
+    assert (told["progress"], told["tracker_runs"]) == ("~9/20", ["ab12"])
     assert {"ts", "config", "cluster", "experiment", "resubmit_command"} <= told.keys()
 
-    # with no arguments it goes on from the newest state file
+    (path,) = (alone.folder / "scratch").iterdir()
+    path.write_text(path.read_text().replace('"tracker_runs"', '"wandb_runs"'))
+    # with no arguments it goes on from the newest state file, of an older herorun too
     again = babysit(alone, capsys, "--once")
     assert (again.code, "ab12" in again.err) == (0, False)
+    assert state(alone)["tracker_runs"] == ["ab12"] and "wandb_runs" not in state(alone)
 
 
 def test_a_recoverable_failure_is_submitted_again_once_and_the_next_job_is_followed(
@@ -209,7 +212,7 @@ def test_a_tracker_run_of_a_living_job_is_told_once(
     words = ("--job", alone.place(job), "--scheduler", "local", "--once")
     assert babysit(alone, capsys, *words).err.count("https://wandb.ai/a/b/runs/ab12") == 1
     assert "ab12" not in babysit(alone, capsys, *words).err
-    assert state(alone)["wandb_runs"] == ["ab12"]
+    assert state(alone)["tracker_runs"] == ["ab12"]
 
 
 def test_a_watch_ends_at_its_stopping_point_and_leaves_the_job_alone(

@@ -1,22 +1,12 @@
-"""Reads a job's log: progress, tracker runs, and the job id that a submission command printed.
-Pure.
-"""
+"""Reads a job's log: progress, and the job id that a submission command printed. Pure."""
 
 import re
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.lines import without_escapes
+from herorun.core.triage.tracker_lines import LONGEST
 
-LONGEST = (
-    # characters of a line that are looked at: a log may hold a line of megabytes, and a tick must
-    # end
-    2_000
-)
-_LINK = lazy_regex(
-    r"https?://[^\s'\"<>]+/[^\s/'\"<>]+/[^\s/'\"<>]+/runs/[A-Za-z0-9_.-]*[A-Za-z0-9_-]"
-)
-_BARE = lazy_regex(r"(?<![\w/.:-])/?runs/([A-Za-z0-9_-]{4,64})\b")
 # A count of a whole, as progress bars and trainers print it; `4.60kit/5.16kit` is rounded, and is
 # no exact number.
 _STEP = lazy_regex(
@@ -128,28 +118,6 @@ def _of_line(line: str) -> LogProgress | None:
 
 def _parse_count(digits: str) -> int:
     return int(digits.replace(",", ""))
-
-
-def tracker_runs(text: str) -> tuple[str, ...]:
-    """Links of tracker runs, in order and each once; the id alone where a line has no link.
-
-    >>> tracker_runs("wandb: 🚀 View run at https://wandb.ai/marin/exp/runs/ab12cd34\\n")
-    ('https://wandb.ai/marin/exp/runs/ab12cd34',)
-    """
-    lines = [line[:LONGEST] for line in text.splitlines() if "runs/" in line]
-    links = dict.fromkeys(match.rstrip(".") for line in lines for match in _LINK.findall(line))
-    linked_ids = {link.rpartition("/")[2] for link in links}
-    without = "\n".join(_LINK.sub(" ", line) for line in lines)
-    ids = dict.fromkeys(match for match in _BARE.findall(without) if match not in linked_ids)
-    return (*links, *ids)
-
-
-def run_id(link: str) -> str:
-    """
-    >>> run_id("https://wandb.ai/marin/exp/runs/ab12cd34")
-    'ab12cd34'
-    """
-    return link.rpartition("/")[2]
 
 
 def submitted_in(pattern: re.Pattern[str], text: str) -> str:

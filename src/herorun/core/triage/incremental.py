@@ -14,6 +14,7 @@ from herorun.core.health.stall_patterns import WORDS, signal_in
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
+from herorun.core.triage import tracker_lines
 from herorun.core.triage.classes import LineRole
 from herorun.core.triage.match import Match
 from herorun.core.triage.prefilter import Sieve
@@ -31,20 +32,11 @@ _SAVE = lazy_regex(
     r"|path=)['\"]?((?:[a-z0-9]+:/)?/[^\s'\"]+)",
     re.IGNORECASE,
 )
-_RUN = lazy_regex(r"wandb: .*View run .*?(https?://[^/\s]+)/([^/\s]+/[^/\s]+)/runs/([^/\s?]+)")
-
-
-# W&B's client, and Levanter's, Lightning's and older ones' words for the same: the row is dropped.
-_DROPPED = lazy_regex(
-    r"\b(?:log to step|step:?) (\d{1,18}) (?:that )?is less than (?:the )?current (?:W&B )?step:? "
-    r"(\d{1,18})",
-    re.IGNORECASE,
-)
 
 
 @cache
 def _prefilter() -> Sieve:
-    return Sieve((*WORDS, "is less than", "view run", "saving ", "saved ", "phase: checkpoint"))
+    return Sieve((*WORDS, *tracker_lines.KEYWORDS, "saving ", "saved ", "phase: checkpoint"))
 
 
 @dataclass(frozen=True)
@@ -179,16 +171,13 @@ def _read_sign(signs: Signs, number: int, line: str) -> Signs:
         path = save[1].rstrip("/.,;)")
         others = (other for other in signs.saves if other[1] != path)
         return replace(signs, saves=(*others, (number, path))[-KEPT:])
-    if dropped := _DROPPED.search(line):
-        return replace(
-            signs, dropped=_one_more(signs.dropped, number, int(dropped[1]), int(dropped[2]))
-        )
-    match = _RUN.search(line)
-    if not match:
+    if dropped := tracker_lines.dropped_step(line):
+        return replace(signs, dropped=_one_more(signs.dropped, number, *dropped))
+    if not (reported := tracker_lines.reported_run(line)):
         return signs
-    run, server = f"{match[2]}/{match[3]}", match[1].rpartition("@")[2]
+    run, server = reported
     runs = signs.runs if run in signs.runs else (*signs.runs, run)[-RUNS:]
-    return replace(signs, runs=runs, server=server if "://" in server else f"https://{server}")
+    return replace(signs, runs=runs, server=server)
 
 
 def _one_more(drop: Dropped | None, number: int, step: int, current: int) -> Dropped:

@@ -6,7 +6,6 @@ import contextlib
 import shlex
 
 from herorun.core.adhoc_jobs.cause import JobCause
-from herorun.core.adhoc_jobs.log_parser import run_id, tracker_runs
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import summary
 from herorun.core.babysit.action_key import Verb, parse_key, verb_of, write_key
@@ -17,6 +16,7 @@ from herorun.core.evidence import Evidence, Job, JobState, Triage
 from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET
+from herorun.core.triage.tracker_lines import run_id, tracker_runs
 from herorun.operations.jobs.scheduler import LINES, Followed
 
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from herorun.core.adhoc_jobs.log_parser import tracker_runs
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.state_file import FOLDER, facts_in, name_of, newest_first, projected
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import Job, Triage
 from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub
+from herorun.core.triage.tracker_lines import tracker_runs
 from herorun.core.untrusted_json import read_json
 from herorun.job_kinds import with_kind_of_fields
 from herorun.operations.babysit.outcome import TickOutcome
@@ -20,6 +20,8 @@ from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.scheduler import Followed
 from herorun.system.clock import now
 from herorun.system.files import create_atomic, locked, write_atomic
+
+_RENAMED = {"wandb_runs": "tracker_runs", "wandb_links": "tracker_links"}  # of older files
 
 
 def newest(start: Path) -> tuple[JobSpec, Path, list[str]] | None:
@@ -103,7 +105,7 @@ def project(run: JobRun, more: Mapping[str, Any] | None = None) -> None:
             job,
             restarts,
             now(),
-            _read_document(path),
+            {_RENAMED.get(key, key): value for key, value in _read_document(path).items()},
             {**_failure_before(memory), **(more or {}), **journal},
         )
         write_atomic(path, _encode_state(document), 0o644)
@@ -125,8 +127,8 @@ def _signals(scheduler: Followed, memory: Memory, outcome: TickOutcome) -> dict[
         "run": outcome.tick.run.value if outcome.tick else "unknown",
         "monitor": outcome.tick.monitor.value if outcome.tick else "unknown",
         "progress": outcome.progress,
-        "wandb_runs": [id for _, id in reported_runs(memory)],
-        **({"wandb_links": [link for link in links if "://" in link]} if links else {}),
+        "tracker_runs": [id for _, id in reported_runs(memory)],
+        **({"tracker_links": [link for link in links if "://" in link]} if links else {}),
         **({"last_signal": signal} if (signal := _last_signal(outcome, job, triage)) else {}),
     }
 
