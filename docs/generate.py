@@ -240,10 +240,7 @@ exporters:
 service:
   pipelines:
     metrics: {receivers: [prometheus], exporters: [otlphttp]}
-```
-
-herorun does not send OTLP itself: `opentelemetry-exporter-otlp-proto-http` takes 16 packages, of 6 MiB, and 0.38 s of CPU time for its imports, against one package and 0.15 s of `prometheus-client`.
-The Collector also has what an exporter needs: an address, a queue and retries."""  # noqa: E501  # a text that is read as it stands
+```"""  # noqa: E501  # a text that is read as it stands
 
 
 def metrics_page() -> str:
