@@ -57,6 +57,17 @@ def made(**changes: Any) -> dict[str, Any]:
     return told
 
 
+PLAN = {
+    **{"argv": ["true"], "config": {"lr": 0.1}, "final_step": 4, "output_root": "/data"},
+    **{"temporary_root": "/scratch", "hardware": {"count": 8}, "env": {"A": "b"}},
+    **{"code_tree": "c" * 40, "retention": {"keep": 3}, "scheduler": {"kind": "slurm"}},
+    **{"tracker": {"id": "tiny"}, "secrets": ["HF_TOKEN"], "commit": "d" * 40},
+    **{"data": {"gs://b/mix": "sha256:e", "gs://b/more": "generation:7", "local.json": ""}},
+    **{"container": "ghcr.io/lab/train@sha256:f", "bundle": "b.zip@sha256:9"},
+    **{"packages": ["torch==2.9.1"], "start": {"path": "/data/parent/step-1"}},
+}
+
+
 def in_tag(text: str) -> str:
     return (
         f"object {COMMIT}\ntag herorun/tiny/seal-1\n\nSeal of hero run tiny\n\n- Status: sealed\n"
@@ -70,6 +81,40 @@ def why(text: str) -> str:
     said = str(raised.value)
     assert "\n" not in said and len(said) < 300, said
     return said
+
+
+def test_a_statement_is_as_the_standards_and_older_readers_know_it(notice: Notice) -> None:
+    """Its fields are on record in tags: what is renamed here, no verifier of an older tag finds."""
+    facts = SealFacts(
+        facts={**FACTS, "herorun": "1.2"},
+        plan=PLAN,
+        commit=COMMIT,
+        remote="https://example.org/lab/train",
+        manifest=MANIFEST,
+        record="b" * 40,
+        times=("2026-01-01T00:00:00Z", "2026-01-09T00:00:00Z"),
+        further=({"name": "seal", "digest": {"gitCommit": "1" * 40}},),
+    )
+    assert json.dumps(statement(facts), indent=1) == notice
+
+
+def test_a_statement_of_little_holds_nothing_empty(notice: Notice) -> None:
+    facts = SealFacts(facts={"run": "tiny"}, plan={}, commit=COMMIT)
+    assert json.dumps(statement(facts), indent=1) == notice
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"kind": "milestone", "name": "half", "caveats": ["one", "two"]},
+        {"final_metrics": {"loss": 2.5, "tokens": 9}, "tracker_links": ["https://x/y"]},
+        {"final_metrics": {}, "manifest": None, "final_checkpoint": None, "final_step": None},
+    ],
+)
+def test_the_lines_of_a_seal(changes: dict[str, Any], notice: Notice) -> None:
+    lines = seal_lines(made(**changes), "herorun/tiny/seal-1")
+    assert "\n".join(f"{name}: {text}" for name, text in lines.items()) == notice
 
 
 def test_what_was_written_is_read() -> None:

@@ -56,10 +56,25 @@ def test_there_is_nothing_to_resume_yet_and_nothing_to_rewind():
     assert made["tracker"]["resume"] == "allow" and "fork_from" not in made["tracker"]
 
 
-def test_what_still_names_the_parent_is_shown():
-    parent = a_contract(command={"argv": ["python", "train.py", "--out=/data/tiny"]})
+def test_it_posts_to_no_issue_of_the_parent():
+    parent = a_contract(issue={"kind": "github", "repo": "lab/train", "number": 7})
 
-    assert leftovers(parent, fork_of(parent)) == ("--out=/data/tiny",)
+    assert fork_of(parent)["issue"] == {"kind": "github", "repo": "lab/train"}
+
+
+@pytest.mark.parametrize("root", ["/data/tiny", "/data/tiny/"])
+def test_what_still_names_the_parent_is_shown(root):
+    parent = a_contract(
+        output={"root": root},
+        tracker={"id": "t-7"},
+        command={
+            "argv": ["python", "train.py", "--out=/data/tiny"],
+            "resume_argv": ["python", "go.py", "--run=t-7"],
+            "env": {"RUN": "t-7", "SEED": "7"},
+        },
+    )
+
+    assert leftovers(parent, fork_of(parent)) == ("--out=/data/tiny", "--run=t-7", "t-7")
 
 
 def test_a_tracker_may_drop_what_is_logged_below_its_last_step():

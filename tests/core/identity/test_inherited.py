@@ -72,6 +72,29 @@ def test_its_own_names_are_no_change() -> None:
 
 
 @pytest.mark.parametrize(
+    ("changes", "key", "old", "new"),
+    [
+        ({"tracker": {"id": "p-7"}}, "id", "p-7", "t-8"),
+        ({"tracker": {"name": "parent's own"}}, "title", "parent's own", "the fork's"),
+        ({"output_root": "/data/a"}, "out", "/data/a/logs", "/data/b/logs"),
+        ({"temporary_root": "/scratch/a"}, "out", "/scratch/a/x", "/scratch/b/x"),
+    ],
+)
+def test_each_name_of_the_parent_is_exchanged_for_the_forks(changes, key, old, new) -> None:
+    before = {"tracker": {"id": "", "name": ""}, **changes, "config": {key: old, "other": old}}
+    after = {
+        "tracker": {"id": "t-8", "name": "the fork's"},
+        "output_root": "/data/b",
+        "temporary_root": "/scratch/b",
+        "config": {key: new, "other": "c"},
+    }
+    written = RecordedLaunch("parent", "parent-1", (PARENT,), NOON, before)
+    changes = inherited(written, after, StartPoint("/none", 100), a_contract().config)
+    assert key in keys(changes.own)
+    assert "other" in keys((*changes.unsigned, *changes.other))
+
+
+@pytest.mark.parametrize(
     ("key", "value"), [("title", "tinyal"), ("run_name", "other"), ("lr", 0.016)]
 )
 def test_what_no_renaming_explains_steers(key: str, value: Any) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from builders import EVERY, MINUTE, NOON, ROOT
 from core.story import begun, launched
-from herorun.core.event import Decided, Leased, Sealed
+from herorun.core.event import CheckedIn, Decided, Leased, Observed, Sealed
 from herorun.core.evidence import Placement
 from herorun.core.journal import fold
 
@@ -67,6 +67,25 @@ def test_the_nodes_of_the_current_instance_are_remembered() -> None:
     assert fold([looked], begun()).placements == {"tiny-1": placement}
     assert fold([looked, LOOKED], begun()).placements == {"tiny-1": placement}
     assert fold([looked]).placements == {}  # nothing was launched
+
+
+def test_a_new_instance_begins_with_the_rows_of_the_record_and_no_attempts() -> None:
+    events = [
+        Observed(at=NOON, version="1.0", rules="r", evidence={}, rows=7),
+        CheckedIn(at=NOON, instance="tiny-1", attempt=2, outcome="pass", items=(), written=NOON),
+    ]
+    before = fold(events, begun())
+    assert (before.rows, len(before.starts), len(before.restarts)) == (7, 1, 1)
+    memory = fold(launched(2, NOON, relaunch_of="tiny-1"), before)
+    assert memory.current is not None and memory.current.rows == 7
+    assert (memory.starts, memory.restarts) == ((), ())
+
+
+def test_an_instance_ran_until_it_failed_or_until_the_next_one_started() -> None:
+    memory = fold(launched(2, NOON, relaunch_of="tiny-1"), begun())
+    first, second = memory.ledger.spans
+    assert (first.instance, first.until) == ("tiny-1", NOON)
+    assert (second.instance, second.since, second.until) == ("tiny-2", NOON, None)
 
 
 def test_a_tick_that_saw_nothing_fresh_is_no_look_at_the_run() -> None:

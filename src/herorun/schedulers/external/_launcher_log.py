@@ -8,11 +8,11 @@ task).
 import re
 from dataclasses import field, replace
 
-from herorun.core.adhoc_jobs.log_parser import LONGEST
 from herorun.core.evidence import JobState
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.lines import without_escapes
+from herorun.core.triage.tracker_lines import LONGEST
 
 _EXPERIMENT = lazy_regex(
     r"Experiment Status for ([\w.-]+)|Experiment "
