@@ -7,8 +7,9 @@ FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in $(CANDIDATES); do "$$p" -c "$(FITS)" >/dev/null 2>&1 && echo "$$p" && break; done)
 DEVELOPMENT := import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['dev'])
 
-# Many tests wait for processes and servers of their own: two workers a core.
-WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 4 ] && echo 8 || echo $$((2 * n)))
+# Some tests wait for processes and servers of their own: three workers for two cores. Each worker
+# collects all tests, which takes it eight seconds of CPU.
+WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 5 ] && echo 8 || echo $$(((3 * n + 1) / 2)))
 
 BIN := $(VENV)/bin
 RUN := $(VENV)/.for-running

@@ -26,6 +26,7 @@ from herorun.core.plan import Sources, make_plan
 from herorun.operations.babysit.fleet import watch_all
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.runs import Run, open_run
+from herorun.runs.proof import note_own
 from herorun.schedulers._slurm_parse import Tag
 from herorun.schedulers.slurm import Slurm
 from herorun.system.clock import now
@@ -183,18 +184,20 @@ def under_way(run: Run, number: int) -> str:
     (run.state / "slurm").mkdir()
     (run.state / "slurm" / f"{name}.log").write_text(RECEIPT.format(name=name), encoding="utf-8")
     root, owner = plan.output_root.value, run.launcher.owner
+    launching = Launching(
+        at=at,
+        instance=name,
+        number=1,
+        plan=as_json(plan),
+        plan_digest=plan.digest,
+        why="by hand",
+        contract_file=run.file.path,
+        by=owner,
+    )
+    note_own(run.repository, run.slug, launching)
     run.record.append(
         Initialised(at, run.slug, {"DRI": "@dri"}, "issue.md"),
-        Launching(
-            at=at,
-            instance=name,
-            number=1,
-            plan=as_json(plan),
-            plan_digest=plan.digest,
-            why="by hand",
-            contract_file=run.file.path,
-            by=owner,
-        ),
+        launching,
         Launched(
             at=at,
             instance=name,

@@ -94,14 +94,14 @@ def gather(
 
 def _needed(
     kinds: Iterable[Kind], sources: Mapping[Kind, Source], given_evidence: Evidence
-) -> dict[Kind, list[Kind]]:
-    graph: dict[Kind, list[Kind]] = {}
+) -> dict[Kind, tuple[Kind, ...]]:
+    graph: dict[Kind, tuple[Kind, ...]] = {}
     queue = [kind for kind in kinds if kind is not Gaps]
     while queue:
         kind = queue.pop()
         if kind not in graph:
             graph[kind] = (
-                [] if kind in given_evidence or kind not in sources else _inputs(sources[kind])
+                () if kind in given_evidence or kind not in sources else _inputs(sources[kind])
             )
             queue += graph[kind]
     return graph
@@ -113,9 +113,10 @@ def _hints(source: Source) -> dict[str, Any]:
     return typing.get_type_hints(source)
 
 
-def _inputs(source: Source) -> list[Kind]:
+@lru_cache(maxsize=256)
+def _inputs(source: Source) -> tuple[Kind, ...]:
     hints = _hints(source)
-    return [evidence_type(kind) for name, kind in hints.items() if name != "return"]
+    return tuple(evidence_type(kind) for name, kind in hints.items() if name != "return")
 
 
 def _start_reading(

@@ -26,9 +26,15 @@ def drift_from(run: Run, admitted: Contract | None, problem: str = "") -> Contra
         return NOT_LAUNCHED
     return ContractDrift(
         launching.instance,
-        differences(plan_part(admitted), plan_part(run.contract)),
+        _changed_tables(admitted, run.contract),
         scrub(problem),
     )
+
+
+def _changed_tables(admitted: Contract, contract: Contract) -> tuple[str, ...]:
+    if admitted is contract:  # most of the time: of one text there is one contract
+        return ()
+    return differences(plan_part(admitted), plan_part(contract))
 
 
 def contract_drift(run: Run) -> ContractDrift | Nothing | Unavailable:

@@ -128,7 +128,9 @@ def watched_run(name: str, start: Path) -> tuple[Run, str]:
         return run, problem
     admitted = admitted_contract(run)
     run.drift = drift_from(run, admitted, problem)
-    if admitted is None or plan_part(admitted) == plan_part(run.contract):
+    if admitted is None or admitted is run.contract:
+        return run, problem
+    if plan_part(admitted) == plan_part(run.contract):
         return run, problem
     return replace_contract(
         run, admitted

@@ -82,8 +82,12 @@ def make_folders(folder: Path, mode: int = 0o600) -> None:
     """The folder and those above it, as far as they are missing; closed to others where files of
     that mode are.
     """
-    missing = [folder, *folder.parents]
-    for each in reversed([each for each in missing if not each.exists()]):
+    missing = []
+    for each in (folder, *folder.parents):
+        if each.exists():
+            break
+        missing.append(each)
+    for each in reversed(missing):
         each.mkdir(0o777 if mode & 0o077 else 0o700, exist_ok=True)
 
 

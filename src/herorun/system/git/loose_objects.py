@@ -42,9 +42,10 @@ class Loose:
         path = self._path(oid)
         try:
             # what does not compress takes a little more than it holds
-            if most is not None and path.stat().st_size > most + (most >> 8) + 4096:
+            if most is not None and os.stat(path).st_size > most + (most >> 8) + 4096:
                 raise Elsewhere(oid)
-            packed = path.read_bytes()
+            with open(path, "rb") as file:
+                packed = file.read()
             start = zlib.decompressobj().decompress(packed, 64).partition(b"\0")[0]
             size = int(start.rpartition(b" ")[2])
             if most is not None and size > most:
@@ -67,8 +68,8 @@ class Loose:
             raise Elsewhere(oid)
         return body
 
-    def _path(self, oid: str) -> Path:
-        return self.store / oid[:2] / oid[2:]
+    def _path(self, oid: str) -> str:
+        return f"{self.store}/{oid[:2]}/{oid[2:]}"
 
     def file(self, commit: str, path: str, most: int | None = None) -> bytes | None:
         """A file's content in a commit; None where the commit has no such file."""
