@@ -95,3 +95,29 @@ def test_stale_bytecode_does_not_count(package: Path, changed: str) -> None:
             py_compile.compile(str(package.parent / "other.py"), str(bytecode))
     ours, python = told(package, OURS.format(used=True)), told(package)
     assert ours == python
+
+
+def test_of_another_installation_a_new_module_is_found_and_an_old_one_is_missed(
+    package: Path,
+) -> None:
+    text = f"""
+import sys
+{OURS.format(used=True)}
+import herorun.room.inner, os
+from pathlib import Path
+room = Path({str(package)!r}) / "room"
+(room / "inner.py").rename(room / "renamed.py")
+(room.parent / "small.py").unlink()
+import herorun.room.renamed
+for name in ("small", "room.absent"):
+    try:
+        __import__("herorun." + name)
+    except ModuleNotFoundError as error:
+        print(error.name, error)
+"""
+    argv = [sys.executable, "-c", text]
+    answer = subprocess.run(
+        argv, cwd=package.parent, capture_output=True, text=True, timeout=60, check=True
+    ).stdout.splitlines()
+    assert "another herorun was installed" in answer[0] and "herorun.small" in answer[0]
+    assert answer[1:] == ["herorun.room.absent No module named 'herorun.room.absent'"]

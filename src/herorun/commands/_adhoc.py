@@ -109,6 +109,7 @@ def babysit_job(
     from datetime import timedelta
 
     from herorun import output
+    from herorun.commands._restart import check_installation, restart_if_replaced
     from herorun.core.babysit.stop_condition import Until, parse_until, seconds_of
     from herorun.core.errors import WrongUse
     from herorun.operations.babysit.outcome import tick_exit_code
@@ -149,7 +150,10 @@ def babysit_job(
         tick = tick_job(run)
         _print_tick(run, tick, as_json)
         return tick_exit_code(tick)
-    return watch_job(run, report, end)
+    if new_job:  # begun again, the same command would start another watch
+        return watch_job(run, report, end)
+    with restart_if_replaced():
+        return watch_job(run, report, end, check_installation(end))
 
 
 def show_job_status(start: str, job_options: dict[str, str | None], as_json: bool) -> int:

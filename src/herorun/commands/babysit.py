@@ -169,12 +169,17 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
             if end.reached(tick.step, now()):
                 show_summary(run, tick, str(end))
 
+    from herorun.commands._restart import check_installation, restart_if_replaced
+
+    same = check_installation(end)
     if len(names) == 1 and not every_run:
-        return watch(names[0], Path(start), report, end, opened=watched_run)
+        with restart_if_replaced():
+            return watch(names[0], Path(start), report, end, opened=watched_run, before_tick=same)
 
     def report_unread(slug: str, message: str) -> None:
         output.show_run_note(slug, message)
         if as_json:
             output.show_json_line(UnreadDocument(slug=slug, error=message))
 
-    return worst(watch_all(names, Path(start), report, report_unread, end, every_run))
+    with restart_if_replaced():
+        return worst(watch_all(names, Path(start), report, report_unread, end, every_run, same))

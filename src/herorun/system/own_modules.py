@@ -2,7 +2,7 @@
 
 Python looks for each module under every ending that one may have, and works its paths out anew:
 0.1 ms each. Here a folder is listed once. What is not as usual is left to Python: stale or missing
-bytecode, another place for it, an archive.
+bytecode, another place for it, an archive, what came to a folder later.
 """
 
 import marshal
@@ -26,7 +26,11 @@ class _OwnLoader(SourceFileLoader):
         self._cached = cached
 
     def get_code(self, fullname: str) -> CodeType | None:
-        return self._cached_code() or super().get_code(fullname)
+        try:
+            return self._cached_code() or super().get_code(fullname)
+        except FileNotFoundError:
+            message = f"{fullname} was there when this process began; another herorun was installed"
+            raise ModuleNotFoundError(message, name=fullname) from None
 
     def _cached_code(self) -> CodeType | None:
         """As it was compiled; None where only Python can tell whether it still counts."""

@@ -2,14 +2,18 @@
 nothing left.
 """
 
+import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -65,6 +69,52 @@ def test_there_is_one_at_a_time_and_a_signal_ends_it(
     eventually(lambda: not is_locked(lock(story)))
     eventually(lambda: "herorun: interrupted." in log(story))
     assert len(story.starts) == 1
+
+
+@pytest.mark.parametrize("every", [(SLUG,), ("--all",)])
+def test_one_over_which_another_herorun_is_installed_starts_again_from_that(
+    story: Story, tmp_path: Path, every: tuple[str, ...]
+) -> None:
+    """The modules of both would not fit, and it would meet that where a relaunch needs them."""
+    story.sign(babysit={"cadence": "1s"})
+    story.launched(WAIT)
+    package, new = tmp_path / "site" / "herorun", tmp_path / "new" / "herorun"
+    ignored = shutil.ignore_patterns("__pycache__")
+    for copy in (package, new):
+        shutil.copytree(Path(SOURCES) / "herorun", copy, ignore=ignored)
+    with (new / "__init__.py").open("a") as file:
+        file.write("\nimport sys\nprint('the new one', file=sys.stderr)\n")
+    argv = [sys.executable, "-P", "-m", "herorun", "babysit", *every]
+    output = tmp_path / "output"
+    with output.open("w") as stream, running(argv, story, package.parent, stream) as process:
+        eventually(lambda: "tiny: " in output.read_text())
+        (package / "cli.py").unlink()  # an installation that is not complete
+        (package / "__init__.py").write_text((new / "__init__.py").read_text())
+        time.sleep(3)
+        assert "the new one" not in output.read_text().splitlines()
+        shutil.copytree(new, package, dirs_exist_ok=True)
+        (package / "__init__.py").touch()
+        eventually(lambda: "tiny: " in output.read_text().partition("\nthe new one\n")[2])
+        assert process.poll() is None
+    assert mentions(output.read_text(), "another herorun", "starts again")
+
+
+@contextlib.contextmanager
+def running(
+    argv: list[str], story: Story, site: Path, stream: IO[str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        argv,
+        cwd=story.work,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        stdout=stream,
+        stderr=stream,
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(30)
 
 
 @pytest.mark.thorough

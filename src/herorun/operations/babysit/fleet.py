@@ -3,7 +3,7 @@
 import contextlib
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -27,13 +27,14 @@ def watch_all(
     on_alarm: AlarmCallback,
     until: Until,
     every: bool = False,
+    before_look: Callable[[], None] = lambda: None,
 ) -> list[int]:
     """Watch them until nothing is left to watch, and return their exit codes; `on_alarm` gets what
     ended a loop.
 
     Whatever ends the loop of a run, the run is taken up again, for ever; `every` also takes up
     those that are launched meanwhile. What a person named, and what cannot be a run, is told of and
-    left.
+    left. What `before_look` raises ends all loops.
     """
     fleet = Fleet(start, report, on_alarm, until, SharedPolls().expect(names, start), every)
     with unattended(), _handle_end_request():
@@ -41,8 +42,9 @@ def watch_all(
             for name in names:
                 fleet.start(name)
             while fleet.lives(0.2):  # short, so that an interruption is heard
+                before_look()
                 fleet.take_stock()
-        except KeyboardInterrupt:
+        except BaseException:
             fleet.end()
             raise
     return fleet.codes

@@ -48,11 +48,12 @@ def watch(
     stop_event: threading.Event | None = None,
     *,
     opened: Callable[[str, Path], tuple[W, str]],
+    before_tick: Callable[[], None] = lambda: None,
 ) -> int:
     """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine.
 
     `tick` takes one in its own way, `opened` reads the run again before each; `stop_event` ends the
-    loop between two of them, by KeyboardInterrupt.
+    loop between two of them, by KeyboardInterrupt, and `before_tick` by what it raises.
     """
     run, _ = opened(name, start)
     must_be_launched(run, run.record.memory())
@@ -71,6 +72,7 @@ def watch(
         bell=bell_file(run),
         stop_event=stop_event or threading.Event(),
         opened=opened,
+        before_tick=before_tick,
     )
     try:
         _wait_first_interval(own, run)
@@ -141,6 +143,7 @@ class BabysitLoop(Generic[W]):
     bell: Path
     stop_event: threading.Event
     opened: Callable[[str, Path], tuple[W, str]]
+    before_tick: Callable[[], None]
 
     def sleep(self, seconds: float, bell_time: float) -> None:
         """Sleep so long, or until the bell rings."""
@@ -154,6 +157,7 @@ class BabysitLoop(Generic[W]):
 def _loop(own: BabysitLoop[W]) -> int:
     pause = FIRST_CHECK.total_seconds()
     while True:
+        own.before_tick()
         began, bell_time = time.monotonic(), _file_mtime(own.bell)
         try:
             pause, code = _once(own)

@@ -99,7 +99,10 @@ def tick_job(run: JobRun, drift: str = "") -> TickOutcome:
 
 
 def watch_job(
-    run: JobRun, report: Callable[[JobRun, TickOutcome], None], until: Until | None = None
+    run: JobRun,
+    report: Callable[[JobRun, TickOutcome], None],
+    until: Until | None = None,
+    before_tick: Callable[[], None] = lambda: None,
 ) -> int:
     """Until the terminal state, or the stopping point. One such loop a job and machine."""
     facts, every, state_file = run.facts, run.contract.babysit.cadence, run.state_file
@@ -107,4 +110,6 @@ def watch_job(
     def again(name: str, start: Path) -> tuple[JobRun, str]:
         return open_job(facts, every, state_file), ""
 
-    return watch(run.slug, run.folder, report, until, tick_job, opened=again)
+    return watch(
+        run.slug, run.folder, report, until, tick_job, opened=again, before_tick=before_tick
+    )

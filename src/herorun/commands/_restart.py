@@ -1,0 +1,25 @@
+"""A babysitter starts again when another herorun is installed over it."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from herorun.core.babysit.stop_condition import Until
+from herorun.system.own_package import OwnPackage, Replaced, start_again
+
+
+def check_installation(until: Until) -> Callable[[], None]:
+    """To be called now and then; never a reason to restart for a watch with a time to end at, which
+    would be counted from the restart.
+    """
+    return OwnPackage().must_be_the_same if until.time is None else lambda: None
+
+
+@contextlib.contextmanager
+def restart_if_replaced() -> Iterator[None]:
+    from herorun import output
+
+    try:
+        yield
+    except Replaced as replaced:
+        output.show_note(str(replaced))
+        start_again()
