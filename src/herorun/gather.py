@@ -10,7 +10,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from graphlib import TopologicalSorter
-from queue import Empty, Queue, SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
 from typing import Any, TypeAlias
@@ -56,7 +56,7 @@ def gather(
     graph = _needed(kinds, sources, given_evidence)
     order = TopologicalSorter(graph)
     order.prepare()
-    evidence, answers = dict(given_evidence), Queue[tuple[Kind, Any]]()
+    evidence, answers = dict(given_evidence), SimpleQueue[tuple[Kind, Any]]()
     place = given_evidence.get(Place)
     whose = (
         place.state if isinstance(place, Place) else ""
@@ -124,7 +124,7 @@ def _start_reading(
     kind: Kind,
     source: Source | None,
     inputs: list[Any],
-    answers: Queue[tuple[Kind, Any]],
+    answers: SimpleQueue[tuple[Kind, Any]],
 ) -> None:
     if source is None:
         answers.put((kind, Unavailable(f"nothing here reads {key[1]}")))
@@ -146,7 +146,7 @@ class _Reader(Thread):
         # A daemon: a hung read must not keep the babysitter from its next tick.
         super().__init__(name="reader", daemon=True)
         self.reads: SimpleQueue[
-            tuple[tuple[str, str], Callable[[], tuple[Kind, Any]], Queue[tuple[Kind, Any]]]
+            tuple[tuple[str, str], Callable[[], tuple[Kind, Any]], SimpleQueue[tuple[Kind, Any]]]
         ] = SimpleQueue()
         self.start()
 
