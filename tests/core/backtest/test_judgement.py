@@ -69,7 +69,7 @@ def test_a_loss_that_rises_from_ln_2_may_be_a_generators():
 
 
 @pytest.mark.parametrize(
-    ("third", "fourth", "found"), [(6e4, 1e7, 1), (900.0, 1e7, 0), (6e4, 3, 0)]
+    ("third", "fourth", "found"), [(6e4, 1e7, 1), (900.0, 8e3, 0), (6e4, 3, 0)]
 )
 def test_two_rows_a_thousand_times_the_highest_so_far_are_found_however_sparse(
     third, fourth, found
@@ -176,6 +176,23 @@ def test_a_loss_of_zero_beside_a_norm_that_is_not_finite_is_a_lost_run(norm, row
     assert criticals(calm) == []
 
 
+@pytest.mark.parametrize(
+    ("level", "norm", "found"),
+    [
+        (1.2, None, [("zero-loss", 3)]),
+        (1.2, 0.8, [("zero-loss", 3)]),
+        (1.2, 0.0, []),  # nothing of the batch counted
+        (0.6, None, []),  # small enough to be printed as zero by nature
+    ],
+)
+def test_one_row_of_zero_after_a_loss_of_a_nat_is_a_lost_run(level, norm, found):
+    norms = {} if norm is None else {"grad_norm": norm}
+    rows = [*curve(level, 1.1 * level, level, **norms), a_row(3, 0.0, **norms)]
+
+    assert criticals(rows) == found
+    assert criticals([*rows, *curve(*[level] * 30, first=4, **norms)]) == found
+
+
 # --- a training that begins again -----------------------------------------------------------------
 
 FIRST = [10.5 * math.exp(-i / 5) + 2 for i in range(20)]
@@ -187,7 +204,22 @@ def test_a_second_beginning_before_row_30_is_found_by_an_opening_that_differs(ti
     rows = [*curve(*FIRST), *curve(*(times * x for x in FIRST))]
 
     (again,) = [a for a in alerts(rows) if a.check == "weights-reset"]
-    assert again.row == 23 and mentions(again.message, "four rows", "again", "step 1")
+    assert again.row == 23 and mentions(again.message, "first rows", "again", "step 1")
+
+
+@pytest.mark.parametrize(
+    ("again", "count"),
+    [
+        ([3.4, 0.47, 0.31], 1),
+        ([3.4, 0.47, 0.14], 0),  # the third row is another
+        ([0.41, 0.36, 0.25], 0),  # weights that have learned
+    ],
+)
+def test_a_run_of_three_rows_that_begins_again_is_found(again, count):
+    """A row an epoch: the step counter begins again too."""
+    rows = [*curve(2.66, 0.36, 0.25, first=1), *curve(*again, 0.2, 0.15, first=1)]
+
+    assert len([a for a in alerts(rows) if a.check == "weights-reset"]) == count
 
 
 def test_a_resume_of_a_young_run_is_no_second_beginning():

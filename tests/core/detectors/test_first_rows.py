@@ -104,6 +104,29 @@ def test_what_is_not_at_chance_from_its_first_rows_on_is_left_alone(losses):
     assert not chance(*losses)
 
 
+THROWN = [7.6, 7.5, 7.8, 7.4] * 20
+
+
+@pytest.mark.parametrize(
+    ("losses", "rows"),
+    [
+        ([7.33, *THROWN], 80 - 39 + 1),
+        ([7.33, *THROWN[:38]], 0),  # 39 rows
+        ([7.7, *THROWN], 0),  # three quarters of them lie below the first
+        ([7.33, *THROWN[:20], 6.93, *THROWN], 0),  # it came down to chance
+        ([5.2, *(x * 5.2 / 7.33 for x in THROWN)], 81 - 39),  # of a hundred classes
+        ([2.45, *(x * 2.45 / 7.33 for x in THROWN)], 0),  # of ten: a language model passes it
+    ],
+)
+def test_a_loss_that_stays_above_chance_and_its_own_first_row_is_no_learning(losses, rows):
+    assert sum(each.rows for each in found(curve(*losses, gap=25), "above")) == rows
+
+
+def test_it_takes_eight_hundred_steps():
+    assert not found(curve(7.33, *THROWN[:60], gap=13), "above")
+    assert fired(curve(7.33, *THROWN[:60], gap=25))[0][:2] == ("flat-start", "critical")
+
+
 def test_rows_that_lie_above_chance_take_thirty():
     """A run that learns comes below it before it leaves it."""
     above = [7.3, 6.9, *[CHANCE + 0.01, CHANCE - 0.004, CHANCE + 0.02, CHANCE + 0.005] * 7]

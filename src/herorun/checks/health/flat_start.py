@@ -7,7 +7,9 @@ Source: eight public image and language runs stayed at the logarithm of their nu
 the third row on. It takes 100 rows and 2,000 steps without a fall, and with hardly any noise,
 because slow warm-ups stay flat for less. It takes 40 rows and 800 steps if the loss falls at once to
 the logarithm of a common number of classes and never below, even with jumps upwards; and 30 rows and
-500 steps if 14 of the newest 20 rows lie above that logarithm. It takes 8 rows and 500 steps if the
+500 steps if 14 of the newest 20 rows lie above that logarithm. It takes 40 rows and 800 steps too if the
+loss begins up to a fifth above that of at least 100 classes, never comes down to it, and 14 of the newest
+20 rows lie above the first. It takes 8 rows and 500 steps if the
 rows differ by no more than the rounding of single precision, and 8 rows of a record that begins after
 step 500 if they lie within 0.3 % of the logarithm of a common number of at least 100 classes. It
 takes as many rows as the first pass over the data if the losses of the second are the same to the
@@ -62,7 +64,7 @@ def flat_start(
     chance = any(each.open for each in metrics.of("chance"))
 
     def lasts(flat: Excursion) -> bool:
-        if flat.kind in ("constant", "repeats"):
+        if flat.kind in ("constant", "repeats", "above"):
             return flat.rows >= limits.constant_rows
         if flat.kind == "chance":
             return vocab is None or _is_chance(flat, vocab)
@@ -76,7 +78,7 @@ def flat_start(
     return judge_excursions(
         metrics,
         history,
-        metrics.of("flat", "chance", "constant", "repeats"),
+        metrics.of("flat", "chance", "above", "constant", "repeats"),
         lasts,
         "no flat start",
         describe=format_flat,

@@ -7,7 +7,13 @@ manage-hero-run. At least 3 rows, because a run may log every 10 steps: the spik
 has 5 rows in 50 steps, and one odd row is no spike. A threefold loss counts after 3 rows. Ten times
 the loss counts after 2 rows that are 100 steps apart: healthy runs are back by then. A loss that
 began at ln 2 and has not fallen since may be a generator's, which rises as its discriminator learns:
-only a threefold rise of it counts, and `loss-elevated` warns of less. The limits of noise are set on
+only a threefold rise of it counts, and `loss-elevated` warns of less. The first 30 rows have no
+trend: there one row counts at ten times the highest of three or more rows, or at three times four rows within
+10 %; three rows at twice three rows within 20 %, or at one and a half times four within 10 %; two rows at three
+times four rows, if the gradient norm leaps as far; and eight rows that each lie above the one before, from a
+loss that had fallen to twice its lowest. Losses below 0.1 do not count, but for the last. In a record that begins
+in the midst of a training, two rows at ten times all rows before count too, and five at one and a half times two
+rows within 10 %. The limits of noise are set on
 the public curves of docs/backtest.md, where no clean or noisy curve raises a false alarm with them.
 """
 
@@ -50,7 +56,11 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
 
     def lasts(spike: Excursion) -> bool:
         """Also where it was high enough, and goes on lower: it is one excursion until it ends."""
-        return leapt(spike) or stayed(spike)
+        return early(spike) or leapt(spike) or stayed(spike)
+
+    def early(spike: Excursion) -> bool:
+        high = spike.peak >= limits.fast_ratio or not may_rise(metrics.opening, spike.expected)
+        return spike.kind == "risen" and high
 
     def leapt(spike: Excursion) -> bool:
         long = spike.rows >= limits.leap_rows and spike.steps >= limits.leap_steps
@@ -65,5 +75,5 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         beyond_noise = spike.height >= math.exp(limits.noises * spike.noise)
         return (slow or fast) and spike.sigmas >= needed and beyond_noise
 
-    risen = (*metrics.spikes, *metrics.of("shifted"))
+    risen = (*metrics.spikes, *metrics.of("shifted", "risen"))
     return judge_excursions(metrics, history, risen, lasts, "no lasting spike", check="loss-spike")

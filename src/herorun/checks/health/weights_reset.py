@@ -5,7 +5,8 @@ ones.
 Fix: stop it before it overwrites a checkpoint, and relaunch from the newest complete one.
 Source: public tuning runs that began again unnoticed. Four rows are within 10 % of the first four,
 after the loss had fallen to half; then the loss stays up for three quarters of the rows that its
-first descent took, at most for 100.
+first descent took, at most for 100. Where the step counter begins again too, four rows within 40 % are
+enough, or as many as the run had by then, two at least.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -64,7 +65,7 @@ def weights_reset(
 
 def _began_again(excursion: Excursion) -> str:
     return (
-        f"the first four rows came again: the loss is {excursion.expected * excursion.usual:.4g} for "
+        f"the first rows came again: the loss is {excursion.expected * excursion.usual:.4g} for "
         f"{duration(excursion)}; it had come down to {excursion.expected:.4g}: training began from "
         "untrained weights"
     )

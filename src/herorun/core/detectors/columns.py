@@ -196,8 +196,17 @@ def _can_be_judged(
         return False  # the learning rate of the same row decides
     if "time" in kinds and not state.timed:
         return False  # until then rates are judged too
+    if "norm" in kinds and loss is not None and _norm_decides(state, columns[loss]):
+        return False
     totals = (sum(columns[name]) for name in (*roles, *([] if loss is None else [loss])))
     return all(total - total == 0.0 for total in totals)
+
+
+def _norm_decides(state: MetricsState, losses: Sequence[float]) -> bool:
+    """Whether the loss is judged by the gradient norm of the same row: among the first rows, and
+    where it is zero.
+    """
+    return not state.loss.rises.over or 0.0 in losses
 
 
 def _is_regular(state: MetricsState, name: str) -> bool:

@@ -117,6 +117,7 @@ def _loss(
             declared=at.declared,
             boundary=at.boundary,
             before=before,
+            norm=_first_norm(values, names),
         )
         resume.see_loss(state.lineage, at.step, value)
         hidden = value == 0.0 and _is_norm_lost(values, names)
@@ -127,6 +128,13 @@ def _loss(
     elif not any(values.get(skip, 0.0) > 0 for skip in names.skipped):
         # the loss of a skipped step harmed nothing
         nonfinite.judge_finite(state.non_finite, name, at.step, False)
+
+
+def _first_norm(values: Mapping[str, float], names: Names) -> float | None:
+    for name in names.norm:
+        if name in values:
+            return values[name]
+    return None
 
 
 def _is_norm_lost(values: Mapping[str, float], names: Names) -> bool:

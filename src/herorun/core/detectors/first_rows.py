@@ -51,6 +51,10 @@ FIRST, ROUNDING, DIGITS = 8, 8 * 2.0**-23, 7
 # that know nothing. Fewer classes have logarithms that good language models pass.
 LATE_STEP, NEAR, LEAST_CLASSES = 500, 0.003, 100
 
+# Worse than that: weights that know nothing come down to the logarithm of so many classes as soon
+# as they know how frequent each is. A loss that began a little above it, never came as low, and of
+# which as many of the newest rows lie above the first as `HIGHER` says, is thrown about.
+
 RULES = (
     SKIPPED, LEAST, MOST, STEPS, TIGHT, FELL, LEARNED, DEEPER, RATE, FALL, SURE,
     *CLASSES, *ABOVE, TOUCHED, BELOW, SETTLES, STANDS, STANDS_STEPS,
@@ -63,6 +67,7 @@ RULES = (
 class FirstRows:
     rows: int = 0
     first: float = 0.0  # the highest of the first losses, as a logarithm
+    first_loss: float = 0.0  # as a logarithm
     first_step: int = 0
     before: float = 0.0  # the newest loss, as a logarithm
     moves: int = 0  # from one loss to another
@@ -78,6 +83,9 @@ class FirstRows:
     levels: tuple[float, ...] = ()  # of chance, that the first loss lies a little above
     higher: int = 0  # a bit for each of the newest rows: above the lowest of these levels
     chance: ExcursionWatch = field(default_factory=ExcursionWatch)
+    worse: tuple[float, ...] = ()  # of those levels, the ones that no row has come down to
+    risen: int = 0  # a bit for each of the newest rows: above the first
+    above: ExcursionWatch = field(default_factory=ExcursionWatch)
     losses: list[float] = field(default_factory=list)  # the first ones
     # levels of chance near which a record that begins late stays
     late: tuple[float, ...] = ()
@@ -89,10 +97,11 @@ class FirstRows:
     def goes_on(self) -> bool:
         """Whether the next row may say more about the beginning."""
         is_short = len(self.losses) < FIRST or not self.repeats.over
-        return is_short or not self.over or bool(self.levels or self.late or self.one_number)
+        levels = self.levels or self.worse or self.late
+        return is_short or not self.over or bool(levels or self.one_number)
 
     def excursions(self) -> list[Excursion]:
-        kinds = ("flat", "chance", "constant")
+        kinds = ("flat", "chance", "above", "constant")
         excursions = [
             each for kind in kinds for each in getattr(self, kind).excursions(kind, "loss")
         ]
@@ -152,6 +161,7 @@ def follow_chance(state: FirstRows, step: int, loss: float) -> None:
         low, high = ABOVE
         levels = (math.log(classes) for classes in CLASSES)
         state.levels = tuple(level for level in levels if low * level <= loss <= high * level)
+        state.worse = tuple(level for level in state.levels if level >= math.log(LEAST_CLASSES))
         return
     possible = tuple(level for level in state.levels if loss >= BELOW * level)
     if state.rows == SETTLES:
@@ -167,6 +177,21 @@ def follow_chance(state: FirstRows, step: int, loss: float) -> None:
         state.chance.extend(step, 0.0, possible[0], 0.0)
 
 
+def follow_worse(state: FirstRows, step: int, loss: float) -> None:
+    """Whether a loss that began a little above chance has not even come down to it."""
+    if state.rows == 2 and state.first_step > 2 * (step - state.first_step):
+        state.worse = ()
+    state.worse = tuple(level for level in state.worse if loss > TOUCHED * level)
+    if not state.worse:
+        state.above.end("above", "loss")
+        return
+    is_above = math.log(loss) > state.first_loss
+    state.risen = (state.risen << 1 | is_above) & ((1 << NEWEST) - 1)
+    stands = state.rows >= STANDS and step - state.first_step >= STANDS_STEPS
+    if state.above.streak is not None or (stands and state.risen.bit_count() >= HIGHER):
+        state.above.extend(step, 0.0, state.worse[0], 0.0)
+
+
 def _stands(state: FirstRows, steps: int) -> bool:
     if state.rows >= STANDS and steps >= STANDS_STEPS:
         return True
@@ -180,6 +205,7 @@ def follow_start(state: FirstRows, step: int, y: float) -> None:
     state.floor = min(state.floor, y)
     if state.rows == 1:
         state.first, state.first_step, state.before = y, step, y
+        state.first_loss = y
         return
     if y != state.before:
         state.moves, state.finest = state.moves + 1, min(state.finest, abs(y - state.before))

@@ -10,7 +10,7 @@ One that has begun continues over a gap.
 import math
 from itertools import pairwise
 
-from herorun.core.detectors import first_rows, relapse, second_beginning, windows
+from herorun.core.detectors import first_rises, first_rows, relapse, second_beginning, windows
 from herorun.core.detectors.baseline import CLIP, FLOOR, RATE, SETTLE, Trend
 from herorun.core.detectors.loss_state import LossState
 from herorun.core.detectors.relapse import REGRESSED
@@ -42,9 +42,12 @@ FROZEN = 20  # rows of one and the same value, from which on it stands still
 REPEATS = 5
 CHANGES = 30  # other values that must have come before
 ROUNDED = 4.0  # times the smallest difference of two losses, below which one may be printed as zero
+ONE_NAT = 1.0  # of the row before, from which no update brings a loss to exactly zero
 ODD = 4  # first rows that may be odd, and would hide everything for sixty more, where ...
 FELL = 8  # ... so many rows follow them ...
 FAR = 10.0  # ... that are so many times lower than the trend
+# that a trend is needed for
+SHAPES = ("spike", "elevated", "drift", "diverged", "regressed", "untrained", *windows.KINDS)
 # -ln of the smallest normal float32, 2^-126: the loss where the probability of every right class
 # was rounded to zero and then clipped, as Caffe's softmax does; printed with six digits
 SATURATED, SATURATED_WITHIN = 126 * math.log(2.0), 5e-4
@@ -57,7 +60,7 @@ _LEARNED, _FAR = math.log(LEARNED), math.log(FAR)
 RULES = (
     RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, RAISED, DENSE, ABSURD, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
     DIVERGED, DIVERGED_NOISE, LEARNED,
-    SIGNED, FROZEN, REPEATS, CHANGES, MOVES, ODD, FELL, FAR, ROUNDED,
+    SIGNED, FROZEN, ONE_NAT, REPEATS, CHANGES, MOVES, ODD, FELL, FAR, ROUNDED,
     SATURATED, SATURATED_WITHIN,
 )  # fmt: skip
 
@@ -70,16 +73,17 @@ def judge_loss(
     declared: bool,
     boundary: bool,
     before: float | None = None,
+    norm: float | None = None,
 ) -> None:
     """Judge one finite loss. `fresh`: beyond all steps so far. `before`: what an earlier attempt
-    had at this step.
+    had at this step. `norm`: the row's gradient norm.
     """
     if loss == state.newest or state.frozen.streak is not None:
         _frozen(state, step, loss, declared)
     else:
         _changed(state, loss)
     if loss == 0.0:
-        _zero(state, step)
+        _zero(state, step, norm)
         return
     if state.zeros:
         _no_zero(state)
@@ -97,7 +101,11 @@ def judge_loss(
         first_rows.follow_start(start, step, y)
         if start.levels or start.rows == 1:
             first_rows.follow_chance(start, step, loss)
+        if start.worse:
+            first_rows.follow_worse(start, step, loss)
         first_rows.follow_excerpt(start, step, loss)
+    if (fresh or not state.trend.rows) and state.rises.goes_on:
+        first_rises.follow_rise(state.rises, step, y, norm, declared, state.spike.streak)
     gap, state.last_step = step - state.last_step, step
     if not state.trend.rows:
         state.trend.reset(y)
@@ -120,10 +128,14 @@ def judge_loss(
         _level(state, step, y, declared, boundary)
 
 
-def _zero(state: LossState, step: int) -> None:
+def _zero(state: LossState, step: int, norm: float | None) -> None:
     """Some losses are printed as zero by nature, now and then: a stretch of them counts where it is
-    far longer than any before.
+    far longer than any before. From a nat on none does, unless nothing of the batch counted, and
+    its gradient is zero too.
     """
+    is_first = not state.zeros and state.positive >= ONE_NAT
+    if (is_first and (norm is None or 0.0 < norm < math.inf)) or state.emptied.streak is not None:
+        state.emptied.extend(step, 0.0, state.positive, 0.0)
     state.zeros += 1
     usual_rows = state.trend.rows or (state.longest_zeros and state.positive)
     goes_on = state.collapsed.streak is not None
@@ -151,6 +163,7 @@ def _no_zero(state: LossState) -> None:
         state.signed = SIGNED
     state.longest_zeros, state.zeros = max(state.longest_zeros, state.zeros), 0
     state.collapsed.within("collapsed", "loss", 0)
+    state.emptied.end("emptied", "loss")
 
 
 def _frozen(state: LossState, step: int, loss: float, declared: bool) -> None:
@@ -178,16 +191,10 @@ def _signed(state: LossState, loss: float) -> None:
     it begins again.
     """
     state.signed = SIGNED if loss < 0.0 else state.signed - 1
+    first_rises.stop(state.rises)
+    state.rises.watch.end("risen", "loss")
     if state.trend.rows:
-        for kind in (
-            "spike",
-            "elevated",
-            "drift",
-            "diverged",
-            "regressed",
-            "untrained",
-            *windows.KINDS,
-        ):
+        for kind in SHAPES:
             getattr(state, kind).end(kind, "loss")
         state.trend, state.settled = Trend(), False
 

@@ -4,6 +4,7 @@ from dataclasses import field
 
 from herorun.core.detectors.baseline import Trend
 from herorun.core.detectors.excursion import ExcursionWatch
+from herorun.core.detectors.first_rises import FirstRises
 from herorun.core.detectors.first_rows import FirstRows
 from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
@@ -15,6 +16,7 @@ LASTING = (
     "diverged",
     "regressed",
     "collapsed",
+    "emptied",
     "untrained",
     "frozen",
     "shifted",
@@ -34,12 +36,14 @@ class LossState:
     diverged: ExcursionWatch = field(default_factory=ExcursionWatch)
     regressed: ExcursionWatch = field(default_factory=ExcursionWatch)
     collapsed: ExcursionWatch = field(default_factory=ExcursionWatch)
+    emptied: ExcursionWatch = field(default_factory=ExcursionWatch)
     untrained: ExcursionWatch = field(default_factory=ExcursionWatch)
     frozen: ExcursionWatch = field(default_factory=ExcursionWatch)
     shifted: ExcursionWatch = field(default_factory=ExcursionWatch)
     stepped: ExcursionWatch = field(default_factory=ExcursionWatch)
     saturated: ExcursionWatch = field(default_factory=ExcursionWatch)
     begun: FirstRows = field(default_factory=FirstRows)
+    rises: FirstRises = field(default_factory=FirstRises)
     zeros: int = 0  # rows before this one that were zero
     longest_zeros: int = 0
     positive: float = 0.0  # the newest loss above zero
@@ -55,6 +59,7 @@ class LossState:
     lowest: float = 0.0  # the lowest of it ever
     settled: bool = False
     opening: list[float] = field(default_factory=list)
+    opened: bool = False  # no more rows belong to it
     descent: int = 0  # rows until the loss came below half of the opening
     descended: bool = False
     matched: int = 0  # rows that repeat the opening ...
@@ -74,4 +79,4 @@ class LossState:
 
     def excursions(self) -> list[Excursion]:
         shaped = [each for kind in LASTING for each in getattr(self, kind).excursions(kind, "loss")]
-        return [*shaped, *self.begun.excursions()]
+        return [*shaped, *self.begun.excursions(), *self.rises.excursions()]

@@ -10,6 +10,7 @@ from herorun.core.detectors import (
     band,
     baseline,
     excursion,
+    first_rises,
     first_rows,
     gaps,
     grad_norm,
@@ -52,7 +53,7 @@ TREND = (
     baseline.FLOOR,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 16  # of the state
+SHAPE = 17  # of the state
 ONE_BY_ONE = 16  # rows that follow the one at which a batch ended
 
 
@@ -62,6 +63,7 @@ def rules_digest() -> str:
         loss.RULES,
         second_beginning.RULES,
         first_rows.RULES,
+        first_rises.RULES,
         repeated_rows.RULES,
         relapse.RULES,
         grad_norm.RULES,
@@ -210,8 +212,10 @@ def _end_attempt(state: MetricsState) -> None:
         getattr(shape, kind).end(kind, "loss")
     shape.begun.flat.end("flat", "loss")
     shape.begun.chance.end("chance", "loss")
+    shape.begun.above.end("above", "loss")
     shape.begun.constant.end("constant", "loss")
     shape.begun.repeats.watch.end("repeats", "loss")
+    shape.rises.watch.end("risen", "loss")
     for name, watch in state.non_finite.items():
         watch.end("not-finite", name)
     for name, norm in state.norms.items():

@@ -2,8 +2,8 @@
 
 A spike of trained weights can reach the opening loss too, but it comes down sooner. So the loss
 must stay up for most of the rows that the first descent took. If the step counter also begins
-again, four rows are enough. One stay above is one excursion, from its first row until the loss has
-come down.
+again, four rows are enough, or the two or three that the run had when it began again. One stay
+above is one excursion, from its first row until the loss has come down.
 """
 
 import math
@@ -11,7 +11,8 @@ import math
 from herorun.core.detectors.excursion import MISSES
 from herorun.core.detectors.loss_state import LossState
 
-OPENING = 4  # rows that identify the beginning of a run
+OPENING = 4  # rows that identify the beginning of a run ...
+SHORTEST = 2  # ... or so many, where its steps begin again after them
 ALIKE = 0.1  # largest difference of a row from its opening row, as a logarithm
 # the same if the step counter begins again: other batches or another seed are possible
 ANEW = 0.4
@@ -23,26 +24,28 @@ MOST = 100  # ... and at most so many rows
 
 _FORGOTTEN = math.log(FORGOTTEN)
 
-RULES = (OPENING, ALIKE, ANEW, YOUNGEST, FORGOTTEN, DESCENT, MOST)
+RULES = (OPENING, SHORTEST, ALIKE, ANEW, YOUNGEST, FORGOTTEN, DESCENT, MOST)
 
 
 def start_opening(state: LossState, y: float) -> None:
     """The first row of a curve, its loss as a logarithm."""
-    state.opening, state.matched = [y], 0
+    state.opening, state.opened, state.matched = [y], False, 0
     state.descent, state.descended = 1, False
 
 
 def follow(state: LossState, step: int, y: float) -> None:
     """Update the state with one row."""
     opening = state.opening
-    if len(opening) < OPENING:
+    if not state.opened:
+        state.opened = len(opening) == OPENING or (state.anew > 0 and len(opening) >= SHORTEST)
+    if not state.opened:
         opening.append(y)
         state.descent += 1
         return
     if not state.descended:
         state.descended = y < opening[-1] - _FORGOTTEN
         state.descent += 1
-    if state.matched == OPENING:
+    if state.matched == len(opening):
         _stay(state, step, y)
     elif state.matched or abs(y - opening[0]) < ANEW:
         _match(state, step, y)
@@ -55,19 +58,26 @@ def _match(state: LossState, step: int, y: float) -> None:
     opening, matched = state.opening, state.matched
     like = abs(y - opening[matched]) < (ANEW if state.anew else ALIKE)
     if matched == 0:
-        if not (like and state.trend.rows >= YOUNGEST and _lowest(state) < y - _FORGOTTEN):
+        if not (like and _has_learned(state, y)):
             return
         state.matched = 1
         state.matched_from, state.dips = step, 0
-        state.stay = OPENING if state.anew else _least_stay(state)
+        state.stay = len(opening) if state.anew else _least_stay(state)
         state.back_below = _end_level(state)
     elif not like:
         state.matched = 0
     else:
         state.matched = matched + 1
-        if state.matched == OPENING:
-            state.stayed = OPENING - 1
+        if state.matched == len(opening):
+            state.stayed = len(opening) - 1
             _stay(state, step, y)
+
+
+def _has_learned(state: LossState, y: float) -> bool:
+    """Whether the loss had come down to half. The trend of a few rows lags above them."""
+    if state.anew and state.trend.rows < YOUNGEST:
+        return state.begun.floor < y - _FORGOTTEN
+    return state.trend.rows >= YOUNGEST and _lowest(state) < y - _FORGOTTEN
 
 
 def _least_stay(state: LossState) -> int:

@@ -82,7 +82,7 @@ def _is_quiet(state: LossState) -> bool:
     """
     if state.same or state.zeros or state.signed or state.matched or state.anew:
         return False
-    if state.begun.goes_on or not state.settled:
+    if state.begun.goes_on or state.rises.goes_on or not state.settled:
         return False
     if state.trend.rows < YOUNG or len(state.recent) != WINDOW:
         return False

@@ -87,6 +87,12 @@ def format_flat(flat: Excursion) -> str:
             f"{math.exp(flat.expected):.0f} classes{until}: the run learns nothing"
         )
     until = "" if flat.open else f" until step {flat.last_step}"
+    if flat.kind == "above":
+        return (
+            f"the loss has stayed above {flat.expected:.4g}, the loss of untrained weights for "
+            f"{math.exp(flat.expected):.0f} classes, and above its first row{until}: the run "
+            "learns nothing"
+        )
     if flat.kind == "repeats":
         return (
             f"the loss repeats its first rows, from {flat.expected:.6g} on, to the last "

@@ -1,0 +1,168 @@
+"""Rises among the first rows of a curve, before a trend says what is usual.
+
+A ratio of losses says nothing where they are near zero: those of a reward model's tuning, a critic
+or a generator begin there and rise by nature. Above that, few rows are enough where they hardly
+differ, where the rise is enormous, or where the gradient norm leaps in the same rows; fewer still
+where a record begins in the midst of a training, which has its first descent behind it.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import field
+from itertools import pairwise
+from typing import NamedTuple
+
+from herorun.core.averages import median
+from herorun.core.detectors.excursion import ExcursionWatch, Streak
+from herorun.core.evidence import Excursion
+from herorun.core.lazy_dataclass import dataclass
+
+ROWS = 30  # in which a trend settles
+NEAR_ZERO = 0.1  # nats: nine of ten right answers have this loss, and less is little more
+LATE_STEP = 500  # a record that begins later, and later than twice its length, has learned before
+STAYS = 1.5  # times the level before, down to which a rise continues
+LONGEST = 500  # rows in which the level before is remembered
+TOGETHER, BOTH, PAIR = 4, 3.0, 2  # rows that the loss and the norm both exceed so far, so often
+# rows that each lie above the one before, once in 40,320 times by chance; so many times higher
+CLIMB, CLIMBED = 8, 2.0
+FELL = 1.25  # times that the loss must have come down before it climbs
+
+
+class Rise(NamedTuple):
+    """So many of the newest rows, all so many times above the highest before them."""
+
+    newest: int
+    times: float
+    before: int  # rows that they are compared with, at least
+    within: float = math.inf  # times the lowest of those, that the highest may be
+    whole: bool = False  # all rows before, and not only the newest of them
+    late: bool = False  # only in a record that begins in the midst of a training
+
+
+RISES = (
+    Rise(1, 10.0, 3, whole=True),
+    Rise(1, 3.0, 4, 1.1),
+    Rise(3, 2.0, 3, 1.2),
+    Rise(3, 1.5, 4, 1.1),
+    Rise(2, 10.0, 1, whole=True, late=True),
+    Rise(5, 1.5, 2, 1.1, whole=True, late=True),
+)
+RULES = (
+    ROWS, NEAR_ZERO, LATE_STEP, STAYS, LONGEST, TOGETHER, BOTH, PAIR, CLIMB, CLIMBED, FELL,
+    *(value for rise in RISES for value in (*rise[:3], str(rise.within), *rise[4:])),
+)  # fmt: skip
+
+_FLOOR, _STAYS, _BOTH = math.log(NEAR_ZERO), math.log(STAYS), math.log(BOTH)
+_CLIMBED, _FELL = math.log(CLIMBED), math.log(FELL)
+
+
+@dataclass(slots=True)
+class FirstRises:
+    over: bool = False  # the trend has settled, or the loss is not always above zero
+    first_step: int = 0
+    steps: list[int] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)  # of those rows, as logarithms
+    norms: list[float] = field(default_factory=list)  # the same; nan where a row has none
+    watch: ExcursionWatch = field(default_factory=ExcursionWatch)
+
+    @property
+    def goes_on(self) -> bool:
+        return not self.over or self.watch.streak is not None
+
+    def excursions(self) -> list[Excursion]:
+        return self.watch.excursions("risen", "loss")
+
+
+def follow_rise(
+    state: FirstRises,
+    step: int,
+    y: float,
+    norm: float | None,
+    declared: bool,
+    spike: Streak | None = None,
+) -> None:
+    """One row more: the logarithm of its loss, and its gradient norm. What has risen within an open
+    `spike` is the same excursion, and begins where that does.
+    """
+    if state.watch.streak is not None:
+        _go_on(state, step, y)
+        return
+    if not state.losses:
+        state.first_step = step
+    state.steps.append(step)
+    state.losses.append(y)
+    state.norms.append(math.log(norm) if norm is not None and 0 < norm < math.inf else math.nan)
+    count, usual = _newest_risen(state)
+    if count:
+        rows = zip(state.steps[-count:], state.losses[-count:], strict=True)
+        for at, loss in rows:
+            streak = state.watch.extend(at, loss - usual, math.exp(usual), 0.0, declared)
+            streak.first_step = min(streak.first_step, spike.first_step if spike else at)
+        for values in (state.steps, state.losses, state.norms):
+            del values[-count:]
+    if len(state.losses) >= ROWS:
+        stop(state)
+
+
+def stop(state: FirstRises) -> None:
+    """No more is judged; what has risen continues until it is back."""
+    state.over, state.steps, state.losses, state.norms = True, [], [], []
+
+
+def _newest_risen(state: FirstRises) -> tuple[int, float]:
+    """How many of the newest rows have risen, and the logarithm of what is usual; 0 for none."""
+    losses = state.losses
+    length = state.steps[-1] - state.first_step
+    late = state.first_step >= LATE_STEP and state.first_step > 2 * length
+    for rise in RISES:
+        reference = (
+            losses[: -rise.newest]
+            if rise.whole
+            else losses[-rise.newest - rise.before : -rise.newest]
+        )
+        if (late or not rise.late) and _is_risen(reference, losses[-rise.newest :], rise):
+            return rise.newest, median(reference)
+    if _leap_together(state):
+        return PAIR, median(losses[-PAIR - TOGETHER : -PAIR])
+    if _climbs(losses):
+        return CLIMB - 1, losses[-CLIMB]
+    return 0, 0.0
+
+
+def _is_risen(before: Sequence[float], newest: Sequence[float], rise: Rise) -> bool:
+    if len(before) < rise.before:
+        return False
+    highest = max(before)
+    is_calm = highest - min(before) < math.log(rise.within)
+    return highest > _FLOOR and is_calm and min(newest) > highest + math.log(rise.times)
+
+
+def _leap_together(state: FirstRises) -> bool:
+    """Whether the loss and its gradient norm leap in the same two rows: they are measured apart."""
+    for values, least in ((state.losses, _FLOOR), (state.norms, -math.inf)):
+        before, newest = values[-PAIR - TOGETHER : -PAIR], values[-PAIR:]
+        if len(before) < TOGETHER or math.isnan(sum(before) + sum(newest)):
+            return False
+        if max(before) <= least or min(newest) <= max(before) + _BOTH:
+            return False
+    return True
+
+
+def _climbs(losses: Sequence[float]) -> bool:
+    newest = losses[-CLIMB:]
+    if len(newest) < CLIMB or newest[-1] <= newest[0] + _CLIMBED or losses[0] < newest[0] + _FELL:
+        return False
+    return all(after > before for before, after in pairwise(newest))
+
+
+def _go_on(state: FirstRises, step: int, y: float) -> None:
+    streak = state.watch.streak
+    assert streak is not None
+    excess = y - math.log(streak.expected)
+    if streak.rows >= LONGEST:
+        state.watch.end("risen", "loss")
+        stop(state)
+    elif excess > _STAYS:
+        state.watch.extend(step, excess, streak.expected, 0.0)
+    else:
+        state.watch.within("risen", "loss")
