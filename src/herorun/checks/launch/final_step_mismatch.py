@@ -47,7 +47,7 @@ def final_step_mismatch(
     others = few([subject for subject, *_ in statements])
     return [
         passed(
-            f"ends at step {final.value}, as by {others}",
+            f"ends at step {final.value}, confirmed by {others}",
             *(message for _, _, message, _ in statements),
         )
     ]
