@@ -48,10 +48,6 @@ NOT_RUN = {
         "herorun babysit --job job.batch/tiny-1 --scheduler kubernetes "
         "--cluster train-cluster/heroes"
     ): "needs a cluster: tests/schedulers/external/test_kubernetes_by_id.py has one",
-    (
-        "herorun babysit --job jobset/tiny-1 --scheduler kubernetes "
-        "--cluster train-cluster/heroes --config ~/.kube/other"
-    ): "needs a cluster: tests/schedulers/external/test_kubernetes_by_id.py has one",
     "git add pod.yaml": (
         "part of the tutorial on a cluster: tests/pages/test_tutorial_on_kubernetes.py types it"
     ),
