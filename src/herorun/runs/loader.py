@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def contract_path(repository: Repository, name: str, start: Path) -> Path:
-    """RUN is a slug, which names `runs/<slug>.toml`, or a path."""
-    if "/" in name or name.endswith(".toml"):
-        path = (start / name).resolve()
+    """RUN is a slug, which names `runs/<slug>.toml`, or a path, whose `.toml` may be left away."""
+    if _is_path(name):
+        path = (start / (name if name.endswith(".toml") else f"{name}.toml")).resolve()
         _relative_path(repository, path)
         return path
     if not SLUG.fullmatch(name):
@@ -36,6 +36,10 @@ def contract_path(repository: Repository, name: str, start: Path) -> Path:
             "digit) nor a path to a .toml file."
         )
     return repository.top / "runs" / f"{name}.toml"
+
+
+def _is_path(name: str) -> bool:
+    return "/" in name or name.endswith(".toml")
 
 
 def _instead(path: Path, name: str) -> str:
@@ -137,8 +141,16 @@ def watched_run(name: str, start: Path) -> tuple[Run, str]:
     ), problem or f"{run.file.path} was changed since the launch"
 
 
+def _is_other_file(repository: Repository, name: str, start: Path, contract_file: str) -> bool:
+    return (
+        _is_path(name) and contract_path(repository, name, start) != repository.top / contract_file
+    )
+
+
 def _admitted_by_name(name: str, start: Path, error: HerorunError) -> Run:
-    """The contract file is gone or broken: go by the record of that slug, if there is one."""
+    """The contract file is gone or broken: go by the record of that slug, if there is one and the
+    name is no path to another file.
+    """
     from herorun.runs.proof import prove
 
     repository = find_repository(start)
@@ -153,7 +165,7 @@ def _admitted_by_name(name: str, start: Path, error: HerorunError) -> Run:
         raise CouldNotLook(
             f"{str(error).rstrip('.')}; and of the record of {slug}, {proof.doubts[0]}."
         ) from None
-    if launching is None:
+    if launching is None or _is_other_file(repository, name, start, launching.contract_file):
         raise error
     contract = launched_contract(repository, launching)
     run = Run(repository, contract, ContractFile(launching.contract_file, ""))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from commands.answers import ask
 from stories import SLUG, WAIT, Story
 from wording import mentions
 
@@ -56,3 +57,13 @@ def test_a_broken_file_is_told_with_what_is_wrong(story: Story, capsys: CAPTURE)
     (story.work / "runs" / "tiny.toml").write_text("[[[")
     found = drift(story, capsys, "babysit", SLUG, "--once")
     assert found["outcome"] == "fail" and mentions(found["message"], "valid", "TOML")
+
+
+@pytest.mark.parametrize("name", ["runs/absent/tiny", "other/tiny.toml"])
+def test_a_path_to_no_contract_is_none_of_the_run(story: Story, capsys: CAPTURE, name: str) -> None:
+    """As one that was typed in another folder: the run's own contract has not drifted."""
+    story.launched()
+    for argv in (["status", name], ["babysit", name, "--once"]):
+        answer = ask(story, capsys, *argv)
+        assert answer.code == 2 and mentions(answer.err, "no contract", name)
+    assert drift(story, capsys, "babysit", "runs/tiny", "--once")["outcome"] == "pass"
