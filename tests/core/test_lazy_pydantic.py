@@ -254,6 +254,7 @@ GIVEN: list[dict[str, Any]] = [
     {"inner": Inner(x=9), "further": None, "secret": "t"},
     {"from": None, "limit": None},
     {"\ud800": 1},
+    {"further": {Colour.RED: 1}},
 ]
 DUMPS: list[dict[str, Any]] = [
     {},

@@ -75,7 +75,7 @@ class _Dump:
             return value
         if isinstance(value, BaseModel) and models & {kind, Any}:
             return self.of_model(value)
-        if kind is dict and all(type(key) is str for key in value):
+        if kind is dict and all(map(self._stays, value)):
             return {key: self._of(each, models) for key, each in value.items()}
         if kind is list or (kind is tuple and self._json):
             return [self._of(each, models) for each in value]
@@ -88,6 +88,10 @@ class _Dump:
         if "__dataclass_fields__" in vars(kind) and not (self._json or self._exclude_none):
             return {name: self._of(getattr(value, name), models) for name in _names_of(kind)}
         raise Unsure
+
+    def _stays(self, key: Any) -> bool:
+        """Whether a key of a table is written as it is."""
+        return type(key) is str or (isinstance(key, Enum) and not self._json)
 
 
 @cache

@@ -12,9 +12,9 @@ from herorun.core.detectors.names import is_eval
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.report.annotations import AttemptStart
 from herorun.core.report.downsample import MOST, NonFiniteSpan, Strand, Trace, not_finite, strands
-from herorun.operations.metrics.series import Curves, Longer, RowSeries
+from herorun.operations.metrics.series import Curves
 from herorun.system import progress
-from herorun.system.metrics_cache import Fetched, Piece, columns_of_points
+from herorun.system.metrics_cache import Piece
 
 EVALS = 2  # evaluation losses besides the loss
 MOST_FURTHER = 12  # of the metrics that the contract names
@@ -145,7 +145,7 @@ def traces_of(curves: Curves, metric: str, shift: int) -> Iterator[tuple[Trace, 
     each step.
     """
     by_attempt: dict[int, tuple[array[int], array[float], float]] = {}
-    for piece in _pieces(curves, metric):
+    for piece in curves.pieces(metric):
         for number, start, end in _attempt_stretches(piece):
             steps, values, at = by_attempt.setdefault(
                 number, (array("q"), array("d"), piece.seconds[start])
@@ -165,16 +165,6 @@ def traces_of(curves: Curves, metric: str, shift: int) -> Iterator[tuple[Trace, 
             Trace(number, shifted_steps, values),
             None if isnan(at) else datetime.fromtimestamp(at, UTC),
         )
-
-
-def _pieces(curves: Curves, metric: str) -> Iterator[Piece]:
-    if isinstance(curves, Longer):
-        yield from curves.stored.pieces(metric)
-        curves = curves.since
-    if isinstance(curves, Fetched | RowSeries):
-        yield from curves.pieces(metric)
-    else:
-        yield columns_of_points(list(curves.points(metric)))
 
 
 def _attempt_stretches(piece: Piece) -> Iterator[tuple[int, int, int]]:

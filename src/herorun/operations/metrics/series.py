@@ -5,14 +5,14 @@ tracker has now.
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from math import nan
+from math import isnan, nan
 from typing import Protocol
 
 from herorun.core.bounded import bounded
 from herorun.core.detectors import Names
 from herorun.core.detectors.names import EVAL_TIMES, SAVE_TIMES, is_eval
 from herorun.core.errors import CouldNotLook, HerorunError, describe_error
-from herorun.core.goodput.instances import micros
+from herorun.core.goodput.states import SECOND
 from herorun.core.goodput.timeline import Beat
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row, Tracker
@@ -34,6 +34,10 @@ class Curves(Protocol):
 
     def points(self, metric: str) -> Iterator[Point]: ...
 
+    def pieces(self, metric: str) -> Iterator[Piece]:
+        """The same as columns."""
+        ...
+
 
 class RowSeries:
     """Rows in memory. A step that goes back begins another attempt, where the source names none."""
@@ -51,7 +55,6 @@ class RowSeries:
             yield from segment
 
     def pieces(self, metric: str) -> Iterator[Piece]:
-        """The same as columns."""
         for segment in self._segments.get(metric, ()):
             yield segment if isinstance(segment, Piece) else columns_of_points(segment)
 
@@ -110,6 +113,10 @@ class Longer:
     def points(self, metric: str) -> Iterator[Point]:
         yield from self.stored.points(metric)
         yield from self.since.points(metric)
+
+    def pieces(self, metric: str) -> Iterator[Piece]:
+        yield from self.stored.pieces(metric)
+        yield from self.since.pieces(metric)
 
 
 class _Replaced(Exception):
@@ -202,19 +209,20 @@ def beats_of(curves: Curves, run: Run) -> tuple[list[Beat], int]:
     eval_seconds = _seconds_by_step(curves, (columns.get("eval_time", ""), *EVAL_TIMES))
     save_seconds = _seconds_by_step(curves, (columns.get("checkpoint_time", ""), *SAVE_TIMES))
     by_key: dict[tuple[int, int], Beat] = {}
-    untimed = 0
-    for name in usual:
-        for point in curves.points(name):
-            key = (point.attempt, point.step)
-            untimed += point.at is None and key not in by_key
-            if point.at is not None:
-                by_key[key] = Beat(
-                    micros(point.at),
-                    point.step + 1 - names.first_step,
-                    eval_seconds.get(key, 0.0),
-                    save_seconds.get(key, 0.0),
-                    key in evaluated,
-                )
+    untimed, shift = 0, 1 - names.first_step
+    for piece in (piece for name in usual for piece in curves.pieces(name)):
+        for attempt, step, at in zip(piece.attempts, piece.steps, piece.seconds, strict=True):
+            place = attempt, step
+            if isnan(at):
+                untimed += place not in by_key
+                continue
+            by_key[place] = Beat(
+                round(at * SECOND),
+                step + shift,
+                eval_seconds.get(place, 0.0),
+                save_seconds.get(place, 0.0),
+                place in evaluated,
+            )
     return sorted(by_key.values()), untimed
 
 
