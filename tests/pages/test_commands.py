@@ -86,13 +86,6 @@ NOT_RUN = {
     "herorun launch grug --adopt 4711": (
         "needs a job that was started by hand: tests/operations/launch/test_adopt.py"
     ),
-    "ray start --head": (
-        "needs a Ray cluster: tests/operations/launch/test_on_ray.py starts one, where Ray is "
-        "installed"
-    ),
-    (
-        "herorun demo --scheduler ray --address http://127.0.0.1:8265"
-    ): "needs a Ray cluster, see above",
 }
 
 
