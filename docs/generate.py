@@ -267,8 +267,7 @@ def metrics_page() -> str:
 # --- agents.md ------------------------------------------------------------------------------------
 
 AGENTS_INTRO = """\
-An agent uses herorun through its command line, as the skill in `templates/SKILL.md` says, or through `herorun mcp`, a server of the Model Context Protocol.
-It needs `pip install 'herorun[mcp]'`.
+An agent uses herorun through its command line, as the skill in `templates/SKILL.md` says, or through `herorun mcp`, a server of the Model Context Protocol, which needs `pip install 'herorun[mcp]'`.
 
 A client starts the server and uses its standard input and output:
 
@@ -288,20 +287,21 @@ HERORUN_MCP_TOKEN=... herorun mcp --listen 127.0.0.1:9478
 
 Each tool is one command and returns its `--json` document, read at that moment.
 An order takes two calls.
-`{preview}` shows what the order would do, and returns a digest of the order and of the state that it depends on: instances, alerts, questions, and the plan of a launch or the facts of a rollback.
+`{preview}` shows what the order would do, and returns a digest of the order and of the state that it depends on.
 `{confirm}` with that digest reads the run again and gives the order once, if that state has not changed; a digest is valid for 15 minutes.
 The order is then the command itself, with the same launch checks, approvals, lease and record, and a note that an agent gave it through herorun mcp.
 Let your client ask a person before `{confirm}`: it is the only tool that changes anything.
 
-`approve`, `deny`, `waive`, `trust` and `checkpoints prune` are not offered, because only a person may decide them; nor are files: `triage_run` takes the name of a run.
+`approve`, `deny`, `waive`, `trust` and `checkpoints prune` are not offered, because only a person may decide them.
+No tool reads a file that the agent names: `triage_run` takes the name of a run.
 
 ## Untrusted text
 
 Logs, metric names, host names, issues and notes are written by others, and may try to instruct the agent.
 An answer has two parts: herorun's own words (exit code, states, verdicts) and `untrusted_data`, which holds the document and the messages.
-In the text form two markers with a random number enclose it.
+In the text form, two markers with a random number enclose the untrusted part.
 Invisible characters are shown by their code, texts are cut to their newest {most:,} characters, and findings that passed are left out.
-This lowers the risk but does not remove it: the worst that an agent can do is what `{confirm}` does, so have a person agree to each."""  # noqa: E501  # a text that is read as it stands
+This lowers the risk but does not remove it: have a person agree to each `{confirm}`, which is the worst that an agent can do."""  # noqa: E501  # a text that is read as it stands
 
 
 def agents_page() -> str:
