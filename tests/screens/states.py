@@ -240,7 +240,7 @@ STATES: dict[str, Any] = {
             )
         ],
         next="herorun seal tiny",
-        babysitter="stopped (run finished; last heartbeat 2026-01-01T11:58:00Z)",
+        babysitter="stopped (the run is over; last heartbeat 2026-01-01T11:58:00Z)",
     ),
     "sealed": status(
         replace(HEALTHY, stage="sealed", run="finished", step=100_000),

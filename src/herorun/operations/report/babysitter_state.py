@@ -22,7 +22,7 @@ def describe_babysitter(run: Run, is_finished: bool = False) -> str:
     age = round((now() - last_beat).total_seconds())
     if is_finished and not is_locked(run.lock("babysitter")):
         return (
-            f"stopped (run finished; last heartbeat {timestamp(last_beat.replace(microsecond=0))})"
+            f"stopped (the run is over; last heartbeat {timestamp(last_beat.replace(microsecond=0))})"
         )
     if is_babysitter_lost(run):
         return (
