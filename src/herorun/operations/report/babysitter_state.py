@@ -21,9 +21,8 @@ def describe_babysitter(run: Run, is_finished: bool = False) -> str:
         return "none seen on this machine"
     age = round((now() - last_beat).total_seconds())
     if is_finished and not is_locked(run.lock("babysitter")):
-        return (
-            f"stopped (the run is over; last heartbeat {timestamp(last_beat.replace(microsecond=0))})"
-        )
+        at = timestamp(last_beat.replace(microsecond=0))
+        return f"stopped (the run is over; last heartbeat {at})"
     if is_babysitter_lost(run):
         return (
             f"gone, last heartbeat {format_span(age)} ago: resume with `herorun babysit {run.slug}`"
