@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from builders import (
@@ -38,6 +40,23 @@ def test_finite_metrics_pass():
 )
 def test_one_row_of_a_loss_and_ten_of_the_rest(metric, rows, outcome):
     assert answer(not_finite, broken(an_excursion(rows, metric=metric))).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("metric", "rows", "first", "outcome"),
+    [
+        ("grad_norm", 3, 51, Outcome.FAIL),
+        ("grad_norm", 3, 52, Outcome.PASS),  # 49 steps
+        ("grad_norm", 2, 1, Outcome.PASS),
+        ("skipped steps", 3, 1, Outcome.PASS),  # some of those between two rows
+    ],
+)
+def test_three_rows_that_span_fifty_steps_are_no_search_for_a_loss_scale(
+    metric, rows, first, outcome
+):
+    norm = replace(an_excursion(rows, metric=metric), first_step=first, last_step=100)
+
+    assert answer(not_finite, broken(norm)).outcome is outcome
 
 
 def test_the_contracts_own_name_of_the_loss_counts():

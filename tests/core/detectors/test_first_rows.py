@@ -154,8 +154,17 @@ def test_one_number_in_eight_rows_and_five_hundred_steps_is_nothing_learned():
     rows = curve(*losses, first=12_400, gap=100)
 
     assert fired(rows) == [("flat-start", "critical", 7)]
-    assert fired(curve(*losses, first=12_400, gap=40)) == []  # 440 steps
     assert fired(curve(*losses[:7], first=12_400, gap=100)) == []
+
+
+@pytest.mark.parametrize(
+    ("classes", "gap", "row"), [(1000, 100, 7), (1000, 40, None), (1000.5, 40, 7), (1000.5, 1, 7)]
+)
+def test_the_logarithm_of_a_whole_number_takes_the_steps(classes, gap, row):
+    """Weights whose last layer begins with zeros have it as loss until a warm-up moves them."""
+    told = fired(curve(*[math.log(classes)] * 12, gap=gap))
+
+    assert told == ([("flat-start", "critical", row)] if row else [])
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,16 @@ Why: weights that get no gradient, or one far too large, keep the loss of untrai
 for a rising loss sees it, and every step is wasted.
 Fix: check the gradient norm, the applied learning rate and the labels, and stop the job early.
 Source: eight public image and language runs stayed at the logarithm of their number of classes from
-the third row on. It takes 100 rows and 2,000 steps without a fall, and with hardly any noise,
-because slow warm-ups stay flat for less. It takes 40 rows and 800 steps if the loss falls at once to
-the logarithm of a common number of classes and never below, even with jumps upwards; and 30 rows and
-500 steps if 14 of the newest 20 rows lie above that logarithm. It takes 40 rows and 800 steps too if the
-loss begins up to a fifth above that of at least 100 classes, never comes down to it, and 14 of the newest
-20 rows lie above the first. It takes 8 rows and 500 steps if the
-rows differ by no more than the rounding of single precision, and 8 rows of a record that begins after
-step 500 if they lie within 0.3 % of the logarithm of a common number of at least 100 classes. It
-takes as many rows as the first pass over the data if the losses of the second are the same to the
-last digit.
+the third row on. It takes 100 rows and 2,000 steps without a fall, and with hardly any noise, because
+slow warm-ups stay flat for less. It takes 40 rows and 800 steps if the loss falls at once to the
+logarithm of a common number of classes and never below, even with jumps upwards; 30 rows and 500 steps
+if 14 of the newest 20 rows lie above that logarithm; and 40 rows and 800 steps if the loss begins up to
+a fifth above that of at least 100 classes, never comes down to it, and 14 of the newest 20 rows lie
+above the first. It takes 8 rows and 500 steps if the rows differ by no more than the rounding of single
+precision; the steps do not matter if that number is the logarithm of no whole number, since weights
+whose last layer begins with zeros have one. It takes 8 rows of a record that begins after step 500 if
+they lie within 0.3 % of the logarithm of a common number of at least 100 classes. It takes as many rows
+as the first pass over the data if the losses of the second are the same to the last digit.
 `frozen-loss` warns of each flat loss after 30 rows and 500 steps.
 """
 

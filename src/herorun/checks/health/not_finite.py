@@ -5,7 +5,8 @@ would meet the same problem.
 Fix: the DRI decides: roll back to a checkpoint before it, skip data, lower the learning rate, or
 stop.
 Source: one row of a loss is enough; a gradient norm may overflow on single skipped steps, hence 10
-rows in a row. Checkpoints are tainted from `margin` steps before the first bad one: the loss of a
+rows in a row, or 3 that span 50 steps: half precision halves its loss scale with each, from 2^32 to 1
+in 32 steps. Checkpoints are tainted from `margin` steps before the first bad one: the loss of a
 step is computed with the weights of the step before. If rows are logged every N steps, declare a
 margin of N. Some trainers log a loss of NaN as 0: two such rows with a gradient
 norm that is not finite count too. Two public fine-tuning runs continued that way for thousands of
@@ -16,7 +17,7 @@ from itertools import groupby
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
-from herorun.core.detectors.nonfinite import AS_ZERO
+from herorun.core.detectors.nonfinite import AS_ZERO, SKIPS
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
@@ -28,6 +29,8 @@ class Limits:
     loss_rows: PositiveInt = 1
     zero_rows: PositiveInt = 2
     other_rows: PositiveInt = 10
+    apart_rows: PositiveInt = 3  # the same of rows that span ...
+    apart_steps: PositiveInt = 50  # ... so many steps
     margin: NonNegativeInt = 1  # steps
 
 
@@ -38,12 +41,20 @@ def not_finite(
     """One answer for each metric, by its longest stretch that is open or ended since the last look."""
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
-    wrong = [e for e in metrics.non_finite if e.rows >= _least(e.metric, contract, limits)]
+    wrong = [e for e in metrics.non_finite if _lasts(e, contract, limits)]
     by_metric = sorted(wrong, key=lambda e: (e.metric, e.rows))
     stretches = [list(each) for _, each in groupby(by_metric, key=lambda e: e.metric)]
     return [_report_longest_stretch(each, limits) for each in stretches] or [
         passed(f"all finite at step {metrics.step}")
     ]
+
+
+def _lasts(excursion: Excursion, contract: Contract, limits: Limits) -> bool:
+    """A row that counts skipped steps does not say that all of them were."""
+    apart = excursion.rows >= limits.apart_rows and excursion.steps >= limits.apart_steps
+    return (apart and excursion.metric != SKIPS) or excursion.rows >= _least(
+        excursion.metric, contract, limits
+    )
 
 
 def _least(metric: str, contract: Contract, limits: Limits) -> int:

@@ -45,6 +45,7 @@ MOVES = 5  # from row to row that all exceed TIGHT: the loss has too few decimal
 # of the value; the losses of two batches never lie so near to each other unless the weights give
 # every input the same output. Fewer digits than these may hide that they differ.
 FIRST, ROUNDING, DIGITS = 8, 8 * 2.0**-23, 7
+MOST_CLASSES = math.log(2**24)  # of a softmax: single precision counts no further
 # A record that begins so late has no first rows to be compared with. Trained weights give batches
 # losses that differ by a per cent and more (a standard deviation of one nat an example, hundreds of
 # examples); within a third of that around the logarithm of at least a hundred classes are weights
@@ -59,7 +60,7 @@ RULES = (
     SKIPPED, LEAST, MOST, STEPS, TIGHT, FELL, LEARNED, DEEPER, RATE, FALL, SURE,
     *CLASSES, *ABOVE, TOUCHED, BELOW, SETTLES, STANDS, STANDS_STEPS,
     EARLY, EARLY_STEPS, NEWEST, HIGHER, ABOVE_IT, MOVES,
-    FIRST, ROUNDING, DIGITS, LATE_STEP, NEAR, LEAST_CLASSES,
+    FIRST, ROUNDING, DIGITS, MOST_CLASSES, LATE_STEP, NEAR, LEAST_CLASSES,
 )  # fmt: skip
 
 
@@ -128,11 +129,13 @@ def follow_excerpt(state: FirstRows, step: int, loss: float) -> None:
 
 
 def _follow_one_number(state: FirstRows, step: int, loss: float) -> None:
-    """Weights whose last layer begins with zeros have one loss too, until a warm-up moves them."""
+    """Weights whose last layer begins with zeros have one loss too, the logarithm of the number of
+    classes, until a warm-up moves them.
+    """
     if abs(loss - state.losses[0]) > ROUNDING * loss:
         state.constant.end("constant", "loss")
         state.one_number = False
-    elif step - state.first_step >= STEPS:
+    elif step - state.first_step >= STEPS or not _may_be_logarithm(loss):
         state.constant.extend(step, 0.0, loss, 0.0)
 
 
@@ -145,6 +148,14 @@ def _late_levels(state: FirstRows, step: int) -> tuple[float, ...]:
     return tuple(
         level for level in levels if all(abs(x - level) < NEAR * level for x in state.losses)
     )
+
+
+def _may_be_logarithm(loss: float) -> bool:
+    """Whether it may be that of a whole number, as far as single precision tells."""
+    if not 0.0 < loss < MOST_CLASSES:
+        return False
+    classes = math.exp(loss)
+    return abs(classes - round(classes)) <= classes * ROUNDING * loss
 
 
 def _is_one_number(losses: list[float]) -> bool:
