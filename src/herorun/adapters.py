@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from herorun.core import lazy_pydantic
 from herorun.core.contract import KIND, Contract, explain_errors
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from herorun.core.adhoc_jobs.kind import JobKind
 
 _KIND = lazy_regex(KIND)
-
+Table: TypeAlias = Mapping[str, Any]
 
 ADAPTERS = {  # where the contract names the kind of a port
     "schedulers": "[scheduler] kind",
@@ -38,8 +38,6 @@ ADAPTERS = {  # where the contract names the kind of a port
     "stores.layouts": "[checkpoints] layout",
     "notifiers": "[issue] kind or [notify] kinds",
 }
-
-
 PORTS: Mapping[str, type] = {  # what each adapter must be able to do
     "schedulers": Scheduler,
     "schedulers.external": ById,
@@ -54,9 +52,9 @@ PORTS: Mapping[str, type] = {  # what each adapter must be able to do
 def connect(
     port: Literal["schedulers"],
     kind: str,
-    options: Mapping[str, Any],
+    options: Table,
     place: Place,
-    stated: Mapping[str, Any] | None = None,
+    stated: Table | None = None,
 ) -> Scheduler: ...
 
 
@@ -64,29 +62,21 @@ def connect(
 def connect(
     port: Literal["schedulers.external"],
     kind: str,
-    options: Mapping[str, Any],
+    options: Table,
     place: Place,
-    stated: Mapping[str, Any] | None = None,
+    stated: Table | None = None,
 ) -> ById: ...
 
 
 @overload
 def connect(
-    port: Literal["trackers"],
-    kind: str,
-    options: Mapping[str, Any],
-    place: Place,
-    stated: Mapping[str, Any] | None = None,
+    port: Literal["trackers"], kind: str, options: Table, place: Place, stated: Table | None = None
 ) -> Tracker: ...
 
 
 @overload
 def connect(
-    port: Literal["stores"],
-    kind: str,
-    options: Mapping[str, Any],
-    place: Place,
-    stated: Mapping[str, Any] | None = None,
+    port: Literal["stores"], kind: str, options: Table, place: Place, stated: Table | None = None
 ) -> Store: ...
 
 
@@ -94,38 +84,26 @@ def connect(
 def connect(
     port: Literal["stores.layouts"],
     kind: str,
-    options: Mapping[str, Any],
+    options: Table,
     place: Place,
-    stated: Mapping[str, Any] | None = None,
+    stated: Table | None = None,
 ) -> Layout: ...
 
 
 @overload
 def connect(
-    port: Literal["notifiers"],
-    kind: str,
-    options: Mapping[str, Any],
-    place: Place,
-    stated: Mapping[str, Any] | None = None,
+    port: Literal["notifiers"], kind: str, options: Table, place: Place, stated: Table | None = None
 ) -> Notifier: ...
 
 
 @overload
 def connect(
-    port: str,
-    kind: str,
-    options: Mapping[str, Any],
-    place: Place,
-    stated: Mapping[str, Any] | None = None,
+    port: str, kind: str, options: Table, place: Place, stated: Table | None = None
 ) -> object: ...
 
 
 def connect(
-    port: str,
-    kind: str,
-    options: Mapping[str, Any],
-    place: Place,
-    stated: Mapping[str, Any] | None = None,
+    port: str, kind: str, options: Table, place: Place, stated: Table | None = None
 ) -> object:
     """The adapter of a kind, its options validated; a `WrongUse` says which key is wrong or what
     there is.
@@ -157,7 +135,7 @@ def _must_fit(port: str, kind: str, adapter: object) -> None:
         )
 
 
-def trust_items(table: str, port: str, kind: str, options: Mapping[str, Any]) -> tuple[str, ...]:
+def trust_items(table: str, port: str, kind: str, options: Table) -> tuple[str, ...]:
     """What these options make this machine run, or send credentials to, as people read it; wrong
     ones are told later.
     """
@@ -174,9 +152,7 @@ def trust_items(table: str, port: str, kind: str, options: Mapping[str, Any]) ->
     return tuple(items(table, module.Options.model_construct(**stated)))
 
 
-def _with_present_names(
-    port: str, kind: str, module: Any, options: Mapping[str, Any]
-) -> Mapping[str, Any]:
+def _with_present_names(port: str, kind: str, module: Any, options: Table) -> Mapping[str, Any]:
     """The options, each by the name that the adapter has for it now; a `WrongUse` where one is
     there by both: it is unknown which of the two would be used.
     """
@@ -190,7 +166,7 @@ def _table_of(port: str) -> str:
     return port.rpartition(".")[2].removesuffix("s")
 
 
-def reach(kind: str, options: Mapping[str, Any]) -> RemoteTarget | None:
+def reach(kind: str, options: Table) -> RemoteTarget | None:
     """How the machine is reached on which a scheduler's jobs run; None where it is this one, or has
     no files for us.
 
@@ -204,7 +180,7 @@ def reach(kind: str, options: Mapping[str, Any]) -> RemoteTarget | None:
     return target
 
 
-def programs(kind: str, options: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+def programs(kind: str, options: Table) -> tuple[tuple[str, ...], ...]:
     """What must be on this machine's PATH for a scheduler, each with the argument that prints its
     version: `OWN_PROGRAMS` of its module always, `PROGRAMS` where no other machine is asked.
     """
@@ -258,7 +234,7 @@ def init_kind(port: str, settings: Mapping[str, str]) -> str:
     return ""
 
 
-def _validated(port: str, kind: str, module: Any, options: Mapping[str, Any]) -> Any:
+def _validated(port: str, kind: str, module: Any, options: Table) -> Any:
     try:
         return module.Options.model_validate(dict(options))
     except lazy_pydantic.ValidationError as error:

@@ -13,9 +13,10 @@ from builders import NOON, a_contract, a_history, a_row
 from curves import CALM, curve
 from herorun.core.detectors import Names
 from herorun.core.evidence import History, Nothing, Now
+from herorun.core.metric_names import names_of
 from herorun.core.ports import Place, Rows
 from herorun.sources import metrics
-from herorun.sources.metrics import CACHE, COLUMNS, keep_metrics, names_of
+from herorun.sources.metrics import CACHE, COLUMNS, keep_metrics
 from herorun.system.metrics_cache import fetched, generations
 from wording import mentions
 

@@ -34,8 +34,6 @@ from herorun.notifiers._markdown import harmless, keys_in, line_of, marked, plai
 MAX_ISSUES_SEARCHED = 300  # of our newest issues, for the one that carries the run's marker
 OVERLAP = timedelta(minutes=2)  # of two readings, because clocks differ
 _NUMBER = lazy_regex(r"/([^/]+/[^/]+)/issues/([0-9]+)")
-
-
 INIT_KEYS = ("repo",)  # of [tool.herorun.init], which stands for this kind
 
 

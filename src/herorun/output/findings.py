@@ -10,6 +10,7 @@ from herorun.core.gate_verdict import GateVerdict
 from herorun.core.plan import Retention
 from herorun.core.redaction.scrub import scrub, scrub_argv, scrub_tree
 from herorun.output import clean, hang, shortened, show_verdict
+from herorun.output.candidates import show_candidates
 from herorun.system import progress
 
 MARKS = {  # a sign for the eye, a word for the reader, and a colour
@@ -234,46 +235,6 @@ def _describe_verdict(answer: Any) -> str:
         return tally
     strict = answer.report.would_be.upper()
     return f"{tally}; [policy] mode is {answer.report.mode}, and enforce would give {strict}"
-
-
-def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
-    """The checkpoints that were looked into, newest first, and what the choice throws away; nothing
-    where none is.
-    """
-    if not document["candidates"]:
-        return
-    out.print("\nCheckpoints", style="bold")
-    most = 10 if progress.verbose else 4
-    for candidate in document["candidates"][:most]:
-        mark = "→" if candidate["chosen"] else " "
-        why = f": {clean(candidate['refused'])}" if candidate["refused"] else ""
-        hang(
-            out,
-            f"{mark} ",
-            f"{clean(candidate['path'])}, step {candidate['step']}, {candidate['state']}{why}",
-        )
-    left_out = max(len(document["candidates"]) - most, 0) + document["unexamined"]
-    if left_out:
-        out.print(f"  and {left_out} more", style="dim")
-    if document["discarded"]:
-        out.print(f"  {_describe_discarded(document['discarded'])}")
-
-
-def _describe_discarded(discarded: Mapping[str, Any]) -> str:
-    if discarded["steps"] == 0:
-        return "no step is discarded"
-    steps = (
-        "an unknown number of steps"
-        if discarded["steps"] is None
-        else count(discarded["steps"], "step")
-    )
-    hours = discarded["accelerator_hours"]
-    cost = (
-        f"accelerator-hours unknown: {clean(discarded['why'])}"
-        if hours is None
-        else f"{hours:,.1f} accelerator-hours"
-    )
-    return f"discarded: {steps}, {cost}"
 
 
 def plan_rows(plan: Any) -> list[tuple[str, str]]:

@@ -42,8 +42,6 @@ _COMMIT = lazy_regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 PROVEN = "proven"  # all of it was proven, or this clone made it
 PUBLISHED = "published"  # its commit was, and what the record alone tells of it was not
 MOST_TRIED = 20  # launches without a proof, the newest first: a forger may have written any number
-
-
 MISNAMED = "its name is not the run's and its number"
 
 
@@ -102,10 +100,8 @@ def _read_proofs(repository: Repository, slug: str, kind: str) -> frozenset[str]
 def _store_ids(repository: Repository, slug: str, ids: Iterable[str], kind: str = PROVEN) -> None:
     path = _file(repository, slug, kind)
     with locked(path.with_suffix(".lock"), what="another herorun that proves this record"):
-        write_atomic(
-            path,
-            (canonical(sorted(_read_proofs(repository, slug, kind) | set(ids))) + "\n").encode(),
-        )
+        proofs = sorted(_read_proofs(repository, slug, kind) | set(ids))
+        write_atomic(path, (canonical(proofs) + "\n").encode())
 
 
 def _proven_launches(repository: Repository, slug: str) -> frozenset[str]:
@@ -126,8 +122,7 @@ def must_be_whole(record: Record, rules: Contract, launching: Launching) -> None
 def describe_unstated(slug: str, launching: Launching, message: str) -> str:
     return (
         f"the record alone tells that {launching.instance} ran with {message}, and no published "
-        "contract states it; "
-        f"if you know it to be right: `herorun trust {slug}`"
+        f"contract states it; if you know it to be right: `herorun trust {slug}`"
     )
 
 
@@ -247,11 +242,8 @@ class _Prover:
         )
 
     def _contains(self, commit: str, tips: dict[str, str]) -> bool:
-        return (
-            bool(tips)
-            and self.repository.has(commit)
-            and bool(containing(self.repository, commit, tips))
-        )
+        repository = self.repository
+        return bool(tips and repository.has(commit) and containing(repository, commit, tips))
 
     def _named_tips(self) -> dict[str, str]:
         """The refs that [code] refs names; the record's own branch proves nothing of itself."""

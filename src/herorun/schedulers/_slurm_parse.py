@@ -28,30 +28,9 @@ SACCT = (
 )
 NO_ACCOUNTING = "accounting storage is disabled"
 _WITHOUT = (
-    *(
-        "SQUEUE_ACCOUNT",
-        "SQUEUE_ALL",
-        "SQUEUE_ARRAY",
-        "SQUEUE_CLUSTERS",
-        "SQUEUE_FORMAT",
-        "SQUEUE_FORMAT2",
-    ),
-    *(
-        "SQUEUE_LICENSES",
-        "SQUEUE_LOCAL",
-        "SQUEUE_NAMES",
-        "SQUEUE_PARTITION",
-        "SQUEUE_PRIORITY",
-        "SQUEUE_QOS",
-    ),
-    *(
-        "SQUEUE_SIBLING",
-        "SQUEUE_SORT",
-        "SQUEUE_STATES",
-        "SQUEUE_USERS",
-        "SACCT_LOCAL",
-        "SLURM_CLUSTERS",
-    ),
+    "SQUEUE_ACCOUNT SQUEUE_ALL SQUEUE_ARRAY SQUEUE_CLUSTERS SQUEUE_FORMAT SQUEUE_FORMAT2 "
+    "SQUEUE_LICENSES SQUEUE_LOCAL SQUEUE_NAMES SQUEUE_PARTITION SQUEUE_PRIORITY SQUEUE_QOS "
+    "SQUEUE_SIBLING SQUEUE_SORT SQUEUE_STATES SQUEUE_USERS SACCT_LOCAL SLURM_CLUSTERS"
 )
 _ID = lazy_regex(r"([0-9]+)([_+].*)?")
 _TAG = lazy_regex(
@@ -100,7 +79,7 @@ class SlurmRow:
 
 def programs(folder: str | None, conf: str | None, program: str, *names: str) -> list[str]:
     """A program of Slurm with its environment in order, the same here and behind ssh."""
-    env = ["env", *(f"-u{name}" for name in _WITHOUT), "SLURM_TIME_FORMAT=%s"]
+    env = ["env", *(f"-u{name}" for name in _WITHOUT.split()), "SLURM_TIME_FORMAT=%s"]
     env += [f"SLURM_CONF={conf}"] if conf else []
     return [*env, f"{folder}/{program}" if folder else program, *names]
 

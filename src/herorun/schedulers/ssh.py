@@ -98,7 +98,7 @@ class SshScheduler:
         admission_text = (
             build.admission_there(admission, order["request"]["code"]) if self._ships else ""
         )
-        private = _json({"secrets": secrets, "admission": admission_text})
+        private = json.dumps({"secrets": secrets, "admission": admission_text}).encode("ascii")
         answer = self._probe_instances([name])
         if not self._job(name, answer):
             began, archive = time.monotonic(), build.packed(code) if self._ships else b""
@@ -296,7 +296,3 @@ class SshScheduler:
 def _instance(name: str) -> str:
     must_be_instance(name)
     return name
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value).encode("ascii")

@@ -7,7 +7,7 @@ mere status, or a crash, could lose an excursion that ended in between. Each has
 and can be deleted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -30,6 +30,7 @@ from herorun.core.detectors.resume import put_in_order
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.evidence import History, Metrics, Nothing, Now
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.metric_names import names_of
 from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.core.ports.columnar import (
     ColumnarRows,
@@ -280,34 +281,6 @@ def _clean_row(row: Row) -> Row:
 @lru_cache(100_000)
 def _clean_name(name: str) -> str:
     return scrub(name)
-
-
-def names_of(contract: Contract) -> Names:
-    """Which columns are which, the contract's names first."""
-    own_names, usual = contract.tracker.metrics, Names()
-    watched = tuple(name for ours, name in own_names.items() if ours not in ("loss", "step"))
-    stated = contract.babysit.thresholds.get("metric-out-of-band", {}).get("bands", ())
-    bands = [band.split() for band in stated]
-    return Names(
-        loss=(own_names["loss"],) if "loss" in own_names else usual.loss,
-        watched=(*watched, *usual.watched),
-        first_step=contract.tracker.first_step,
-        norm=_merge_names(own_names, ("grad_norm",), usual.norm),
-        rate=_merge_names(own_names, ("lr", "learning_rate"), usual.rate),
-        time=_merge_names(own_names, ("step_time", "step_time_s"), usual.time),
-        speed=_merge_names(own_names, ("tokens_per_s", "samples_per_s"), usual.speed),
-        skipped=_merge_names(own_names, ("skipped",), usual.skipped),
-        declared=tuple(dict.fromkeys((*watched, *(band[0] for band in bands)))),
-        bands=tuple((name, float(least), float(most)) for name, least, most in sorted(bands)),
-        phases=tuple(sorted(phase.step for phase in contract.phase)),
-    )
-
-
-def _merge_names(
-    own_names: Mapping[str, str], ours: tuple[str, ...], usual: tuple[str, ...]
-) -> tuple[str, ...]:
-    """The contract's own name for it before the usual ones."""
-    return (*(own_names[name] for name in ours if name in own_names), *usual)
 
 
 def _cached(cache: Path, version: str) -> MetricsState:

@@ -13,8 +13,9 @@ from herorun.core.averages import fmean
 from herorun.core.contract import Contract
 from herorun.core.evidence import History, Nothing, PriorLaunch, SourceLoss
 from herorun.core.health.opening import ROWS, weights_of
+from herorun.core.metric_names import names_of
 from herorun.core.ports import Place
-from herorun.sources.metrics import COLUMNS, names_of
+from herorun.sources.metrics import COLUMNS
 from herorun.system.metrics_cache import Fetched, fetched
 
 NEAR = 200  # steps before the checkpoint

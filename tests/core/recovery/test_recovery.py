@@ -18,9 +18,10 @@ from herorun.core.errors import WrongUse
 from herorun.core.evidence import Candidate, Checkpoints, History, Instance, JobState, Triage
 from herorun.core.notify.escalation import Option
 from herorun.core.notify.escalation_policy import Case, all_answered
+from herorun.core.recovery.backoff import wait_of
 from herorun.core.recovery.bad_node import delete_command, machine_at
 from herorun.core.recovery.classify import Cause, Ending, ending_of
-from herorun.core.recovery.decision import attempts, repeated, stuck, wait_of
+from herorun.core.recovery.decision import attempts, repeated, stuck
 from herorun.core.recovery.diagnosis import Scene
 from herorun.core.recovery.policy import (
     ActionPause,

@@ -22,13 +22,13 @@ from herorun.core.notify.escalation_policy import (
     sticky,
     trouble_began,
 )
+from herorun.core.recovery.backoff import wait_until
 from herorun.core.recovery.bad_node import describe_replacement
 from herorun.core.recovery.classify import BAD_ACCELERATOR
 from herorun.core.recovery.decision import (
     MOST_TRIES,
     not_relaunched,
     relaunch_objection,
-    wait_until,
     why_recoverable,
 )
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy, Tries

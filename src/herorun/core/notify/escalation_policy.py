@@ -10,11 +10,11 @@ from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.durations import format_span
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation import Option
+from herorun.core.recovery.backoff import wait_until
 from herorun.core.recovery.classify import Ending
 from herorun.core.recovery.decision import (
     RelaunchObjection,
     relaunch_objection,
-    wait_until,
 )
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 

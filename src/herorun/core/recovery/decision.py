@@ -5,7 +5,7 @@ journal, so it is the same on every machine and after every interruption.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import takewhile
 
 from herorun.core.babysit.action_key import Verb, write_key
@@ -22,8 +22,6 @@ from herorun.core.recovery.policy import Ledger, RecoveryPolicy, hours_used
 
 MOST_TRIES = 3  # of one action, before a person is asked instead
 MOST_WITHOUT_CHECKPOINT = 4  # ends of any kind in a row, before a person is asked
-FIRST_WAIT = timedelta(seconds=60)  # after the first end without a new complete checkpoint
-LONGEST_WAIT = timedelta(minutes=30)
 SPEND = EscalationReason.SPEND
 # No answer makes these a relaunch, which would run what was admitted: the same code, the same
 # numbers, the same root.
@@ -210,10 +208,7 @@ def _spent(
     objections = []
     if ending is not None and not ending.cause.free and ending.cause is not Cause.CODE_BUG:
         most = policy.budget(ending.cause) or 0
-        relaunches = sum(
-            cause is ending.cause and now - at <= policy.window for at, cause in ledger.spent
-        )
-        if relaunches >= most:
+        if _relaunches_after(ending.cause, policy, ledger, now) >= most:
             objections.append(
                 RelaunchObjection(
                     "budget",
@@ -233,6 +228,11 @@ def _spent(
             ),
         )
     return [*objections[:1], *_hours(policy, ledger, now)]
+
+
+def _relaunches_after(cause: Cause, policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> int:
+    """Those within the window."""
+    return sum(earlier is cause and now - at <= policy.window for at, earlier in ledger.spent)
 
 
 def _hours(policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> list[RelaunchObjection]:
@@ -260,31 +260,6 @@ def _tried(ledger: Ledger) -> list[RelaunchObjection]:
     return []
 
 
-def wait_of(relaunches: int) -> timedelta:
-    """How long to wait after so many relaunches without a new complete checkpoint; a new one resets
-    it.
-    """
-    if relaunches < 1:
-        return timedelta()
-    doubled: timedelta = FIRST_WAIT * 2 ** (min(relaunches, 20) - 1)
-    return min(doubled, LONGEST_WAIT)
-
-
-def wait_until(
-    since: datetime, ledger: Ledger, ending: Ending | None, now: datetime
-) -> datetime | None:
-    """When an instance that was seen ended `since` may be relaunched; None: now. A person's yes
-    waits for nothing.
-
-    An end in the future was seen by a clock that was set back since, and nobody waits until it
-    comes again.
-    """
-    if since > now or (ledger.answer and ledger.answer.yes):
-        return None
-    due = since + wait_of(attempts(ledger.endings, ending))
-    return due if due > now else None
-
-
 def why_recoverable(ending: Ending, policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> str:
     """What a relaunch's reason says: why this failure can be recovered from, and what is left of
     the budget.
@@ -294,10 +269,6 @@ def why_recoverable(ending: Ending, policy: RecoveryPolicy, ledger: Ledger, now:
     if ending.cause.free:
         return f"recoverable: {ending.cause} is free"
     most = policy.budget(ending.cause) or 0
-    relaunches = sum(
-        cause is ending.cause and now - at <= policy.window for at, cause in ledger.spent
-    )
-    return (
-        f"recoverable: {ending.cause}, relaunch {relaunches + 1} of {most} in "
-        f"{format_duration(policy.window)}"
-    )
+    number = _relaunches_after(ending.cause, policy, ledger, now) + 1
+    window = format_duration(policy.window)
+    return f"recoverable: {ending.cause}, relaunch {number} of {most} in {window}"

@@ -222,9 +222,8 @@ def _was_begun(run: MonitoredRun, instance: str) -> bool:
     """
     memory = run.record.memory()
     names = [one.name for one in memory.instances]
-    launchings = [
-        memory.launchings[name] for name in names if name in memory.launchings
-    ]  # not of an unplanned job
+    # not of an unplanned job
+    launchings = [memory.launchings[name] for name in names if name in memory.launchings]
     launchings += [memory.unsettled] if memory.unsettled else []
     return any(launching.relaunch_of == instance for launching in launchings)
 
@@ -291,9 +290,8 @@ def _settled(run: MonitoredRun, intended: Intended) -> Done | Failed:
             rollback_key(launching.relaunch_of, back.step if back else None),
         ):
             return Done(now(), intended.key, intended.attempt, result=instance.name)
-    return Failed(
-        now(), intended.key, intended.attempt, "interrupted; decided on again", interrupted=True
-    )
+    why = "interrupted; decided on again"
+    return Failed(now(), intended.key, intended.attempt, why, interrupted=True)
 
 
 def _is_retry_due(run: MonitoredRun, key: str) -> bool:

@@ -56,31 +56,13 @@ from herorun.system.git import Repository
 UNPLANNED = Nothing("the job has no contract")
 # What can be asked of a job by its scheduler and its log alone. The others need a contract, a
 # tracker or a store.
-LOG_AND_SCHEDULER_CHECKS = frozenset(
-    {
-        *(
-            "monitor-blind",
-            "buffered-output",
-            "crashed",
-            "host-contention",
-            "error-in-log",
-            "failing-log",
-            "late-tick",
-            "missing-channel",
-            "partial-allocation",
-            "pending-too-long",
-            "repeated-crash",
-        ),
-        *(
-            "stale-monitor",
-            "stalled-steps",
-            "stopped-by-hand",
-            "undelivered-escalation",
-            "unfinished-action",
-            "stalled-by-infrastructure",
-        ),
-    }
+_CHECKS = (
+    "monitor-blind buffered-output crashed host-contention error-in-log failing-log late-tick "
+    "missing-channel partial-allocation pending-too-long repeated-crash stale-monitor "
+    "stalled-steps stopped-by-hand undelivered-escalation unfinished-action "
+    "stalled-by-infrastructure"
 )
+LOG_AND_SCHEDULER_CHECKS = frozenset(_CHECKS.split())
 # Of these nothing is known without a repository, a tracker of its own, or an output root.
 _UNKNOWN_KINDS = (
     kinds.Checkpoints,

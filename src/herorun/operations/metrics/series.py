@@ -15,11 +15,12 @@ from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.goodput.states import SECOND
 from herorun.core.goodput.timeline import Beat
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.metric_names import names_of
 from herorun.core.ports import Row, Tracker
 from herorun.core.ports.columnar import ColumnarRows, parts_of
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import MonitoredRun, Run
-from herorun.sources.metrics import COLUMNS, names_of, read_rows
+from herorun.sources.metrics import COLUMNS, read_rows
 from herorun.system import progress
 from herorun.system.metrics_cache import Fetched, Piece, Point, columns_of_points, fetched
 

@@ -15,12 +15,12 @@ from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import Launching
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.metric_names import names_of
 from herorun.core.plan import moved
 from herorun.operations.metrics.series import Curves, RowSeries, curves_of
 from herorun.operations.report.comparison import Compared
 from herorun.operations.report.curve_file import columns_of, rows_of
 from herorun.runs import Run, watched_run
-from herorun.sources.metrics import names_of
 from herorun.system.metrics_cache import Point
 
 # Besides the config: what else of a plan decides how it trains. The rest of it is where and under

@@ -31,6 +31,7 @@ from herorun.core.health.run_health import BY_STATE, RunHealth
 from herorun.core.health.training import AwaitedEvidence
 from herorun.core.journal import Memory
 from herorun.core.lineage import given_up
+from herorun.core.metric_names import names_of
 from herorun.core.ports import Scheduler
 from herorun.core.redaction.scrub import scrub
 from herorun.core.run_summary import OpenAlert, Pace, RunSummary, pace_of, sparkline
@@ -40,7 +41,7 @@ from herorun.operations.health.rules import evidence_file
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.heartbeat import last_heartbeat, next_due
 from herorun.runs import Run, open_run
-from herorun.sources.metrics import COLUMNS, names_of
+from herorun.sources.metrics import COLUMNS
 from herorun.system.clock import now
 from herorun.system.metrics_cache import Fetched, fetched
 

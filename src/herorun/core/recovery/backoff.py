@@ -1,0 +1,35 @@
+"""How long a relaunch waits after ends that brought no new complete checkpoint."""
+
+from datetime import datetime, timedelta
+
+from herorun.core.recovery.classify import Ending
+from herorun.core.recovery.decision import attempts
+from herorun.core.recovery.policy import Ledger
+
+FIRST_WAIT = timedelta(seconds=60)  # after the first end without a new complete checkpoint
+LONGEST_WAIT = timedelta(minutes=30)
+
+
+def wait_of(relaunches: int) -> timedelta:
+    """How long to wait after so many relaunches without a new complete checkpoint; a new one resets
+    it.
+    """
+    if relaunches < 1:
+        return timedelta()
+    doubled: timedelta = FIRST_WAIT * 2 ** (min(relaunches, 20) - 1)
+    return min(doubled, LONGEST_WAIT)
+
+
+def wait_until(
+    since: datetime, ledger: Ledger, ending: Ending | None, now: datetime
+) -> datetime | None:
+    """When an instance that was seen ended `since` may be relaunched; None: now. A person's yes
+    waits for nothing.
+
+    An end in the future was seen by a clock that was set back since, and nobody waits until it
+    comes again.
+    """
+    if since > now or (ledger.answer and ledger.answer.yes):
+        return None
+    due = since + wait_of(attempts(ledger.endings, ending))
+    return due if due > now else None

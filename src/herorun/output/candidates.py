@@ -1,0 +1,48 @@
+"""Shows the checkpoints that a launch could start from, and what the choice discards."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from herorun.core.finding import count
+from herorun.output import clean, hang
+from herorun.system import progress
+
+
+def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
+    """The checkpoints that were looked into, newest first, and what the choice throws away; nothing
+    where none is.
+    """
+    if not document["candidates"]:
+        return
+    out.print("\nCheckpoints", style="bold")
+    most = 10 if progress.verbose else 4
+    for candidate in document["candidates"][:most]:
+        mark = "→" if candidate["chosen"] else " "
+        why = f": {clean(candidate['refused'])}" if candidate["refused"] else ""
+        hang(
+            out,
+            f"{mark} ",
+            f"{clean(candidate['path'])}, step {candidate['step']}, {candidate['state']}{why}",
+        )
+    left_out = max(len(document["candidates"]) - most, 0) + document["unexamined"]
+    if left_out:
+        out.print(f"  and {left_out} more", style="dim")
+    if document["discarded"]:
+        out.print(f"  {_describe_discarded(document['discarded'])}")
+
+
+def _describe_discarded(discarded: Mapping[str, Any]) -> str:
+    if discarded["steps"] == 0:
+        return "no step is discarded"
+    steps = (
+        "an unknown number of steps"
+        if discarded["steps"] is None
+        else count(discarded["steps"], "step")
+    )
+    hours = discarded["accelerator_hours"]
+    cost = (
+        f"accelerator-hours unknown: {clean(discarded['why'])}"
+        if hours is None
+        else f"{hours:,.1f} accelerator-hours"
+    )
+    return f"discarded: {steps}, {cost}"
