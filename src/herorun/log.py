@@ -39,8 +39,7 @@ def log(
     `tokens_per_s` by their names; other units are yours. `step` counts from the contract's `[tracker] first_step`.
 
     A relative `path` is within the admitted output root; without `path` the line goes to the file that the contract's
-    tracker reads. Nothing is written on ranks other than the first, nor without both an admission and an absolute
-    `path`.
+    tracker reads. Without an admission only an absolute `path` is written. Ranks other than the first write nothing.
 
     A `step` that is no integer raises TypeError. A value that is no number and a file that cannot be written are
     reported once, on standard error, and the training continues.
