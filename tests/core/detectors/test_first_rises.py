@@ -126,4 +126,4 @@ def test_after_so_many_rows_the_trend_says_what_is_usual():
 def test_a_loss_below_zero_ends_it():
     state = folded(curve(1.0, 1.01, -0.1, 1.0, 1.02, 1.0, 4.0, *[1.0] * WAITING))
 
-    assert state.loss.rises.over and not state.loss.rises.excursions()
+    assert state.loss.rises.is_over and not state.loss.rises.excursions()

@@ -14,7 +14,7 @@ from herorun.core.journal import JournalLine, chain
 from herorun.core.record import logbook as module
 from herorun.core.record.logbook import add_to_pages, join_pages, page_number, page_path, pages_of
 from herorun.core.record.logbook_entries import EVENTS, INSTANCES
-from herorun.core.record.render import add_lines, digest_of, new_logbook
+from herorun.core.record.render import add_entries, digest_of, entries_of, new_logbook
 from herorun.core.record.verify import RecordSnapshot, judge_history
 from herorun.runs import template
 from wording import mentions
@@ -93,7 +93,9 @@ def last() -> tuple[list[JournalLine], Pages]:
 def test_a_short_logbook_is_one_page_in_the_seeds_shape(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     lines = chain(events(), "", digest_of)
-    assert add_to_pages(FIRST, 1, first_page(), lines) == {FIRST: add_lines(first_page(), lines)}
+    assert add_to_pages(FIRST, 1, first_page(), lines) == {
+        FIRST: add_entries(first_page(), entries_of(lines))
+    }
 
 
 def test_each_page_leads_to_the_next_and_back() -> None:
@@ -124,15 +126,15 @@ def test_many_entries_at_once_make_the_same_pages() -> None:
 
 def test_its_pages_are_one_logbook() -> None:
     lines, pages = last()
-    assert join_pages([*pages.values()]) == add_lines(first_page(), lines)
+    assert join_pages([*pages.values()]) == add_entries(first_page(), entries_of(lines))
 
 
 def test_a_logbook_that_grew_before_there_were_pages_goes_on_in_another() -> None:
     lines, _ = last()
-    old = add_lines(first_page(), lines[:-1])
+    old = add_entries(first_page(), entries_of(lines[:-1]))
     pages = add_to_pages(FIRST, 1, old, lines[-1:])
     assert pages[FIRST] == f"{old}\nContinued in [tiny_002.md](tiny_002.md).\n"
-    assert join_pages([*pages.values()]) == add_lines(first_page(), lines)
+    assert join_pages([*pages.values()]) == add_entries(first_page(), entries_of(lines))
     assert (
         judge_history([snapshot(lines[:-1], {FIRST: old}), snapshot(lines, pages, 1)]).faults == ()
     )
@@ -284,7 +286,7 @@ def test_an_entry_that_was_added_to_a_closed_page_is_found() -> None:
     lines, pages = last()
     (more,) = chain([Noted(NOON, "dri", "late", {"Status": "late"})], lines[-1].hash, digest_of)
     text, told = module.opened(pages[SECOND])
-    forged = {**pages, SECOND: module.closed(add_lines(text, [more]), FIRST, 3)}
+    forged = {**pages, SECOND: module.closed(add_entries(text, entries_of([more])), FIRST, 3)}
     assert told == "tiny_003.md"
     found = judge_history([*history(), snapshot([*lines, more], forged, len(lines))]).faults
     assert mentions("\n".join(found), f"{SECOND}", "changed", "closed")

@@ -18,9 +18,10 @@ from herorun.core.record.logbook_entries import (
 from herorun.core.record.render import (
     CONTRACT_LINES,
     MARK,
-    add_lines,
+    add_entries,
     command_line,
     digest_of,
+    entries_of,
     instance_lines,
     new_logbook,
     tracker_name,
@@ -36,7 +37,7 @@ HOSTILE = "a\n\n## Event Log\n### x\r\n- Status: fine <!-- herorun --> \x1b[31m 
 def logbook(*events):
     text = new_logbook(TEMPLATE, "tiny", {"DRI": "@dri"})
     for line in chain(events, START):
-        text = add_lines(text, [line])
+        text = add_entries(text, entries_of([line]))
     return text
 
 

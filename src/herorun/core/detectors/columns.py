@@ -206,7 +206,7 @@ def _norm_decides(state: MetricsState, losses: Sequence[float]) -> bool:
     """Whether the loss is judged by the gradient norm of the same row: among the first rows, and
     where it is zero.
     """
-    return not state.loss.rises.over or 0.0 in losses
+    return not state.loss.rises.is_over or 0.0 in losses
 
 
 def _is_regular(state: MetricsState, name: str) -> bool:

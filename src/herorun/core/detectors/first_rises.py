@@ -35,17 +35,17 @@ class Rise(NamedTuple):
     times: float
     before: int  # rows that they are compared with, at least
     within: float = math.inf  # times the lowest of those, that the highest may be
-    whole: bool = False  # all rows before, and not only the newest of them
-    late: bool = False  # only in a record that begins in the midst of a training
+    all_rows: bool = False  # all rows before, and not only the newest of them
+    mid_training: bool = False  # only in a record that begins in the midst of a training
 
 
 RISES = (
-    Rise(1, 10.0, 3, whole=True),
+    Rise(1, 10.0, 3, all_rows=True),
     Rise(1, 3.0, 4, 1.1),
     Rise(3, 2.0, 3, 1.2),
     Rise(3, 1.5, 4, 1.1),
-    Rise(2, 10.0, 1, whole=True, late=True),
-    Rise(5, 1.5, 2, 1.1, whole=True, late=True),
+    Rise(2, 10.0, 1, all_rows=True, mid_training=True),
+    Rise(5, 1.5, 2, 1.1, all_rows=True, mid_training=True),
 )
 RULES = (
     ROWS, NEAR_ZERO, LATE_STEP, STAYS, LONGEST, TOGETHER, BOTH, PAIR, CLIMB, CLIMBED, FELL,
@@ -58,7 +58,7 @@ _CLIMBED, _FELL = math.log(CLIMBED), math.log(FELL)
 
 @dataclass(slots=True)
 class FirstRises:
-    over: bool = False  # the trend has settled, or the loss is not always above zero
+    is_over: bool = False  # the trend has settled, or the loss is not always above zero
     first_step: int = 0
     steps: list[int] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)  # of those rows, as logarithms
@@ -67,7 +67,7 @@ class FirstRises:
 
     @property
     def goes_on(self) -> bool:
-        return not self.over or self.watch.streak is not None
+        return not self.is_over or self.watch.streak is not None
 
     def excursions(self) -> list[Excursion]:
         return self.watch.excursions("risen", "loss")
@@ -106,21 +106,23 @@ def follow_rise(
 
 def stop(state: FirstRises) -> None:
     """No more is judged; what has risen continues until it is back."""
-    state.over, state.steps, state.losses, state.norms = True, [], [], []
+    state.is_over, state.steps, state.losses, state.norms = True, [], [], []
 
 
 def _newest_risen(state: FirstRises) -> tuple[int, float]:
     """How many of the newest rows have risen, and the logarithm of what is usual; 0 for none."""
     losses = state.losses
     length = state.steps[-1] - state.first_step
-    late = state.first_step >= LATE_STEP and state.first_step > 2 * length
+    is_mid_training = state.first_step >= LATE_STEP and state.first_step > 2 * length
     for rise in RISES:
         reference = (
             losses[: -rise.newest]
-            if rise.whole
+            if rise.all_rows
             else losses[-rise.newest - rise.before : -rise.newest]
         )
-        if (late or not rise.late) and _is_risen(reference, losses[-rise.newest :], rise):
+        if (is_mid_training or not rise.mid_training) and _is_risen(
+            reference, losses[-rise.newest :], rise
+        ):
             return rise.newest, median(reference)
     if _leap_together(state):
         return PAIR, median(losses[-PAIR - TOGETHER : -PAIR])

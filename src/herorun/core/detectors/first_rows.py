@@ -79,7 +79,7 @@ class FirstRows:
     lowest: float = math.inf  # of the rows that the next value stands for
     level: float = 0.0  # that it stands at
     smooth: float = 0.0  # the newest rows
-    over: bool = False  # it has learned, or did not begin at the beginning
+    is_over: bool = False  # it has learned, or did not begin at the beginning
     flat: ExcursionWatch = field(default_factory=ExcursionWatch)
     levels: tuple[float, ...] = ()  # of chance, that the first loss lies a little above
     higher: int = 0  # a bit for each of the newest rows: above the lowest of these levels
@@ -89,7 +89,7 @@ class FirstRows:
     above: ExcursionWatch = field(default_factory=ExcursionWatch)
     losses: list[float] = field(default_factory=list)  # the first ones
     # levels of chance near which a record that begins late stays
-    late: tuple[float, ...] = ()
+    late_levels: tuple[float, ...] = ()
     one_number: bool = False  # all rows so far
     constant: ExcursionWatch = field(default_factory=ExcursionWatch)
     repeats: RepeatedRows = field(default_factory=RepeatedRows)
@@ -97,9 +97,9 @@ class FirstRows:
     @property
     def goes_on(self) -> bool:
         """Whether the next row may say more about the beginning."""
-        is_short = len(self.losses) < FIRST or not self.repeats.over
-        levels = self.levels or self.worse or self.late
-        return is_short or not self.over or bool(levels or self.one_number)
+        is_short = len(self.losses) < FIRST or not self.repeats.is_over
+        levels = self.levels or self.worse or self.late_levels
+        return is_short or not self.is_over or bool(levels or self.one_number)
 
     def excursions(self) -> list[Excursion]:
         kinds = ("flat", "chance", "above", "constant")
@@ -118,12 +118,17 @@ def follow_excerpt(state: FirstRows, step: int, loss: float) -> None:
         state.losses.append(loss)
         if len(state.losses) < FIRST:
             return
-        state.late, state.one_number = _late_levels(state, step), _is_one_number(state.losses)
+        state.late_levels, state.one_number = (
+            _late_levels(state, step),
+            _is_one_number(state.losses),
+        )
     if state.one_number:
         _follow_one_number(state, step, loss)
-    state.late = tuple(level for level in state.late if abs(loss - level) < NEAR * level)
-    if state.late:
-        state.chance.extend(step, 0.0, state.late[0], 0.0)
+    state.late_levels = tuple(
+        level for level in state.late_levels if abs(loss - level) < NEAR * level
+    )
+    if state.late_levels:
+        state.chance.extend(step, 0.0, state.late_levels[0], 0.0)
     elif not state.levels:
         state.chance.end("chance", "loss")
 
@@ -222,10 +227,10 @@ def follow_start(state: FirstRows, step: int, y: float) -> None:
         state.moves, state.finest = state.moves + 1, min(state.finest, abs(y - state.before))
         state.before = y
     if state.rows == 2 and state.first_step > 2 * (step - state.first_step):
-        state.over = True  # the rows before are not here
+        state.is_over = True  # the rows before are not here
     if state.rows <= SKIPPED:
         state.first = max(state.first, y)
-    if state.over or state.rows <= SKIPPED:
+    if state.is_over or state.rows <= SKIPPED:
         return
     if state.flat.streak is not None:
         _go_on(state, step, y)
@@ -243,20 +248,20 @@ def _go_on(state: FirstRows, step: int, y: float) -> None:
         state.flat.extend(step, y - state.level, math.exp(state.level), 0.0)
         return
     state.flat.end("flat", "loss")
-    state.over = True
+    state.is_over = True
 
 
 def _weigh(state: FirstRows, step: int) -> None:
     values = state.values
     if len(values) >= LEAST and step - state.first_step >= STEPS:
         state.level = level = median(values)
-        state.over = level < state.first - LEARNED
+        state.is_over = level < state.first - LEARNED
         is_coarse = state.moves >= MOVES and state.finest > TIGHT
         fell = level <= state.first - FELL
-        if not state.over and fell and not is_coarse and _still(values):
+        if not state.is_over and fell and not is_coarse and _still(values):
             state.flat.extend(step, 0.0, math.exp(level), 0.0)
             state.smooth = level
-        if state.over or state.flat.streak is not None:
+        if state.is_over or state.flat.streak is not None:
             state.values = []
             return
     if len(values) >= MOST:

@@ -18,25 +18,25 @@ RULES = (SHORTEST, LONGEST, SPREAD)
 class RepeatedRows:
     first: list[float] = field(default_factory=list)  # rows until the first one comes again
     repeated: int = 0  # rows that repeat them
-    over: bool = False  # one did not, or none did in time
+    is_over: bool = False  # one did not, or none did in time
     watch: ExcursionWatch = field(default_factory=ExcursionWatch)
 
 
 def follow_repeats(state: RepeatedRows, step: int, loss: float) -> None:
     """One row more of a loss that has repeated its first rows so far, or may begin to."""
-    if state.over:
+    if state.is_over:
         return
     first, repeated = state.first, state.repeated
     if not first or (not repeated and loss != first[0]):
         first.append(loss)
-        state.over = len(first) > LONGEST
+        state.is_over = len(first) > LONGEST
     elif loss == first[repeated % len(first)] and _can_tell(first):
         state.repeated = repeated + 1
         if state.repeated >= len(first):
             state.watch.extend(step, 0.0, first[0], 0.0)
     else:
         state.watch.end("repeats", "loss")
-        state.over = True
+        state.is_over = True
 
 
 def _can_tell(first: list[float]) -> bool:

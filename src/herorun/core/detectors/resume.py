@@ -40,7 +40,7 @@ class AttemptStartPoint(NamedTuple):
     step: int
     high_water: int
     stride: float  # usual steps between two rows
-    far: bool  # rows are missing between the high water and this step
+    is_beyond_gap: bool  # rows are missing between the high water and this step
 
 
 @dataclass(slots=True)
@@ -116,7 +116,7 @@ def restart(state: Lineage, at: AttemptStartPoint, instance: str, trend: Trend) 
     state.comparison.instance, state.comparison.stride, state.comparison.broken = (
         instance,
         at.stride,
-        at.far or gap,
+        at.is_beyond_gap or gap,
     )
 
 

@@ -52,12 +52,6 @@ class AwaitedEvidence:
     message: str
     until: datetime | None = None
 
-    @property
-    def words(self) -> str:
-        return self.message + (
-            f"; allowed until {self.until:%Y-%m-%d %H:%M} UTC" if self.until else ""
-        )
-
 
 @dataclass(frozen=True)
 class Training:

@@ -37,13 +37,6 @@ def new_logbook(template: str, title: str, contract: Mapping[str, str]) -> str:
     )
 
 
-def add_lines(logbook: str, lines: Iterable[JournalLine]) -> str:
-    """The logbook with the entry of each journal line at the end of its section; a line may have
-    none.
-    """
-    return add_entries(logbook, entries_of(lines))
-
-
 def entries_of(lines: Iterable[JournalLine]) -> Iterator[tuple[str, str]]:
     """The section and the text, hidden mark and all, of each line that has an entry."""
     for line in lines:
