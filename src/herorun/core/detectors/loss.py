@@ -133,7 +133,7 @@ def _zero(state: LossState, step: int, norm: float | None) -> None:
     far longer than any before. From a nat on none does, unless nothing of the batch counted, and
     its gradient is zero too.
     """
-    is_first = not state.zeros and state.positive >= ONE_NAT
+    is_first = not (state.zeros or state.longest_zeros) and state.positive >= ONE_NAT
     if (is_first and (norm is None or 0.0 < norm < math.inf)) or state.emptied.streak is not None:
         state.emptied.extend(step, 0.0, state.positive, 0.0)
     state.zeros += 1
