@@ -88,5 +88,5 @@ def test_what_is_wrong_with_a_live_job_is_its_last_signal(alone: Alone, capsys: 
     for _ in range(2):
         answer = babysit(alone, capsys, *words)
     assert state(alone)["state"] == "running"
-    assert state(alone)["wandb_links"] == [link]
+    assert state(alone)["tracker_links"] == [link]
     assert "illegal memory access" in state(alone)["last_signal"], answer
