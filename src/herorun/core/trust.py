@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from herorun.core.canonical_json import canonical, plain
+from herorun.core.contract import Contract
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -32,6 +33,15 @@ def trust_items(table: str, options: Any) -> Iterator[str]:
                 for each in (name, *marks[0].siblings)
             ]
             yield f"[{table}] {', '.join(texts)}"
+
+
+def config_item(contract: Contract) -> Iterator[str]:
+    """The command that prints the resolved config, with the environment that it gets."""
+    if contract.config.command:
+        env = (
+            f", [command] env = {show_option(contract.command.env)}" if contract.command.env else ""
+        )
+        yield f"[config] command = {show_option(contract.config.command)}{env}"
 
 
 def _option_value(options: Any, name: str) -> Any:

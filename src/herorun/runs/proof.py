@@ -20,12 +20,12 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.record.launch_id import launch_id
 from herorun.core.redaction.scrub import scrub
+from herorun.core.trust import config_item
 from herorun.core.unstated import unstated
 from herorun.core.untrusted_json import read_json
 from herorun.record import Record
 from herorun.runs.launch_history import contract_at
 from herorun.runs.replan import MovedPlan, plan_again
-from herorun.runs.trusting import config_item
 from herorun.system.files import locked, write_atomic
 from herorun.system.git import Repository
 from herorun.system.git.tips import (

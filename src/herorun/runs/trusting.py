@@ -8,9 +8,9 @@ from pathlib import Path
 from herorun import adapters
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
-from herorun.core.trust import show_option
+from herorun.core.trust import config_item
 from herorun.system.git import Repository
-from herorun.system.trusted import ITEMS, VARIABLE, trusted, trusts_all
+from herorun.system.trusted import describe_missing_trust, untrusted_items
 
 
 def describe_untrusted(
@@ -24,14 +24,7 @@ def describe_untrusted(
     """
     must_be_the_users(contract, repository)
     missing = untrusted(contract, repository, items)
-    if not missing:
-        return ""
-    return (
-        f"Nothing was run, because the contract of {contract.slug} names what you have not "
-        "trusted in this repository: "
-        f"{'; '.join(missing)}. Look at it, then `herorun trust {contract.slug}` (in CI: "
-        f"{VARIABLE}=all)."
-    )
+    return describe_missing_trust(contract.slug, missing) if missing else ""
 
 
 def untrusted(
@@ -39,10 +32,7 @@ def untrusted(
 ) -> tuple[str, ...]:
     """The items that a person has to trust first."""
     items = tuple(all_items(contract)) if items is None else items
-    if not items or trusts_all():
-        return ()
-    trusted_items = trusted(repository.main, ITEMS)
-    return tuple(item for item in items if item not in trusted_items)
+    return untrusted_items(repository.main, items)
 
 
 def all_items(contract: Contract) -> Iterator[str]:
@@ -55,15 +45,6 @@ def all_items(contract: Contract) -> Iterator[str]:
         section = getattr(contract, table)
         yield from adapters.trust_items(table, port, section.kind, section.options)
     yield from config_item(contract)
-
-
-def config_item(contract: Contract) -> Iterator[str]:
-    """The command that prints the resolved config, with the environment that it gets."""
-    if contract.config.command:
-        env = (
-            f", [command] env = {show_option(contract.command.env)}" if contract.command.env else ""
-        )
-        yield f"[config] command = {show_option(contract.config.command)}{env}"
 
 
 def must_be_the_users(contract: Contract, repository: Repository) -> None:

@@ -32,6 +32,23 @@ def trusted(repository: Path, kind: str) -> frozenset[str]:
     return frozenset(entry.get(kind, ())) if isinstance(entry, dict) else frozenset()
 
 
+def untrusted_items(repository: Path, items: Iterable[str]) -> tuple[str, ...]:
+    """Those that a person has to trust first."""
+    items = tuple(items)
+    if not items or trusts_all():
+        return ()
+    trusted_items = trusted(repository, ITEMS)
+    return tuple(item for item in items if item not in trusted_items)
+
+
+def describe_missing_trust(slug: str, items: Iterable[str]) -> str:
+    return (
+        f"Nothing was run, because the contract of {slug} names what you have not trusted in this "
+        f"repository: {'; '.join(items)}. Look at it, then `herorun trust {slug}` (in CI: "
+        f"{VARIABLE}=all)."
+    )
+
+
 def trust(repository: Path, kind: str, values: Iterable[str]) -> None:
     """Add to it, for this repository alone."""
     path, name = trust_file(), str(repository.resolve())

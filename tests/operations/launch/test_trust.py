@@ -400,11 +400,20 @@ def test_a_plain_contract_needs_no_trust(story: Story, untrusting: Path, capsys:
     assert mentions(capsys.readouterr().out, "nothing", "trusted")
 
 
-def test_a_config_command_is_asked_about(story: Story, untrusting: Path, capsys: CAPTURE) -> None:
-    story.sign(config={"files": [], "command": ["sh", "-c", "echo '{}'"]}, final_step=4)
-    story.init()
-    assert story.herorun("preflight", SLUG) == 3
-    assert '[config] command = ["sh","-c"' in capsys.readouterr().err
+def test_a_config_command_is_not_run_before_it_is_trusted(
+    story: Story, home: Path, untrusting: Path, capsys: CAPTURE
+) -> None:
+    mark = home / "ran"
+    command = ["sh", "-c", f"touch {mark}; echo '{{}}'"]
+    story.sign(config={"files": [], "command": command}, final_step=4)
+    for argv in (["preflight", SLUG], ["init", SLUG], ["init", SLUG, "--json"], ["doctor", SLUG]):
+        capsys.readouterr()
+        code = story.herorun(*argv)
+        assert not mark.exists(), argv
+        if argv[0] != "doctor":
+            assert code == 3 and '[config] command = ["sh","-c"' in capsys.readouterr().err
+    assert story.herorun("trust", SLUG, "--yes") == 0 and story.herorun("init", SLUG) == 0
+    assert mark.exists()
 
 
 def test_an_ssh_configuration_in_the_repository_is_refused(

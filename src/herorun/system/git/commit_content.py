@@ -9,9 +9,11 @@ from typing import Any
 
 from herorun.core.config.files import LARGEST, UnreadableConfig, merge, parse_config, parse_json
 from herorun.core.contract import Contract
-from herorun.core.errors import WrongUse
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.trust import config_item
 from herorun.system.git import Repository, environment
 from herorun.system.process import run
+from herorun.system.trusted import describe_missing_trust, untrusted_items
 
 CONFIG_COMMAND_TIMEOUT = 120.0  # seconds
 
@@ -87,10 +89,12 @@ def _parsed(path: str, data: bytes) -> dict[str, Any]:
 
 def printed_config(repository: Repository, contract: Contract, commit: str) -> dict[str, Any]:
     """What the config command prints, run in an exported copy of the commit; `WrongUse` says why it
-    is no config.
+    is no config. `CouldNotLook` where a person has to trust it first.
     """
     from herorun.system.git.export import export
 
+    if missing := untrusted_items(repository.main, config_item(contract)):
+        raise CouldNotLook(describe_missing_trust(contract.slug, missing))
     command = contract.config.command
     env = environment() | dict(contract.command.env) | {"PYTHONDONTWRITEBYTECODE": "1"}
     with TemporaryDirectory(prefix="herorun-config-") as scratch:
