@@ -117,7 +117,7 @@ def _loss(
             declared=at.declared,
             boundary=at.boundary,
             before=before,
-            norm=_first_norm(values, names),
+            norm=None if value and state.loss.rises.is_over else _first_norm(values, names),
         )
         resume.see_loss(state.lineage, at.step, value)
         hidden = value == 0.0 and _is_norm_lost(values, names)

@@ -65,10 +65,6 @@ class FirstRises:
     norms: list[float] = field(default_factory=list)  # the same; nan where a row has none
     watch: ExcursionWatch = field(default_factory=ExcursionWatch)
 
-    @property
-    def goes_on(self) -> bool:
-        return not self.is_over or self.watch.streak is not None
-
     def excursions(self) -> list[Excursion]:
         return self.watch.excursions("risen", "loss")
 

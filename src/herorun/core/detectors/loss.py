@@ -104,8 +104,9 @@ def judge_loss(
         if start.worse:
             first_rows.follow_worse(start, step, loss)
         first_rows.follow_excerpt(start, step, loss)
-    if (fresh or not state.trend.rows) and state.rises.goes_on:
-        first_rises.follow_rise(state.rises, step, y, norm, declared, state.spike.streak)
+    rises = state.rises
+    if (not rises.is_over or rises.watch.streak is not None) and (fresh or not state.trend.rows):
+        first_rises.follow_rise(rises, step, y, norm, declared, state.spike.streak)
     gap, state.last_step = step - state.last_step, step
     if not state.trend.rows:
         state.trend.reset(y)

@@ -82,7 +82,10 @@ def _is_quiet(state: LossState) -> bool:
     """
     if state.same or state.zeros or state.signed or state.matched or state.anew:
         return False
-    if state.begun.goes_on or state.rises.goes_on or not state.settled:
+    rises = state.rises
+    if not rises.is_over or rises.watch.streak is not None:
+        return False
+    if state.begun.goes_on or not state.settled:
         return False
     if state.trend.rows < YOUNG or len(state.recent) != WINDOW:
         return False
