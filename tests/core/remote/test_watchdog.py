@@ -1,0 +1,80 @@
+"""Whether somebody outside must be told that a run is no longer monitored."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from builders import NOON, a_contract
+from core.babysit.test_policy import CHECKS, alert
+from core.story import begun
+from herorun.core.event import Decided, Sealed
+from herorun.core.journal import Memory
+from herorun.core.remote.watchdog import MonitorSilence, WatchState, watchdog
+
+HOUR = timedelta(hours=1)
+LAUNCHED = NOON - HOUR
+WATCHED = begun()
+NO_TICK = replace(WATCHED, last_seen=None, last_decided=None)
+
+
+def look(memory: Memory, now: datetime, cadence: str = "15m", **babysit: Any) -> MonitorSilence:
+    contract = a_contract(babysit={"cadence": cadence, **babysit})
+    return watchdog("tiny", memory, contract, CHECKS, now)
+
+
+def ticked(run: str, at: datetime = NOON) -> Decided:
+    return Decided(at=at, run=run, monitor="fresh", progress="~1/2")
+
+
+def test_two_cadences_without_a_tick_are_stale() -> None:
+    memory = replace(WATCHED, last_seen=NOON)
+    due = NOON + timedelta(minutes=30)
+    fresh, stale = look(memory, due - timedelta(seconds=1)), look(memory, due)
+    assert (fresh.monitor, stale.monitor) == (WatchState.FRESH, WatchState.STALE)
+    assert (stale.slug, stale.last_seen, stale.due) == ("tiny", NOON, due)
+    assert fresh.key == stale.key != look(replace(memory, last_seen=NOON + HOUR), due).key
+
+
+def test_a_short_cadence_is_stale_after_two_minutes_at_the_earliest() -> None:
+    memory = replace(WATCHED, last_seen=NOON)
+    assert look(memory, NOON, cadence="1s").due == NOON + timedelta(minutes=2)
+
+
+@pytest.mark.parametrize("last_seen", [None, LAUNCHED - HOUR])
+def test_without_a_tick_of_this_instance_the_launch_counts(last_seen: datetime | None) -> None:
+    silence = look(replace(NO_TICK, last_seen=last_seen), NOON)
+    assert (silence.monitor, silence.last_seen) == (WatchState.STALE, None)
+    assert silence.due == LAUNCHED + timedelta(minutes=30)
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        Memory(),
+        replace(WATCHED, sealed=Sealed(at=NOON, tag="t", commit="c", statement_digest="s")),
+        replace(WATCHED, last_decided=ticked("finished")),
+        replace(WATCHED, last_decided=ticked("down")),
+    ],
+)
+def test_where_nothing_is_to_be_watched_nobody_is_told(memory: Memory) -> None:
+    silence = look(memory, NOON + 9 * HOUR)
+    assert (silence.monitor, silence.due, silence.key) == (WatchState.NOT_WATCHED, None, "")
+    assert silence.last_seen == memory.last_seen
+
+
+def test_a_contract_may_decline_a_babysitter() -> None:
+    silence = look(WATCHED, NOON + 9 * HOUR, declined="ada watches it")
+    assert silence.monitor is WatchState.NOT_WATCHED and "ada watches it" in silence.why
+
+
+def test_the_end_of_an_earlier_instance_leaves_this_one_to_be_watched() -> None:
+    memory = replace(WATCHED, last_decided=ticked("finished", LAUNCHED - HOUR))
+    assert look(memory, NOON + 9 * HOUR).monitor is WatchState.STALE
+
+
+def test_a_run_that_is_down_is_watched_until_a_person_answers() -> None:
+    crashed = alert("crashed")
+    memory = replace(WATCHED, last_decided=ticked("down"), alerts={crashed.id: crashed})
+    assert look(memory, NOON + 9 * HOUR).monitor is WatchState.STALE
