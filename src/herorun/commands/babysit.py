@@ -182,4 +182,7 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
             output.show_json_line(UnreadDocument(slug=slug, error=message))
 
     with restart_if_replaced():
-        return worst(watch_all(names, Path(start), report, report_unread, end, every_run, same))
+        exit_codes = watch_all(
+            names, Path(start), report, report_unread, end, every=every_run, before_look=same
+        )
+        return worst(exit_codes)
