@@ -77,8 +77,8 @@ def seal(contract: Contract, start: str | PathLike[str] = ".") -> SealOutcome:
     """Run the seal checks, then tag, push and announce the run. Sealing twice gives one seal.
 
     `start` is a folder of the clone. If a finding is open, `.tag` is None and `.report` has the findings.
-    Raises `Blocked` if another seal has ended the run, and `CouldNotLook` if the checkpoint cannot be listed or the tag
-    cannot be pushed.
+    Raises `Blocked` if a seal of another kind has ended the run, and `CouldNotLook` if the checkpoint cannot be listed
+    or the tag cannot be pushed.
     """
     return _seal(_run_of_contract(contract, Path(start)))
 

@@ -48,7 +48,7 @@ class LaunchOutcome:
 
     @property
     def running(self) -> tuple[str, ...]:
-        """The live instances because of which nothing was submitted."""
+        """The live instances that prevented the submission."""
         if self.launched is not None:
             return ()
         live = self.preflight.report.evidence.get(LiveJobs)
