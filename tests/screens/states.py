@@ -225,7 +225,7 @@ STATES: dict[str, Any] = {
         alerts=[ENDED],
         next="herorun relaunch tiny",
         questions=["question/relaunch/crash"],
-        babysitter="gone, last heartbeat 2h3m ago: resume with `herorun babysit tiny`",
+        babysitter="gone, last heartbeat 2h3m ago: start it with `herorun babysit tiny`",
         monitor="stale",
     ),
     "ended": status(

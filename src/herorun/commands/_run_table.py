@@ -26,6 +26,7 @@ COLOURS = {
     "starting": "yellow",
     "healthy": "green",
 }
+TRAINS = ("healthy", "degraded", "starting")  # the states in which a speed is that of now
 COLUMNS = ("run", "state", "tick", "progress", "loss", "speed", "checkpoint", "next tick")
 FEWEST = 2  # columns that stay on any terminal
 GAP = 2  # cells between two columns
@@ -98,7 +99,10 @@ def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:
     rows = (
         ("left", remaining),
         ("loss", format_loss(summary)),
-        ("speed", format_pace(summary, usual=" of usual")),
+        (
+            "speed" if summary.run in TRAINS else "last speed",
+            format_pace(summary, usual=" of usual"),
+        ),
         ("checkpoint", format_checkpoint(summary)),
         ("next tick", format_tick(summary, at)),
     )

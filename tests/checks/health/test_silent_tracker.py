@@ -66,7 +66,7 @@ def test_a_log_that_goes_on_makes_it_the_trackers_fault_and_no_stall():
     "log", [JobLog(changed_at=NOON - 5 * MINUTE - SECOND), JobLog(), Nothing(), Unavailable("403")]
 )
 def test_a_log_that_stands_still_or_is_out_of_sight_makes_it_a_stall(log):
-    assert silent(20 * MINUTE, {JobLog: log}).outcome is Outcome.PASS
+    assert silent(20 * MINUTE, {JobLog: log}).outcome is Outcome.NOT_APPLICABLE
     assert silent(20 * MINUTE, {JobLog: log}, check=stalled_steps).outcome is Outcome.FAIL
 
 
@@ -79,7 +79,9 @@ def test_a_log_five_minutes_old_still_goes_on():
 
 
 def test_a_log_that_ended_with_the_rows_is_no_sign_of_life():
-    assert silent(16 * MINUTE, JobLog(changed_at=NOON - 15 * MINUTE)).outcome is Outcome.PASS
+    assert (
+        silent(16 * MINUTE, JobLog(changed_at=NOON - 15 * MINUTE)).outcome is Outcome.NOT_APPLICABLE
+    )
 
 
 def test_a_newer_checkpoint_is_a_sign_of_life():
@@ -88,8 +90,8 @@ def test_a_newer_checkpoint_is_a_sign_of_life():
         silent(90 * MINUTE, saved(120, 20 * MINUTE), check=stalled_steps).outcome is Outcome.UNKNOWN
     )
     # of the last row itself
-    assert silent(90 * MINUTE, saved(100, 20 * MINUTE)).outcome is Outcome.PASS
-    assert silent(90 * MINUTE, saved(120, 120 * MINUTE)).outcome is Outcome.PASS
+    assert silent(90 * MINUTE, saved(100, 20 * MINUTE)).outcome is Outcome.NOT_APPLICABLE
+    assert silent(90 * MINUTE, saved(120, 120 * MINUTE)).outcome is Outcome.NOT_APPLICABLE
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from herorun.core.evidence import (
     Now,
     Unavailable,
 )
-from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.liveness import FRESH, RowPatience, rows_since, sign_of_life
 from herorun.core.health.preconditions import not_running
 from herorun.core.lazy_dataclass import dataclass
@@ -60,8 +60,9 @@ def silent_tracker(
         return passed(f"{job.instance} reported within {most}", subject=job.instance)
     sign = sign_of_life(metrics, log, checkpoints, since, now.at, limits.fresh)
     if not sign:
-        return passed(
-            "the rows have stopped, and nothing else shows progress", subject=job.instance
+        return not_applicable(
+            "the rows have stopped, and nothing shows progress: `stalled-steps` judges it",
+            subject=job.instance,
         )
     what = "no row" if wrote else "no row at all"
     idle = format_span(now.at - since)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from herorun.core.evidence import Disk, Disks
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import NonNegativeInt, PositiveFloat
 
@@ -35,7 +35,7 @@ def room(disks: Disks, at: datetime, least: Headroom) -> list[Verdict]:
     return [failed(f"{path}: {reason}", subject=path) for path, reason in short if reason] or [
         passed(f"there is room on the disks of {', '.join(sorted(disks.now))}")
         if disks.now
-        else passed("no disk was checked")
+        else not_applicable("no disk was checked")
     ]
 
 

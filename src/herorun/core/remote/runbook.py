@@ -89,7 +89,7 @@ def _commands(contract: Contract, ways: Ways, facts: RunbookFacts) -> Iterator[s
     yield "## Commands"
     yield ""
     if ways.resume:
-        yield "Resume the run, but only after the patrol says that it is down:"
+        yield "Relaunch the run, but only after the patrol says that it is down:"
         yield from _write_code(ways.resume)
         if not contract.patrol.resume_command:
             yield "Then type the command that this prints as `next`; the patrol prints it too."
@@ -135,7 +135,7 @@ def _write_ways(ways: Ways) -> Iterator[str]:
         "| unknown, no answer | check the provider's console: power, balance. Restart nothing: "
         "the job may still run |"
     )
-    yield "| down, without its marker | resume the run as above, then start the chain again |"
+    yield "| down, without its marker | relaunch the run as above, then start the chain again |"
     yield "| a result | report its numbers as they are |"
     yield "| fewer files than the source | continue the transfer |"
     yield f"| done | remove the patrol: `{ways.remove.replace('|', chr(92) + '|')}` |"

@@ -24,9 +24,8 @@ def describe_babysitter(run: Run, is_finished: bool = False) -> str:
         at = timestamp(last_beat.replace(microsecond=0))
         return f"stopped (the run is over; last heartbeat {at})"
     if is_babysitter_lost(run):
-        return (
-            f"gone, last heartbeat {format_span(age)} ago: resume with `herorun babysit {run.slug}`"
-        )
+        command = f"herorun babysit {run.slug}"
+        return f"gone, last heartbeat {format_span(age)} ago: start it with `{command}`"
     return (
         f"{'monitor stale: ' if monitor_is_stale(run) else ''}last heartbeat {format_span(age)} ago"
     )
