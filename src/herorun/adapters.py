@@ -127,7 +127,7 @@ def _must_fit(port: str, kind: str, adapter: object) -> None:
     """A member by an older name would be missed, or ignored in silence where it is optional."""
     subject = f"The adapter {kind!r} of {ADAPTERS[port]}"
     if outdated := renamed_members(port, adapter):
-        raise WrongUse(f"{subject} has members by older names: {', '.join(outdated)}. Update it.")
+        raise WrongUse(f"{subject} uses old names of members: {', '.join(outdated)}. Rename them.")
     if lacking := missing_members(PORTS[port], adapter):
         raise WrongUse(
             f"{subject} lacks {', '.join(lacking)}, which core.ports.{PORTS[port].__name__} asks "

@@ -76,8 +76,7 @@ def command(
     if any(job_options.values()) or (not runs and not every_run and resumable(start)):
         if runs or every_run:
             raise WrongUse(
-                "--job and what belongs to it watch a job without a contract: do not name a run "
-                "as well."
+                "--job and its options are for a job without a contract: leave the run's name away."
             )
         return babysit_job(start, job_options, once, as_json, until)
     if not runs and not every_run and (run := only_run(start)):

@@ -47,7 +47,7 @@ def _verdict(
         return failed(message, subject=about)
     if not strict:
         return passed(
-            f"the waiver of {about} is recorded as approved by {who}; nothing proves it",
+            f"the waiver of {about} names {who} as approver; no commit or signature was checked",
             subject=about,
         )
     if isinstance(commit_author, str):

@@ -235,7 +235,7 @@ _REASONS = (  # what ssh says, and what it means to a reader
     ),
     (
         r"Permission denied",
-        "rejects the key: let its authorized_keys have yours, or name the right user.",
+        "rejects the key: add your public key to its authorized_keys, or name the right user.",
     ),
     (r"Could not resolve hostname", "is no host name that can be resolved from here: {said}."),
     (

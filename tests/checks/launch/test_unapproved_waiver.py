@@ -29,7 +29,7 @@ def test_a_name_that_nobody_made_an_approver_is_refused():
 def test_a_recorded_name_is_called_recorded():
     verdict = asked("@ana", BOB)
     assert verdict.outcome is Outcome.PASS
-    assert mentions(verdict.message, "@ana", "proves")
+    assert mentions(verdict.message, "@ana", "checked")
 
 
 @pytest.mark.parametrize("changes", [HERO, {"policy": {"approvals": "committed"}}])

@@ -63,5 +63,5 @@ def parse_gate(text: str) -> ComparisonGate:
         bool(match["percent"]),
     )
     if gate.bound is Bound.WITHIN and gate.size < 0:
-        raise ValueError(f"{text!r}: nothing is within less than 0")
+        raise ValueError(f"{text!r}: `within` needs a number of 0 or more")
     return gate

@@ -32,7 +32,8 @@ def parse_config(name: str, data: bytes) -> dict[str, Any]:
             raise
         raise UnreadableConfig(f"{name}: {str(error).splitlines()[0]}") from None
     if not isinstance(tables, dict):
-        raise UnreadableConfig(f"{name} holds {type(document).__name__}, not a table")
+        content = "nothing" if document is None else type(document).__name__
+        raise UnreadableConfig(f"{name} holds {content}, not a table")
     return tables
 
 

@@ -210,7 +210,7 @@ def _describe_diagnosis(job: Job, triage: Triage | None) -> str:
         _CLASSES.get(triage.failure_class) if triage else None,
     )
     if certain and log_cause and certain is not log_cause:
-        return _log_clause(triage, "; the scheduler's word counts, not its log's (", ")")
+        return _log_clause(triage, "; the scheduler's reason counts, not the log's (", ")")
     return (
         _log_clause(triage, "; its log says ")
         if triage and triage.failure_class != "unknown"

@@ -110,7 +110,7 @@ def _sizes(manifest: Manifest | None) -> list[str]:
         return []
     return [
         (
-            f"proven by size only: {len(bare)} of {count(len(manifest.files), 'file')} of "
-            f"{manifest.path}"
+            f"checked by size only, content not verified: {len(bare)} of "
+            f"{count(len(manifest.files), 'file')} of {manifest.path}"
         )
     ]

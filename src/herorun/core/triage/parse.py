@@ -105,7 +105,7 @@ def _signature(row: Mapping[str, Any], name: str) -> LogSignature:
         _require(
             bool(enough),
             what,
-            f"keyword {keyword!r} has no three characters in a row that are no digits",
+            f"keyword {keyword!r} needs three characters in a row that are not digits",
         )
     return LogSignature(
         id=RENAMED.get(row["id"], row["id"]),

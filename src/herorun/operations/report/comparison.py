@@ -62,7 +62,7 @@ KINDS = {
 }
 ANSWERS = {
     ComparisonAnswer.GO: "go: every gate holds",
-    ComparisonAnswer.NO_GO: "no-go: a gate does not hold, or B is not finite where A is",
+    ComparisonAnswer.NO_GO: "no-go: a gate does not hold, or only the second run is not finite",
     ComparisonAnswer.UNJUDGED: (
         "no verdict, because no gate is set: set one with --gate, or in [compare] gates"
     ),

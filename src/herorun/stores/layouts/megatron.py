@@ -92,4 +92,4 @@ def _without_data(files: Mapping[str, FileEntry]) -> str:
 def _distributed_problem(files: Mapping[str, FileEntry], names: set[str]) -> str:
     if any(name.endswith(".distcp") for name in names):
         return shard_problem(files)
-    return "" if names - {METADATA, COMMON} else f"{METADATA} is missing its data"
+    return "" if names - {METADATA, COMMON} else f"{METADATA} is there without its data"

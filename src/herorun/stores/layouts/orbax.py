@@ -86,7 +86,9 @@ def _problem(
     if under_way:
         return f"{under_way} is a temporary name: the save was begun and not finished"
     if COMMIT in names or committed:
-        return "" if data else f"{COMMIT if COMMIT in names else METADATA} is missing its data"
+        return (
+            "" if data else f"{COMMIT if COMMIT in names else METADATA} is there without its data"
+        )
     if metadata is None:
         return f"{METADATA} is not JSON"
     if METADATA in names:
