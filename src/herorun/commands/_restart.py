@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from herorun.core.babysit.stop_condition import Until
-from herorun.system.own_package import OwnPackage, Replaced, start_again
+from herorun.system.own_package import OwnPackage, Replaced, restart_process
 
 
 def check_installation(until: Until) -> Callable[[], None]:
@@ -22,4 +22,4 @@ def restart_if_replaced() -> Iterator[None]:
         yield
     except Replaced as replaced:
         output.show_note(str(replaced))
-        start_again()
+        restart_process()

@@ -60,7 +60,7 @@ class OwnPackage:
             raise Replaced
 
 
-def start_again() -> NoReturn:
+def restart_process() -> NoReturn:
     """The same command in the same process, from the files that are installed now."""
     sys.stdout.flush()
     sys.stderr.flush()
