@@ -170,9 +170,7 @@ def test_what_is_known_by_size_alone_is_not_proven(story: Story, capsys: CAPTURE
     story.finished()
     assert story.seal() == 0
     assert mentions(story.stated["manifest"]["proof"], "sizes", "content")
-    assert mentions(
-        story.stated["caveats"], "checked by size", "2 of", "2 files", f"{story.root}", "/step-4"
-    )
+    assert mentions(story.stated["caveats"], "2 of", "2 files", f"{story.root}", "/step-4")
     told = verify(story, capsys, code=3)
     (unproven,) = told["unproven"]
     assert mentions(
