@@ -1,12 +1,41 @@
 """From a box's raw answers to what was seen: whether the job is alive."""
 
+import base64
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from herorun.core.patrol.observation import Alive, Blind
-from herorun.core.patrol.parse import alive_by
+from builders import a_job
+from herorun.core.evidence import JobState
+from herorun.core.patrol.observation import (
+    Alive,
+    Blind,
+    ChainState,
+    CommandOutput,
+    Copy,
+    Count,
+    DiskRoom,
+    Gpu,
+    MemoryUse,
+)
+from herorun.core.patrol.parse import (
+    alive_by,
+    chain_of,
+    copy_of,
+    entry_of,
+    gpus_of,
+    memory_of,
+    moment_of,
+    newest_of,
+    part_of,
+    result_of,
+    room_of,
+    unreachable,
+)
+from herorun.core.ports import Absent, Found, Unknown
 from screens.notices import Notice
+from wording import mentions
 
 NOWHERE = {"why": "squeue: slurm_load_jobs error: Unable to contact slurm controller"}
 
@@ -54,3 +83,94 @@ def test_a_sign_of_life_counts_before_a_doubt_and_a_doubt_before_an_end(
 
 def test_who_did_not_answer_is_not_gone() -> None:
     assert alive_by(None, Blind("cut")) == (Alive.UNKNOWN, "cut", False)
+
+
+def test_a_job_of_our_own_is_asked_of_its_scheduler_first() -> None:
+    session = own(session=True)
+    ended = Found(a_job(JobState.FAILED, exit_code=1))
+    assert alive_by(Found(a_job()), session) == (Alive.YES, "", False)
+    alive, why, well = alive_by(ended, session)
+    assert (alive, well) == (Alive.NO, False) and mentions(why, "tiny-1", "failed", "1")
+    assert alive_by(Found(a_job(JobState.SUCCEEDED)), None)[::2] == (Alive.NO, True)
+    assert alive_by(Found(a_job(JobState.GONE)), session)[::2] == (Alive.YES, False)
+    assert alive_by(Found(a_job(JobState.GONE)), None)[::2] == (Alive.UNKNOWN, False)
+
+
+@pytest.mark.parametrize("job", [Blind("cut"), Unknown("cut")])
+def test_a_scheduler_that_did_not_answer_leaves_it_to_the_session(job: Blind | Unknown) -> None:
+    assert alive_by(job, None) == (Alive.UNKNOWN, "cut", False)
+    assert alive_by(job, own(session=True)) == (Alive.YES, "", False)
+    assert alive_by(job, own(session=False)) == (Alive.UNKNOWN, "cut", False)
+    assert alive_by(Absent(), own(session=False))[0] is Alive.UNKNOWN
+    assert alive_by(None, None) == (Alive.UNKNOWN, "", False)
+
+
+@pytest.mark.parametrize(
+    ("box", "job", "why"),
+    [
+        ({"files": Blind("cut. Try again."), "machine": Blind("cut")}, None, "cut."),
+        ({"files": Blind("cut")}, Blind("cut"), "cut"),
+        ({"files": Blind("cut"), "machine": {}}, None, ""),
+        ({"files": Blind("cut")}, Found(a_job()), ""),
+        ({"files": Blind("the box could be reached, its disk hangs")}, None, ""),
+        ({}, None, ""),
+    ],
+)
+def test_a_box_is_unreachable_once_no_part_of_it_answered(
+    box: dict[str, Any], job: Any, why: str
+) -> None:
+    assert unreachable(box, job) == why
+
+
+def encoded(text: bytes) -> str:
+    return base64.b64encode(text).decode()
+
+
+def test_the_answers_about_files() -> None:
+    files = {"markers": {"/a": 86400.0, "/b": None, "/c": {"why": "hangs"}}}
+    assert entry_of(files, "markers", "/a") == 86400.0
+    assert entry_of(files, "markers", "/c") == Blind("hangs")
+    assert entry_of(files, "markers", "/no") is None
+    assert entry_of(Blind("cut"), "markers", "/a") == Blind("cut")
+    assert entry_of({"copies": {"/a": {"files": 1}}}, "copies", "/a") == {"files": 1}
+    assert moment_of(86400.0) == moment_of(86400) == datetime(1970, 1, 2, tzinfo=UTC)
+    assert (moment_of(None), moment_of(Blind("x"))) == (None, Blind("x"))
+    assert isinstance(part_of({}, "files"), Blind) and part_of({"files": 1}, "files") == 1
+
+
+def test_results_rooms_and_ages() -> None:
+    answer = {"text": encoded(b"acc 0.8 \xff"), "whole": False}
+    assert result_of(answer) == CommandOutput("acc 0.8 \ufffd", complete=False)
+    assert (result_of(None), result_of(Blind("x"))) == (None, Blind("x"))
+    assert room_of([1, 2, 3, 4]) == DiskRoom(free=1, size=2, inodes_free=3, inodes=4)
+    assert room_of(Blind("x")) == Blind("x") and isinstance(room_of(None), Blind)
+    newest = {"/a": 70.0, "/b": 90, "/c": None, "/d": {"why": "x"}}
+    assert newest_of({"now": 100.0, "newest": newest}) == 10.0
+    assert newest_of({"now": 80.0, "newest": newest}) == 0.0  # its own clock went back
+    assert newest_of({"now": 80.0, "newest": {"/c": None}}) is None
+    assert newest_of(Blind("x")) is None
+
+
+def test_the_machines_figures() -> None:
+    gpus = [{"index": "0", "use": [10, None, 30]}, {"index": "1", "use": [None]}]
+    assert gpus_of({"gpus": gpus}) == (Gpu("0", 20.0),)
+    assert gpus_of({"gpus": {"why": "hangs"}}) == Blind("hangs")
+    assert (gpus_of({"gpus": None}), gpus_of(None), gpus_of(Blind("x"))) == (None, None, Blind("x"))
+    memory = {"used": 5, "limit": 10, "share": 0.5, "oom_kill": 1}
+    assert memory_of({"memory": memory}) == MemoryUse(5, 10, 0.5, 1)
+    assert memory_of({"memory": {"why": "hangs"}}) == Blind("hangs")
+    assert (memory_of(None), memory_of(Blind("x"))) == (None, Blind("x"))
+    counted = {"files": 2, "bytes": 9}
+    assert copy_of("/a", "a", counted, None) == Copy("/a", "a", Count(2, 9), None)
+    assert copy_of("/a", "a", Blind("x"), counted) == Copy("/a", "a", Blind("x"), Count(2, 9))
+
+
+def test_a_chain_tells_its_stage_and_its_failure_without_secrets() -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    chain = {"runs": True, "failed": encoded(f"{token}\n".encode()), "stage": encoded(b"eval \n")}
+    state = chain_of({"chain": chain})
+    assert isinstance(state, ChainState)
+    assert (state.runs, state.stage, token in state.failed) == (True, "eval", False)
+    assert chain_of({"chain": {"runs": False, "failed": None}}) == ChainState(False, "", "")
+    assert chain_of({"chain": {"why": "hangs"}}) == Blind("hangs")
+    assert chain_of(Blind("x")) == Blind("x")

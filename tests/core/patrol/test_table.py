@@ -307,3 +307,40 @@ def test_a_blind_look_gives_its_reason_once_and_claims_no_change() -> None:
     look = a_look(alive=Alive.UNKNOWN, why=why, unreachable=f"{why}.")
     line = patrol_line(look, decide(look, WAYS), Before(NOW, facts="other"))
     assert line.count(why) == 1 and "changed" not in line
+
+
+@pytest.mark.parametrize(
+    ("result", "state"),
+    [
+        (CommandOutput("acc,0.8"), PatrolState.DONE),
+        (None, PatrolState.DOWN),
+        (Blind("it hangs"), PatrolState.UNKNOWN),
+    ],
+)
+def test_a_declared_result_is_a_sign_of_the_end(result: Any, state: PatrolState) -> None:
+    assert decide(a_look(alive=Alive.NO, results={"/data/r.csv": result}), WAYS).state is state
+
+
+@pytest.mark.parametrize(
+    ("log", "is_declared", "remedy"),
+    [
+        (Blind("it hangs"), True, None),  # its success pattern may stand in it
+        (Blind("it hangs"), False, "RESUME"),
+        (None, True, "RESUME"),
+        (Own("step 1", 1, done=False), True, "RESUME"),
+    ],
+)
+def test_only_a_log_that_could_not_be_read_hides_the_success_pattern(
+    log: Any, is_declared: bool, remedy: str | None
+) -> None:
+    look = a_look(alive=Alive.NO, log=log, has_success_pattern=is_declared)
+    look = replace(look, markers={"/data/DONE": None})
+    assert next((a.command for a in decide(look, WAYS).advice), None) == remedy
+
+
+def test_a_transfer_says_how_much_of_which_count_is_there() -> None:
+    copy = Copy("/data/set", "/home/set", Count(1, 9), Count(100, 900))
+    message = advice(a_look(copies=(copy,)), "copy").message
+    assert mentions(message, "/data/set", "1 file (9 bytes)", "100 files (900 bytes)", "/home/set")
+    nothing = advice(a_look(copies=(replace(copy, remote=None),)), "copy").message
+    assert mentions(nothing, "none", "100 files")

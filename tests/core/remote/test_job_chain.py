@@ -1,6 +1,7 @@
 """The chain's script, run by a real bash."""
 
 import os
+import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,15 @@ import pytest
 
 from herorun.core.contract import Contract, contract_from
 from herorun.core.errors import WrongUse
-from herorun.core.remote.job_chain import BUSY, GAVE_UP, install_and_start, script_of, transfer
+from herorun.core.remote.job_chain import (
+    BUSY,
+    GAVE_UP,
+    behind_a_job,
+    install_and_start,
+    script_of,
+    ssh_argv,
+    transfer,
+)
 from herorun.core.remote.target import SshLogin
 from wording import mentions
 
@@ -163,12 +172,50 @@ def test_the_command_that_starts_it_goes_over_the_contracts_own_login(tmp_path: 
     assert "| sh -c " in local
 
 
-def test_a_transfer_goes_on_where_it_ended() -> None:
-    told = transfer("/home/dri/data", "/data/tiny", SshLogin(host="box1"))
-    assert told.startswith("rsync -a --partial -e 'ssh ") and told.endswith(
-        " /home/dri/data/ box1:/data/tiny/"
+BOUNDED = "-o ConnectTimeout=15 -o ServerAliveInterval=10 -o ServerAliveCountMax=3"
+
+
+@pytest.mark.parametrize("source", ["/home/dri/data", "/home/dri/data/"])
+def test_a_transfer_goes_on_where_it_ended(source: str) -> None:
+    command = transfer(source, "/data/tiny", SshLogin(host="box1"))
+    assert command == (f"rsync -a --partial -e 'ssh {BOUNDED}' /home/dri/data/ box1:/data/tiny/")
+    for nowhere in (None, SshLogin(port=2222)):
+        assert transfer(source, "/b", nowhere) == "rsync -a --partial /home/dri/data/ /b/"
+
+
+def test_each_option_of_a_login_is_one_of_ssh() -> None:
+    login = SshLogin(host="box1", user="dri", port=2222, ssh_config="/etc/box.conf")
+    options = ["-F", "/etc/box.conf", "-p", "2222", "-l", "dri"]
+    assert ssh_argv(login) == ["ssh", *BOUNDED.split(), *options, "box1"]
+    assert ssh_argv(SshLogin()) == ["ssh", *BOUNDED.split()]
+
+
+def test_behind_a_job_the_submission_starts_it_in_place_of_setsid() -> None:
+    contract = a_contract(Path("/data/a chain"), {"eval": "true"})
+    command = behind_a_job(contract, "/work", None, lambda *parts: "SUBMIT " + " | ".join(parts))
+    _, _, there = command.partition(" | sh -c ")
+    assert shlex.split(there)[0].rpartition(" && ")[2] == (
+        "SUBMIT '/data/a chain'/chain.sh | '/data/a chain'/chain.log | tiny-chain"
     )
-    assert transfer("/a", "/b", None) == "rsync -a --partial /a/ /b/"
+    box = behind_a_job(contract, "/work", SshLogin(host="box1"), lambda *parts: "SUBMIT")
+    assert shlex.split(box.partition(" | ")[2])[:-1] == ["ssh", *BOUNDED.split(), "box1"]
+
+
+def test_what_is_awaited_is_quoted_for_the_message_and_for_the_test() -> None:
+    awaited = '/data/a"b$c`d\\e'
+    script = script_of(a_contract(Path("/c"), {"eval": "true"}, after=awaited, wait_at_most="90s"))
+    assert f"  until [ -e '{awaited}' ]; do\n" in script
+    assert '/data/a\\"b\\$c\\`d\\\\e"; return 124; fi' in script
+    assert "  local until=$(( $(date +%s) + 90 ))\n" in script
+
+
+def test_without_a_wait_or_a_notifier_both_functions_succeed_at_once() -> None:
+    script = script_of(a_contract(Path("/data/c"), {"eval": "true"}))
+    assert "wait_for() {\n  return 0\n}\n" in script
+    assert "export HERORUN_SAYS=$1\n  return 0\n}\n" in script
+    assert '  cd "$folder" || exit\n' in script and "folder=/data/c\n" in script
+    moved = script_of(a_contract(Path("/data/c"), {"eval": "true"}, cwd="/data/my code"))
+    assert "  cd '/data/my code' || exit\n" in moved
 
 
 @pytest.mark.parametrize("printed", ["", "#!/usr/bin/env bash\necho half\n"])

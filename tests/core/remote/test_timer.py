@@ -1,8 +1,10 @@
 """What would look regularly, as text; systemd itself reads the units."""
 
 import re
+import shlex
 import shutil
 import subprocess
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 import yaml
 
 from herorun.core.errors import WrongUse
-from herorun.core.remote.timer import TimerRequest, actions, cron, systemd, when
+from herorun.core.remote.timer import TimerRequest, actions, argv_of, cron, removal, systemd, when
 from herorun.runs import template
 from services.fixtures import skip_or_fail
 from wording import mentions
@@ -57,6 +59,55 @@ def test_systemd_takes_the_units_as_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "notifies", "argv"),
+    [
+        ("patrol", False, ["box", "patrol", "tiny"]),
+        ("patrol", True, ["box", "patrol", "tiny", "--notify"]),
+        ("babysit", True, ["babysit", "tiny", "--once"]),
+    ],
+)
+def test_what_each_timer_runs(command: str, notifies: bool, argv: list[str]) -> None:
+    request = replace(a_wish(command=command), notifies=notifies)
+    assert argv_of(request) == ["/usr/bin/herorun", "-C", "/home/dri/work", *argv]
+
+
+def test_the_service_quotes_each_argument_and_stops_a_tick_that_hangs() -> None:
+    request = replace(a_wish(top='/a "$b" 5%\\c'), limit=299.6)
+    service, timer = units(systemd(request)).values()
+    quoted = '"/usr/bin/herorun" "-C" "/a \\"$$b\\" 5%%\\\\c" "box" "patrol" "tiny"'
+    assert f"ExecStart={quoted}\nTimeoutStartSec=300\n" in service
+    assert 'WorkingDirectory=/a \\"$$b\\" 5%%\\\\c\n' in service
+    assert "\nOnUnitInactiveSec=1800s\n" in timer
+    with pytest.raises(WrongUse, match="line break"):
+        systemd(a_wish(top="/a\nb"))
+
+
+def test_crons_line_locks_and_limits_the_tick() -> None:
+    assert cron(a_wish("1m", top="/a 5%")) == (
+        '* * * * * flock -n "${TMPDIR:-/tmp}/herorun-patrol-tiny.lock" timeout 300 '
+        "/usr/bin/herorun -C '/a 5\\%' box patrol tiny "
+        ">> '/a 5\\%/.herorun/tiny/patrol.log' 2>&1 # herorun patrol tiny\n"
+    )
+
+
+def test_one_command_removes_either_timer() -> None:
+    unit, read, written = removal("tiny", "babysit").split("; ")[0], *removal("tiny").split("&&")
+    assert unit.split()[-1] == "herorun-babysit-tiny.timer"
+    assert read.split()[-2:] == ["table=$(crontab", "-l)"]
+    assert [shlex.split(part) for part in written.split(" | ")] == [
+        ["echo", "$table"],
+        ["grep", "-vF", "# herorun patrol tiny"],
+        ["crontab", "-"],
+    ]
+
+
+@pytest.mark.parametrize("seconds", [59, 60.5])
+def test_a_cadence_is_whole_seconds_from_a_minute_on(seconds: float) -> None:
+    with pytest.raises(WrongUse, match="--every"):
+        systemd(replace(a_wish(), every=timedelta(seconds=seconds)))
+
+
+@pytest.mark.parametrize(
     ("every", "fields"),
     [
         ("1m", r"\* \* \* \* \*"),
@@ -68,6 +119,19 @@ def test_systemd_takes_the_units_as_they_are(tmp_path: Path) -> None:
 )
 def test_crons_fields(every: str, fields: str) -> None:
     assert re.fullmatch(fields, when(a_wish(every)))
+
+
+@pytest.mark.parametrize(
+    ("every", "fields"),
+    [
+        ("30m", "22,52 * * * *"),
+        ("1h", "52 * * * *"),
+        ("12h", "52 */12 * * *"),
+        ("24h", "52 4 * * *"),
+    ],
+)
+def test_a_run_keeps_its_own_minute(every: str, fields: str) -> None:
+    assert when(a_wish(every)) == fields
 
 
 @pytest.mark.parametrize("every", ["45m", "7h"])

@@ -9,7 +9,7 @@ import pytest
 from builders import NOON, a_contract
 from core.babysit.test_policy import CHECKS, alert
 from core.story import begun
-from herorun.core.event import Decided, Sealed
+from herorun.core.event import Decided, Ordered, Sealed, Word
 from herorun.core.journal import Memory
 from herorun.core.remote.watchdog import MonitorSilence, WatchState, watchdog
 
@@ -40,6 +40,12 @@ def test_two_cadences_without_a_tick_are_stale() -> None:
 def test_a_short_cadence_is_stale_after_two_minutes_at_the_earliest() -> None:
     memory = replace(WATCHED, last_seen=NOON)
     assert look(memory, NOON, cadence="1s").due == NOON + timedelta(minutes=2)
+
+
+def test_the_key_names_the_instance_and_the_last_tick_so_that_each_silence_has_one() -> None:
+    seen, due = replace(WATCHED, last_seen=NOON), NOON + HOUR
+    assert look(seen, due).key == "watchdog/tiny-1/20260101T120000.000000"
+    assert look(NO_TICK, due).key == "watchdog/tiny-1/20260101T110000.000000"
 
 
 @pytest.mark.parametrize("last_seen", [None, LAUNCHED - HOUR])
@@ -78,3 +84,16 @@ def test_a_run_that_is_down_is_watched_until_a_person_answers() -> None:
     crashed = alert("crashed")
     memory = replace(WATCHED, last_decided=ticked("down"), alerts={crashed.id: crashed})
     assert look(memory, NOON + 9 * HOUR).monitor is WatchState.STALE
+
+
+def test_an_answer_by_a_person_ends_the_watch_of_a_run_that_is_down() -> None:
+    crashed, unshipped = alert("crashed"), alert("of-another-version")
+    memory = replace(
+        WATCHED,
+        last_decided=ticked("down"),
+        alerts={each.id: each for each in (crashed, unshipped)},
+        acked={crashed.key: Ordered(at=NOON, word=Word.ACK, by="ada", about=(crashed.key,))},
+    )
+    assert look(memory, NOON + 9 * HOUR).monitor is WatchState.NOT_WATCHED
+    running = replace(memory, last_decided=ticked("degraded"))
+    assert look(running, NOON + 9 * HOUR).monitor is WatchState.STALE

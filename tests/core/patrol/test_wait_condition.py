@@ -1,0 +1,123 @@
+"""What a wait waits for, and when it is over."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from core.patrol.test_table import NOW, a_look
+from herorun.core.errors import WrongUse
+from herorun.core.patrol.advice import PatrolState
+from herorun.core.patrol.observation import Alive, Blind, Own
+from herorun.core.patrol.wait_condition import (
+    STALL,
+    WaitCondition,
+    WaitOutcome,
+    condition_of,
+    judge_condition,
+)
+
+RUNNING, DONE, DOWN, UNKNOWN = (PatrolState(s) for s in ("running", "done", "down", "unknown"))
+REACHED, OVER, WAIT = WaitOutcome.REACHED, WaitOutcome.OVER, WaitOutcome.WAIT
+
+
+def outcome(
+    condition: WaitCondition,
+    state: PatrolState = RUNNING,
+    still: timedelta = timedelta(0),
+    facts: dict[str, Any] | None = None,
+    **changes: Any,
+) -> WaitOutcome:
+    return judge_condition(condition, a_look(**changes), state, facts or {}, still)[0]
+
+
+@pytest.mark.parametrize(
+    ("wish", "condition", "text"),
+    [
+        (("/d/DONE", None, None), WaitCondition("/d/DONE"), "marker /d/DONE"),
+        ((None, "down", None), WaitCondition(state="down"), "state down"),
+        ((None, "preempted", None), WaitCondition(state="preempted"), "state preempted"),
+        ((None, "degraded", None), WaitCondition(state="degraded"), "state degraded"),
+        ((None, None, 0), WaitCondition(step=0), "step 0"),
+        ((None, None, None), WaitCondition(), "the end"),
+    ],
+)
+def test_one_thing_is_awaited(
+    wish: tuple[str | None, str | None, int | None], condition: WaitCondition, text: str
+) -> None:
+    assert (condition_of(*wish), str(condition_of(*wish))) == (condition, text)
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        ("/d/DONE", "down", None),
+        ("/d/DONE", None, 0),
+        (None, "down", 0),
+        ("DONE", None, None),
+        (None, "exploded", None),
+        (None, None, -1),
+    ],
+)
+def test_what_cannot_be_awaited_is_refused(wish: tuple[str | None, str | None, int | None]) -> None:
+    with pytest.raises(WrongUse):
+        condition_of(*wish)
+
+
+@pytest.mark.parametrize(
+    ("condition", "changes", "result"),
+    [
+        (WaitCondition("/d"), {"awaited_marker": NOW}, REACHED),
+        (WaitCondition("/d"), {"awaited_marker": None}, WAIT),
+        (WaitCondition("/d"), {"awaited_marker": Blind("x")}, WAIT),
+        (WaitCondition(state="running"), {}, REACHED),
+        (WaitCondition(state="pending"), {"facts": {"job": "pending"}}, REACHED),
+        (WaitCondition(state="degraded"), {"facts": {"run": "degraded"}}, REACHED),
+        (WaitCondition(state="degraded"), {"facts": {"other": "degraded"}}, WAIT),
+        (WaitCondition(step=120), {}, REACHED),
+        (WaitCondition(step=121), {}, WAIT),
+        (WaitCondition(step=121), {"facts": {"step": 121}}, REACHED),
+        (WaitCondition(step=121), {"facts": {"step": None}}, WAIT),
+        (WaitCondition(step=0), {"log": None}, WAIT),
+        (WaitCondition(), {}, WAIT),
+    ],
+)
+def test_what_is_reached(
+    condition: WaitCondition, changes: dict[str, Any], result: WaitOutcome
+) -> None:
+    assert outcome(condition, **changes) is result
+
+
+@pytest.mark.parametrize(
+    ("condition", "state", "result"),
+    [
+        (WaitCondition(), DONE, REACHED),
+        (WaitCondition(step=999), DONE, OVER),
+        (WaitCondition("/d"), DONE, WAIT),  # a marker may be made long after the job has ended
+        (WaitCondition(), DOWN, OVER),
+        (WaitCondition("/d"), DOWN, OVER),
+        (WaitCondition(), UNKNOWN, WAIT),
+    ],
+)
+def test_the_end_of_the_job_ends_most_waits(
+    condition: WaitCondition, state: PatrolState, result: WaitOutcome
+) -> None:
+    assert outcome(condition, state) is result
+
+
+def test_only_a_job_that_wrote_a_log_stalls() -> None:
+    minute = timedelta(minutes=1)
+    assert outcome(WaitCondition(), still=STALL) is OVER
+    assert outcome(WaitCondition(), still=STALL - minute) is WAIT
+    assert outcome(WaitCondition(), still=STALL, log=None) is WAIT
+    assert outcome(WaitCondition(), UNKNOWN, still=9 * STALL) is WAIT
+
+
+def test_a_look_that_saw_nothing_gives_its_own_reason() -> None:
+    def why(**changes: Any) -> str:
+        look = a_look(alive=Alive.UNKNOWN, log=Own(), **changes)
+        return judge_condition(WaitCondition(), look, UNKNOWN, {}, timedelta(0))[1]
+
+    assert why(unreachable="cut", why="squeue") == "cut"
+    assert why(why="squeue") == "squeue"
+    assert why() != ""

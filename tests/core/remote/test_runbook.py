@@ -1,0 +1,99 @@
+"""The commands of a runbook: what to type, and what there is no need of.
+
+`tests/screens/runbook.txt` shows the whole page.
+"""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from builders import a_contract
+from herorun.core.patrol.advice import Ways
+from herorun.core.remote.runbook import RunbookFacts, render_runbook
+
+FACTS = RunbookFacts(
+    top="/work",
+    where="box1",
+    login="",
+    owner="ada@laptop",
+    instances=(("tiny-1", "job-1", "02:00"),),
+    sealed="",
+    branch="herorun/tiny",
+    remote="origin",
+    written_at="12:00",
+)
+WAYS = Ways("RESUME", "CHAIN", (("/data/set", "RSYNC"),), "REMOVE | it")
+PATROL = "herorun -C /work box patrol tiny"
+BABYSIT = "herorun -C /work handoff tiny --take --wait 40m\nherorun -C /work babysit tiny"
+WAIT = "herorun -C /work box wait tiny"
+FETCH = "git fetch origin herorun/tiny:refs/herorun/record/tiny"
+STAGE = {"folder": "/c", "stage": [{"name": "eval", "run": "make eval"}]}
+
+
+def page(facts: RunbookFacts = FACTS, ways: Ways = WAYS, **tables: Any) -> str:
+    return render_runbook(a_contract(**tables), ways, facts)
+
+
+def commands(text: str) -> list[str]:
+    return re.findall(r"\n```sh\n(.*?)\n```\n", text, re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("changes", "typed"),
+    [
+        ({}, [PATROL, "RESUME", "RSYNC", BABYSIT, WAIT, FETCH]),
+        ({"sealed": "v1"}, [PATROL, "RESUME", "RSYNC", FETCH]),
+        ({"instances": ()}, [PATROL, "RESUME", "RSYNC", WAIT]),
+        ({"remote": ""}, [PATROL, "RESUME", "RSYNC", BABYSIT, WAIT]),
+    ],
+)
+def test_only_what_there_is_to_do_is_typed(changes: dict[str, Any], typed: list[str]) -> None:
+    assert commands(page(replace(FACTS, **changes))) == typed
+
+
+def test_a_chain_is_copied_there_again_and_a_job_of_others_has_no_resume_command() -> None:
+    chained = page(ways=replace(WAYS, resume="", transfer=()), chain=STAGE)
+    assert commands(chained) == [PATROL, "CHAIN", BABYSIT, WAIT, FETCH]
+    assert "\n1. `eval`: `make eval`\n" in chained
+
+
+def test_its_own_resume_command_prints_no_next_one() -> None:
+    printed, own = page(), page(patrol={"resume_command": "RESUME"})
+    assert ("`next`" in printed, "`next`" in own) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("tables", "signs"),
+    [
+        ({"patrol": {"markers": ["/d/DONE"]}}, ["marker `/d/DONE`"]),
+        ({"chain": STAGE}, ["marker `/c/eval.DONE`"]),
+        ({"patrol": {"results": ["/d/r.csv"]}}, ["result `/d/r.csv`"]),
+        ({"patrol": {"success_pattern": "All done"}}, ["`All done`"]),
+        ({"patrol": {"success_pattern": "All done", "log": "/d/log"}}, ["`/d/log`", "`All done`"]),
+        ({"patrol": {"copies": {"/d/set": "set"}}}, ["`/d/set`", "`set`"]),
+    ],
+)
+def test_each_declared_sign_is_listed(tables: dict[str, Any], signs: list[str]) -> None:
+    """The scheduler's word is the sign of a run that declares none of its own, or only copies."""
+    part = page(**tables).partition("is done\n\n")[2].partition("\n\n")[0]
+    lines = [line for line in part.splitlines() if "scheduler" not in line]
+    assert len(lines) == 1 and all(sign in lines[0] for sign in signs)
+    assert ("the scheduler" in part) == ("copies" in tables.get("patrol", {}))
+
+
+def test_a_run_without_a_goal_an_owner_or_an_end_says_so() -> None:
+    text = page(goal=None, dri=None, stop_when=None)
+    for line in ("- goal: none given", "sealed: no", "box1, scheduler `local`\n"):
+        assert line in text
+    full = page(
+        replace(FACTS, login="ssh box1", sealed="v1"), goal="count", dri="ada", stop_when="it rises"
+    )
+    for line in ("- goal: count", "ada;", "it rises", "sealed: v1", "`ssh box1`\n"):
+        assert line in full
+    assert "- instance `tiny-1`: job `job-1`, started 02:00\n" in full
+
+
+def test_a_pipe_stays_inside_its_cell() -> None:
+    assert "`REMOVE \\| it` |\n" in page()
