@@ -1,0 +1,108 @@
+"""What a patrol remembers of the tick before, and the commands that it proposes."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from builders import a_contract
+from core.patrol.test_table import GIB, NOW, a_look
+from herorun.core.patrol.observation import Alive, Before, Blind, HostObservation, MemoryUse, Own
+from herorun.core.patrol.summary_line import facts_of, movement_of
+from herorun.core.patrol.table import decide
+from herorun.core.remote.target import RemoteTarget, SshLogin
+from herorun.operations.remote import patrol
+from herorun.operations.remote.patrol import PatrolTick, decided, remember, remembered, ways_of
+from wording import mentions
+
+CHAIN = {"folder": "/c", "stage": [{"name": "eval", "run": "true"}]}
+
+
+def a_run(folder: Path, current: Any = None, reach: Any = None, **tables: Any) -> Any:
+    memory = SimpleNamespace(current=current)
+    return SimpleNamespace(
+        slug="tiny",
+        state=folder,
+        prepare=lambda: None,
+        contract=a_contract(**tables),
+        record=SimpleNamespace(memory=lambda: memory),
+        place=SimpleNamespace(repository="/my work", reach=reach),
+    )
+
+
+def test_a_tick_is_remembered_for_the_next_one(tmp_path: Path) -> None:
+    run, look = a_run(tmp_path), a_look(memory=MemoryUse(GIB, 4 * GIB, 0.25, 2))
+
+    def after(observation: HostObservation, before: Before | None) -> Before | None:
+        advice = decide(observation, ways_of(run))
+        remember(run, PatrolTick(observation, advice, "", before))
+        return remembered(run)
+
+    facts = facts_of(look, decide(look, ways_of(run)))
+    first = after(look, None)
+    assert first == Before(NOW, facts, 120, NOW, movement_of(look), 2)
+    later = NOW + timedelta(minutes=30)
+    still = replace(look, at=later, output_age=None)
+    moving = replace(look, at=later, log=Own("step 121", 121))
+    before = replace(first, movement=movement_of(still))
+    assert getattr(after(still, before), "since", None) == NOW
+    assert getattr(after(moving, before), "since", None) == later
+    bare = after(replace(moving, log=Blind("x"), memory=Blind("x")), None)
+    assert bare is not None and (bare.step, bare.oom_kill) == (None, None)
+    assert after(replace(look, unreachable="cut"), before) == bare
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"step": 5}'])
+def test_a_damaged_memory_is_none(tmp_path: Path, content: bytes) -> None:
+    run = a_run(tmp_path)
+    assert remembered(run) is None
+    (tmp_path / patrol.MEMORY).write_bytes(content)
+    assert remembered(run) is None
+
+
+def test_the_commands_of_a_run(tmp_path: Path) -> None:
+    tables: dict[str, Any] = {"patrol": {"copies": {"/d/set": "set"}, "memory_fraction": 0.8}}
+    others = ways_of(a_run(tmp_path, **tables))
+    assert (others.resume, others.chain, others.memory) == ("", "", 0.8)
+    assert others.transfer == (("/d/set", "rsync -a --partial '/my work/set/' /d/set/"),)
+    assert "herorun-patrol-tiny.timer" in others.remove
+    box = RemoteTarget(SshLogin(host="box1"))
+    ours = ways_of(a_run(tmp_path, object(), box, chain=CHAIN, **tables))
+    assert ours.resume == "herorun -C '/my work' status tiny"
+    assert ours.chain.startswith("herorun -C '/my work' box chain tiny | ssh ")
+    assert ours.transfer[0][1].endswith("'/my work/set/' box1:/d/set/")
+    own = ways_of(a_run(tmp_path, object(), patrol={"resume_command": "make again"}))
+    assert own.resume == "make again"
+
+
+@pytest.mark.parametrize(
+    ("changes", "current", "table", "command"),
+    [
+        ({}, True, {}, "herorun -C '/my work' relaunch tiny # herorun"),
+        ({}, False, {}, ""),
+        ({}, True, {"resume_command": "make again"}, "make again"),
+    ],
+)
+def test_the_gate_is_asked_for_the_command_of_a_run_that_is_down(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, Any],
+    current: bool,
+    table: dict[str, Any],
+    command: str,
+) -> None:
+    proposal = SimpleNamespace(command="herorun relaunch tiny # herorun")
+    proposer = SimpleNamespace(proposals=lambda options: (proposal,))
+    monkeypatch.setattr(patrol, "Proposer", lambda run, memory: proposer)
+    monkeypatch.setattr(patrol, "with_taints_now", lambda run, memory: memory)
+    run = a_run(tmp_path, object() if current else None, patrol=table)
+    (gone,) = decided(run, a_look(alive=Alive.NO, **changes)).advice
+    assert (gone.row, gone.command) == ("gone", command)
+    assert decided(run, a_look()).advice == ()
+    (unproven,) = decided(
+        run, a_look(alive=Alive.NO, succeeded=True, markers={"/d/DONE": None})
+    ).advice
+    assert mentions(unproven.message, "/d/DONE") and "relaunch" not in unproven.command

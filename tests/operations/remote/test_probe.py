@@ -1,0 +1,252 @@
+"""What a patrol asks a machine, and what it makes of the answers, without a machine."""
+
+import base64
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from builders import NOON, a_contract, a_job
+from herorun.core.contract import Contract
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.evidence import JobState
+from herorun.core.patrol.observation import (
+    Alive,
+    Blind,
+    ChainState,
+    CommandOutput,
+    Copy,
+    Count,
+    DiskRoom,
+    Gpu,
+    MemoryUse,
+    Own,
+)
+from herorun.core.ports import Found
+from herorun.operations.remote import probe
+
+HEARTBEAT = timedelta(minutes=1)
+CHAIN = {"folder": "/c", "stage": [{"name": "eval", "run": "true"}]}
+
+
+def a_run(contract: Contract, current: Any = None, **traits: Any) -> Any:
+    instances = [SimpleNamespace(started=NOON), current] if current else []
+    memory = SimpleNamespace(current=current, instances=instances)
+    scheduler = SimpleNamespace(
+        leaves_files=True,
+        on_the_machine=True,
+        find=lambda name, since: ("find", name, since),
+        tail=lambda name, lines: ("tail", name, lines),
+        **traits,
+    )
+    return SimpleNamespace(
+        slug="tiny",
+        contract=contract,
+        record=SimpleNamespace(memory=lambda: memory),
+        scheduler=scheduler,
+        place=SimpleNamespace(repository="/work", reach=None),
+    )
+
+
+def launched() -> Any:
+    return SimpleNamespace(name="tiny-1", since=NOON - HEARTBEAT)
+
+
+class Box:
+    """It answers with what it was asked."""
+
+    transport = SimpleNamespace(where="box1")
+
+    def ask(self, program: object, part: str, seconds: float, **arguments: Any) -> Any:
+        return part, seconds, arguments
+
+
+@pytest.fixture
+def box(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "remote_to", lambda reach: Box())
+    monkeypatch.setattr(probe._host_probe, "counted", lambda folder: ("counted", folder))
+
+
+def asked(run: Any, instance: str = "", condition: str = "") -> dict[str, Any]:
+    questions = probe._questions(run, probe.HERE, instance, condition)
+    return {part: ask() for part, ask in questions.items()}
+
+
+PATROL = {
+    "session": "train",
+    "process": "train.py",
+    "slurm_job": "42",
+    "log": "/d/log",
+    "success_pattern": "All done",
+    "markers": ["/d/DONE"],
+    "results": ["/d/r.csv"],
+    "disks": ["/scratch"],
+    "copies": {"/d/set": "set"},
+    "gpu_sample_seconds": 3,
+}
+
+
+def test_a_job_of_others_is_asked_for_by_all_that_the_contract_names(box: None) -> None:
+    contract = a_contract(patrol=PATROL, chain=CHAIN, output={"root": "/d", "temporary_root": None})
+    answers = asked(
+        a_run(contract, slurm_client={"conf": "/etc/slurm.conf"}), condition="/d/AWAITED"
+    )
+    alive = {
+        "session": "train",
+        "socket": contract.patrol.socket,
+        "process": "train.py",
+        "slurm": "42",
+        "programs": "",
+        "conf": "/etc/slurm.conf",
+    }
+    files = {
+        "markers": ["/d/DONE", "/c/eval.DONE", "/d/AWAITED"],
+        "results": ["/d/r.csv"],
+        "disks": ["/d", "/scratch"],
+        "roots": ["/d"],
+        "chain": "/c",
+    }
+    machine = {"gpu_seconds": 3.0, "process": "train.py", "instance": ""}
+    assert answers == {
+        "alive": ("alive", 20.0, alive),
+        "files": ("files", 20.0, files),
+        "copied": ("copied", 20.0, {"copies": ["/d/set"]}),
+        "machine": ("machine", 20.0, machine),
+        "matched_lines": ("matched_lines", 20.0, {"log": "/d/log", "pattern": "All done"}),
+        "copy /d/set": ("counted", "/work/set"),
+    }
+
+
+def test_a_job_of_our_own_is_asked_of_its_scheduler(box: None) -> None:
+    contract = a_contract(
+        patrol={"copies": {"/d/set": "set"}},
+        output={"root": "s3://bucket/tiny", "temporary_root": None},
+    )
+    run = a_run(contract, launched())
+    answers = asked(run, "tiny-1")
+    assert answers["job"] == ("find", "tiny-1", NOON - HEARTBEAT)
+    assert answers["tail"] == ("tail", "tiny-1", 400)
+    files = {"markers": [], "results": [], "disks": [], "roots": [], "chain": ""}
+    assert answers["files"] == ("files", 20.0, files)
+    run.scheduler.leaves_files = run.scheduler.on_the_machine = False
+    assert list(asked(run, "tiny-1")) == ["job", "tail", "copy /d/set"]
+
+
+def test_nothing_to_look_at_is_wrong_use_unless_a_marker_is_awaited(box: None) -> None:
+    run = a_run(a_contract())
+    with pytest.raises(WrongUse, match="tiny"):
+        asked(run)
+    assert "files" in asked(run, condition="/d/DONE")
+    for named in ({"session": "s"}, {"process": "p"}, {"slurm_job": "1"}):
+        assert "alive" in asked(a_run(a_contract(patrol=named)))
+
+
+def test_each_question_fails_alone() -> None:
+    def missing() -> None:
+        raise FileNotFoundError
+
+    def refuses() -> None:
+        raise CouldNotLook("no route")
+
+    questions = {"a": lambda: 7, "b": missing, "c": refuses, "d": lambda: 1 / 0}
+    answers = probe._together(questions, 5.0)
+    assert (answers["a"], answers["b"], answers["c"]) == (7, None, Blind("no route"))
+    assert isinstance(answers["d"], Blind)
+
+
+def test_what_hangs_is_left_behind() -> None:
+    from threading import Event
+
+    release = Event()
+    answers = probe._together({"a": release.wait, "b": lambda: 7}, 0.05)
+    release.set()
+    assert isinstance(answers["a"], Blind) and answers["b"] == 7
+
+
+def encoded(text: bytes) -> str:
+    return base64.b64encode(text).decode()
+
+
+MACHINE = {
+    "gpus": [{"index": "0", "use": [40, 60]}],
+    "memory": {"used": 1, "limit": 4, "share": 0.25, "oom_kill": 0},
+    "load": 3.0,
+    "cpus": 8,
+    "cores": 2.5,
+    "allowed": 4.0,
+}
+
+
+def parsed(contract: Contract, answers: dict[str, Any], current: Any = None) -> Any:
+    run = a_run(contract, current)
+    return probe._parse_probe(run, probe.HERE, "tiny-1", answers, "/d/AWAITED")
+
+
+def test_every_answer_has_its_place(box: None) -> None:
+    contract = a_contract(patrol=PATROL, chain=CHAIN, output={"root": "/d", "temporary_root": None})
+    files = {
+        "now": 100.0,
+        "newest": {"/d": 70.0},
+        "markers": {"/d/DONE": 0.0, "/c/eval.DONE": None, "/d/AWAITED": 60.0},
+        "results": {"/d/r.csv": {"text": encoded(b"acc"), "whole": True}},
+        "disks": {"/d": [1, 2, 3, 4], "/scratch": {"why": "hangs"}},
+        "chain": {"runs": True, "failed": None, "stage": encoded(b"eval")},
+    }
+    copied = {"copies": {"/d/set": {"files": 1, "bytes": 2}}}
+    tail = {"tail": encoded(b"step 5\n"), "size": 7, "done": True, "now": 9.0, "changed": 4.0}
+    answers = {
+        "job": Found(a_job(JobState.SUCCEEDED)),
+        "files": files,
+        "copied": copied,
+        "machine": MACHINE,
+        "matched_lines": tail,
+        "copy /d/set": {"files": 3, "bytes": 4},
+    }
+    look = parsed(contract, answers, launched())
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    assert (look.name, look.where, look.launched_at) == ("tiny-1", "box1", NOON)
+    assert (look.alive, look.succeeded, look.has_success_pattern) == (Alive.NO, True, True)
+    assert look.markers == {"/d/DONE": epoch, "/c/eval.DONE": None}
+    assert look.awaited_marker == epoch + timedelta(minutes=1)
+    assert look.results == {"/d/r.csv": CommandOutput("acc")}
+    assert look.copies == (Copy("/d/set", "/work/set", Count(1, 2), Count(3, 4)),)
+    assert look.disks == {"/d": DiskRoom(1, 2, 3, 4), "/scratch": Blind("hangs")}
+    assert look.chain == ChainState(True, "", "eval")
+    assert look.log == Own("step 5", 5, done=True, size=7, age=5.0)
+    assert (look.output_age, look.gpus) == (30.0, (Gpu("0", 50.0),))
+    assert look.memory == MemoryUse(1, 4, 0.25, 0)
+    assert (look.load, look.cpus, look.cores_used, look.cores_allowed) == (3.0, 8, 2.5, 4.0)
+    assert look.unreachable == "" and "tiny-1" in look.why
+
+
+def test_a_box_that_answered_nothing_is_unreachable_and_has_no_figures(box: None) -> None:
+    blind = Blind("the link is cut")
+    look = parsed(
+        a_contract(patrol={"session": "s", "gpu_sample_seconds": 0}),
+        {"alive": blind, "files": blind, "machine": blind},
+    )
+    assert (look.alive, look.unreachable) == (Alive.UNKNOWN, blind.why)
+    assert (look.load, look.cpus, look.chain, look.gpus, look.log) == (None,) * 5
+    assert (look.memory, look.launched_at) == (blind, None)
+
+
+def test_what_lives_has_no_reason(box: None) -> None:
+    look = parsed(a_contract(), {"job": Found(a_job()), "files": Blind("x")}, launched())
+    assert (look.alive, look.why) == (Alive.YES, "")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "done"), [(None, None), ("All done", False), (r"step \d", True)]
+)
+def test_the_schedulers_own_tail_is_searched_here(pattern: str | None, done: bool | None) -> None:
+    run = a_run(a_contract(patrol={"success_pattern": pattern}))
+    assert probe._read_log_by_end(run, {"tail": "step 5\n"}) == Own("step 5", 5, done=done)
+    assert probe._read_log_by_end(run, {"tail": Blind("x")}) == Blind("x")
+    assert probe._read_log_by_end(run, {}) is None
+
+
+def test_a_first_line_cut_in_two_is_left_out_of_a_longer_log() -> None:
+    cut = {"tail": encoded(b"step 5\nx\n"), "size": 90, "done": None, "now": 4.0, "changed": 9.0}
+    log = probe._read_log_by_end(a_run(a_contract()), {"matched_lines": cut})
+    assert log == Own("", None, size=90, age=0.0)

@@ -1,0 +1,111 @@
+"""The loop of a wait: bounded, by looks that are made up."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from builders import NOON, a_job, some_metrics
+from core.patrol.test_table import WAYS, a_look
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.evidence import Job, Metrics
+from herorun.core.health.run_health import RunHealth
+from herorun.core.patrol.observation import Alive, HostObservation, Own
+from herorun.core.patrol.table import decide
+from herorun.core.patrol.wait_condition import WaitCondition
+from herorun.operations.remote import wait
+from herorun.operations.remote.wait import Ended, WaitObservation, must_end
+
+BLIND = {"alive": Alive.UNKNOWN, "unreachable": "the link is cut."}
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    seconds: list[float] = []
+    clock = SimpleNamespace(sleep=seconds.append, monotonic=lambda: 0.0)
+    monkeypatch.setattr(wait, "time", clock)
+    monkeypatch.setattr(wait, "now", lambda: NOON)
+    return seconds
+
+
+def looks(*each: HostObservation | Exception) -> Callable[[], WaitObservation]:
+    left = list(each)
+
+    def see() -> WaitObservation:
+        look = left.pop(0)
+        if isinstance(look, Exception):
+            raise look
+        return look, decide(look, WAYS), {"step": None}
+
+    return see
+
+
+def waited(*each: HostObservation | Exception, most: int = 0, step: int = 200) -> Ended:
+    return wait._loop(looks(*each), WaitCondition(step=step), 60.0, most or len(each))
+
+
+def test_it_ends_at_the_look_that_saw_it(slept: list[float]) -> None:
+    ended = waited(a_look(), CouldNotLook("cut"), a_look(log=Own("step 200", 200)), most=9)
+    assert (ended.code, ended.polls, slept) == (0, 3, [60.0, 60.0])
+    assert "step 200" in ended.line and ended.assessment is not None
+
+
+def test_what_can_no_longer_come_ends_it_with_1(slept: list[float]) -> None:
+    ended = waited(a_look(alive=Alive.NO), most=9)
+    assert (ended.code, ended.polls, slept) == (1, 1, [])
+
+
+@pytest.mark.parametrize(
+    ("last", "code"), [(a_look(), 1), (a_look(**BLIND), 3), (CouldNotLook("cut"), 3)]
+)
+def test_at_its_bound_a_last_look_that_saw_nothing_is_unknown(
+    last: HostObservation | Exception, code: int, slept: list[float]
+) -> None:
+    ended = waited(a_look(), last)
+    assert (ended.code, ended.polls, slept) == (code, 2, [60.0])
+    assert (ended.assessment is None) == isinstance(last, Exception)
+
+
+def test_wrong_use_ends_it_at_once(slept: list[float]) -> None:
+    with pytest.raises(WrongUse):
+        waited(WrongUse("no session"), a_look())
+
+
+def test_it_is_still_from_its_last_movement_on(slept: list[float]) -> None:
+    """A look that saw nothing is no movement, and a moving one starts the hour again."""
+
+    def at(minutes: int, step: int = 120, **changes: Any) -> HostObservation:
+        log = Own(f"step {step}", step, size=step, age=9.0)
+        moment = NOON + timedelta(minutes=minutes)
+        return a_look(at=moment, log=log, output_age=None, **changes)
+
+    hangs = waited(at(0), at(30, **BLIND), at(60), most=9)
+    assert (hangs.code, hangs.polls) == (1, 3)
+    assert waited(at(0), at(30, 121), at(60, 121)).message != hangs.message
+
+
+@pytest.mark.parametrize(("every", "most"), [(0.9, 5), (60.0, 0), (86_400.0, 31)])
+def test_each_wait_has_a_bound(every: float, most: int) -> None:
+    with pytest.raises(WrongUse):
+        must_end(every, most)
+    must_end(1.0, 1)
+    must_end(86_400.0, 30)
+
+
+def test_the_run_is_evaluated_only_for_what_needs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    evidence: dict[type, Any] = {Job: a_job(), Metrics: some_metrics(70)}
+    tick = SimpleNamespace(run=RunHealth.HEALTHY)
+    monkeypatch.setattr(wait, "evaluate", lambda run: (tick, evidence))
+    memory = SimpleNamespace(current=object())
+    run: Any = SimpleNamespace(record=SimpleNamespace(memory=lambda: memory))
+    facts = {"run": "healthy", "job": "running", "step": 70}
+    assert wait._observe_run(run, WaitCondition(step=0)) == facts
+    assert wait._observe_run(run, WaitCondition(state="down")) == facts
+    assert wait._observe_run(run, WaitCondition("/d/DONE")) == {}
+    evidence.clear()
+    unseen = {"run": "healthy", "job": None, "step": None}
+    assert wait._observe_run(run, WaitCondition(step=0)) == unseen
+    memory.current = None
+    assert wait._observe_run(run, WaitCondition(step=0)) == {}

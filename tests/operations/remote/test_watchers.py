@@ -1,0 +1,107 @@
+"""What becomes of each registered watcher; `retire` and the process table are made up."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from builders import NOON
+from herorun.operations.remote import wait, watchers
+from herorun.operations.remote.watchers import SENTINEL_GRACE, reconcile
+from herorun.system.process_registry import RegisteredWatcher
+
+NOW = NOON.timestamp()
+
+
+class Watcher(RegisteredWatcher):
+    @property
+    def lives(self) -> bool:
+        return self.born == "lives"
+
+
+def a_watcher(pid: int, **changes: Any) -> Watcher:
+    fields = {"kind": "await", "run": "tiny", "top": "", "what": "step 5", "born": "lives"}
+    return Watcher(**{**fields, "pid": pid, "started": NOW, "until": NOW, **changes})
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> dict[Path, Watcher | None]:
+    known: dict[Path, Watcher | None] = {}
+    for module in (wait, watchers):
+        monkeypatch.setattr(module.process_registry, "registered_watchers", lambda: known)
+        monkeypatch.setattr(module.process_registry, "retire", lambda each: each.pid != 13)
+    monkeypatch.setattr(watchers, "now", lambda: NOON)
+    return known
+
+
+def test_each_watcher_and_what_is_done_about_it(
+    registry: dict[Path, Watcher | None], tmp_path: Path
+) -> None:
+    late = NOW - SENTINEL_GRACE - 1
+    registry |= {
+        tmp_path / "damaged": None,
+        tmp_path / "gone": a_watcher(2, run="gone", born="boot 1"),
+        tmp_path / "older": a_watcher(3),
+        tmp_path / "newest": a_watcher(4),
+        tmp_path / "late": a_watcher(5, run="late", until=late),
+        tmp_path / "stubborn": a_watcher(13, run="stubborn", until=late),
+        tmp_path / "babysitter": a_watcher(6, kind="babysit", until=late),
+        tmp_path / "endless": a_watcher(7, run="endless", until=0.0),
+        tmp_path / "in time": a_watcher(8, run="in time", until=late + 1),
+    }
+    for path in registry:
+        path.touch()
+    rows = {
+        "damaged": ("damaged", "forgotten"),
+        "gone": ("gone", "forgotten"),
+        "older": ("stale", "retired"),
+        "newest": ("watches", ""),
+        "late": ("stale", "retired"),
+        "stubborn": ("stale", "could not be retired"),
+        "babysitter": ("stale", "left alone: stop it yourself"),
+        "endless": ("watches", ""),
+        "in time": ("watches", ""),
+    }
+    tried = {row.path.name: row.stands for row in reconcile(act=False)}
+    assert tried == {name: stands for name, (stands, _) in rows.items()}
+    assert all(path.exists() for path in registry)
+    assert {row.path.name: (row.stands, row.action) for row in reconcile(act=True)} == rows
+    assert {path.name for path in registry if not path.exists()} == {"damaged", "gone"}
+
+
+def test_a_new_wait_replaces_those_of_its_own_run_alone(
+    registry: dict[Path, Watcher | None],
+) -> None:
+    own = a_watcher(1)
+    others = [
+        a_watcher(2),
+        a_watcher(3, run="other"),
+        a_watcher(4, kind="babysit"),
+        a_watcher(5, top="/w"),
+        a_watcher(13),
+    ]
+    registry |= {Path(str(each.pid)): each for each in (own, *others)}
+    registry[Path("damaged")] = None
+    assert wait.replaced(own) == [others[0]]
+
+
+def test_the_end_of_a_wait_names_the_newer_one(
+    registry: dict[Path, Watcher | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wait.os, "getpid", lambda: 1)
+    registry |= {
+        Path(str(pid)): a_watcher(pid, top="/w", **changes)
+        for pid, changes in {
+            1: {},
+            2: {},
+            3: {"born": "boot 1"},
+            4: {"run": "other"},
+        }.items()
+    }
+    for stays, name in ((True, "process 2"), (False, "SIGTERM")):
+        shown: list[str] = []
+        if not stays:
+            del registry[Path("2")]
+        with pytest.raises(KeyboardInterrupt):
+            wait._retired("tiny", "/w", shown.append)
+        assert len(shown) == 1 and name in shown[0]
