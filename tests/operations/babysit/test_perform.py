@@ -1,0 +1,286 @@
+"""Each act is journalled before and after, and never done twice: a journal in memory, and a
+scheduler that is told to stop.
+"""
+
+import json
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from builders import NOON, a_contract
+from core.story import launched
+from herorun.core.babysit.actions import DeleteNode, Escalate, Relaunch, Stop, Tell
+from herorun.core.errors import Blocked, CouldNotLook
+from herorun.core.event import Decided, Done, Failed, Intended
+from herorun.core.recovery.classify import Ending
+from herorun.core.recovery.diagnosis import Cause
+from herorun.operations.babysit import perform as acts
+from herorun.operations.babysit import replace_node
+from herorun.operations.babysit.perform import perform, relaunch_once, settle
+from herorun.operations.babysit.replace_node import delete_node
+from operations.in_memory import ToldRun, fails, intended
+
+RELAUNCH = Relaunch("relaunch/tiny-1", "tiny-1", "crashed")
+STOP = Stop("stop/tiny-1", "tiny-1", "it burns")
+NODE = DeleteNode("node/tiny-1", "tiny-1", "No accelerator found", "10.0.0.7", "us-east5-a")
+
+
+@pytest.fixture
+def acted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What reached the outside."""
+    acted: list[Any] = []
+
+    def deliver(run: Any, intended: Intended) -> None:
+        acted.append(("said", intended.key, intended.attempt))
+        run.record.append(Done(NOON, intended.key, intended.attempt))
+
+    def relaunch(run: Any, instance: str, why: str, by_itself: bool) -> str:
+        acted.append(("relaunch", instance, why, by_itself))
+        return "tiny-2"
+
+    monkeypatch.setattr(acts, "now", lambda: NOON)
+    monkeypatch.setattr(acts, "take_in_time", lambda run: acted.append("lease"))
+    monkeypatch.setattr(acts, "deliver", deliver)
+    monkeypatch.setattr(acts, "relaunch", relaunch)
+    monkeypatch.setattr(
+        replace_node, "delete_node", lambda run, intended, action: acted.append(action)
+    )
+    return acted
+
+
+@pytest.fixture
+def run(acted: list[Any]) -> Any:
+    return ToldRun(acted)
+
+
+def test_a_stop_is_intended_asked_of_the_scheduler_once_and_entered(
+    run: Any, acted: list[Any]
+) -> None:
+    assert (perform(run, STOP).why, perform(run, STOP).why) == ("", "")
+    assert acted == ["lease", ("stop", "tiny-1", "ada@laptop")]
+    before, after = run.record.new
+    assert before == Intended(at=NOON, key="stop/tiny-1", attempt=1, what="stop tiny-1: it burns")
+    assert (after.key, after.attempt, after.lines["Evidence"]) == ("stop/tiny-1", 1, "it burns")
+
+
+def test_a_stop_that_failed_is_tried_again_under_its_next_number(
+    run: Any, acted: list[Any]
+) -> None:
+    works, run.scheduler.stop = run.scheduler.stop, fails(CouldNotLook("squeue is down"))
+    assert perform(run, STOP) == acts.Performed(STOP, "squeue is down")
+    run.scheduler.stop = works
+    assert perform(run, STOP).why == ""
+    kinds = [(type(each), each.key, each.attempt) for each in run.record.new]
+    assert kinds == [
+        (Intended, "stop/tiny-1", 1),
+        (Failed, "stop/tiny-1", 1),
+        (Intended, "stop/tiny-1", 2),
+        (Done, "stop/tiny-1", 2),
+    ]
+    assert (run.record.new[1].why, run.record.new[1].interrupted) == ("squeue is down", False)
+
+
+@pytest.mark.parametrize("action", [STOP, NODE])
+def test_without_the_lease_nothing_that_cannot_be_undone_is_done(
+    action: Any, run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acts, "take_in_time", fails(Blocked("bob has the lease")))
+    assert perform(run, action).why == "bob has the lease"
+    assert acted == []
+    before, after = run.record.new
+    assert after == Failed(NOON, action.key, 1, "bob has the lease") and before.key == after.key
+
+
+def test_a_node_is_deleted_under_the_lease(run: Any, acted: list[Any]) -> None:
+    assert perform(run, NODE) == acts.Performed(NODE)
+    assert acted == ["lease", NODE]
+    (before,) = run.record.new
+    assert "10.0.0.7" in before.what and "us-east5-a" in before.what
+
+
+def test_a_relaunch_is_done_under_the_name_that_it_started(run: Any, acted: list[Any]) -> None:
+    assert perform(run, RELAUNCH) == acts.Performed(RELAUNCH)
+    assert acted == [("relaunch", "tiny-1", "crashed", True)]
+    assert run.record.new[-1] == Done(NOON, "relaunch/tiny-1", 1, result="tiny-2")
+
+
+def test_what_the_gate_refuses_is_asked_of_a_person_but_not_of_who_ordered_it(
+    run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acts, "relaunch", fails(Blocked("the gate is blocked")))
+    assert perform(run, RELAUNCH).why == "the gate is blocked"
+    question = "escalate/relaunch/tiny-1/gate"
+    assert [(type(each), each.key) for each in run.record.new] == [
+        (Intended, "relaunch/tiny-1"),
+        (Failed, "relaunch/tiny-1"),
+        (Intended, question),
+        (Done, question),
+    ]
+    body = run.record.new[2].body
+    assert "ANSWERS" in body and "crashed. the gate is blocked" in body
+    before = len(run.record.events)
+    with pytest.raises(Blocked):
+        relaunch_once(run, intended("relaunch/tiny-1", 2), "tiny-1", "ordered", ask=False)
+    assert run.record.events[before:] == [Failed(NOON, "relaunch/tiny-1", 2, "the gate is blocked")]
+
+
+def test_a_relaunch_that_could_not_be_asked_about_is_no_question(
+    run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acts, "relaunch", fails(OSError("the disk is full")))
+    assert "the disk is full" in perform(run, RELAUNCH).why
+    assert [type(each) for each in run.record.new] == [Intended, Failed]
+
+
+@pytest.mark.parametrize("events", [1, 2])
+def test_a_relaunch_that_was_begun_has_not_failed(
+    events: int, run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only its intent, or its job too, was written before the error."""
+    begins = launched(2, NOON, "tiny-1")[:events]
+
+    def relaunch(*arguments: Any, **options: Any) -> None:
+        run.record.events += begins
+        raise CouldNotLook("the answer was lost")
+
+    monkeypatch.setattr(acts, "relaunch", relaunch)
+    assert perform(run, RELAUNCH).why == "the answer was lost"
+    assert [each for each in run.record.new if isinstance(each, Failed)] == []
+
+
+def test_what_is_said_is_shown_too(run: Any, acted: list[Any]) -> None:
+    perform(run, Tell("tell/tiny-1/x", "title", "why"))
+    assert acted == [("said", "tell/tiny-1/x", 1), ("shown", "tell/tiny-1/x")]
+    run.contract = a_contract(stop_when="the loss rises", dri="ada")
+    perform(run, Escalate(key="escalate/tiny-1/x", title="title", why="why"))
+    before = run.record.new[-2]
+    assert list(before.lines) == ["Status", "Evidence", "Decision", "Next"]
+    assert list(before.lines.values())[:3] == ["title", "why", "ask @dri: judgement"]
+    for part in ("**Escalation: title**", "\n\nwhy\n\n", "the loss rises", "ANSWERS", "ada"):
+        assert part in before.body
+
+
+# --- what was interrupted -------------------------------------------------------------------------
+
+
+def test_an_interrupted_relaunch_is_done_if_its_instance_was_launched(
+    run: Any, acted: list[Any]
+) -> None:
+    run.record.events += [intended("relaunch/tiny-1"), *launched(2, NOON, "tiny-1")]
+    assert settle(run) == [] and acted == []
+    assert run.record.new[-1] == Done(NOON, "relaunch/tiny-1", 1, result="tiny-2")
+
+
+@pytest.mark.parametrize("key", ["relaunch/tiny-1", "stop/tiny-1", "rollback/tiny-1/40"])
+def test_what_nothing_came_of_is_decided_on_again(key: str, run: Any, acted: list[Any]) -> None:
+    run.record.append(intended(key))
+    assert settle(run, is_certain=False) == [] and len(run.record.new) == 1
+    assert settle(run) == [] and acted == []
+    failed = run.record.new[-1]
+    assert (type(failed), failed.key, failed.interrupted) == (Failed, key, True)
+
+
+def test_another_instances_relaunch_is_not_this_one(run: Any, acted: list[Any]) -> None:
+    run.record.events += [intended("relaunch/tiny-2"), *launched(2, NOON, "tiny-1")]
+    settle(run)
+    assert isinstance(run.record.new[-1], Failed)
+
+
+def test_one_post_that_fails_keeps_none_of_the_others_back(
+    run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost, said = (intended(f"tell/tiny-1/{name}", body="b") for name in ("lost", "said"))
+    run.record.events += [lost, said]
+    works = acts.deliver
+
+    def deliver(run: Any, each: Intended) -> None:
+        if each.key == lost.key:
+            raise CouldNotLook("no network")
+        works(run, each)
+
+    monkeypatch.setattr(acts, "deliver", deliver)
+    assert settle(run) == ["tell/tiny-1/lost: no network"]
+    assert acted == [("said", "tell/tiny-1/said", 1)]
+
+
+def test_a_post_that_failed_waits_for_its_time(run: Any, acted: list[Any]) -> None:
+    cadence = run.contract.babysit.cadence
+    post = intended("tell/tiny-1/x", body="b")
+    for at, said in ((NOON, 0), (NOON - cadence, 1)):
+        run.record.events[run.record.began :] = [post, Failed(at, post.key, 1, "no network")]
+        settle(run)
+        assert len(acted) == said
+
+
+# --- the machine of a bad accelerator -------------------------------------------------------------
+
+
+LIST = ("compute", "tpus", "tpu-vm", "list")
+
+
+@pytest.fixture
+def cloud(monkeypatch: pytest.MonkeyPatch, run: Any) -> list[Any]:
+    """Its machines, and each call that changes one; a push of the record is one too."""
+    calls: list[Any] = []
+    machines = [
+        {
+            "name": f"p/nodes/{name}",
+            "createTime": made,
+            "networkEndpoints": [{"ipAddress": "10.0.0.7"}],
+        }
+        for name, made in (("old", "2026-01-01T00:00:00Z"), ("new", "2026-01-01T13:00:00Z"))
+    ]
+
+    def call(argv: tuple[str, ...], timeout: float) -> Any:
+        if argv[1:5] == LIST:
+            return SimpleNamespace(code=0, text=json.dumps(machines))
+        calls.append(argv[5])
+        machines.pop(0)
+        return SimpleNamespace(code=0, text="")
+
+    run.record.push = lambda: calls.append("push")
+    monkeypatch.setattr(replace_node, "now", lambda: NOON)
+    monkeypatch.setattr(replace_node.process, "run", call)
+    return calls
+
+
+def test_the_machine_of_that_time_is_deleted_after_its_intent_is_public(
+    run: Any, cloud: list[Any]
+) -> None:
+    """A machine with its address that was made after the end is another one."""
+    assert delete_node(run, intended(NODE.key), NODE) is None
+    assert cloud == ["push", "old"]
+    (done,) = run.record.new
+    assert (done.key, done.attempt, done.result) == (NODE.key, 1, "old")
+    assert (done.lines["Before"], done.lines["Evidence"]) == ("old", "No accelerator found")
+    assert done.lines["Command"].split()[-4:] == ["old", "--zone", "us-east5-a", "--quiet"]
+    delete_node(run, intended(NODE.key, 2), NODE)
+    assert cloud == ["push", "old"]
+    again = run.record.new[-1]
+    assert (again.attempt, again.result, again.lines["Command"]) == (2, "", "none")
+    assert again.lines["After"] == again.lines["Before"] == done.lines["After"]
+
+
+def test_the_end_of_the_job_decides_which_machine_it_had(run: Any, cloud: list[Any]) -> None:
+    """Not the moment at which its deletion was intended."""
+    ending = Ending(
+        instance="tiny-1", cause=Cause.INFRA, fingerprint="f", why="no accelerator", ended=NOON
+    )
+    later = NOON + timedelta(hours=3)
+    decided = Decided(at=later, run="down", monitor="fresh", progress="~1/2", failure=ending)
+    run.record.append(decided)
+    delete_node(run, intended(NODE.key, at=later), NODE)
+    assert cloud == ["push", "old"]
+
+
+def test_a_machine_that_could_not_be_deleted_is_a_failure(
+    run: Any, cloud: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = SimpleNamespace(code=1, complaint="no permission")
+    monkeypatch.setattr(replace_node.process, "run", lambda argv, timeout: answer)
+    with pytest.raises(CouldNotLook, match="no permission"):
+        delete_node(run, intended(NODE.key), NODE)
+    (failed,) = run.record.new
+    assert (failed.key, failed.attempt) == (NODE.key, 1) and "no permission" in failed.why
