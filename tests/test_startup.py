@@ -4,6 +4,7 @@ by `make bench`.
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -318,3 +319,11 @@ def test_what_profiles_a_command_has_its_own_last_words() -> None:
     argv = [sys.executable, "-m", "cProfile", "-m", "herorun", "--version"]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
     assert "function calls" in done.stdout
+
+
+def test_an_interrupted_import_shows_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import os; os.kill(os.getpid(), 2)\n")
+    argv = [sys.executable, "-m", "herorun", "--version"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(argv, env=environment, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")

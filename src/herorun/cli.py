@@ -94,6 +94,8 @@ def main() -> None:
         )  # `timeout`, say: we still tell, and leave tidily
     sys.unraisablehook = _interrupted_again
     try:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `herorun.__main__` sets it
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         code = run(sys.argv[1:])
         _nothing_left()
     except KeyboardInterrupt:  # a second one, while the first is told

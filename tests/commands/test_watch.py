@@ -146,13 +146,13 @@ def test_status_of_all_is_a_table_and_a_fresh_look(watched: Story, capsys: CAPTU
 class Terminal:
     """`herorun watch` in a real pseudo-terminal."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: Story, kind: str = "xterm") -> None:
         self._end, other = pty.openpty()
         argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "watch", "--every", "0.2"]
         env = {
             **os.environ,
             "PYTHONPATH": SOURCES,
-            "TERM": "xterm",
+            "TERM": kind,
             "COLUMNS": "120",
             "LINES": "20",
         }
@@ -211,6 +211,13 @@ def test_an_interruption_ends_it_with_130(terminal: Terminal) -> None:
     terminal.shows("3/4")
     terminal.process.send_signal(signal.SIGINT)
     assert terminal.ended() == 130
+
+
+def test_a_dumb_terminal_gets_the_table_once(watched: Story) -> None:
+    terminal = Terminal(watched, "dumb")
+    terminal.shows("3/4")
+    assert terminal.ended() == 0
+    terminal.close()
 
 
 # --- the words ------------------------------------------------------------------------------------

@@ -44,3 +44,7 @@ def test_a_bomb_is_refused_at_once(name: str) -> None:
 )
 def test_what_people_write_is_read(text: str) -> None:
     assert parse_toml(text) == tomllib.loads(text)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_table() -> None:
+    assert parse_toml('\ufeffslug = "tiny"') == parse_toml('slug = "tiny"')

@@ -53,6 +53,8 @@ def command(start: str, run: str, as_json: bool) -> int:
             f"{path.stem!r} is no slug: use a-z, 0-9 and -, at most 48, beginning with a letter "
             "or digit."
         )
+    if path.is_symlink() and not path.exists():
+        raise WrongUse(f"{path} is a symbolic link that leads to no file: remove it first.")
     command_draft = find_command(find_repository(Path(start)))
     draft = with_command(
         drafted(template("run.toml"), read_settings(Path(start)).init), command_draft

@@ -31,15 +31,14 @@ def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_j
 
     It shows what the babysitter of this machine saw at its last tick, and the age of that tick. It queries only
     the scheduler; `herorun status` reads everything. Without RUN it follows every run. q or Ctrl-C ends it (exit
-    code 130). In a pipe it prints once, with exit code 1 for a run that is down or has a critical alert, and 3
-    for a run that cannot be read, is not monitored, or has not been seen to train yet.
+    code 130). In a pipe or a dumb terminal it prints once, with exit code 1 for a run that is down or has a
+    critical alert, and 3 for a run that cannot be read, is not monitored, or has not been seen to train yet.
 
     \b
     Example:
       herorun watch grug
       herorun watch --all
     """
-    import sys
     from pathlib import Path
 
     from herorun import output
@@ -50,7 +49,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_j
 
     home = Path(start)
     names = list(known_slugs(find_repository(home))) if every or not runs else list(runs)
-    if as_json or not (sys.stdout.isatty() and sys.stdin is not None and sys.stdin.isatty()):
+    if as_json or not _can_follow():
         summaries = worst_first(_summarise_runs(names, home))
         if as_json:
             output.show_json(WatchDocument(runs=[_watched_entry(run) for run in summaries]))
@@ -58,6 +57,16 @@ def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_j
             _print(output.console(), summaries)
         return _exit_code_of(summaries)
     return _follow(names, home, seconds)
+
+
+def _can_follow() -> bool:
+    """Whether there is a keyboard, and a terminal that can be drawn on again."""
+    import os
+    import sys
+
+    is_dumb = os.environ.get("TERM") in ("dumb", "unknown")
+    has_keyboard = sys.stdin is not None and sys.stdin.isatty()
+    return has_keyboard and sys.stdout.isatty() and not is_dumb
 
 
 def _watched_entry(run: "RunSummary") -> "WatchedRunEntry | NotRead":

@@ -260,6 +260,14 @@ def test_an_unchanged_contract_amends_nothing(story: Story) -> None:
     assert not story.events("Amended")
 
 
+def test_a_link_to_no_contract_is_named_and_left(story: Story, capsys: CAPTURE) -> None:
+    link = story.work / "runs" / "linked.toml"
+    link.symlink_to("nowhere.toml")
+    answer = ask(story, capsys, "init", "linked")
+    assert answer.code == 2 and str(link) in answer.err
+    assert link.is_symlink() and not link.exists()
+
+
 # --- the logbook's path ---------------------------------------------------------------------------
 
 
