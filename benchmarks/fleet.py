@@ -18,7 +18,7 @@ from benchmarks.measures import memory
 from benchmarks.scratch import repository
 from benchmarks.timing import Row, cpu_seconds, in_turns, process, run
 from herorun.adapters import connect
-from herorun.core.babysit.stop_condition import Until
+from herorun.core.babysit.stop_condition import StopCondition
 from herorun.core.event import Initialised, Launched, Launching
 from herorun.core.evidence import Checkpoints, History, StartSiblings, WorkTree
 from herorun.core.journal import as_json
@@ -124,7 +124,7 @@ def two_ticks_each(home: Path, work: Path, slugs: list[str]) -> list[str]:
             log(home, run.slug, LOGGED, NEW)
 
     with redirect_stderr(io.StringIO()):  # to where the terminal is told that each has begun
-        codes = watch_all(slugs, work, seen, print, Until(step=LOGGED + NEW))
+        codes = watch_all(slugs, work, seen, print, StopCondition(step=LOGGED + NEW))
     assert set(codes) == {0}, codes
     return turns
 

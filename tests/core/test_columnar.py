@@ -10,7 +10,7 @@ import pytest
 from builders import NOON
 from herorun.core.bounded import LARGEST_STEP, bounded
 from herorun.core.detectors import MetricsState, Names, fold_rows, pipeline
-from herorun.core.detectors.attempts import Arrivals
+from herorun.core.detectors.attempts import AttemptTracker
 from herorun.core.ports import Row, Rows
 from herorun.core.ports.columnar import (
     ChainedRows,
@@ -62,10 +62,10 @@ def test_columns_are_judged_as_their_rows(steps: list[int], dated: bool) -> None
 def test_the_attempts_of_columns_are_those_of_their_rows(steps: list[int]) -> None:
     rows = a_log(steps)
     parts = chained([as_columns(rows[:90]), rows[90:95], as_columns(rows[95:])])
-    one = Arrivals()
+    one = AttemptTracker()
     expected = [one.attempt_of(row, NAMES) for row in rows]
     for same in (rows, as_columns(rows), parts):
-        assert Arrivals().attempts_of(same, NAMES) == expected
+        assert AttemptTracker().attempts_of(same, NAMES) == expected
 
 
 def test_a_part_of_them_is_the_same_part() -> None:

@@ -28,7 +28,7 @@ from herorun.core.evidence import (
     TrackerIdentity,
     Unavailable,
 )
-from herorun.core.evidence_log import KINDS, Lost, decode_evidence, digests, encode_evidence
+from herorun.core.evidence_log import KINDS, LostEvidence, decode_evidence, digests, encode_evidence
 from herorun.discover import checks, sources
 
 # Two halves of one character beside each other are that character once they are written: nothing
@@ -147,13 +147,13 @@ def test_what_is_not_what_was_seen_is_lost(change: str) -> None:
         del kept["Job"]
     else:
         del told["Job"]
-    with pytest.raises(Lost, match=r"\bJob\b"):
+    with pytest.raises(LostEvidence, match=r"\bJob\b"):
         decode_evidence(kept, told)
 
 
 def test_what_this_version_reads_otherwise_is_lost_and_what_it_does_not_know_is_left_out() -> None:
     kept = {"Job": {"value": {"id": "1", "state": "sleeping", "instance": "tiny-1"}}}
-    with pytest.raises(Lost, match=r"cannot.*read"):
+    with pytest.raises(LostEvidence, match=r"cannot.*read"):
         decode_evidence(kept, digests(kept))
     strange = {"Moon": {"value": {"phase": "full"}}}
     assert decode_evidence(strange, digests(strange)) == {}

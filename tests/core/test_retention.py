@@ -13,7 +13,7 @@ from herorun.core.errors import Blocked
 from herorun.core.retention import (
     RetentionPolicy,
     RetentionReference,
-    Sized,
+    SizedCheckpoint,
     must_leave_one,
     plan_from,
     prune_plan,
@@ -27,7 +27,9 @@ POLICY = RetentionPolicy(2, 100, (250,), 1000)
 def sized(step, temporary=True, problem="", **changes):
     root = TEMPORARY if temporary else ROOT
     candidate = replace(a_checkpoint(step, root, problem, temporary), modified=OLD)
-    return Sized(candidate, **{"bytes": 10, "files": 2, "digest": f"sha256:{step}", **changes})
+    return SizedCheckpoint(
+        candidate, **{"bytes": 10, "files": 2, "digest": f"sha256:{step}", **changes}
+    )
 
 
 def plan(*found, policy=POLICY, names=None, roots=None, recovery="", trusted=None):

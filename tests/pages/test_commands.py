@@ -12,7 +12,7 @@ from pages.world import ENV, World
 from stories import Story, contract_of, eventually
 
 TOP = Path(__file__).parents[2]
-Before = Mapping[str, Callable[[World], object]]
+PreviousTick = Mapping[str, Callable[[World], object]]
 
 # Each with the reason why no test can type it; what stands in no list below fails.
 NOT_RUN = {
@@ -176,7 +176,7 @@ def two_curves(world: World) -> None:
     world.write({"before.csv": rows, "after.csv": rows})
 
 
-WORLDS: Mapping[str, tuple[Callable[[World], object], Before]] = {
+WORLDS: Mapping[str, tuple[Callable[[World], object], PreviousTick]] = {
     "docs/tutorial.md": (
         nothing,
         {

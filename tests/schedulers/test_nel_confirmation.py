@@ -14,7 +14,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.schedulers._nel_confirmation import (
     CONFIRM_AFTER,
     QUIET,
-    Behind,
+    EndEvidence,
     UnconfirmedEnds,
     changed,
     settled,
@@ -27,7 +27,7 @@ from wording import mentions
 
 AT = datetime(2026, 11, 21, 23, 21, tzinfo=UTC)
 LATER = AT + CONFIRM_AFTER
-EMPTY = Behind()  # no folder, no stage file
+EMPTY = EndEvidence()  # no folder, no stage file
 
 
 def part(word: str, told: Stages | None = None) -> JudgedTask:
@@ -62,7 +62,9 @@ def test_a_word_that_is_no_end_stays_unknown(word: str) -> None:
 @pytest.mark.parametrize(("code", "state"), [(0, JobState.SUCCEEDED), (5, JobState.FAILED)])
 def test_the_exit_code_that_it_wrote_down_settles_what_nel_lost(code: int, state: JobState) -> None:
     told = Stages(AT, AT, code)
-    found = settled(part("error", told), Behind(told, has_ended=True, written_at=AT), AT, LATER)
+    found = settled(
+        part("error", told), EndEvidence(told, has_ended=True, written_at=AT), AT, LATER
+    )
     assert (found.state, found.exit_code, found.ended) == (state, code, AT)
     assert f"exit code {code}" in found.reason
 
@@ -70,19 +72,21 @@ def test_the_exit_code_that_it_wrote_down_settles_what_nel_lost(code: int, state
 def test_a_failure_against_its_own_exit_code_0_is_gone_and_no_success() -> None:
     told = Stages(AT, AT, 0)
     assert (
-        settled(part("failed", told), Behind(told, has_ended=True, written_at=AT), AT, LATER).state
+        settled(
+            part("failed", told), EndEvidence(told, has_ended=True, written_at=AT), AT, LATER
+        ).state
         is JobState.GONE
     )
 
 
 def test_an_end_without_a_code_is_gone_at_once_at_the_second_look() -> None:
-    found = settled(part("failed"), Behind(has_ended=True, written_at=LATER), AT, LATER)
+    found = settled(part("failed"), EndEvidence(has_ended=True, written_at=LATER), AT, LATER)
     assert found.state is JobState.GONE and mentions(found.reason, "not how")
 
 
 def test_what_still_writes_may_run_and_after_an_hours_silence_it_is_gone() -> None:
     first = part("error", Stages(AT))
-    busy = Behind(Stages(AT), written_at=AT)
+    busy = EndEvidence(Stages(AT), written_at=AT)
     assert settled(first, busy, AT, AT + QUIET - timedelta(seconds=1)).state is JobState.UNKNOWN
     assert settled(first, busy, AT, AT + QUIET).state is JobState.GONE
 
@@ -94,16 +98,19 @@ def test_a_job_that_is_known_is_left_as_it_is() -> None:
 
 def test_slurms_own_answer_that_there_is_no_such_job_settles_its_executors() -> None:
     answer = NoSlurmJob("Slurm does not know job 71")
-    found = settled(on_slurm("failed", answer), Behind(slurm=answer), AT, LATER)
+    found = settled(on_slurm("failed", answer), EndEvidence(slurm=answer), AT, LATER)
     assert found.state is JobState.GONE and mentions(found.reason, "know", "71")
     silent = "the login node gave no whole answer"
     assert (
-        settled(on_slurm("failed", silent), Behind(slurm=silent), AT, AT + timedelta(days=9)).state
+        settled(
+            on_slurm("failed", silent), EndEvidence(slurm=silent), AT, AT + timedelta(days=9)
+        ).state
         is JobState.UNKNOWN
     )
     waits = on_slurm("pending", answer)
     assert (
-        settled(waits, Behind(slurm=answer), AT, AT + timedelta(days=9)).state is JobState.PENDING
+        settled(waits, EndEvidence(slurm=answer), AT, AT + timedelta(days=9)).state
+        is JobState.PENDING
     )
 
 
@@ -163,5 +170,5 @@ def test_a_folder_that_cannot_be_read_is_no_absent_one_and_settles_nothing(tmp_p
         changed(tmp_path / "out")
     jobs = NelJobs(Options(), tmp_path / "kept")
     jobs._doubts.since(part("error"), datetime.now(UTC) - CONFIRM_AFTER)
-    found = jobs._settled(part("error"), lambda: Behind(written_at=changed(tmp_path / "out")))
+    found = jobs._settled(part("error"), lambda: EndEvidence(written_at=changed(tmp_path / "out")))
     assert found.state is JobState.UNKNOWN and os.strerror(errno.ENOTDIR) in found.reason

@@ -25,7 +25,7 @@ from herorun.core.goodput.latencies import Delay, Delays
 from herorun.core.goodput.states import WallTimeState
 from herorun.core.goodput.totals import GoodputTotals, Range
 from herorun.core.journal import Memory
-from herorun.core.patrol.advice import Advice, PatrolAdvice, PatrolState, Ways
+from herorun.core.patrol.advice import Advice, PatrolAdvice, PatrolCommands, PatrolState
 from herorun.core.recovery.classify import Cause
 from herorun.core.remote.runbook import RunbookFacts, render_runbook
 from herorun.core.replay import Replay, ReplayResult
@@ -33,7 +33,7 @@ from herorun.core.retention import (
     KeptCheckpoint,
     PrunePlan,
     RetentionPolicy,
-    Sized,
+    SizedCheckpoint,
     Victim,
 )
 from herorun.core.seal.verification import SealProof
@@ -280,9 +280,9 @@ def replace_note(note: Note) -> Note:
 
 STEP = "/data/tiny/step-"
 SAVED = (
-    Sized(a_checkpoint(100), 4 << 30, 12, "sha256:aa"),
-    Sized(a_checkpoint(200, problem="metadata.json is missing"), None, None),
-    Sized(a_checkpoint(300, temporary=True), 4 << 30, 12, "sha256:bb"),
+    SizedCheckpoint(a_checkpoint(100), 4 << 30, 12, "sha256:aa"),
+    SizedCheckpoint(a_checkpoint(200, problem="metadata.json is missing"), None, None),
+    SizedCheckpoint(a_checkpoint(300, temporary=True), 4 << 30, 12, "sha256:bb"),
 )
 PLAN = PrunePlan(
     "tiny",
@@ -421,7 +421,7 @@ BOX_RUN = a_contract(
     patrol={"success_pattern": "Training completed", "results": ["/data/tiny/results.csv"]},
     chain={"folder": "/data/tiny/chain", "stage": [{"name": "eval", "run": "python -m eval"}]},
 )
-WAYS = Ways(
+WAYS = PatrolCommands(
     resume="herorun -C /work status tiny",
     chain="scp chain.sh box: && ssh box sh chain.sh",
     transfer=(("/data/set", "rsync -a data/set/ box:/data/set"),),

@@ -55,7 +55,7 @@ def test_a_scheduler_that_knows_only_its_own_jobs_lists_no_other() -> None:
 
 
 def test_warnings_are_kept_and_are_no_gap_where_they_cannot_be_read() -> None:
-    class Warns:
+    class ReportsWarnings:
         def warnings(self, instance: str) -> tuple[str, ...]:
             if instance == "tiny-2":
                 raise CouldNotLook("forbidden")
@@ -64,7 +64,7 @@ def test_warnings_are_kept_and_are_no_gap_where_they_cannot_be_read() -> None:
     history = a_history()
     assert history.current is not None
     name = history.current.name
-    assert read_job_warnings(Warns(), history) == JobWarnings((f"{name}: BackOff",))
+    assert read_job_warnings(ReportsWarnings(), history) == JobWarnings((f"{name}: BackOff",))
     lost = a_history(instances=(replace(history.current, name="tiny-2"),))
-    assert isinstance(read_job_warnings(Warns(), lost), Nothing)
+    assert isinstance(read_job_warnings(ReportsWarnings(), lost), Nothing)
     assert isinstance(read_job_warnings(object(), history), Nothing)

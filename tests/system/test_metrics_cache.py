@@ -15,7 +15,7 @@ import pytest
 
 from builders import NOON
 from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
-from herorun.core.detectors.attempts import Arrivals
+from herorun.core.detectors.attempts import AttemptTracker
 from herorun.core.errors import CouldNotLook
 from herorun.core.ports import Row
 from herorun.system.metrics_cache import Writer, fetched, generations, writer
@@ -159,9 +159,9 @@ def test_attempts_are_counted_as_the_folds_count_them(seed: int) -> None:
         rows.append(
             row(step, lots.choice([2.0, 2.0, 2.1]), f"x{number // 100}" if seed % 2 else "")
         )
-    arrivals = Arrivals()
+    arrivals = AttemptTracker()
     numbers = [arrivals.attempt_of(each, NAMES) for each in rows]
-    at_once, first = Arrivals(), lots.randrange(300)
+    at_once, first = AttemptTracker(), lots.randrange(300)
     assert numbers == [
         number
         for part in (rows[:first], rows[first:])

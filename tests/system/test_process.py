@@ -12,7 +12,7 @@ import pytest
 from herorun.core.errors import CouldNotLook
 from herorun.core.remote.target import SshLogin
 from herorun.system import process, transport
-from herorun.system.process import ProcessResult, TooMuch, run, run_lines
+from herorun.system.process import OutputTooLong, ProcessResult, run, run_lines
 from herorun.trackers.wandb import ask_client
 from wording import mentions
 
@@ -31,7 +31,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("to", [1, 2])
 def test_a_program_that_writes_without_end_is_ended_and_said(small: None, to: int) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(TooMuch, match=r"wrote.*8.*MiB"):
+    with pytest.raises(OutputTooLong, match=r"wrote.*8.*MiB"):
         run(_endless(to), 60)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10  # KiB
 
@@ -42,7 +42,7 @@ def test_so_is_one_whose_line_or_complaint_never_ends(small: None, to: int) -> N
         f"import os, sys\nprint('begins', flush=True)\nwhile True: os.write({to}, b'x' * 65536); "
         "os.write(1, b'x')"
     )
-    with pytest.raises(TooMuch, match=r"wrote.*8.*MiB"):
+    with pytest.raises(OutputTooLong, match=r"wrote.*8.*MiB"):
         list(run_lines([sys.executable, "-c", code], 60))
 
 

@@ -110,8 +110,9 @@ def babysit_job(
 
     from herorun import output
     from herorun.commands._restart import check_installation, restart_if_replaced
-    from herorun.core.babysit.stop_condition import Until, parse_until, seconds_of
+    from herorun.core.babysit.stop_condition import StopCondition, parse_until
     from herorun.core.errors import WrongUse
+    from herorun.core.time_options import seconds_of
     from herorun.operations.babysit.outcome import tick_exit_code
     from herorun.operations.jobs.babysit import ready, tick_job, watch_job
     from herorun.operations.jobs.job_contract import CADENCE
@@ -120,7 +121,7 @@ def babysit_job(
 
     every = job_options.pop("every", None)
     cadence = timedelta(seconds=seconds_of(every, "--every")) if every else CADENCE
-    end = parse_until(until, now()) if until else Until()
+    end = parse_until(until, now()) if until else StopCondition()
     new_job = bool(job_options.pop("anew", None))
     if new_job and not job_options.get("job"):
         raise WrongUse("--new-job starts a new watch of a job: name it with --job and --scheduler.")

@@ -3,11 +3,11 @@
 import contextlib
 from collections.abc import Callable, Iterator
 
-from herorun.core.babysit.stop_condition import Until
+from herorun.core.babysit.stop_condition import StopCondition
 from herorun.system.own_package import OwnPackage, Replaced, restart_process
 
 
-def check_installation(until: Until) -> Callable[[], None]:
+def check_installation(until: StopCondition) -> Callable[[], None]:
     """To be called now and then; never a reason to restart for a watch with a time to end at, which
     would be counted from the restart.
     """

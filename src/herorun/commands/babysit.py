@@ -147,7 +147,7 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.babysit.stop_condition import Until, parse_until
+    from herorun.core.babysit.stop_condition import StopCondition, parse_until
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.fleet import watch_all
     from herorun.operations.babysit.loop import watch
@@ -158,7 +158,7 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
     from herorun.schemas.status import UnreadDocument
     from herorun.system.clock import now
 
-    end = parse_until(until, now()) if until else Until()
+    end = parse_until(until, now()) if until else StopCondition()
 
     def report(run: Run, tick: TickOutcome) -> None:
         if as_json:

@@ -50,8 +50,8 @@ def command(
     from pathlib import Path
 
     from herorun.commands._output import show
-    from herorun.core.babysit.stop_condition import seconds_of
     from herorun.core.errors import WrongUse
+    from herorun.core.time_options import seconds_of
     from herorun.operations.jobs.monitor import give_job, take_job
     from herorun.operations.orders.handoff import offer_handoff, take_over
     from herorun.runs import watched_run

@@ -165,8 +165,8 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
       herorun jobs watch --once
     """
     from herorun import output
-    from herorun.core.babysit.stop_condition import seconds_of
     from herorun.core.errors import WrongUse
+    from herorun.core.time_options import seconds_of
     from herorun.operations.babysit.batch import worst
     from herorun.operations.jobs.watch import check_jobs, lines_of, watch_jobs
     from herorun.schemas.boxes import JobsWatch, WatchedJob

@@ -26,7 +26,7 @@ def command(start: str, run: str, until: str, reason: str, as_json: bool) -> int
     from pathlib import Path
 
     from herorun.commands._output import show
-    from herorun.core.babysit.stop_condition import parse_moment
+    from herorun.core.time_options import parse_moment
     from herorun.operations.orders.pause import pause
     from herorun.runs import watched_run
     from herorun.system.clock import now

@@ -34,7 +34,7 @@ def command(start: str, run: str, since: str | None, as_json: bool) -> int:
 
     from herorun import output
     from herorun.commands._output import show_lines
-    from herorun.core.babysit.stop_condition import parse_since
+    from herorun.core.time_options import parse_since
     from herorun.operations.babysit.replay import replay_run
     from herorun.runs import watched_run
     from herorun.system.clock import now

@@ -58,7 +58,7 @@ def command(
     from pathlib import Path
 
     from herorun.commands._output import ShownBeforeResult, show
-    from herorun.core.babysit.stop_condition import seconds_of
+    from herorun.core.time_options import seconds_of
     from herorun.operations.orders.rollback import rollback
     from herorun.runs import watched_run
 

@@ -32,7 +32,7 @@ def command(
     from pathlib import Path
 
     from herorun.commands._output import show
-    from herorun.core.babysit.stop_condition import seconds_of
+    from herorun.core.time_options import seconds_of
     from herorun.operations.jobs.orders import stop_job
     from herorun.operations.orders.stop_and_relaunch import stop
     from herorun.runs import watched_run

@@ -38,7 +38,7 @@ def command(start: str, run: str, host: str, every: str, what: str | None, as_js
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.babysit.stop_condition import seconds_of
+    from herorun.core.time_options import seconds_of
     from herorun.operations.remote.timer import timer_of
     from herorun.runs import watched_run
 

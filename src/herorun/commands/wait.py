@@ -56,8 +56,8 @@ def command(
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.babysit.stop_condition import seconds_of
     from herorun.core.patrol.wait_condition import condition_of
+    from herorun.core.time_options import seconds_of
     from herorun.operations.jobs.wait import observer_of_job
     from herorun.operations.remote.wait import Ended, observer_of_run, wait_for
     from herorun.output.status import show_patrol

@@ -29,7 +29,7 @@ KINDS: Mapping[str, type[Any]] = {
 }
 
 
-class Lost(ValueError):
+class LostEvidence(ValueError):
     """What is kept cannot be what the tick saw: says why."""
 
 
@@ -64,7 +64,7 @@ def digests(forms: Mapping[str, Any]) -> dict[str, str]:
 
 
 def decode_evidence(forms: Mapping[str, Any], journal_digests: Mapping[str, str]) -> Evidence:
-    """The evidence again, if it has the digests that are in `journal_digests`; else `Lost`.
+    """The evidence again, if it has the digests that are in `journal_digests`; else `LostEvidence`.
 
     A fact that this version does not know is left out: no check asks for it.
     """
@@ -74,7 +74,7 @@ def decode_evidence(forms: Mapping[str, Any], journal_digests: Mapping[str, str]
         if n not in forms or digest(forms[n]) != journal_digests.get(n)
     )
     if mismatches:
-        raise Lost(
+        raise LostEvidence(
             f"the evidence of {', '.join(mismatches)} is not what the tick saw: its digest differs"
         )
     return {KINDS[name]: _decode_value(name, form) for name, form in forms.items() if name in KINDS}
@@ -92,7 +92,9 @@ def _decode_value(name: str, form: Mapping[str, Any]) -> Any:
             contract_from(value, "the contract then") if kind is Contract else decode(kind, value)
         )
     except Exception as error:  # WrongUse, a missing key, a field that this version reads otherwise
-        raise Lost(f"the evidence of {name} cannot be read: {str(error).splitlines()[0]}") from None
+        raise LostEvidence(
+            f"the evidence of {name} cannot be read: {str(error).splitlines()[0]}"
+        ) from None
 
 
 def evidence_line(at: str, forms: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from herorun.core.canonical_json import canonical, plain
 from herorun.core.drift import differences
 from herorun.core.event import CheckedIn, Decided, Intended, Observed
 from herorun.core.evidence import ActionBlock, Evidence
-from herorun.core.evidence_log import Lost, decode_evidence
+from herorun.core.evidence_log import LostEvidence, decode_evidence
 from herorun.core.journal import JournalLine, Memory, fold
 from herorun.core.journal.decision import (
     allowed,
@@ -37,7 +37,7 @@ class ReplayResult(StrEnum):
 
 
 @dataclass(frozen=True)
-class Past:
+class PastTick:
     """One tick as the journal has it."""
 
     observed: Observed
@@ -59,7 +59,7 @@ class Replay:
     why: str = ""  # why it is unknown
 
 
-def past_ticks(lines: Sequence[JournalLine], since: datetime | None = None) -> Iterator[Past]:
+def past_ticks(lines: Sequence[JournalLine], since: datetime | None = None) -> Iterator[PastTick]:
     """The recorded ticks in the journal's order, from `since` on. Each line is folded once."""
     memory, folded = Memory(), 0
     for index, line in enumerate(lines):
@@ -78,7 +78,7 @@ def past_ticks(lines: Sequence[JournalLine], since: datetime | None = None) -> I
             if following and isinstance(following[0], Decided) and following[0].at == observation.at
             else None
         )
-        yield Past(
+        yield PastTick(
             observation,
             decision,
             _intended(lines, index + 2, observation.at),
@@ -107,7 +107,7 @@ def _intended(lines: Sequence[JournalLine], start: int, at: datetime) -> tuple[I
 
 
 def replay(
-    past: Past, forms: Mapping[str, Any] | None, why_lost: str, rules: Rules, digest: str
+    past: PastTick, forms: Mapping[str, Any] | None, why_lost: str, rules: Rules, digest: str
 ) -> Replay:
     """Judge one tick again by rules of that `digest`; `why_lost` says why there is no evidence."""
     observation = past.observed
@@ -117,7 +117,7 @@ def replay(
         assert past.memory is not None and past.decided is not None
         outcome = tick(past.memory.alerts, past.memory.ledger, evidence, rules, observation.at)
         changes = _differences(past.decided, past.intended, outcome, evidence, past.memory)
-    except Lost as error:
+    except LostEvidence as error:
         return Replay(
             observation.at, observation.version, same_rules, ReplayResult.UNKNOWN, why=str(error)
         )
@@ -134,13 +134,15 @@ def replay(
     return Replay(observation.at, observation.version, same_rules, result, changes, acts)
 
 
-def _evidence(past: Past, forms: Mapping[str, Any] | None, why_lost: str) -> Evidence:
+def _evidence(past: PastTick, forms: Mapping[str, Any] | None, why_lost: str) -> Evidence:
     if past.decided is None:
-        raise Lost("the journal does not say what was decided")
+        raise LostEvidence("the journal does not say what was decided")
     if past.memory is None:
-        raise Lost("its state is unknown: another machine's lines are among those that it knew")
+        raise LostEvidence(
+            "its state is unknown: another machine's lines are among those that it knew"
+        )
     if forms is None:
-        raise Lost(why_lost)
+        raise LostEvidence(why_lost)
     return decode_evidence(forms, past.observed.evidence)
 
 

@@ -49,7 +49,7 @@ class RetentionReference:
 
 
 @dataclass(frozen=True)
-class Sized:
+class SizedCheckpoint:
     """A checkpoint with what it is made of. `digest` is of its manifest; empty where it could not
     be listed.
     """
@@ -117,7 +117,7 @@ class PrunePlan:
 
 def prune_plan(
     slug: str,
-    checkpoints: Sequence[Sized],
+    checkpoints: Sequence[SizedCheckpoint],
     policy: RetentionPolicy,
     references: RetentionReference,
     recovery: str,
@@ -189,7 +189,7 @@ def _by_policy(candidate: Candidate, policy: RetentionPolicy) -> list[str]:
     return why
 
 
-def _reasons_to_keep(each: Sized, top: int | None, now: datetime) -> list[str]:
+def _reasons_to_keep(each: SizedCheckpoint, top: int | None, now: datetime) -> list[str]:
     candidate = each.candidate
     if each.doubt:
         return [each.doubt]
@@ -210,7 +210,7 @@ def _reasons_to_keep(each: Sized, top: int | None, now: datetime) -> list[str]:
     return []
 
 
-def _victim(each: Sized, policy: RetentionPolicy) -> Victim:
+def _victim(each: SizedCheckpoint, policy: RetentionPolicy) -> Victim:
     candidate = each.candidate
     assert each.bytes is not None and each.files is not None
     kind = "temporary" if candidate.temporary else "permanent"

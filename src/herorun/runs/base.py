@@ -15,7 +15,15 @@ from herorun.core.evidence import Cadence, Evidence, Launcher, OwnVersion, Undel
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option
-from herorun.core.ports import Channels, IssueTracker, Notifier, Place, Scheduler, Sending, Store
+from herorun.core.ports import (
+    Channels,
+    IssueTracker,
+    Notifier,
+    Place,
+    Scheduler,
+    SendOnlyNotifier,
+    Store,
+)
 from herorun.record import RunRecord
 from herorun.runs.notifiers import connect_channel, connect_issue
 from herorun.store_router import RoutedStore
@@ -190,7 +198,7 @@ class MonitoredRun(ABC):
         notify = self.contract.notify
         addressed = (connect_channel(name, self.place) for name in notify.addressed)
         sending = (
-            Sending(
+            SendOnlyNotifier(
                 kind, adapters.connect("notifiers", kind, notify.options.get(kind, {}), self.place)
             )
             for kind in notify.kinds

@@ -72,7 +72,7 @@ class InstanceExit:
 
 
 @dataclass(frozen=True)
-class Stuck:
+class StuckRecord:
     reason: str
 
 
@@ -132,7 +132,7 @@ class Folder:
         locked, watched = is_locked(self.lock), is_locked(self.path / "watched")
         started = self._read("started.json", Started)
         request = self._read("request.json", Request)
-        stuck, end = self._read("stuck.json", Stuck), self._read("exit.json", InstanceExit)
+        stuck, end = self._read("stuck.json", StuckRecord), self._read("exit.json", InstanceExit)
         alive = locked or watched or bool(started and started.lives)
         remaining = (
             set() if watched or end or not started or started.lives else self.find_remaining()

@@ -29,7 +29,7 @@ ENDS = ("success", "failed", "killed", "error", "not_found")
 
 
 @dataclass(frozen=True)
-class Behind:
+class EndEvidence:
     """What stands behind nel's word: a local job's stage files and the newest change in its folder,
     or Slurm's answer.
     """
@@ -40,7 +40,7 @@ class Behind:
     slurm: str = ""
 
 
-def settled(part: JudgedTask, behind: Behind, since: datetime, at: datetime) -> JudgedTask:
+def settled(part: JudgedTask, behind: EndEvidence, since: datetime, at: datetime) -> JudgedTask:
     """The part, where nel has said the same of it since `since`. It stays unknown while it may run.
     Pure.
     """

@@ -12,7 +12,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.schedulers._error_line import message_of
 from herorun.schedulers._instance import last_lines
 from herorun.schedulers._nel_client import NelLauncher
-from herorun.schedulers._nel_confirmation import Behind, UnconfirmedEnds, changed, settled
+from herorun.schedulers._nel_confirmation import EndEvidence, UnconfirmedEnds, changed, settled
 from herorun.schedulers._nel_options import Options
 from herorun.schedulers._nel_parse import NelTask, entries, errors_in, stages, statuses
 from herorun.schedulers._nel_results import LONGEST, RESULTS, scores
@@ -66,7 +66,7 @@ class NelJobs:
             answer = slurm.get(job.id, "Slurm was not asked")
             part = slurm_part(job, word, answer)
             return self._settled(
-                part, lambda: Behind(slurm=answer if isinstance(answer, str) else "")
+                part, lambda: EndEvidence(slurm=answer if isinstance(answer, str) else "")
             )
         if job.executor == "local":
             folder = Path(job.folder)
@@ -74,13 +74,13 @@ class NelJobs:
             task_stages = stages(_read_jobs_file(folder / "logs" / "stage.running"), end)
             part = local_part(job, word, task_stages)
             return self._settled(
-                part, lambda: Behind(task_stages, bool(end.strip()), changed(folder))
+                part, lambda: EndEvidence(task_stages, bool(end.strip()), changed(folder))
             )
         raise CouldNotLook(
             f"{job.id} runs by nel's executor {job.executor}, which herorun cannot follow."
         )
 
-    def _settled(self, part: JudgedTask, behind: Callable[[], Behind]) -> JudgedTask:
+    def _settled(self, part: JudgedTask, behind: Callable[[], EndEvidence]) -> JudgedTask:
         """What stays unknown is looked at again, and what nel has lost for good has an answer
         then.
         """

@@ -14,7 +14,7 @@ from herorun.schedulers._instance import (
     InstanceSnapshot,
     Started,
     StopRequest,
-    Stuck,
+    StuckRecord,
     judge_instance,
 )
 
@@ -90,7 +90,7 @@ def stored_request(name: str, facts: Mapping[str, Any], where: str) -> StoredReq
 def _snapshot(name: str, facts: Mapping[str, Any], where: str) -> InstanceSnapshot:
     remaining = facts.get("rest") or ()
     pids = ", ".join(map(str, remaining))
-    stuck = _record(name, facts, "stuck.json", Stuck, where)
+    stuck = _record(name, facts, "stuck.json", StuckRecord, where)
     left_over = (
         f"its supervisor and main process are gone, but what they started still runs: {pids}"
         if remaining

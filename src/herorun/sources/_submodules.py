@@ -13,7 +13,7 @@ from herorun.sources._assume_unchanged import hidden_edits
 from herorun.sources._lfs_pointers import pointers
 from herorun.sources._status import TreeStatus, read_status, show_path
 from herorun.sources._untracked_imports import importable
-from herorun.sources._worktree_kind import Whereabouts, whereabouts
+from herorun.sources._worktree_kind import WorktreeFolders, whereabouts
 from herorun.system.git import Repository
 from herorun.system.git.tips import Probe, commits_among, containing
 
@@ -23,7 +23,7 @@ ASKING = 20.0
 
 
 @dataclass
-class Insides:
+class SubmoduleStatus:
     """Of all submodules, nested ones too; paths are relative to the outermost top."""
 
     rows: list[Submodule] = field(default_factory=list)
@@ -31,12 +31,14 @@ class Insides:
     pointers: list[str] = field(default_factory=list)
 
 
-def insides(outer: TreeStatus, roots: Iterable[str], prefix: str = "", top: str = "") -> Insides:
+def insides(
+    outer: TreeStatus, roots: Iterable[str], prefix: str = "", top: str = ""
+) -> SubmoduleStatus:
     """Each submodule by a status of its own: git's summary in the superproject follows the
     submodule's settings.
     """
     links = outer.gitlinks
-    result = Insides()
+    result = SubmoduleStatus()
     if not links:
         return result
     top = top or str(outer.repository.top)
@@ -54,10 +56,10 @@ def insides(outer: TreeStatus, roots: Iterable[str], prefix: str = "", top: str 
 
 def _read_submodule(
     outer: TreeStatus, path: str, commit: str, roots: Iterable[str], prefix: str, top: str
-) -> Insides:
+) -> SubmoduleStatus:
     folder, full = outer.repository.top / path, f"{prefix}{path}"
     if not (folder / ".git").exists():
-        return Insides(
+        return SubmoduleStatus(
             [Submodule(show_path(full), commit, published=None, why="it is not checked out")]
         )
     facts = whereabouts(folder)
@@ -68,14 +70,14 @@ def _read_submodule(
     row = replace(row, untracked=bool(status.untracked), modified=_modified(status, facts))
     inner = insides(status, roots, f"{full}/", top)
     ignored = (f"{full}/{name}" for name in status.ignored)
-    return Insides(
+    return SubmoduleStatus(
         [row, *inner.rows],
         [*importable(top, ignored, roots), *inner.importable],
         [*(f"{full}/{name}" for name in pointers(status, facts.common)), *inner.pointers],
     )
 
 
-def _modified(status: TreeStatus, facts: Whereabouts) -> bool:
+def _modified(status: TreeStatus, facts: WorktreeFolders) -> bool:
     """Tracked files of its own; a nested submodule has its own answer."""
     links = status.gitlinks
     differs = any(change.staged or change.path not in links for change in status.changes)

@@ -9,7 +9,7 @@ from herorun.system.git import Repository
 
 
 @dataclass(frozen=True)
-class Whereabouts:
+class WorktreeFolders:
     git_dir: Path  # of this work tree
     common: Path  # what all linked work trees share
     shallow: bool
@@ -19,11 +19,11 @@ class Whereabouts:
         return self.git_dir != self.common
 
 
-def whereabouts(folder: Path) -> Whereabouts:
+def whereabouts(folder: Path) -> WorktreeFolders:
     arguments = ("rev-parse", "--is-shallow-repository", "--absolute-git-dir", "--git-common-dir")
     answer = Repository(folder, folder).git(*arguments)
     shallow, git_dir, common = answer.text.rstrip("\n").split("\n")
-    return Whereabouts(Path(git_dir).resolve(), (folder / common).resolve(), shallow == "true")
+    return WorktreeFolders(Path(git_dir).resolve(), (folder / common).resolve(), shallow == "true")
 
 
 def replaced(repository: Repository) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from herorun.core.contract import Contract
 from herorun.core.evidence import Complaint, JobLog, Loading, Nothing
 from herorun.core.ports import Place
 from herorun.core.redaction.scrub import scrub
-from herorun.core.triage.classes import Loads
+from herorun.core.triage.classes import LoadedState
 from herorun.core.triage.incremental import OwnLog
 from herorun.core.triage.match import Match
 from herorun.core.triage.signatures import Catalogue
@@ -55,7 +55,7 @@ def _loading(catalogue: Catalogue, match: Match) -> Loading:
     }
     paths = [text for name, text in groups.items() if name in PATHS]
     steps = [int(text) - (name == "next") for name, text in groups.items() if name not in PATHS]
-    loads = row.loads if row and row.loads else Loads.NONE
+    loads = row.loads if row and row.loads else LoadedState.NONE
     excerpt = scrub(match.excerpt.strip())[:300]
     return Loading(loads.value, match.line, excerpt, next(iter(steps), None), next(iter(paths), ""))
 

@@ -16,7 +16,7 @@ from herorun.stores._azure_client import (
     missing,
 )
 from herorun.stores._fsspec import MalformedAnswer, WriteRefused
-from herorun.stores._objects import At, ObjectFacts, too_large
+from herorun.stores._objects import ObjectFacts, ObjectPath, too_large
 from herorun.stores._ssh_remote import MOST_READ
 
 PAGE = 5000  # names, the most that Azure gives at once
@@ -40,12 +40,12 @@ HIDDEN_RULES = (
 )
 
 
-def container_of(at: At) -> tuple[str, str, str]:
+def container_of(at: ObjectPath) -> tuple[str, str, str]:
     """Container, account and host; account and host are empty where the environment names them.
 
-    >>> container_of(At("abfs", "runs@lab.dfs.core.windows.net", "tiny"))
+    >>> container_of(ObjectPath("abfs", "runs@lab.dfs.core.windows.net", "tiny"))
     ('runs', 'lab', 'lab.blob.core.windows.net')
-    >>> container_of(At("abfs", "runs", "tiny"))
+    >>> container_of(ObjectPath("abfs", "runs", "tiny"))
     ('runs', '', '')
     """
     container, has_account, host = at.bucket.partition("@")
@@ -57,15 +57,15 @@ def container_of(at: At) -> tuple[str, str, str]:
     return container, match["account"], f"{match['account']}.blob.{match['cloud']}"
 
 
-def container_client(fs: Any, at: At) -> Any:
+def container_client(fs: Any, at: ObjectPath) -> Any:
     return fs.service_client.get_container_client(container_of(at)[0])
 
 
-def blob_client(fs: Any, at: At) -> Any:
+def blob_client(fs: Any, at: ObjectPath) -> Any:
     return container_client(fs, at).get_blob_client(at.key)
 
 
-async def list_pages(fs: Any, at: At) -> list[FileEntry]:
+async def list_pages(fs: Any, at: ObjectPath) -> list[FileEntry]:
     entries: dict[str, FileEntry] = {}
     async with missing(), listing():
         async for item in container_client(fs, at).walk_blobs(
@@ -92,7 +92,7 @@ def _marks_folder(item: Any) -> bool:
     return str((item.metadata or {}).get(FOLDER, "")).lower() == "true"
 
 
-async def _is_empty_folder(fs: Any, at: At) -> bool:
+async def _is_empty_folder(fs: Any, at: ObjectPath) -> bool:
     try:
         async with missing():
             return _marks_folder(await blob_client(fs, at).get_blob_properties())
@@ -113,7 +113,7 @@ def _bare(etag: str | None) -> str:
     return str(etag or "").strip('"')
 
 
-async def _properties(fs: Any, at: At) -> Any:
+async def _properties(fs: Any, at: ObjectPath) -> Any:
     async with missing():
         properties = await blob_client(fs, at).get_blob_properties()
     if not properties.etag or properties.last_modified is None:
@@ -121,20 +121,20 @@ async def _properties(fs: Any, at: At) -> Any:
     return properties
 
 
-async def read_facts(fs: Any, at: At) -> ObjectFacts:
+async def read_facts(fs: Any, at: ObjectPath) -> ObjectFacts:
     properties = await _properties(fs, at)
     return ObjectFacts(
         properties.etag, properties.version_id or _bare(properties.etag), properties.last_modified
     )
 
 
-async def read_digest(fs: Any, at: At) -> FileDigest:
+async def read_digest(fs: Any, at: ObjectPath) -> FileDigest:
     properties = await _properties(fs, at)
     version = f"version:{properties.version_id}" if properties.version_id else ""
     return FileDigest(at.key, int(properties.size), _checksums(properties), version)
 
 
-async def read_object(fs: Any, at: At, last: int | None) -> tuple[bytes, str]:
+async def read_object(fs: Any, at: ObjectPath, last: int | None) -> tuple[bytes, str]:
     """The service knows no "last bytes": it is asked for the size first."""
     part = {}
     if last:
@@ -152,7 +152,7 @@ async def read_object(fs: Any, at: At, last: int | None) -> tuple[bytes, str]:
     return data, stream.properties.etag
 
 
-async def put_object(fs: Any, at: At, data: bytes, tag: str | None) -> None:
+async def put_object(fs: Any, at: ObjectPath, data: bytes, tag: str | None) -> None:
     """Each write has a number of its own: the client sends again what a lost connection did not
     answer, and nobody hears of it.
     """
@@ -176,7 +176,7 @@ async def put_object(fs: Any, at: At, data: bytes, tag: str | None) -> None:
         raise MalformedAnswer("an answer that names no ETag")
 
 
-async def _write_number(fs: Any, at: At) -> str:
+async def _write_number(fs: Any, at: ObjectPath) -> str:
     """Of the program that wrote the object last; empty where it is gone, or another program's."""
     try:
         return str(((await _properties(fs, at)).metadata or {}).get(WRITE, ""))
@@ -184,26 +184,26 @@ async def _write_number(fs: Any, at: At) -> str:
         return ""
 
 
-async def copy_object(fs: Any, at: At, to: At) -> None:
+async def copy_object(fs: Any, at: ObjectPath, to: ObjectPath) -> None:
     async with missing():
         answer = await blob_client(fs, to).start_copy_from_url(blob_client(fs, at).url)
     if answer.get("copy_status") != "success":
         raise MalformedAnswer("a copy that has not ended")
 
 
-async def delete_object(fs: Any, at: At) -> None:
+async def delete_object(fs: Any, at: ObjectPath) -> None:
     """The object that marks a folder may have no slash."""
     try:
         async with missing():
             await blob_client(fs, at).delete_blob()
     except FileNotFoundError:
-        bare = At(at.scheme, at.bucket, at.key.rstrip("/"))
+        bare = ObjectPath(at.scheme, at.bucket, at.key.rstrip("/"))
         if bare.key == at.key or not await _is_empty_folder(fs, bare):
             raise
         await blob_client(fs, bare).delete_blob()
 
 
-async def read_rules(fs: Any, at: At) -> tuple[LifecycleRule, ...]:
+async def read_rules(fs: Any, at: ObjectPath) -> tuple[LifecycleRule, ...]:
     async with missing():
         properties = await container_client(fs, at).get_container_properties()
     if not properties.etag:

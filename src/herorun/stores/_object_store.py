@@ -11,7 +11,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule
 from herorun.core.redaction.scrub import scrub
 from herorun.stores._fsspec import WriteRefused
-from herorun.stores._objects import At, Objects
+from herorun.stores._objects import ObjectPath, Objects
 from herorun.stores._write_probe import OWN, clean, demand, tried
 
 REQUESTS = 16  # at once, where each object is asked for its checksums
@@ -155,17 +155,17 @@ class ObjectStore:
             if 0 < steps_done < len(steps):
                 clean(lambda: self.objects.delete(file), lambda: self.objects.delete(moved))
 
-    def _lists(self, home: At, file: At) -> bool:
+    def _lists(self, home: ObjectPath, file: ObjectPath) -> bool:
         return any(entry.name == file.key for entry in self.objects.listed(home))
 
-    def _reads(self, file: At) -> bytes:
+    def _reads(self, file: ObjectPath) -> bytes:
         return self.objects.read(file)[0]
 
-    def _renames(self, file: At, moved: At) -> None:
+    def _renames(self, file: ObjectPath, moved: ObjectPath) -> None:
         self.objects.copy(file, moved)
         self.objects.delete(file)
 
-    def _locks(self, file: At) -> bool:
+    def _locks(self, file: ObjectPath) -> bool:
         """Whether the store keeps a file from who thinks that there is none, or that it is what it
         was.
         """
@@ -173,14 +173,14 @@ class ObjectStore:
         self.objects.put(file, data + b"!", tag)
         return all(self._refuses(file, data, stale) for stale in (None, tag))
 
-    def _refuses(self, file: At, data: bytes, tag: str | None) -> bool:
+    def _refuses(self, file: ObjectPath, data: bytes, tag: str | None) -> bool:
         try:
             self.objects.put(file, data, tag)
         except WriteRefused:
             return True
         return False
 
-    def _listed(self, at: At) -> list[FileEntry]:
+    def _listed(self, at: ObjectPath) -> list[FileEntry]:
         """A folder without objects is an empty answer: "not found" is said of buckets alone, and is
         no empty folder.
         """
@@ -192,7 +192,7 @@ class ObjectStore:
                 scrub(f"{at}: {bucket} is not a bucket, or these credentials may not see it")
             ) from None
 
-    def _missing(self, at: At) -> None:
+    def _missing(self, at: ObjectPath) -> None:
         """Nothing lies under a prefix: say whether a file stands there instead."""
         try:
             self.objects.facts(at)
@@ -200,7 +200,7 @@ class ObjectStore:
             raise FileNotFoundError(f"{scrub(str(at))} is not there") from None
         raise NotADirectoryError(f"{scrub(str(at))} is a file and not a folder")
 
-    def _writable(self, path: str) -> At:
+    def _writable(self, path: str) -> ObjectPath:
         at = self._at(path)
         if at.generation:
             raise WrongUse(
@@ -208,7 +208,7 @@ class ObjectStore:
             )
         return at
 
-    def _at(self, path: str) -> At:
+    def _at(self, path: str) -> ObjectPath:
         scheme, separator, key_path = path.partition("://")
         if not separator or scheme != self.objects.scheme or "\0" in path:
             raise WrongUse(f"{scrub(path)!r} is no path of the store `{self.objects.scheme}`.")
@@ -217,4 +217,4 @@ class ObjectStore:
         if self.objects.has_buckets and not parts:
             raise WrongUse(f"{scrub(path)!r} names no bucket.")
         bucket = parts.pop(0) if self.objects.has_buckets else ""
-        return At(scheme, bucket, "/".join(parts), pinned["generation"] if pinned else "")
+        return ObjectPath(scheme, bucket, "/".join(parts), pinned["generation"] if pinned else "")

@@ -10,7 +10,7 @@ from herorun.core.ports import FileDigest, FileEntry, LifecycleRule
 
 
 @dataclass(frozen=True)
-class At:
+class ObjectPath:
     """A place in a store. Doubled slashes and one at the end make no other place."""
 
     scheme: str
@@ -23,7 +23,7 @@ class At:
     def prefix(self) -> str:
         return f"{self.key}/" if self.key else ""
 
-    def sibling(self, name: str) -> "At":
+    def sibling(self, name: str) -> "ObjectPath":
         return replace(self, key=f"{self.prefix}{name}")
 
     def __str__(self) -> str:
@@ -41,11 +41,11 @@ class ObjectFacts:
     modified: datetime | None
 
 
-def too_large(at: At, most: int) -> OSError:
+def too_large(at: ObjectPath, most: int) -> OSError:
     return OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB", str(at))
 
 
-def bearable(data: bytes, at: At, most: int) -> bytes:
+def bearable(data: bytes, at: ObjectPath, most: int) -> bytes:
     """What a job wrote is read whole: an object of gigabytes must not end the machine."""
     if len(data) > most:
         raise too_large(at, most)
@@ -59,26 +59,26 @@ class Objects(Protocol):
     has_buckets: bool
     keeps_generations: bool
 
-    def listed(self, at: At) -> list[FileEntry]:
+    def listed(self, at: ObjectPath) -> list[FileEntry]:
         """By one delimited listing, under whole keys; a key that is the prefix itself marks a
         folder.
         """
 
-    def facts(self, at: At) -> ObjectFacts: ...
+    def facts(self, at: ObjectPath) -> ObjectFacts: ...
 
-    def digest(self, at: At) -> FileDigest:
+    def digest(self, at: ObjectPath) -> FileDigest:
         """The checksums that the store keeps of one object, under its whole key; it is not read."""
 
-    def read(self, at: At, last: int | None = None) -> tuple[bytes, str]:
+    def read(self, at: ObjectPath, last: int | None = None) -> tuple[bytes, str]:
         """All or the last bytes, and the tag."""
 
-    def put(self, at: At, data: bytes, tag: str | None) -> None:
+    def put(self, at: ObjectPath, data: bytes, tag: str | None) -> None:
         """Write it over what has the tag, or where nothing is; else `Refused`."""
 
-    def copy(self, at: At, to: At) -> None: ...
+    def copy(self, at: ObjectPath, to: ObjectPath) -> None: ...
 
-    def delete(self, at: At) -> None: ...
+    def delete(self, at: ObjectPath) -> None: ...
 
-    def region(self, at: At) -> str | None: ...
+    def region(self, at: ObjectPath) -> str | None: ...
 
-    def rules(self, at: At) -> tuple[LifecycleRule, ...]: ...
+    def rules(self, at: ObjectPath) -> tuple[LifecycleRule, ...]: ...

@@ -8,13 +8,13 @@ from herorun.core.durations import format_duration
 from herorun.core.ports import LifecycleRule
 from herorun.stores._fsspec import MalformedAnswer
 from herorun.stores._lifecycle import covers, expiry
-from herorun.stores._objects import At
+from herorun.stores._objects import ObjectPath
 from herorun.stores._s3_client import ask, error_code
 
 ABSENT = {"NoSuchLifecycleConfiguration", "ObjectLockConfigurationNotFoundError"}
 
 
-async def rules_of(fs: Any, at: At) -> tuple[LifecycleRule, ...]:
+async def rules_of(fs: Any, at: ObjectPath) -> tuple[LifecycleRule, ...]:
     """What deletes or locks objects under a root, now or by age."""
     lifecycle = await _rules_part(fs, "get_bucket_lifecycle_configuration", at, "Rules")
     lock = await _rules_part(fs, "get_object_lock_configuration", at, "ObjectLockConfiguration")
@@ -22,7 +22,7 @@ async def rules_of(fs: Any, at: At) -> tuple[LifecycleRule, ...]:
     return (*_lifecycle(lifecycle, at.prefix), *_lock(lock), *_versions(versioning))
 
 
-async def _rules_part(fs: Any, method: str, at: At, part: str) -> Mapping[str, Any]:
+async def _rules_part(fs: Any, method: str, at: ObjectPath, part: str) -> Mapping[str, Any]:
     """None at all is an error of its own there: an answer without its part is no answer."""
     try:
         answer: Mapping[str, Any] = await ask(fs, method, Bucket=at.bucket)

@@ -33,7 +33,7 @@ from herorun.stores._azure_requests import (
 )
 from herorun.stores._fsspec import DEADLINE, Requests
 from herorun.stores._object_store import ObjectStore
-from herorun.stores._objects import At, ObjectFacts
+from herorun.stores._objects import ObjectFacts, ObjectPath
 
 T = TypeVar("T")
 LOGIN = "Azure"
@@ -65,33 +65,33 @@ class AzureObjects:
         self._lock = Lock()
         self._accounts: dict[tuple[str, str], Requests] = {}
 
-    def listed(self, at: At) -> list[FileEntry]:
+    def listed(self, at: ObjectPath) -> list[FileEntry]:
         return self._ask(at, lambda fs: list_pages(fs, at))
 
-    def facts(self, at: At) -> ObjectFacts:
+    def facts(self, at: ObjectPath) -> ObjectFacts:
         return self._ask(at, lambda fs: read_facts(fs, at))
 
-    def digest(self, at: At) -> FileDigest:
+    def digest(self, at: ObjectPath) -> FileDigest:
         return self._ask(at, lambda fs: read_digest(fs, at))
 
-    def read(self, at: At, last: int | None = None) -> tuple[bytes, str]:
+    def read(self, at: ObjectPath, last: int | None = None) -> tuple[bytes, str]:
         return self._ask(at, lambda fs: read_object(fs, at, last))
 
-    def put(self, at: At, data: bytes, tag: str | None) -> None:
+    def put(self, at: ObjectPath, data: bytes, tag: str | None) -> None:
         self._ask(at, lambda fs: put_object(fs, at, data, tag))
 
-    def copy(self, at: At, to: At) -> None:
+    def copy(self, at: ObjectPath, to: ObjectPath) -> None:
         self._ask(at, lambda fs: copy_object(fs, at, to))
 
-    def delete(self, at: At) -> None:
+    def delete(self, at: ObjectPath) -> None:
         self._ask(at, lambda fs: delete_object(fs, at))
 
-    def region(self, at: At) -> str | None:
+    def region(self, at: ObjectPath) -> str | None:
         """Told to the management API alone."""
         container_of(at)
         return None
 
-    def rules(self, at: At) -> tuple[LifecycleRule, ...]:
+    def rules(self, at: ObjectPath) -> tuple[LifecycleRule, ...]:
         return self._ask(at, lambda fs: read_rules(fs, at))
 
     def examine(self) -> tuple[DoctorPart, ...]:
@@ -104,7 +104,7 @@ class AzureObjects:
             fit = Fit.BROKEN if lacks else Fit.UNSEEN
             return (DoctorPart("login", LOGIN, fit, str(error)),)
 
-    def _ask(self, at: At, act: Callable[[Any], Awaitable[T]]) -> T:
+    def _ask(self, at: ObjectPath, act: Callable[[Any], Awaitable[T]]) -> T:
         _, account, host = container_of(at)
         return self._requests(account, host).ask(str(at), act)
 

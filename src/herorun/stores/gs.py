@@ -16,7 +16,7 @@ from herorun.stores._fsspec import DEADLINE, NOW, MalformedAnswer, Requests, Wri
 from herorun.stores._gs_client import EXPIRED, NONE, error_message, login, opened
 from herorun.stores._gs_lifecycle import rules_of
 from herorun.stores._object_store import ObjectStore
-from herorun.stores._objects import At, ObjectFacts, bearable
+from herorun.stores._objects import ObjectFacts, ObjectPath, bearable
 from herorun.stores._ssh_remote import MOST_READ
 
 T = TypeVar("T")
@@ -57,32 +57,32 @@ class GoogleObjects:
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
 
-    def listed(self, at: At) -> list[FileEntry]:
+    def listed(self, at: ObjectPath) -> list[FileEntry]:
         return self._ask(at, lambda fs: _pages(fs, at))
 
-    def facts(self, at: At) -> ObjectFacts:
+    def facts(self, at: ObjectPath) -> ObjectFacts:
         return self._ask(at, lambda fs: _facts(fs, at))
 
-    def digest(self, at: At) -> FileDigest:
+    def digest(self, at: ObjectPath) -> FileDigest:
         return self._ask(at, lambda fs: _digest(fs, at))
 
-    def read(self, at: At, last: int | None = None) -> tuple[bytes, str]:
+    def read(self, at: ObjectPath, last: int | None = None) -> tuple[bytes, str]:
         return self._ask(at, lambda fs: _read(fs, at, last))
 
-    def put(self, at: At, data: bytes, tag: str | None) -> None:
+    def put(self, at: ObjectPath, data: bytes, tag: str | None) -> None:
         self._ask(at, lambda fs: _put(fs, at, data, "0" if tag is None else tag))
 
-    def copy(self, at: At, to: At) -> None:
+    def copy(self, at: ObjectPath, to: ObjectPath) -> None:
         names = (at.bucket, at.key, to.bucket, to.key)
         self._ask(at, lambda fs: _call(fs, "POST", "b/{}/o/{}/copyTo/b/{}/o/{}", *names))
 
-    def delete(self, at: At) -> None:
+    def delete(self, at: ObjectPath) -> None:
         self._ask(at, lambda fs: fs._call("DELETE", "b/{}/o/{}", at.bucket, at.key))
 
-    def region(self, at: At) -> str | None:
+    def region(self, at: ObjectPath) -> str | None:
         return self._ask(at, lambda fs: _region(fs, at))
 
-    def rules(self, at: At) -> tuple[LifecycleRule, ...]:
+    def rules(self, at: ObjectPath) -> tuple[LifecycleRule, ...]:
         return self._ask(at, lambda fs: _rules(fs, at))
 
     def examine(self) -> tuple[DoctorPart, ...]:
@@ -104,7 +104,7 @@ class GoogleObjects:
                 DoctorPart("login", LOGIN, Fit.BROKEN if refused else Fit.UNSEEN, message, fix),
             )
 
-    def _ask(self, at: At, act: Callable[[Any], Awaitable[T]]) -> T:
+    def _ask(self, at: ObjectPath, act: Callable[[Any], Awaitable[T]]) -> T:
         return self._requests.ask(str(at), act)
 
 
@@ -115,7 +115,7 @@ async def _call(fs: Any, *request: str, **query: Any) -> dict[str, Any]:
     return facts
 
 
-async def _pages(fs: Any, at: At) -> list[FileEntry]:
+async def _pages(fs: Any, at: ObjectPath) -> list[FileEntry]:
     entries: list[FileEntry] = []
     query = {"delimiter": "/", "prefix": at.prefix, "fields": LISTED}
     while True:
@@ -139,17 +139,17 @@ async def _pages(fs: Any, at: At) -> list[FileEntry]:
         query["pageToken"] = page["nextPageToken"]
 
 
-async def _facts(fs: Any, at: At) -> ObjectFacts:
+async def _facts(fs: Any, at: ObjectPath) -> ObjectFacts:
     facts = await _call(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=FACTS, **_pin(at))
     return ObjectFacts(facts["generation"], facts["generation"], _parse_iso_time(facts["updated"]))
 
 
-async def _digest(fs: Any, at: At) -> FileDigest:
+async def _digest(fs: Any, at: ObjectPath) -> FileDigest:
     facts = await _call(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=CHECKSUMS, **_pin(at))
     return FileDigest(at.key, int(facts["size"]), _checksums(facts), _version(facts))
 
 
-async def _read(fs: Any, at: At, last: int | None) -> tuple[bytes, str]:
+async def _read(fs: Any, at: ObjectPath, last: int | None) -> tuple[bytes, str]:
     # one byte more than is borne tells a larger object, of which no more is sent
     extra_headers = {"Range": f"bytes=-{last}" if last else f"bytes=0-{MOST_READ}"}
     try:
@@ -167,7 +167,7 @@ async def _read(fs: Any, at: At, last: int | None) -> tuple[bytes, str]:
     return bearable(data, at, MOST_READ), headers.get("x-goog-generation", "")
 
 
-async def _put(fs: Any, at: At, data: bytes, generation: str) -> None:
+async def _put(fs: Any, at: ObjectPath, data: bytes, generation: str) -> None:
     if not generation:
         raise MalformedAnswer("the store did not say which generation was read")
     url = f"{fs.base.removesuffix('/storage/v1/')}/upload/storage/v1/b/{at.bucket}/o"
@@ -179,14 +179,14 @@ async def _put(fs: Any, at: At, data: bytes, generation: str) -> None:
         raise WriteRefused(ours=NOW.get().count > 1) from None
 
 
-async def _region(fs: Any, at: At) -> str:
+async def _region(fs: Any, at: ObjectPath) -> str:
     """`us-central1`, `us`, or `us-central1+us-east1` of a bucket that lies in two."""
     bucket = await _call(fs, "GET", "b/{}", at.bucket)
     parts = bucket.get("customPlacementConfig", {}).get("dataLocations") or [bucket["location"]]
     return "+".join(str(part).lower() for part in parts)
 
 
-async def _rules(fs: Any, at: At) -> tuple[LifecycleRule, ...]:
+async def _rules(fs: Any, at: ObjectPath) -> tuple[LifecycleRule, ...]:
     return rules_of(await _call(fs, "GET", "b/{}", at.bucket), at.prefix)
 
 
@@ -200,7 +200,7 @@ def _version(item: Mapping[str, Any]) -> str:
     return f"generation:{item['generation']}"
 
 
-def _pin(at: At) -> dict[str, str]:
+def _pin(at: ObjectPath) -> dict[str, str]:
     return {"generation": at.generation} if at.generation else {}
 
 

@@ -10,7 +10,7 @@ from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.stores._fsspec import WriteRefused
 from herorun.stores._object_store import ObjectStore
-from herorun.stores._objects import At, ObjectFacts
+from herorun.stores._objects import ObjectFacts, ObjectPath
 
 _lock = Lock()  # all instances share one memory
 
@@ -30,7 +30,7 @@ class MemoryObjects:
     has_buckets = False
     keeps_generations = False
 
-    def listed(self, at: At) -> list[FileEntry]:
+    def listed(self, at: ObjectPath) -> list[FileEntry]:
         files = _open_file_system()
         with _lock:
             try:
@@ -41,24 +41,24 @@ class MemoryObjects:
                 raise OSError(f"{at}: {error}") from None
             return [_memory_entry(files, info) for info in infos if info["name"] != f"/{at.key}"]
 
-    def facts(self, at: At) -> ObjectFacts:
+    def facts(self, at: ObjectPath) -> ObjectFacts:
         files = _open_file_system()
         with _lock:
             modified = _file(files, at).modified
         return ObjectFacts(modified.isoformat(), modified.isoformat(), modified)
 
-    def digest(self, at: At) -> FileDigest:
+    def digest(self, at: ObjectPath) -> FileDigest:
         data = self.read(at)[0]
         return FileDigest(at.key, len(data), f"sha256:{hashlib.sha256(data).hexdigest()}")
 
-    def read(self, at: At, last: int | None = None) -> tuple[bytes, str]:
+    def read(self, at: ObjectPath, last: int | None = None) -> tuple[bytes, str]:
         files = _open_file_system()
         with _lock:
             file = _file(files, at)
             data: bytes = _read_buffer(file, at)
             return data[-last:] if last else data, file.modified.isoformat()
 
-    def put(self, at: At, data: bytes, tag: str | None) -> None:
+    def put(self, at: ObjectPath, data: bytes, tag: str | None) -> None:
         files = _open_file_system()
         with _lock:
             _no_file_above(files, at)
@@ -67,19 +67,19 @@ class MemoryObjects:
                 raise WriteRefused(ours=False)
             files.pipe_file(f"/{at.key}", data)
 
-    def copy(self, at: At, to: At) -> None:
+    def copy(self, at: ObjectPath, to: ObjectPath) -> None:
         self.put(to, self.read(at)[0], None)
 
-    def delete(self, at: At) -> None:
+    def delete(self, at: ObjectPath) -> None:
         files = _open_file_system()
         with _lock:
             _file(files, at)
             files.rm_file(f"/{at.key}")
 
-    def region(self, at: At) -> None:
+    def region(self, at: ObjectPath) -> None:
         """It lies where this process runs."""
 
-    def rules(self, at: At) -> tuple[LifecycleRule, ...]:
+    def rules(self, at: ObjectPath) -> tuple[LifecycleRule, ...]:
         return ()
 
 
@@ -89,14 +89,14 @@ def _open_file_system() -> Any:
     return MemoryFileSystem(skip_instance_cache=True)
 
 
-def _file(files: Any, at: At) -> Any:
+def _file(files: Any, at: ObjectPath) -> Any:
     try:
         return files.store[f"/{at.key}"]
     except KeyError:
         raise FileNotFoundError(f"{at} is not there") from None
 
 
-def _read_buffer(file: Any, at: At) -> bytes:
+def _read_buffer(file: Any, at: ObjectPath) -> bytes:
     try:
         return bytes(file.getvalue())
     except ValueError as error:  # somebody closed it
@@ -110,7 +110,7 @@ def _memory_entry(files: Any, info: dict[str, Any]) -> FileEntry:
     return FileEntry(key, files.store[info["name"]].modified, info["size"])
 
 
-def _no_file_above(files: Any, at: At) -> None:
+def _no_file_above(files: Any, at: ObjectPath) -> None:
     parts = at.key.split("/")
     for count in range(1, len(parts)):
         above = "/" + "/".join(parts[:count])

@@ -14,7 +14,7 @@ from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.stores._fsspec import DEADLINE, MalformedAnswer, Requests
 from herorun.stores._object_store import ObjectStore
-from herorun.stores._objects import At, ObjectFacts, bearable, too_large
+from herorun.stores._objects import ObjectFacts, ObjectPath, bearable, too_large
 from herorun.stores._s3_client import (
     NONE,
     ask,
@@ -63,34 +63,34 @@ class S3Objects:
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
 
-    def listed(self, at: At) -> list[FileEntry]:
+    def listed(self, at: ObjectPath) -> list[FileEntry]:
         return self._ask(at, lambda fs: _pages(fs, at))
 
-    def facts(self, at: At) -> ObjectFacts:
+    def facts(self, at: ObjectPath) -> ObjectFacts:
         return self._ask(at, lambda fs: _facts(fs, at))
 
-    def digest(self, at: At) -> FileDigest:
+    def digest(self, at: ObjectPath) -> FileDigest:
         return self._ask(at, lambda fs: _digest(fs, at))
 
-    def read(self, at: At, last: int | None = None) -> tuple[bytes, str]:
+    def read(self, at: ObjectPath, last: int | None = None) -> tuple[bytes, str]:
         return self._ask(at, lambda fs: _read(fs, at, last))
 
-    def put(self, at: At, data: bytes, tag: str | None) -> None:
+    def put(self, at: ObjectPath, data: bytes, tag: str | None) -> None:
         self._ask(at, lambda fs: _put(fs, at, data, tag))
 
-    def copy(self, at: At, to: At) -> None:
+    def copy(self, at: ObjectPath, to: ObjectPath) -> None:
         source = {"Bucket": at.bucket, "Key": at.key}
         self._ask(
             at, lambda fs: ask(fs, "copy_object", Bucket=to.bucket, Key=to.key, CopySource=source)
         )
 
-    def delete(self, at: At) -> None:
+    def delete(self, at: ObjectPath) -> None:
         self._ask(at, lambda fs: ask(fs, "delete_object", Bucket=at.bucket, Key=at.key))
 
-    def region(self, at: At) -> str | None:
+    def region(self, at: ObjectPath) -> str | None:
         return self._ask(at, lambda fs: _region(fs, at))
 
-    def rules(self, at: At) -> tuple[LifecycleRule, ...]:
+    def rules(self, at: ObjectPath) -> tuple[LifecycleRule, ...]:
         return self._ask(at, lambda fs: rules_of(fs, at))
 
     def examine(self) -> tuple[DoctorPart, ...]:
@@ -104,11 +104,11 @@ class S3Objects:
                 ),
             )
 
-    def _ask(self, at: At, act: Callable[[Any], Awaitable[T]]) -> T:
+    def _ask(self, at: ObjectPath, act: Callable[[Any], Awaitable[T]]) -> T:
         return self._requests.ask(str(at), act)
 
 
-async def _pages(fs: Any, at: At) -> list[FileEntry]:
+async def _pages(fs: Any, at: ObjectPath) -> list[FileEntry]:
     entries: list[FileEntry] = []
     query = {"Bucket": at.bucket, "Prefix": at.prefix, "Delimiter": "/"}
     while True:
@@ -133,7 +133,7 @@ def _etag(item: Mapping[str, Any]) -> str:
     return f"etag:{tag}" if tag else ""
 
 
-async def _facts(fs: Any, at: At) -> ObjectFacts:
+async def _facts(fs: Any, at: ObjectPath) -> ObjectFacts:
     answer = await ask(fs, "head_object", Bucket=at.bucket, Key=at.key)
     version = answer.get("VersionId")
     return ObjectFacts(
@@ -143,7 +143,7 @@ async def _facts(fs: Any, at: At) -> ObjectFacts:
     )
 
 
-async def _digest(fs: Any, at: At) -> FileDigest:
+async def _digest(fs: Any, at: ObjectPath) -> FileDigest:
     """A listing tells the ETag alone."""
     answer = await ask(fs, "head_object", Bucket=at.bucket, Key=at.key, ChecksumMode="ENABLED")
     checksums = [
@@ -168,7 +168,7 @@ def _checksum(kind: str, value: str) -> str:
     return f"{kind.lower()}{'-of-parts' if '-' in value else ''}:{value}"
 
 
-async def _read(fs: Any, at: At, last: int | None) -> tuple[bytes, str]:
+async def _read(fs: Any, at: ObjectPath, last: int | None) -> tuple[bytes, str]:
     part = {"Range": f"bytes=-{last}"} if last else {}
     try:
         answer = await ask(fs, "get_object", Bucket=at.bucket, Key=at.key, **part)
@@ -186,13 +186,13 @@ async def _read(fs: Any, at: At, last: int | None) -> tuple[bytes, str]:
         return bearable(bytes(data), at, MOST_READ), answer["ETag"]
 
 
-async def _put(fs: Any, at: At, data: bytes, tag: str | None) -> None:
+async def _put(fs: Any, at: ObjectPath, data: bytes, tag: str | None) -> None:
     condition = {"IfNoneMatch": "*"} if tag is None else {"IfMatch": tag}
     async with refusing():
         await ask(fs, "put_object", Bucket=at.bucket, Key=at.key, Body=data, **condition)
 
 
-async def _region(fs: Any, at: At) -> str | None:
+async def _region(fs: Any, at: ObjectPath) -> str | None:
     """Amazon leaves out the name of its first region; another service that leaves it out says
     nothing.
     """

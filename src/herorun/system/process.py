@@ -23,7 +23,7 @@ MOST = (
 _BLOCK = 1 << 16  # bytes
 
 
-class TooMuch(CouldNotLook):
+class OutputTooLong(CouldNotLook):
     """A program wrote more than any answer has: nothing of it counts."""
 
 
@@ -134,7 +134,7 @@ def _given(pipe: IO[bytes], data: memoryview) -> memoryview:
 def _check_size(size: int, program: subprocess.Popen[bytes]) -> None:
     if size > MOST:
         name = program.args[0] if isinstance(program.args, list) else program.args
-        raise TooMuch(
+        raise OutputTooLong(
             f"`{name!s}` wrote more than {MOST >> 20} MiB, more than any answer: it was "
             "ended, and its output is ignored."
         )

@@ -20,7 +20,7 @@ from herorun.core.durations import format_span
 from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.remote.target import NAME, SshLogin
-from herorun.system.process import MOST, Lines, ProcessResult, TooMuch, run, run_lines
+from herorun.system.process import MOST, Lines, OutputTooLong, ProcessResult, run, run_lines
 
 CONNECT = 15  # seconds for a new connection
 SERVER_ALIVE_INTERVAL = 10  # seconds between two signs of life
@@ -123,7 +123,7 @@ class SshTransport:
         try:
             seconds = max(0.1, until - time.monotonic())
             return run(command, seconds, stdin=stdin)
-        except TooMuch:
+        except OutputTooLong:
             raise CouldNotLook(
                 f"{self.where} wrote more than {MOST >> 20} MiB, more than any answer, and it is "
                 "ignored. Check which program answers there."

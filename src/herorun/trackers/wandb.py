@@ -28,7 +28,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import TrackerRun
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
-from herorun.system.process import MOST, TooMuch, run
+from herorun.system.process import MOST, OutputTooLong, run
 from herorun.trackers._wandb_environment import CLIENT_VARIABLES, RUN_ID, SERVICE, wandb_problem
 from herorun.trackers._wandb_identity import NAME_RULES
 from herorun.trackers._wandb_mentions import wandb_mentions
@@ -211,7 +211,7 @@ def ask_client(question: Mapping[str, Any], seconds: float) -> Answer:
                 env={**env, "TMPDIR": scratch},
                 stdin=json.dumps(question).encode(),
             )
-        except TooMuch:
+        except OutputTooLong:
             return {
                 "fault": (
                     f"gave more than {MOST >> 20} MiB in one page, more than any run logs; it is "

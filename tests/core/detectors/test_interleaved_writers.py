@@ -8,12 +8,12 @@ import pytest
 
 from builders import a_row
 from curves import CALM, curve, found
-from herorun.core.detectors.interleaved_writers import LONGEST, Turns, arrive
+from herorun.core.detectors.interleaved_writers import LONGEST, WriterTurns, arrive
 from herorun.core.detectors.reorder import WAITING
 
 
 def mixed(*steps):
-    state = Turns()
+    state = WriterTurns()
     for number, step in enumerate(steps):
         arrive(state, step, float(number))
     return state.mixed.excursions("mixed", "rows")
@@ -90,7 +90,7 @@ def test_a_row_without_anything_is_no_turn():
 
 
 def doubled(*rows):
-    state = Turns()
+    state = WriterTurns()
     for step, loss in rows:
         arrive(state, step, loss)
     return state.doubled.excursions("doubled", "rows")

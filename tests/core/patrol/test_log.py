@@ -4,10 +4,10 @@ import pytest
 
 from herorun import signatures
 from herorun.core.patrol.log import own_log
-from herorun.core.patrol.observation import Own
+from herorun.core.patrol.observation import LogEnd
 
 
-def seen(text: str, progress: str | None = None) -> Own:
+def seen(text: str, progress: str | None = None) -> LogEnd:
     return own_log(signatures.with_own(), text.encode(), progress, True)
 
 

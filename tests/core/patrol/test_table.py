@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from herorun.core.patrol.advice import PatrolAdvice, PatrolState, Ways
+from herorun.core.patrol.advice import PatrolAdvice, PatrolCommands, PatrolState
 from herorun.core.patrol.observation import (
     Alive,
-    Before,
     Blind,
     ChainState,
     CommandOutput,
@@ -18,8 +17,9 @@ from herorun.core.patrol.observation import (
     DiskRoom,
     Gpu,
     HostObservation,
+    LogEnd,
     MemoryUse,
-    Own,
+    PreviousTick,
 )
 from herorun.core.patrol.summary_line import movement_of, patrol_line
 from herorun.core.patrol.table import decide
@@ -27,7 +27,7 @@ from wording import mentions
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BEGAN = NOW - timedelta(hours=2)
-WAYS = Ways("RESUME", "CHAIN", (("/data/set", "RSYNC"),), "REMOVE")
+WAYS = PatrolCommands("RESUME", "CHAIN", (("/data/set", "RSYNC"),), "REMOVE")
 GIB = 1 << 30
 
 
@@ -37,7 +37,7 @@ def a_look(**changes: Any) -> HostObservation:
         "tiny-1",
         "box1",
         Alive.YES,
-        log=Own("step 120 loss 2.1", 120, size=4000, age=3.0),
+        log=LogEnd("step 120 loss 2.1", 120, size=4000, age=3.0),
         disks={"/data": DiskRoom(500 * GIB, 1000 * GIB, 900, 1000)},
         output_age=30.0,
         gpus=(Gpu("0", 91.0), Gpu("1", 89.0)),
@@ -49,11 +49,11 @@ def a_look(**changes: Any) -> HostObservation:
     return replace(healthy, **changes)
 
 
-def rows(look: HostObservation, before: Before | None = None) -> list[str]:
+def rows(look: HostObservation, before: PreviousTick | None = None) -> list[str]:
     return [each.row for each in decide(look, WAYS, before).advice]
 
 
-def advice(look: HostObservation, row: str, before: Before | None = None) -> Any:
+def advice(look: HostObservation, row: str, before: PreviousTick | None = None) -> Any:
     (found,) = [each for each in decide(look, WAYS, before).advice if each.row == row]
     return found
 
@@ -162,8 +162,8 @@ def test_gpus_at_0_while_steps_advance_wait_for_data() -> None:
 
 
 def test_gpus_at_0_with_steps_since_the_last_tick_wait_for_data_too() -> None:
-    before = Before(NOW - timedelta(minutes=30), step=100)
-    slow = a_look(gpus=(Gpu("0", 0.0),), log=Own("step 120", 120, age=600.0))
+    before = PreviousTick(NOW - timedelta(minutes=30), step=100)
+    slow = a_look(gpus=(Gpu("0", 0.0),), log=LogEnd("step 120", 120, age=600.0))
     assert rows(slow, before) == ["data-bound"]
     assert rows(slow, replace(before, step=120)) == ["idle"]
 
@@ -177,8 +177,8 @@ def test_memory_over_nine_tenths_is_a_risk() -> None:
 def test_kills_for_memory_count_from_the_last_tick_on() -> None:
     look = a_look(memory=MemoryUse(1, 100, 0.01, 7))
     assert rows(look) == []
-    assert rows(look, Before(BEGAN, oom_kill=7)) == []
-    assert rows(look, Before(BEGAN, oom_kill=5)) == ["oom-kill"]
+    assert rows(look, PreviousTick(BEGAN, oom_kill=7)) == []
+    assert rows(look, PreviousTick(BEGAN, oom_kill=5)) == ["oom-kill"]
 
 
 def test_a_busy_machine_with_room_in_the_own_cgroup_is_a_noisy_neighbour() -> None:
@@ -213,13 +213,13 @@ def test_bytes_and_inodes_run_out_apart(room: DiskRoom, row: str) -> None:
 
 
 def test_a_frozen_log_with_moving_output_is_buffered_and_not_a_hang() -> None:
-    frozen = Own("step 120", 120, age=4000.0)
+    frozen = LogEnd("step 120", 120, age=4000.0)
     assert rows(a_look(log=frozen)) == ["buffered"]
     assert rows(a_look(log=frozen, output_age=4000.0)) == ["silent"]
 
 
 def test_a_failure_in_its_own_log_is_told_while_it_lives() -> None:
-    log = Own(
+    log = LogEnd(
         "step 120",
         120,
         age=3.0,
@@ -243,7 +243,7 @@ def test_the_line_is_said_even_when_nothing_changed() -> None:
     told = decide(look, WAYS)
     from herorun.core.patrol.summary_line import facts_of
 
-    before = Before(NOW - timedelta(minutes=30), facts_of(look, told), 120)
+    before = PreviousTick(NOW - timedelta(minutes=30), facts_of(look, told), 120)
     now, *parts = patrol_line(look, told, before).split("; ")
     *machine, change = parts[1:]
     assert now == "2026-03-01T12:00:00Z tiny-1: running"
@@ -262,7 +262,7 @@ def test_a_blind_line_names_no_number() -> None:
 def test_what_stands_still_does_not_move() -> None:
     still = a_look(output_age=4000.0)
     assert movement_of(still) == movement_of(replace(still, at=NOW + timedelta(minutes=5)))
-    assert movement_of(still) != movement_of(replace(still, log=Own("step 121", 121)))
+    assert movement_of(still) != movement_of(replace(still, log=LogEnd("step 121", 121)))
 
 
 def test_a_machine_that_nobody_could_ask_is_said_and_not_left_out() -> None:
@@ -283,7 +283,7 @@ def test_a_dead_job_and_its_waiting_chain_are_two_facts() -> None:
 
 
 def test_after_the_training_only_what_is_left_of_the_chain_is_proposed() -> None:
-    done = Own("Training completed", 120, done=True)
+    done = LogEnd("Training completed", 120, done=True)
     look = a_look(
         alive=Alive.NO,
         log=done,
@@ -297,7 +297,7 @@ def test_after_the_training_only_what_is_left_of_the_chain_is_proposed() -> None
 
 
 def test_where_nobody_knows_how_a_job_was_started_no_command_is_made_up() -> None:
-    (gone,) = decide(a_look(alive=Alive.NO), Ways()).advice
+    (gone,) = decide(a_look(alive=Alive.NO), PatrolCommands()).advice
     assert (gone.row, gone.command) == ("gone", "")
     assert mentions(gone.message, "Submit", "yourself")
 
@@ -305,7 +305,7 @@ def test_where_nobody_knows_how_a_job_was_started_no_command_is_made_up() -> Non
 def test_a_blind_look_gives_its_reason_once_and_claims_no_change() -> None:
     why = "box1 does not answer"
     look = a_look(alive=Alive.UNKNOWN, why=why, unreachable=f"{why}.")
-    line = patrol_line(look, decide(look, WAYS), Before(NOW, facts="other"))
+    line = patrol_line(look, decide(look, WAYS), PreviousTick(NOW, facts="other"))
     assert line.count(why) == 1 and "changed" not in line
 
 
@@ -327,7 +327,7 @@ def test_a_declared_result_is_a_sign_of_the_end(result: Any, state: PatrolState)
         (Blind("it hangs"), True, None),  # its success pattern may stand in it
         (Blind("it hangs"), False, "RESUME"),
         (None, True, "RESUME"),
-        (Own("step 1", 1, done=False), True, "RESUME"),
+        (LogEnd("step 1", 1, done=False), True, "RESUME"),
     ],
 )
 def test_only_a_log_that_could_not_be_read_hides_the_success_pattern(

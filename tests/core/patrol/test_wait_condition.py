@@ -8,7 +8,7 @@ import pytest
 from core.patrol.test_table import NOW, a_look
 from herorun.core.errors import WrongUse
 from herorun.core.patrol.advice import PatrolState
-from herorun.core.patrol.observation import Alive, Blind, Own
+from herorun.core.patrol.observation import Alive, Blind, LogEnd
 from herorun.core.patrol.wait_condition import (
     STALL,
     WaitCondition,
@@ -115,7 +115,7 @@ def test_only_a_job_that_wrote_a_log_stalls() -> None:
 
 def test_a_look_that_saw_nothing_gives_its_own_reason() -> None:
     def why(**changes: Any) -> str:
-        look = a_look(alive=Alive.UNKNOWN, log=Own(), **changes)
+        look = a_look(alive=Alive.UNKNOWN, log=LogEnd(), **changes)
         return judge_condition(WaitCondition(), look, UNKNOWN, {}, timedelta(0))[1]
 
     assert why(unreachable="cut", why="squeue") == "cut"

@@ -12,7 +12,7 @@ from core.babysit.test_policy import CHECKS, act, alert, kinds
 from herorun.core.babysit.actions import DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.babysit.alert import AlertState
 from herorun.core.babysit.cadence import next_tick_delay
-from herorun.core.babysit.stop_condition import Until, parse_moment, parse_until
+from herorun.core.babysit.stop_condition import StopCondition, parse_until
 from herorun.core.contract import Recovery
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Candidate, Checkpoints, History, Instance, JobState, Triage
@@ -32,6 +32,7 @@ from herorun.core.recovery.policy import (
     Tries,
     hours_used,
 )
+from herorun.core.time_options import parse_moment
 from wording import mentions
 
 HOUR = 60 * MINUTE
@@ -514,10 +515,10 @@ def test_it_looks_sooner_when_it_matters_and_never_later_than_the_contract_says(
 
 
 def test_until_is_a_step_or_a_time():
-    assert parse_until("step=5000", NOON) == Until(step=5000)
-    assert parse_until("time=2h", NOON) == Until(time=NOON + 2 * HOUR)
-    assert Until(step=5).reached(5, NOON) and not Until(step=5).reached(None, NOON)
-    assert Until(time=NOON).reached(None, NOON) and not Until().reached(10**9, NOON)
+    assert parse_until("step=5000", NOON) == StopCondition(step=5000)
+    assert parse_until("time=2h", NOON) == StopCondition(time=NOON + 2 * HOUR)
+    assert StopCondition(step=5).reached(5, NOON) and not StopCondition(step=5).reached(None, NOON)
+    assert StopCondition(time=NOON).reached(None, NOON) and not StopCondition().reached(10**9, NOON)
     for bad in ("", "step", "step=", "step=-1", "step=x", "time=", "time=x", "5000"):
         with pytest.raises(WrongUse):
             parse_until(bad, NOON)

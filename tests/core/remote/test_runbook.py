@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from builders import a_contract
-from herorun.core.patrol.advice import Ways
+from herorun.core.patrol.advice import PatrolCommands
 from herorun.core.remote.runbook import RunbookFacts, render_runbook
 
 FACTS = RunbookFacts(
@@ -24,7 +24,7 @@ FACTS = RunbookFacts(
     remote="origin",
     written_at="12:00",
 )
-WAYS = Ways("RESUME", "CHAIN", (("/data/set", "RSYNC"),), "REMOVE | it")
+WAYS = PatrolCommands("RESUME", "CHAIN", (("/data/set", "RSYNC"),), "REMOVE | it")
 PATROL = "herorun -C /work box patrol tiny"
 BABYSIT = "herorun -C /work handoff tiny --take --wait 40m\nherorun -C /work babysit tiny"
 WAIT = "herorun -C /work box wait tiny"
@@ -32,7 +32,7 @@ FETCH = "git fetch origin herorun/tiny:refs/herorun/record/tiny"
 STAGE = {"folder": "/c", "stage": [{"name": "eval", "run": "make eval"}]}
 
 
-def page(facts: RunbookFacts = FACTS, ways: Ways = WAYS, **tables: Any) -> str:
+def page(facts: RunbookFacts = FACTS, ways: PatrolCommands = WAYS, **tables: Any) -> str:
     return render_runbook(a_contract(**tables), ways, facts)
 
 

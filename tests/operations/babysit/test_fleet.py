@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core.babysit.stop_condition import Until
+from herorun.core.babysit.stop_condition import StopCondition
 from herorun.operations.babysit import fleet, supervise
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.tick import run_tick
@@ -108,7 +108,7 @@ def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch)
             done.set()
 
     monkeypatch.setattr(supervise, "run_tick", slow)
-    codes = fleet.watch_all([OTHER, SLUG], two.work, report, lambda *_: None, Until())
+    codes = fleet.watch_all([OTHER, SLUG], two.work, report, lambda *_: None, StopCondition())
     assert codes == [0, 0]
     assert seen.index(OTHER) > max(i for i, slug in enumerate(seen) if slug == SLUG)
 
@@ -120,17 +120,20 @@ def test_one_that_waits_for_its_push_delays_no_other(
     """There is place for one tick."""
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr(supervise, "MAX_CONCURRENT_TICKS", 1)
-    ticked, real, waited = threading.Event(), push.Together.push, list[bool]()
+    ticked, real, waited = threading.Event(), push.PushPacer.push, list[bool]()
 
-    def waits(self: push.Together, record: Record, *given: Any) -> Pushed:
+    def waits(self: push.PushPacer, record: Record, *given: Any) -> Pushed:
         if record.slug == OTHER:
             waited.append(ticked.wait(30))
         else:
             ticked.set()
         return real(self, record, *given)
 
-    monkeypatch.setattr(push.Together, "push", waits)
-    assert fleet.watch_all([OTHER, SLUG], two.work, lambda *_: None, print, Until()) == [0, 0]
+    monkeypatch.setattr(push.PushPacer, "push", waits)
+    assert fleet.watch_all([OTHER, SLUG], two.work, lambda *_: None, print, StopCondition()) == [
+        0,
+        0,
+    ]
     assert all(waited)
 
 

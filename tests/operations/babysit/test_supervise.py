@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from commands.answers import ask
-from herorun.core.babysit.stop_condition import Until
+from herorun.core.babysit.stop_condition import StopCondition
 from herorun.core.errors import CouldNotLook
 from herorun.operations.babysit import supervise, watchdog
 from herorun.operations.babysit.supervise import Fleet
@@ -41,7 +41,7 @@ class Watched:
             story.work,
             lambda run, turn: self.ticks.append(run.slug),
             lambda slug, words: self.said.append(f"{slug}: {words}"),
-            Until(),
+            StopCondition(),
             SharedPolls(),
             every,
         )

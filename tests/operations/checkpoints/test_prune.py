@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from builders import a_checkpoint
-from herorun.core.retention import PrunePlan, Sized
+from herorun.core.retention import PrunePlan, SizedCheckpoint
 from herorun.operations.checkpoints import delete
 from herorun.operations.checkpoints import list as checkpoints
 from herorun.operations.checkpoints import prune as pruning
@@ -280,9 +280,9 @@ def test_checkpoints_are_looked_into_at_the_same_time(monkeypatch: pytest.Monkey
     """Over ssh each costs round trips, which they share."""
     together = Barrier(4)
 
-    def sized(run: object, one: checkpoints.ListedCheckpoint) -> Sized | None:
+    def sized(run: object, one: checkpoints.ListedCheckpoint) -> SizedCheckpoint | None:
         together.wait(60)
-        return None if one.candidate.step == 3 else Sized(one.candidate)
+        return None if one.candidate.step == 3 else SizedCheckpoint(one.candidate)
 
     there = {
         str(step): checkpoints.ListedCheckpoint(a_checkpoint(step), False) for step in (4, 3, 2, 1)

@@ -21,7 +21,7 @@ HOUR = timedelta(hours=1)
 
 
 class LogOf:
-    """What a tracker asks of a `Followed`."""
+    """What a tracker asks of a `ExternalJobs`."""
 
     def __init__(self, text: str, age: timedelta | None) -> None:
         self.text, self.age = text, age

@@ -12,7 +12,7 @@ from herorun.core.event import Launched
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Found, Search, Unknown
 from herorun.operations.jobs.file_journal import Journal
-from herorun.operations.jobs.scheduler import Followed
+from herorun.operations.jobs.scheduler import ExternalJobs
 from wording import mentions
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -57,7 +57,7 @@ def followed(tmp_path: Path, tasks: Sequence[TaskEnd] | Exception) -> Search:
             entry={},
         )
     )
-    return Followed(Ended(tasks), journal, tmp_path, limit=16_384.0).find("x-1", AT)
+    return ExternalJobs(Ended(tasks), journal, tmp_path, limit=16_384.0).find("x-1", AT)
 
 
 def test_thirteen_of_fourteen_near_the_limit_are_an_end_for_memory(tmp_path: Path) -> None:

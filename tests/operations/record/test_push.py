@@ -9,7 +9,7 @@ import pytest
 from builders import NOON
 from herorun.core.event import Initialised
 from herorun.operations.record import push as module
-from herorun.operations.record.push import Together, push_together
+from herorun.operations.record.push import PushPacer, push_together
 from herorun.record import Pushed, Record
 from herorun.runs import template
 from herorun.system.git import Repository, find_repository
@@ -142,7 +142,7 @@ def test_loops_that_push_at_once_share_a_push(
     story: Story, four: list[Record], pushes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While the first is under way the others come; they go together in the second."""
-    together, real = Together(), module.push_together
+    together, real = PushPacer(), module.push_together
     under_way, all_wait, calls = threading.Event(), threading.Event(), iter(range(9))
 
     def slow(records: list[Record]) -> list[Pushed]:
@@ -182,7 +182,7 @@ class Loops:
     """Ticks of several runs that push, a thread each."""
 
     def __init__(self, cadence: timedelta = timedelta(minutes=10)) -> None:
-        self.together, self.told = Together(), list[Pushed]()
+        self.together, self.told = PushPacer(), list[Pushed]()
         self._cadence, self._threads = cadence, list[threading.Thread]()
 
     def push(self, record: Record, urgent: bool = False) -> None:

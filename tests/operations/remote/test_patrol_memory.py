@@ -10,7 +10,14 @@ import pytest
 
 from builders import a_contract
 from core.patrol.test_table import GIB, NOW, a_look
-from herorun.core.patrol.observation import Alive, Before, Blind, HostObservation, MemoryUse, Own
+from herorun.core.patrol.observation import (
+    Alive,
+    Blind,
+    HostObservation,
+    LogEnd,
+    MemoryUse,
+    PreviousTick,
+)
 from herorun.core.patrol.summary_line import facts_of, movement_of
 from herorun.core.patrol.table import decide
 from herorun.core.remote.target import RemoteTarget, SshLogin
@@ -36,17 +43,17 @@ def a_run(folder: Path, current: Any = None, reach: Any = None, **tables: Any) -
 def test_a_tick_is_remembered_for_the_next_one(tmp_path: Path) -> None:
     run, look = a_run(tmp_path), a_look(memory=MemoryUse(GIB, 4 * GIB, 0.25, 2))
 
-    def after(observation: HostObservation, before: Before | None) -> Before | None:
+    def after(observation: HostObservation, before: PreviousTick | None) -> PreviousTick | None:
         advice = decide(observation, ways_of(run))
         remember(run, PatrolTick(observation, advice, "", before))
         return remembered(run)
 
     facts = facts_of(look, decide(look, ways_of(run)))
     first = after(look, None)
-    assert first == Before(NOW, facts, 120, NOW, movement_of(look), 2)
+    assert first == PreviousTick(NOW, facts, 120, NOW, movement_of(look), 2)
     later = NOW + timedelta(minutes=30)
     still = replace(look, at=later, output_age=None)
-    moving = replace(look, at=later, log=Own("step 121", 121))
+    moving = replace(look, at=later, log=LogEnd("step 121", 121))
     before = replace(first, movement=movement_of(still))
     assert getattr(after(still, before), "since", None) == NOW
     assert getattr(after(moving, before), "since", None) == later

@@ -10,8 +10,8 @@ import pytest
 
 from herorun.core.contract.notify import Notify
 from herorun.core.errors import CouldNotLook
-from herorun.core.patrol.advice import Ways
-from herorun.core.patrol.observation import Alive, HostObservation, Own
+from herorun.core.patrol.advice import PatrolCommands
+from herorun.core.patrol.observation import Alive, HostObservation, LogEnd
 from herorun.core.patrol.table import decide
 from herorun.core.ports import Post
 from herorun.operations.remote import patrol_news
@@ -19,7 +19,7 @@ from herorun.operations.remote.patrol import PatrolTick
 from wording import mentions
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
-LOOK = HostObservation(AT, "tiny-1", "box1", Alive.YES, log=Own("step 9", 9))
+LOOK = HostObservation(AT, "tiny-1", "box1", Alive.YES, log=LogEnd("step 9", 9))
 
 
 class Posts:
@@ -37,7 +37,7 @@ class Posts:
 
 
 def tick(look: HostObservation) -> PatrolTick:
-    return PatrolTick(look, decide(look, Ways()), "the line", None)
+    return PatrolTick(look, decide(look, PatrolCommands()), "the line", None)
 
 
 def test_a_change_is_sent_once_and_again_after_a_day(
@@ -57,7 +57,7 @@ def test_a_change_is_sent_once_and_again_after_a_day(
         return patrol_news.send_patrol(run, tick(look))
 
     sends(LOOK)
-    sends(replace(LOOK, log=Own("step 10", 10)))  # a step is no change
+    sends(replace(LOOK, log=LogEnd("step 10", 10)))  # a step is no change
     (title,) = channel.titles
     assert mentions(title, "tiny", "running")
     gone = replace(LOOK, alive=Alive.NO)

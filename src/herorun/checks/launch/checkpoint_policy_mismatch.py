@@ -9,7 +9,14 @@ key as its subject.
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.config.checkpoint_keys import KEEP, OFF, PERMANENT, TEMPORARY, Saving, savings
+from herorun.core.config.checkpoint_keys import (
+    KEEP,
+    OFF,
+    PERMANENT,
+    TEMPORARY,
+    SaveSetting,
+    savings,
+)
 from herorun.core.contract import Contract
 from herorun.core.durations import format_duration
 from herorun.core.finding import Verdict, failed, not_applicable, passed
@@ -48,7 +55,7 @@ def checkpoint_policy_mismatch(contract: Contract, plan: Plan) -> list[Verdict]:
     ]
 
 
-def _compared(name: str, promise: int | timedelta, saving: Saving) -> Verdict:
+def _compared(name: str, promise: int | timedelta, saving: SaveSetting) -> Verdict:
     subject = f"checkpoints.{name}"
     if saving.value == promise:
         return passed(

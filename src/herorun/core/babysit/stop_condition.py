@@ -1,14 +1,14 @@
-"""Parses `--until`: a time, a duration or a step, and where monitoring stops."""
+"""Where monitoring stops: `--until` with a time, a duration or a step. Pure."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
-from herorun.core.contract import parse_duration
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.time_options import parse_moment
 
 
 @dataclass(frozen=True)
-class Until:
+class StopCondition:
     """Where a watch ends; None in both: it goes on to the run's own end."""
 
     step: int | None = None
@@ -24,68 +24,13 @@ class Until:
         return f"time={self.time:%Y-%m-%dT%H:%M:%SZ}" if self.time else ""
 
 
-def parse_moment(text: str, now: datetime) -> datetime:
-    """A time with its zone (`2026-12-01T12:00:00Z`) or a duration from now (`2h`); it must lie
-    ahead.
-    """
-    moment = _parse_clock_time(text.strip(), now)
-    if moment <= now:
-        raise WrongUse(f"{text} is over: give a time to come, or a duration such as 2h.")
-    return moment.astimezone(UTC)
-
-
-def _parse_clock_time(text: str, now: datetime) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return _moment_after(now, text)
-    if moment.tzinfo is None:
-        raise WrongUse(f"{text} needs a time zone: write it like 2026-12-01T12:00:00Z.")
-    return moment
-
-
-def parse_since(text: str, now: datetime) -> datetime:
-    """The same, looking back: a time that is over, or a duration before now."""
-    try:
-        span = parse_duration(text.strip())
-        moment = now - span if isinstance(span, timedelta) else now
-    except (ValueError, OverflowError):
-        moment = _parse_clock_time(text.strip(), now)
-    if moment >= now:
-        raise WrongUse(
-            f"{text} is yet to come: give a time that is over, or a duration such as 24h."
-        )
-    return moment.astimezone(UTC)
-
-
-def _moment_after(now: datetime, text: str) -> datetime:
-    try:
-        span = parse_duration(text)
-        assert isinstance(span, timedelta)
-        return now + max(span, timedelta(seconds=1))
-    except (ValueError, OverflowError):
-        raise WrongUse(
-            f"{text!r} is neither a time like 2026-12-01T12:00:00Z nor a duration like 2h or 30m."
-        ) from None
-
-
-def seconds_of(text: str, option: str) -> float:
-    """A duration that an option was given, in seconds."""
-    try:
-        span = parse_duration(text)
-        assert isinstance(span, timedelta)
-        return span.total_seconds()
-    except ValueError as error:
-        raise WrongUse(f"{option} {error}.") from None
-
-
-def parse_until(text: str, now: datetime) -> Until:
+def parse_until(text: str, now: datetime) -> StopCondition:
     """`step=N`, or `time=` with a moment or a duration."""
     name, _, value = text.partition("=")
     if name == "step" and value.isascii() and value.isdigit():
-        return Until(step=int(value))
+        return StopCondition(step=int(value))
     if name == "time" and value:
-        return Until(time=parse_moment(value, now))
+        return StopCondition(time=parse_moment(value, now))
     raise WrongUse(
         f"--until {text!r} is neither step=N nor time=T, such as time=6h or "
         "time=2026-12-01T12:00:00Z."

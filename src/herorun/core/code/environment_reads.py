@@ -25,27 +25,27 @@ _WORDS = (b"environ", b"getenv")
 
 
 @dataclass(frozen=True)
-class Reads:
+class EnvironmentReads:
     """Names with the line of each, and the lines where a name is computed."""
 
     names: tuple[tuple[str, int], ...] = ()
     computed: tuple[int, ...] = ()
 
 
-def environment_reads(path: str, data: bytes) -> Reads:
+def environment_reads(path: str, data: bytes) -> EnvironmentReads:
     """By the ending of the path; a file without one that is no Python reads nothing."""
     if path.endswith(_SHELL):
         return _of_shell(data.decode("utf-8", "replace"))
     if path.endswith(_CONFIG):
-        return Reads(tuple(_matches(_RESOLVED, data.decode("utf-8", "replace"))))
+        return EnvironmentReads(tuple(_matches(_RESOLVED, data.decode("utf-8", "replace"))))
     if not any(word in data for word in _WORDS):
-        return Reads()
+        return EnvironmentReads()
     try:
         with warnings.catch_warnings():  # of other people's string escapes
             warnings.simplefilter("ignore")
             return _of_python(ast.parse(data))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Reads()
+        return EnvironmentReads()
 
 
 def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, int]]:
@@ -54,7 +54,7 @@ def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, int]]:
             yield match[1], number
 
 
-def _of_shell(text: str) -> Reads:
+def _of_shell(text: str) -> EnvironmentReads:
     """What the script uses and does not set itself before; `PACK=${PACK:-8}` uses it."""
     set_names: set[str] = set()
     reads: list[tuple[str, int]] = []
@@ -67,7 +67,7 @@ def _of_shell(text: str) -> Reads:
             ):
                 reads.append((match[1], number))
         set_names |= assigned_at.keys()
-    return Reads(tuple(reads))
+    return EnvironmentReads(tuple(reads))
 
 
 def _word_start(code: str, match: re.Match[str]) -> int:
@@ -75,7 +75,7 @@ def _word_start(code: str, match: re.Match[str]) -> int:
     return max(code.rfind(sign, 0, match.start()) for sign in " \t;") + 1
 
 
-def _of_python(tree: ast.Module) -> Reads:
+def _of_python(tree: ast.Module) -> EnvironmentReads:
     names = _Names(tree)
     reads: list[tuple[str, int]] = []
     computed: list[int] = []
@@ -88,7 +88,9 @@ def _of_python(tree: ast.Module) -> Reads:
             computed.append(key.lineno)
         else:
             reads.append((literal, key.lineno))
-    return Reads(tuple(sorted(reads, key=lambda entry: entry[1])), tuple(sorted(computed)))
+    return EnvironmentReads(
+        tuple(sorted(reads, key=lambda entry: entry[1])), tuple(sorted(computed))
+    )
 
 
 class _Names:

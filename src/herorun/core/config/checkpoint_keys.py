@@ -42,7 +42,7 @@ _EVERY = lazy_regex(r"\{[^{}]*\bevery['\"]?\s*[:=]\s*(\d+)[^{}]*\}")
 
 
 @dataclass(frozen=True)
-class Saving:
+class SaveSetting:
     """One setting of the trainer. `value` is in steps, a time, or a count; None for what is never
     saved or kept.
     """
@@ -56,11 +56,13 @@ class Saving:
     )
 
 
-def savings(config: Mapping[str, Any], argv: Sequence[str], final: int | None) -> dict[str, Saving]:
+def savings(
+    config: Mapping[str, Any], argv: Sequence[str], final: int | None
+) -> dict[str, SaveSetting]:
     """By what they set; the command line's word goes before the config's. `final` is the run's last
     step, for shares.
     """
-    settings: dict[str, Saving] = {}
+    settings: dict[str, SaveSetting] = {}
     for place, keys in (("config", flatten(config)), ("argv", command_keys(argv))):
         stated = [
             each for key, value in keys.items() if (each := _saving(place, key, value, keys, final))
@@ -72,7 +74,7 @@ def savings(config: Mapping[str, Any], argv: Sequence[str], final: int | None) -
 
 def _saving(
     place: str, key: str, value: Any, keys: Mapping[str, Any], final: int | None
-) -> Saving | None:
+) -> SaveSetting | None:
     *above, last = snake_parts(key)
     if any(_ELSEWHERE.fullmatch(part) for part in above):
         return None
@@ -80,7 +82,7 @@ def _saving(
     for what, setting_value, rank in _values_of_key(
         last=last, above=above, below=below, key=key, value=value, keys=keys, final=final
     ):
-        return Saving(what, f"{place} {key}", setting_value, rank)
+        return SaveSetting(what, f"{place} {key}", setting_value, rank)
     return None
 
 

@@ -15,7 +15,7 @@ from herorun.core.ports.columnar import ColumnarRows, parts_of
 
 
 @dataclass(slots=True)
-class Arrivals:
+class AttemptTracker:
     """What the rows so far tell of those that come. `number` is of the newest attempt; the first is
     1.
     """

@@ -27,7 +27,7 @@ RULES = (SWITCHES, APART, LONGEST, DOUBLES, NEAR, RECENT)
 
 
 @dataclass(slots=True)
-class Turns:
+class WriterTurns:
     """Where the one that wrote last is, and where the other one was left."""
 
     last: int | None = None
@@ -50,7 +50,7 @@ class Turns:
         ]
 
 
-def arrive(state: Turns, step: int, loss: float) -> None:
+def arrive(state: WriterTurns, step: int, loss: float) -> None:
     """One row with a loss, as it comes."""
     _doubled(state, step, loss)
     last, other = state.last, state.other
@@ -78,7 +78,7 @@ def arrive(state: Turns, step: int, loss: float) -> None:
             _end_mixed(state)
 
 
-def is_single(state: Turns, step: int) -> bool:
+def is_single(state: WriterTurns, step: int) -> bool:
     """Whether nothing of the rows before, nor this next step, speaks for a second writer."""
     if state.other is not None or state.doubles or state.again or state.last is None:
         return False
@@ -87,7 +87,7 @@ def is_single(state: Turns, step: int) -> bool:
     return step > max(state.last, *state.recent[-1:])
 
 
-def arrive_all(state: Turns, steps: Sequence[int], losses: Sequence[float]) -> None:
+def arrive_all(state: WriterTurns, steps: Sequence[int], losses: Sequence[float]) -> None:
     """`arrive` for rows beyond the newest, of a single writer, each with another step."""
     assert state.last is not None
     count = len(steps)
@@ -100,7 +100,7 @@ def arrive_all(state: Turns, steps: Sequence[int], losses: Sequence[float]) -> N
     state.recent_losses = [*state.recent_losses, *losses][-RECENT:]
 
 
-def _other_goes_on(state: Turns, step: int, last: int, other: int) -> bool:
+def _other_goes_on(state: WriterTurns, step: int, last: int, other: int) -> bool:
     """Whether the step follows the other one's newest, and not the one that came last."""
     jump = step - last
     if not (jump < -WAITING or jump > max(WAITING, APART * state.stride)):
@@ -108,12 +108,12 @@ def _other_goes_on(state: Turns, step: int, last: int, other: int) -> bool:
     return step > other and step - other < abs(jump) / APART
 
 
-def _end_mixed(state: Turns) -> None:
+def _end_mixed(state: WriterTurns) -> None:
     state.other, state.rows, state.switches = None, 0, 0
     state.mixed.end("mixed", "rows")
 
 
-def _doubled(state: Turns, step: int, loss: float) -> None:
+def _doubled(state: WriterTurns, step: int, loss: float) -> None:
     first_loss = _first_loss(state, step, loss)
     again = first_loss != loss and first_loss - first_loss == loss - loss == 0.0
     if again and not state.again:
@@ -126,7 +126,7 @@ def _doubled(state: Turns, step: int, loss: float) -> None:
         state.doubled.end("doubled", "rows")
 
 
-def _first_loss(state: Turns, step: int, loss: float) -> float:
+def _first_loss(state: WriterTurns, step: int, loss: float) -> float:
     """The loss that was told first of this step."""
     steps, losses = state.recent, state.recent_losses
     place = len(steps)

@@ -39,7 +39,7 @@ def excursions(open_now: dict[str, ExcursionWatch]) -> list[Excursion]:
 
 
 @dataclass(slots=True)
-class Skips:
+class SkippedSteps:
     """Steps that were skipped lately, by the clock; they need not follow one another."""
 
     rows: int = 0  # of this attempt that tell whether a step was skipped
@@ -48,7 +48,7 @@ class Skips:
     often: ExcursionWatch = field(default_factory=ExcursionWatch)
 
 
-def judge_skip(state: Skips, step: int, skipped: bool, at: float) -> None:
+def judge_skip(state: SkippedSteps, step: int, skipped: bool, at: float) -> None:
     """One row that says whether its step was skipped, and tells its time."""
     state.rows += 1
     while state.times and at - state.times[0] > WITHIN:

@@ -228,7 +228,7 @@ def _end_attempt(state: MetricsState) -> None:
         watch.end("spent", name)
     state.idle_rates = {}
     state.skips.often.end("skipped", nonfinite.SKIPS)
-    state.skips = nonfinite.Skips(often=state.skips.often)
+    state.skips = nonfinite.SkippedSteps(often=state.skips.often)
     state.wall.began = None
     state.begun = False
 

@@ -20,7 +20,7 @@ APART = 5.0  # times the widest distance of two rows that wait, before all of wh
 RULES = (WAITING, OLDER, APART)
 
 
-class Ordering(Protocol):
+class RowOrder(Protocol):
     """What must be known of the rows before."""
 
     waiting: list[Row]  # by step
@@ -32,7 +32,7 @@ class Ordering(Protocol):
 
 
 def take(
-    state: Ordering, row: Row, names: Names, relaunched: bool = False
+    state: RowOrder, row: Row, names: Names, relaunched: bool = False
 ) -> tuple[list[Row], bool]:
     """Put one row in its place; the rows to be judged now, in order, and whether an attempt begins
     after them.
@@ -59,7 +59,7 @@ def _ready(waiting: list[Row]) -> list[Row]:
     return [waiting.pop(0)] if len(waiting) > WAITING else []
 
 
-def _among(state: Ordering, row: Row, names: Names) -> tuple[list[Row], bool]:
+def _among(state: RowOrder, row: Row, names: Names) -> tuple[list[Row], bool]:
     """A step among those that wait, or before all of them."""
     waiting = state.waiting
     place = next(i for i, other in enumerate(waiting) if other.step >= row.step)
@@ -110,7 +110,7 @@ def _again(earlier: Row, row: Row, names: Names, later: bool) -> bool:
     return later or (old != new and not (math.isnan(old) and math.isnan(new)))
 
 
-def _start_attempt(state: Ordering, row: Row) -> tuple[list[Row], bool]:
+def _start_attempt(state: RowOrder, row: Row) -> tuple[list[Row], bool]:
     """An attempt begins: what waits is judged first."""
     ready, state.waiting = state.waiting, [row]
     first = not ready and not state.begun

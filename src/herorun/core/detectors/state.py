@@ -10,9 +10,9 @@ from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.gaps import Steps
 from herorun.core.detectors.grad_norm import Norm
 from herorun.core.detectors.growth import Growth
-from herorun.core.detectors.interleaved_writers import Turns
+from herorun.core.detectors.interleaved_writers import WriterTurns
 from herorun.core.detectors.loss_state import LossState
-from herorun.core.detectors.nonfinite import Skips
+from herorun.core.detectors.nonfinite import SkippedSteps
 from herorun.core.detectors.resume import Lineage
 from herorun.core.detectors.throughput import Pauses, Speed, Wall
 from herorun.core.lazy_dataclass import dataclass
@@ -70,14 +70,14 @@ class MetricsState:
     wall: Wall = field(default_factory=Wall)
     pauses: Pauses = field(default_factory=Pauses)
     non_finite: dict[str, ExcursionWatch] = field(default_factory=dict)
-    skips: Skips = field(default_factory=Skips)
+    skips: SkippedSteps = field(default_factory=SkippedSteps)
     lineage: Lineage = field(default_factory=Lineage)
     steps: Steps = field(default_factory=Steps)
     # learning rates that were above zero
     rates: dict[str, ExcursionWatch] = field(default_factory=dict)
     # learning rates that have been zero since the first row
     idle_rates: dict[str, ExcursionWatch] = field(default_factory=dict)
-    turns: Turns = field(default_factory=Turns)
+    turns: WriterTurns = field(default_factory=WriterTurns)
     seen: dict[str, ReportingRhythm] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 

@@ -23,7 +23,7 @@ class Advice:
 
 
 @dataclass(frozen=True)
-class Ways:
+class PatrolCommands:
     """The exact commands of this run."""
 
     resume: str = ""  # empty where nobody knows how it was submitted

@@ -3,7 +3,7 @@
 import re
 
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.patrol.observation import Own
+from herorun.core.patrol.observation import LogEnd
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET
 from herorun.core.triage.incremental import OwnLog, follow, verdict_of_log
@@ -17,7 +17,7 @@ _STEPS_AFTER = 2  # a single one may be another rank's last
 _DIGITS = 16  # of a number that is a step
 
 
-def own_log(catalogue: Catalogue, end: bytes, progress: str | None, is_complete: bool) -> Own:
+def own_log(catalogue: Catalogue, end: bytes, progress: str | None, is_complete: bool) -> LogEnd:
     """Its newest progress line as it stands there, and the failure that it tells of. A first line
     cut in two is left out.
     """
@@ -27,8 +27,8 @@ def own_log(catalogue: Catalogue, end: bytes, progress: str | None, is_complete:
     verdict = verdict_of_log(catalogue, follow(catalogue, OwnLog(""), b"\n".join(lines)), None)
     text = scrub(line.decode("utf-8", "replace").strip())[:LONGEST]
     if verdict.failure in QUIET or _trained_after(lines, verdict.line):
-        return Own(text, step)
-    return Own(
+        return LogEnd(text, step)
+    return LogEnd(
         text,
         step,
         failure=verdict.failure.value,

@@ -24,7 +24,7 @@ class Blind:
 
 
 @dataclass(frozen=True)
-class Own:
+class LogEnd:
     """The end of the run's own log."""
 
     line: str = ""  # the newest line of the log that shows progress, unchanged
@@ -112,7 +112,7 @@ class HostObservation:
     why: str = ""  # how the job ended, or why it is unknown whether it runs
     unreachable: str = ""  # why the machine gave no answer at all
     succeeded: bool = False  # whether the scheduler says that it succeeded
-    log: Own | Blind | None = None  # None: there is none yet
+    log: LogEnd | Blind | None = None  # None: there is none yet
     has_success_pattern: bool = False  # whether a success pattern is declared
     markers: Mapping[str, datetime | Blind | None] = field(default_factory=dict)
     awaited_marker: datetime | Blind | None = None  # the marker file that `box wait` waits for
@@ -132,7 +132,7 @@ class HostObservation:
 
 
 @dataclass(frozen=True)
-class Before:
+class PreviousTick:
     """What the tick before this one saw, as far as a change is told."""
 
     at: datetime

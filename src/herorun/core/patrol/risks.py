@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 
 from herorun.core.durations import format_span
-from herorun.core.patrol.advice import Advice, Ways
+from herorun.core.patrol.advice import Advice, PatrolCommands
 from herorun.core.patrol.format import size
 from herorun.core.patrol.observation import (
-    Before,
     Blind,
     DiskRoom,
     Gpu,
     HostObservation,
+    LogEnd,
     MemoryUse,
-    Own,
+    PreviousTick,
 )
 
 FULL = 0.05  # share of a disk's bytes or inodes below which it is nearly full
@@ -25,7 +25,7 @@ PEGGED = 0.9  # share of the processors that we may use
 
 
 def risks(
-    observation: HostObservation, ways: Ways, before: Before | None, going_on: bool
+    observation: HostObservation, ways: PatrolCommands, before: PreviousTick | None, going_on: bool
 ) -> Iterator[Advice]:
     """`going_on`: it runs, or may run."""
     if going_on:
@@ -38,7 +38,7 @@ def risks(
 
 def _advise_on_log(observation: HostObservation) -> Iterator[Advice]:
     log = observation.log
-    if not isinstance(log, Own):
+    if not isinstance(log, LogEnd):
         return
     if log.failure:
         yield Advice("log", f"Its log shows {log.failure}: {log.excerpt}. {log.advice}")
@@ -62,7 +62,7 @@ def _advise_on_log(observation: HostObservation) -> Iterator[Advice]:
         )
 
 
-def _gpus(observation: HostObservation, before: Before | None) -> Iterator[Advice]:
+def _gpus(observation: HostObservation, before: PreviousTick | None) -> Iterator[Advice]:
     if not isinstance(observation.gpus, tuple) or not observation.gpus:
         return
     use = mean_use(observation.gpus)
@@ -80,9 +80,9 @@ def _gpus(observation: HostObservation, before: Before | None) -> Iterator[Advic
         yield Advice("idle", f"The GPUs are at {use:.0f} %, and no step advances.", critical=False)
 
 
-def advances(observation: HostObservation, before: Before | None) -> bool:
+def advances(observation: HostObservation, before: PreviousTick | None) -> bool:
     """Whether steps advance: since the last tick, or by a log that was just written."""
-    if not isinstance(observation.log, Own):
+    if not isinstance(observation.log, LogEnd):
         return False
     if (
         before
@@ -124,7 +124,7 @@ def pegged(observation: HostObservation) -> bool:
     )
 
 
-def _chain(observation: HostObservation, ways: Ways) -> Iterator[Advice]:
+def _chain(observation: HostObservation, ways: PatrolCommands) -> Iterator[Advice]:
     if (
         observation.chain is None
         or isinstance(observation.chain, Blind)
@@ -140,7 +140,9 @@ def _chain(observation: HostObservation, ways: Ways) -> Iterator[Advice]:
     )
 
 
-def _machine(observation: HostObservation, ways: Ways, before: Before | None) -> Iterator[Advice]:
+def _machine(
+    observation: HostObservation, ways: PatrolCommands, before: PreviousTick | None
+) -> Iterator[Advice]:
     for path, room in observation.disks.items():
         if isinstance(room, DiskRoom):
             yield from _full(path, room)

@@ -5,7 +5,7 @@ Pure.
 from herorun.core.clock_skew import SKEW
 from herorun.core.patrol.advice import PatrolState
 from herorun.core.patrol.decisions import ChainFact, JobFact, Remedy, decision_of
-from herorun.core.patrol.observation import Alive, Blind, ChainState, HostObservation, Own
+from herorun.core.patrol.observation import Alive, Blind, ChainState, HostObservation, LogEnd
 from herorun.core.remote.job_chain import WAIT
 
 
@@ -57,7 +57,7 @@ def trained_of(observation: HostObservation) -> bool | None:
     if isinstance(chain, ChainState) and _is_stage(chain.stage):
         return True
     log = observation.log
-    if isinstance(log, Own) and log.done is not None:
+    if isinstance(log, LogEnd) and log.done is not None:
         return log.done
     if isinstance(log, Blind) and observation.has_success_pattern:
         return None
@@ -95,7 +95,7 @@ def _signs(observation: HostObservation) -> list[bool | None]:
         None if isinstance(each, Blind) else each is not None
         for each in observation.results.values()
     ]
-    if isinstance(observation.log, Own) and observation.log.done is not None:
+    if isinstance(observation.log, LogEnd) and observation.log.done is not None:
         signs.append(observation.log.done)
     return signs + [copy.is_complete for copy in observation.copies] if signs else []
 

@@ -9,21 +9,21 @@ from herorun.core.patrol.advice import PatrolAdvice
 from herorun.core.patrol.decisions import ChainFact, JobFact
 from herorun.core.patrol.format import size
 from herorun.core.patrol.observation import (
-    Before,
     Blind,
     ChainState,
     Count,
     DiskRoom,
     HostObservation,
+    LogEnd,
     MemoryUse,
-    Own,
+    PreviousTick,
 )
 from herorun.core.patrol.risks import mean_use
 from herorun.core.patrol.state import chain_fact, fresh, job_fact
 
 
 def patrol_line(
-    observation: HostObservation, advice: PatrolAdvice, before: Before | None = None
+    observation: HostObservation, advice: PatrolAdvice, before: PreviousTick | None = None
 ) -> str:
     why = observation.why if not observation.unreachable else ""
     parts = [
@@ -48,7 +48,7 @@ def _detail_facts(observation: HostObservation, advice: PatrolAdvice) -> Iterato
     yield f"chain {chain}{f' ({stage})' if chain is ChainFact.RUNNING else ''}"
 
 
-def _summary_parts(observation: HostObservation, before: Before | None) -> Iterator[str]:
+def _summary_parts(observation: HostObservation, before: PreviousTick | None) -> Iterator[str]:
     if observation.unreachable:
         yield observation.unreachable.rstrip(".")
         return
@@ -71,11 +71,11 @@ def _count_files(count: Count | Blind | None) -> str:
     return "?" if isinstance(count, Blind) else str(count.files if count else 0)
 
 
-def _summarise_log(observation: HostObservation, before: Before | None) -> Iterator[str]:
+def _summarise_log(observation: HostObservation, before: PreviousTick | None) -> Iterator[str]:
     log = observation.log
     if isinstance(log, Blind):
         yield f"log unknown: {log.why}"
-    if not isinstance(log, Own):
+    if not isinstance(log, LogEnd):
         return
     age = f" ({format_span(log.age)} ago)" if log.age is not None else ""
     gained = _gained(log.step, before, observation)
@@ -85,7 +85,7 @@ def _summarise_log(observation: HostObservation, before: Before | None) -> Itera
         yield f"log written {format_span(log.age)} ago"
 
 
-def _gained(step: int | None, before: Before | None, observation: HostObservation) -> str:
+def _gained(step: int | None, before: PreviousTick | None, observation: HostObservation) -> str:
     if step is None or before is None or before.step is None:
         return ""
     seconds = (observation.at - before.at).total_seconds()
@@ -113,7 +113,9 @@ def _machine(observation: HostObservation) -> Iterator[str]:
         yield "disk unknown"
 
 
-def _describe_changed(observation: HostObservation, advice: PatrolAdvice, before: Before) -> str:
+def _describe_changed(
+    observation: HostObservation, advice: PatrolAdvice, before: PreviousTick
+) -> str:
     if facts_of(observation, advice) == before.facts:
         return f"nothing changed since {before.at:%H:%MZ}"
     return f"changed since {before.at:%H:%MZ}"
@@ -121,7 +123,7 @@ def _describe_changed(observation: HostObservation, advice: PatrolAdvice, before
 
 def facts_of(observation: HostObservation, advice: PatrolAdvice) -> str:
     """What counts as a change: not the time, the load or a percentage."""
-    log = observation.log if isinstance(observation.log, Own) else Own()
+    log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
     counts = [(copy.path, copy.is_complete) for copy in observation.copies]
     facts: list[object] = [
         advice.state.value,
@@ -140,7 +142,7 @@ def facts_of(observation: HostObservation, advice: PatrolAdvice) -> str:
 
 def news_facts(observation: HostObservation, advice: PatrolAdvice) -> list[str]:
     """What a person is notified of: no step, no load, no percentage."""
-    log = observation.log if isinstance(observation.log, Own) else Own()
+    log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
     markers = sorted(path for path in observation.markers if fresh(observation, path))
     rows = sorted(each.row for each in advice.advice)
     quiet = ("neighbour", "threads", "data-bound", "idle")
@@ -155,7 +157,7 @@ def news_facts(observation: HostObservation, advice: PatrolAdvice) -> list[str]:
 
 def movement_of(observation: HostObservation) -> str:
     """What moves while a run goes on: a stall is when none of it does."""
-    log = observation.log if isinstance(observation.log, Own) else Own()
+    log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
     markers = sorted(path for path in observation.markers if fresh(observation, path))
     copies = [copy.remote for copy in observation.copies]
     newest = observation.output_age is not None and observation.output_age < 60

@@ -5,14 +5,23 @@ Pure.
 from collections.abc import Iterator
 
 from herorun.core.finding import count
-from herorun.core.patrol.advice import Advice, PatrolAdvice, PatrolState, Ways
+from herorun.core.patrol.advice import Advice, PatrolAdvice, PatrolCommands, PatrolState
 from herorun.core.patrol.decisions import ChainFact, Remedy
-from herorun.core.patrol.observation import Before, Blind, CommandOutput, Copy, HostObservation, Own
+from herorun.core.patrol.observation import (
+    Blind,
+    CommandOutput,
+    Copy,
+    HostObservation,
+    LogEnd,
+    PreviousTick,
+)
 from herorun.core.patrol.risks import risks
 from herorun.core.patrol.state import chain_fact, decided_on, fresh
 
 
-def decide(observation: HostObservation, ways: Ways, before: Before | None = None) -> PatrolAdvice:
+def decide(
+    observation: HostObservation, ways: PatrolCommands, before: PreviousTick | None = None
+) -> PatrolAdvice:
     """The seed's rows, in its order; then what threatens a run that goes on."""
     state, remedy = decided_on(observation)
     if observation.unreachable:
@@ -36,7 +45,7 @@ def _unreachable(observation: HostObservation) -> Advice:
     )
 
 
-def _down(observation: HostObservation, remedy: Remedy, ways: Ways) -> Iterator[Advice]:
+def _down(observation: HostObservation, remedy: Remedy, ways: PatrolCommands) -> Iterator[Advice]:
     missing = [path for path in observation.markers if not fresh(observation, path)]
     without = f" without {', '.join(missing)}" if missing else ""
     by_chain = remedy is Remedy.CHAIN and chain_fact(observation) is ChainFact.GONE
@@ -61,8 +70,8 @@ def _down(observation: HostObservation, remedy: Remedy, ways: Ways) -> Iterator[
         yield from _resumed(observation, without, ways)
 
 
-def _resumed(observation: HostObservation, without: str, ways: Ways) -> Iterator[Advice]:
-    log = observation.log if isinstance(observation.log, Own) else Own()
+def _resumed(observation: HostObservation, without: str, ways: PatrolCommands) -> Iterator[Advice]:
+    log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
     why = f" Its log shows {log.failure}: {log.excerpt}. {log.advice}" if log.failure else ""
     then = (
         "Resume it:"
@@ -89,7 +98,7 @@ def _results(observation: HostObservation) -> Iterator[Advice]:
             yield Advice("result", f"{path}:\n{output.text.rstrip()}{note}", critical=False)
 
 
-def _copies(observation: HostObservation, ways: Ways) -> Iterator[Advice]:
+def _copies(observation: HostObservation, ways: PatrolCommands) -> Iterator[Advice]:
     for copy in observation.copies:
         if copy.is_complete is False:
             message = (
@@ -117,6 +126,6 @@ def _count(copy: Copy, of_remote: bool) -> str:
     return f"{count(copy_count.files, 'file')} ({count(copy_count.bytes, 'byte')})"
 
 
-def _all_done(state: PatrolState, ways: Ways) -> Iterator[Advice]:
+def _all_done(state: PatrolState, ways: PatrolCommands) -> Iterator[Advice]:
     if state is PatrolState.DONE:
         yield Advice("done", "Everything is done. Remove this patrol:", ways.remove, critical=False)

@@ -10,7 +10,7 @@ from herorun.core.evidence import JobState
 from herorun.core.health.run_health import RunHealth
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolState
-from herorun.core.patrol.observation import HostObservation, Own
+from herorun.core.patrol.observation import HostObservation, LogEnd
 
 STALL = timedelta(minutes=60)
 WORDS = tuple(
@@ -79,7 +79,9 @@ def judge_condition(
         state is PatrolState.DONE and not condition.marker
     ):  # a marker may be made long after the job has ended well
         return WaitOutcome.OVER, f"everything is done, and {condition} did not come"
-    if still >= STALL and isinstance(observation.log, Own):  # what waits in a queue has no log yet
+    if still >= STALL and isinstance(
+        observation.log, LogEnd
+    ):  # what waits in a queue has no log yet
         return (
             WaitOutcome.OVER,
             f"neither log nor output has changed for {format_span(still)}: check whether it hangs",
@@ -107,4 +109,4 @@ def _reached(
 
 
 def _step_in_log(observation: HostObservation) -> int | None:
-    return observation.log.step if isinstance(observation.log, Own) else None
+    return observation.log.step if isinstance(observation.log, LogEnd) else None

@@ -15,12 +15,12 @@ from herorun.core.ports.jobs import (
     ManyRuns,
     Origin,
     Printable,
+    ReportsWarnings,
     Scheduler,
     Search,
     Submission,
     Submitted,
     Unknown,
-    Warns,
     submission_of,
 )
 from herorun.core.ports.members import members, missing_members, renamed_members
@@ -43,7 +43,7 @@ from herorun.core.ports.posts import (
     Notifier,
     Post,
     ReadBack,
-    Sending,
+    SendOnlyNotifier,
 )
 from herorun.core.ports.traits import SchedulerTraits, scheduler_traits, tracker_traits
 
@@ -79,18 +79,18 @@ __all__ = [
     "Post",
     "Printable",
     "ReadBack",
+    "ReportsWarnings",
     "Row",
     "Rows",
     "Scheduler",
     "SchedulerTraits",
     "Search",
-    "Sending",
+    "SendOnlyNotifier",
     "Store",
     "Submission",
     "Submitted",
     "Tracker",
     "Unknown",
-    "Warns",
     "members",
     "missing_members",
     "renamed_members",

@@ -128,7 +128,7 @@ class KnowsOtherJobs(Protocol):
         """
 
 
-class Warns(Protocol):
+class ReportsWarnings(Protocol):
     """A scheduler whose back end tells what it has warned of. One without it is not asked."""
 
     def warnings(self, instance: str) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ class Channel(Notifier, Protocol):
 
 
 @dataclass(frozen=True)
-class Sending:
+class SendOnlyNotifier:
     """A notifier that only sends, as a channel: it is called by its kind."""
 
     name: str

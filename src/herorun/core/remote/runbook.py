@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from herorun.core.contract import Contract
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.patrol.advice import Ways
+from herorun.core.patrol.advice import PatrolCommands
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class RunbookFacts:
     written_at: str
 
 
-def render_runbook(contract: Contract, ways: Ways, facts: RunbookFacts) -> str:
+def render_runbook(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> str:
     return (
         "\n".join(
             [
@@ -85,7 +85,7 @@ def _signs(contract: Contract) -> Iterator[str]:
     yield ""
 
 
-def _commands(contract: Contract, ways: Ways, facts: RunbookFacts) -> Iterator[str]:
+def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> Iterator[str]:
     yield "## Commands"
     yield ""
     if ways.resume:
@@ -126,7 +126,7 @@ def _commands(contract: Contract, ways: Ways, facts: RunbookFacts) -> Iterator[s
         yield from _write_code(f"git fetch {facts.remote} {facts.branch}:{ref}")
 
 
-def _write_ways(ways: Ways) -> Iterator[str]:
+def _write_ways(ways: PatrolCommands) -> Iterator[str]:
     yield "## What the patrol says, and what to do"
     yield ""
     yield "| it says | do |"

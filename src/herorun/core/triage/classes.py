@@ -44,7 +44,7 @@ class LineRole(StrEnum):
     PROGRESS = "progress"  # many steps were made since the last root, or a retry succeeded
 
 
-class Loads(StrEnum):
+class LoadedState(StrEnum):
     """What a line with the role `loading` says was loaded."""
 
     SCRATCH = "scratch"  # nothing, and the training goes on

@@ -11,8 +11,8 @@ from herorun.core.triage.match import Match, of_exception, of_line
 from herorun.core.triage.progress import ProgressWatch
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.tracebacks import (
+    LoggedException,
     Open,
-    Raised,
     bare,
     chained,
     dedented,
@@ -103,7 +103,7 @@ def _outside(now: LineParser, line: LogLine, number: int) -> None:
             now.matches += of_line(now.catalogue, line, number)
 
 
-def _raised(now: LineParser, line: LogLine, number: int, raised: Raised) -> None:
+def _raised(now: LineParser, line: LogLine, number: int, raised: LoggedException) -> None:
     _remember_stream(now.ended, line.stream, number)
     now.matches += of_exception(now.catalogue, line, number, raised)
 

@@ -5,7 +5,7 @@ from herorun.core.triage.classes import FailureClass, LineRole, Strength
 from herorun.core.triage.fingerprint import fingerprint
 from herorun.core.triage.lines import LogLine
 from herorun.core.triage.signatures import Catalogue, LogSignature
-from herorun.core.triage.tracebacks import Frame, Raised
+from herorun.core.triage.tracebacks import Frame, LoggedException
 
 # the rows of exceptions that no row knows: a bug, or the end of another process
 SMALL, COMPLEX, CASCADE = "code-bug-small", "code-bug-complex", "process-cascade"
@@ -36,7 +36,9 @@ def of_line(catalogue: Catalogue, line: LogLine, number: int) -> list[Match]:
     ]
 
 
-def of_exception(catalogue: Catalogue, line: LogLine, number: int, raised: Raised) -> list[Match]:
+def of_exception(
+    catalogue: Catalogue, line: LogLine, number: int, raised: LoggedException
+) -> list[Match]:
     """The signature of the exception's own line, if there is one; else what its type tells."""
     hits = [
         s for s, _ in _hits(catalogue, line.content) if s.role in (LineRole.ROOT, LineRole.CASCADE)
@@ -126,7 +128,7 @@ def _around(line: LogLine, start: int) -> str:
     return line.text[max(at, 0) :][:_EXCERPT]
 
 
-def _by_type(catalogue: Catalogue, raised: Raised) -> LogSignature:
+def _by_type(catalogue: Catalogue, raised: LoggedException) -> LogSignature:
     name = raised.exception.rpartition(".")[2]
     exceptions = catalogue.exceptions
     if name in exceptions.cascade:
@@ -135,7 +137,7 @@ def _by_type(catalogue: Catalogue, raised: Raised) -> LogSignature:
     return catalogue.named(SMALL if small else COMPLEX)
 
 
-def _strength(hit: LogSignature, raised: Raised) -> Strength:
+def _strength(hit: LogSignature, raised: LoggedException) -> Strength:
     """An exception's line without its traceback may have been caught: it explains less."""
     if hit.strength is not Strength.BUG or raised.traced:
         return hit.strength

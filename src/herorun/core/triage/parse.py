@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 from herorun.core.canonical_json import digest
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.triage.classes import FailureClass, LineRole, Loads, Strength
+from herorun.core.triage.classes import FailureClass, LineRole, LoadedState, Strength
 from herorun.core.triage.prefilter import EDGE
 from herorun.core.triage.signatures import Catalogue, Exceptions, ExitCode, LogSignature
 
-T = TypeVar("T", FailureClass, Loads, LineRole)
+T = TypeVar("T", FailureClass, LoadedState, LineRole)
 _LETTERS = lazy_regex(rf"[^\d{EDGE}]{{3}}")
 # Ids that shipped rows had in earlier versions: a user's own file may still use them.
 RENAMED: Mapping[str, str] = {"slurm-cascade": "process-cascade"}
@@ -125,13 +125,13 @@ def _signature(row: Mapping[str, Any], name: str) -> LogSignature:
     )
 
 
-def _loads(row: Mapping[str, Any], what: str) -> Loads | None:
+def _loads(row: Mapping[str, Any], what: str) -> LoadedState | None:
     _require(
         (row["role"] == LineRole.LOADING) == ("loads" in row),
         what,
         "loads belongs to the role loading, and to no other",
     )
-    return _one_of(Loads, row["loads"], what) if "loads" in row else None
+    return _one_of(LoadedState, row["loads"], what) if "loads" in row else None
 
 
 def _parse_mebibytes(value: object, what: str) -> int:

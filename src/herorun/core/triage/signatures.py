@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.triage.classes import FailureClass, LineRole, Loads, Strength
+from herorun.core.triage.classes import FailureClass, LineRole, LoadedState, Strength
 from herorun.core.triage.prefilter import EDGE, KeywordFilter, Sieve
 
 # an exception's lines hold one
@@ -32,7 +32,7 @@ class LogSignature:
     confirms: tuple[str, ...]
     printed_by: str = ""  # the Python package that prints it, where the row says so
     due: int = 0  # bytes of a log within which such a line must come, where the row says so
-    loads: Loads | None = None  # of a row with the role `loading`
+    loads: LoadedState | None = None  # of a row with the role `loading`
 
 
 @dataclass(frozen=True)

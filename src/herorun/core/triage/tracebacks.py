@@ -65,7 +65,7 @@ class Open:
 
 
 @dataclass(frozen=True)
-class Raised:
+class LoggedException:
     """An exception, with or without its traceback."""
 
     exception: str
@@ -119,21 +119,21 @@ def with_frame(traceback: Open, frame: Frame) -> Open:
     return replace(traceback, user=frame, last=frame, files=files, strangers=0)
 
 
-def raised_by(traceback: Open, content: str) -> Raised | None:
+def raised_by(traceback: Open, content: str) -> LoggedException | None:
     """The exception that ends the traceback, if this line is it."""
     match = _EXCEPTION.match(content)
     if not match or not _A_NAME.search(match[1]):
         return None
     one_file = len(traceback.files) == 1
-    return Raised(
+    return LoggedException(
         match[1], match[2] or "", traceback.user, one_file, traceback.earlier, traced=True
     )
 
 
-def bare(content: str) -> Raised | None:
+def bare(content: str) -> LoggedException | None:
     """An exception's line that stands alone, as where only the last line was kept."""
     match = _BARE.match(content)
-    return Raised(match[1], match[2] or "") if match else None
+    return LoggedException(match[1], match[2] or "") if match else None
 
 
 def patient(traceback: Open) -> Open | None:

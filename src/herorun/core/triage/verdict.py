@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.triage.classes import QUIET, FailureClass, LineRole, Loads, Strength
+from herorun.core.triage.classes import QUIET, FailureClass, LineRole, LoadedState, Strength
 from herorun.core.triage.match import Match
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.state import AttemptLog
@@ -190,7 +190,10 @@ def _nothing(attempt: AttemptLog) -> TriageVerdict:
 
 def _quiet(catalogue: Catalogue, attempt: AttemptLog) -> TriageVerdict:
     """Nothing ended it."""
-    if attempt.loading and catalogue.named(attempt.loading.signature).loads is not Loads.RESUMED:
+    if (
+        attempt.loading
+        and catalogue.named(attempt.loading.signature).loads is not LoadedState.RESUMED
+    ):
         return _verdict_of(catalogue, attempt.loading, attempt)
     if attempt.survived:
         verdict = _verdict_of(catalogue, attempt.survived, attempt)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
-from herorun.core.babysit.stop_condition import Until
+from herorun.core.babysit.stop_condition import StopCondition
 from herorun.operations.babysit.batch import BatchResult, each
 from herorun.operations.babysit.loop import tick_once, unattended
 from herorun.operations.babysit.outcome import TickOutcome
@@ -25,7 +25,7 @@ def watch_all(
     start: Path,
     report: Report,
     on_alarm: AlarmCallback,
-    until: Until,
+    until: StopCondition,
     every: bool = False,
     before_look: Callable[[], None] = lambda: None,
 ) -> list[int]:

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Generic, TypeVar
 
 from herorun.core.babysit.cadence import FIRST_CHECK
-from herorun.core.babysit.stop_condition import Until
+from herorun.core.babysit.stop_condition import StopCondition
 from herorun.core.canonical_json import timestamp
 from herorun.core.errors import HandedOver, describe_error
 from herorun.core.lazy_dataclass import dataclass
@@ -43,7 +43,7 @@ def watch(
     name: str,
     start: Path,
     report: Callable[[W, TickOutcome], None],
-    until: Until | None = None,
+    until: StopCondition | None = None,
     tick: Callable[[W, str], TickOutcome] | None = None,
     stop_event: threading.Event | None = None,
     *,
@@ -67,7 +67,7 @@ def watch(
         name=name,
         start=start,
         report=report,
-        until=until or Until(),
+        until=until or StopCondition(),
         tick=tick or run_tick,
         bell=bell_file(run),
         stop_event=stop_event or threading.Event(),
@@ -138,7 +138,7 @@ class BabysitLoop(Generic[W]):
     name: str
     start: Path
     report: Callable[[W, TickOutcome], None]
-    until: Until
+    until: StopCondition
     tick: Callable[[W, str], TickOutcome]
     bell: Path
     stop_event: threading.Event
@@ -191,7 +191,7 @@ def _once(own: BabysitLoop[W]) -> tuple[float, int | None]:
     return pause, tick_exit_code(tick) if ends else None
 
 
-def _seconds_to_next_tick(tick: TickOutcome, until: Until) -> float:
+def _seconds_to_next_tick(tick: TickOutcome, until: StopCondition) -> float:
     """Until the next tick; not beyond the end of the watch."""
     pause = (tick.pause or FIRST_CHECK).total_seconds()
     seconds_left = (until.time - now()).total_seconds() if until.time else pause

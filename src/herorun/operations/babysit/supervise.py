@@ -14,7 +14,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
-from herorun.core.babysit.stop_condition import Until
+from herorun.core.babysit.stop_condition import StopCondition
 from herorun.core.errors import HandedOver, HerorunError, WrongUse, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
@@ -25,7 +25,7 @@ from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.tick import run_tick
 from herorun.operations.babysit.watchdog import raise_alarm
 from herorun.operations.health.shared_polls import SharedPolls
-from herorun.operations.record.push import Together
+from herorun.operations.record.push import PushPacer
 from herorun.record import Pushed
 from herorun.runs import Run, watched_run
 from herorun.system.files import LockHeld
@@ -76,7 +76,7 @@ class Fleet:
         start: Path,
         report: Report,
         on_alarm: AlarmCallback,
-        until: Until,
+        until: StopCondition,
         polls: SharedPolls,
         every: bool,
     ) -> None:
@@ -86,7 +86,7 @@ class Fleet:
         self._one_at_a_time = threading.Lock()
         self._room = threading.BoundedSemaphore(MAX_CONCURRENT_TICKS)
         self._stop_event = threading.Event()
-        self._together = Together()
+        self._together = PushPacer()
         self._refreshed_at = time.monotonic()
 
     @property

@@ -14,7 +14,13 @@ from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lineage import acceptable, tainted
 from herorun.core.redaction.scrub import scrub
-from herorun.core.retention import PrunePlan, RetentionPolicy, Sized, plan_from, prune_plan
+from herorun.core.retention import (
+    PrunePlan,
+    RetentionPolicy,
+    SizedCheckpoint,
+    plan_from,
+    prune_plan,
+)
 from herorun.core.untrusted_json import read_json
 from herorun.operations.checkpoints.manifest import read_manifest
 from herorun.operations.checkpoints.references import all_references
@@ -33,14 +39,14 @@ AT_ONCE = 32
 class CheckpointListing:
     """All checkpoints in number order, when they were listed, and what taints some of them."""
 
-    checkpoints: tuple[Sized, ...]
+    checkpoints: tuple[SizedCheckpoint, ...]
     at: datetime
     taints: tuple[Taint, ...] = ()
 
     def document(self) -> CheckpointsList:
         return CheckpointsList(checkpoints=[self._entry(each) for each in self.checkpoints])
 
-    def _entry(self, each: Sized) -> ListedEntry:
+    def _entry(self, each: SizedCheckpoint) -> ListedEntry:
         candidate = each.candidate
         state = (
             "complete"
@@ -124,26 +130,30 @@ def _of_root(run: Run, root: str, temporary: bool) -> list[ListedCheckpoint]:
         ) from None
 
 
-def sized(run: Run, one: ListedCheckpoint) -> Sized | None:
+def sized(run: Run, one: ListedCheckpoint) -> SizedCheckpoint | None:
     """Looked into, with what it is made of. None for one that is gone since the listing."""
     candidate = one.candidate
     try:
         checkpoint = run.layout.examined(run.store, candidate)
     except OSError as error:
         why = f"it could not be read: {scrub(describe_error(error))}"
-        return Sized(replace(candidate, problem=why), doubt=f"it could not be read: {why}")
+        return SizedCheckpoint(
+            replace(candidate, problem=why), doubt=f"it could not be read: {why}"
+        )
     if checkpoint is None:
         return None
     if one.link:
-        return Sized(
+        return SizedCheckpoint(
             checkpoint,
             doubt="it is a link to elsewhere: what lies there is not this run's to delete",
         )
     try:
         manifest = read_manifest(run.store, checkpoint.path)
     except OSError as error:
-        return Sized(checkpoint, doubt=f"it could not be listed: {scrub(describe_error(error))}")
-    return Sized(checkpoint, manifest.bytes, len(manifest.files), manifest.digest)
+        return SizedCheckpoint(
+            checkpoint, doubt=f"it could not be listed: {scrub(describe_error(error))}"
+        )
+    return SizedCheckpoint(checkpoint, manifest.bytes, len(manifest.files), manifest.digest)
 
 
 def make_plan(run: Run, keep: int | None = None) -> PrunePlan:

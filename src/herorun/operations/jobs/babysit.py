@@ -8,7 +8,7 @@ from pathlib import Path
 
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.stored_command import missing_secrets
-from herorun.core.babysit.stop_condition import Until
+from herorun.core.babysit.stop_condition import StopCondition
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Absent
 from herorun.core.redaction.scrub import MASK
@@ -101,7 +101,7 @@ def tick_job(run: JobRun, drift: str = "") -> TickOutcome:
 def watch_job(
     run: JobRun,
     report: Callable[[JobRun, TickOutcome], None],
-    until: Until | None = None,
+    until: StopCondition | None = None,
     before_tick: Callable[[], None] = lambda: None,
 ) -> int:
     """Until the terminal state, or the stopping point. One such loop a job and machine."""

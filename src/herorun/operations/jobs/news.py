@@ -17,11 +17,11 @@ from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET
 from herorun.core.triage.tracker_lines import run_id, tracker_runs
-from herorun.operations.jobs.scheduler import LINES, Followed
+from herorun.operations.jobs.scheduler import LINES, ExternalJobs
 
 
 def job_news(
-    scheduler: Followed, memory: Memory, evidence: Evidence, cause: JobCause | None
+    scheduler: ExternalJobs, memory: Memory, evidence: Evidence, cause: JobCause | None
 ) -> list[Tell]:
     """Only what was not told yet. What its output says is told also where nobody could say how the
     job stands.
@@ -38,7 +38,7 @@ def job_news(
     return [notice for notice in notices if notice.key not in memory.done]
 
 
-def job_doubts(scheduler: Followed, facts: JobSpec, evidence: Evidence) -> list[str]:
+def job_doubts(scheduler: ExternalJobs, facts: JobSpec, evidence: Evidence) -> list[str]:
     """Why it is unknown how the job stands; and what to type where its id is another job's by now:
     of itself that one is never watched.
     """
@@ -53,7 +53,7 @@ def job_doubts(scheduler: Followed, facts: JobSpec, evidence: Evidence) -> list[
     return [scrub(job.reason), f"to watch what has its number now, type: {command}"]
 
 
-def cause_of(scheduler: Followed, evidence: Evidence) -> JobCause | None:
+def cause_of(scheduler: ExternalJobs, evidence: Evidence) -> JobCause | None:
     """Of the current job's failure; None while it lives and where it ended well."""
     job, triage = evidence.get(Job), evidence.get(Triage)
     if not isinstance(job, Job) or not job.crashed:
@@ -73,7 +73,7 @@ def cause_of(scheduler: Followed, evidence: Evidence) -> JobCause | None:
     )
 
 
-def _tracker_run_actions(scheduler: Followed, memory: Memory, instance: str) -> list[Tell]:
+def _tracker_run_actions(scheduler: ExternalJobs, memory: Memory, instance: str) -> list[Tell]:
     """Once a tracker run, whichever instance names it first: what the engine tells of a live job is
     not told again.
     """
@@ -101,7 +101,7 @@ def reported_runs(memory: Memory) -> list[tuple[str, str]]:
     ]
 
 
-def _event_actions(scheduler: Followed, instance: str, job: str) -> list[Tell]:
+def _event_actions(scheduler: ExternalJobs, instance: str, job: str) -> list[Tell]:
     return [
         Tell(_event_key(instance, event), event, f"{job}: {event}")
         for event in scheduler.events(instance)
@@ -112,7 +112,7 @@ def _event_key(instance: str, event: str) -> str:
     return write_key(Verb.TELL, instance, f"event-{digest(event)[7:19]}")
 
 
-def _end_actions(scheduler: Followed, job: Job, cause: JobCause | None) -> list[Tell]:
+def _end_actions(scheduler: ExternalJobs, job: Job, cause: JobCause | None) -> list[Tell]:
     """The postmortem by its tasks, or what came of it; what its scheduler cannot say now is said by
     nobody later.
     """
@@ -124,7 +124,7 @@ def _end_actions(scheduler: Followed, job: Job, cause: JobCause | None) -> list[
     return [Tell(key, title, str(cause))] if cause else []
 
 
-def log_end(scheduler: Followed, instance: str) -> str:
+def log_end(scheduler: ExternalJobs, instance: str) -> str:
     try:
         return scheduler.tail(instance, LINES)
     except (HerorunError, OSError):

@@ -46,7 +46,7 @@ from herorun.operations.jobs.file_journal import Journal
 from herorun.operations.jobs.folders import FACTS, folder_of
 from herorun.operations.jobs.job_contract import CADENCE, contract_for
 from herorun.operations.jobs.news import cause_of, job_doubts, job_news
-from herorun.operations.jobs.scheduler import LINES, Followed, JobLogTracker, adapter_for
+from herorun.operations.jobs.scheduler import LINES, ExternalJobs, JobLogTracker, adapter_for
 from herorun.runs import MonitoredRun
 from herorun.system import host
 from herorun.system.clock import now
@@ -99,10 +99,10 @@ class JobRun(MonitoredRun):
         return Journal(self.folder / "journal.jsonl", self.slug)
 
     @cached_property
-    def scheduler(self) -> Followed:
+    def scheduler(self) -> ExternalJobs:
         command = self.facts.resubmit
         limit = memory_asked(split_command(command)) if command else None
-        return Followed(adapter_for(self.facts, self.folder), self.record, self.folder, limit)
+        return ExternalJobs(adapter_for(self.facts, self.folder), self.record, self.folder, limit)
 
     @cached_property
     def waivers(self) -> tuple[Waiver, ...]:

@@ -39,7 +39,7 @@ def connect_kind(facts: JobSpec, folder: Path) -> ById:
     return adapters.connect(PORT, facts.kind, {}, Place("job", place, place, place), options)
 
 
-class Followed:
+class ExternalJobs:
     """The scheduler port over jobs that others submitted: an instance is the job id that the
     journal has for it.
 
@@ -199,7 +199,7 @@ class JobLogTracker:
     step, the row is undated.
     """
 
-    def __init__(self, scheduler: Followed, instance: str, gap: timedelta) -> None:
+    def __init__(self, scheduler: ExternalJobs, instance: str, gap: timedelta) -> None:
         self._scheduler, self._instance, self._gap = scheduler, instance, gap
 
     def read(self, cursor: str) -> Rows:

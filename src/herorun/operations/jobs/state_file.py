@@ -17,7 +17,7 @@ from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.tick import run_tick
 from herorun.operations.jobs.news import log_end, reported_runs
 from herorun.operations.jobs.run import JobRun
-from herorun.operations.jobs.scheduler import Followed
+from herorun.operations.jobs.scheduler import ExternalJobs
 from herorun.system.clock import now
 from herorun.system.files import create_atomic, locked, write_atomic
 
@@ -118,7 +118,7 @@ def tick_and_project(run: JobRun) -> TickOutcome:
     return outcome
 
 
-def _signals(scheduler: Followed, memory: Memory, outcome: TickOutcome) -> dict[str, Any]:
+def _signals(scheduler: ExternalJobs, memory: Memory, outcome: TickOutcome) -> dict[str, Any]:
     """What the next person who monitors the job needs, next to the seed's fields."""
     job, triage = outcome.evidence.get(Job), outcome.evidence.get(Triage)
     links = tracker_runs(log_end(scheduler, job.instance)) if isinstance(job, Job) else ()

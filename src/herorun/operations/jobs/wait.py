@@ -8,9 +8,9 @@ from pathlib import Path
 
 from herorun import signatures
 from herorun.core.errors import HerorunError, WrongUse, describe_error
-from herorun.core.patrol.advice import Ways
+from herorun.core.patrol.advice import PatrolCommands
 from herorun.core.patrol.log import own_log
-from herorun.core.patrol.observation import Alive, Blind, HostObservation, Own
+from herorun.core.patrol.observation import Alive, Blind, HostObservation, LogEnd
 from herorun.core.patrol.parse import alive_by
 from herorun.core.patrol.table import decide
 from herorun.core.patrol.wait_condition import WaitCondition
@@ -31,7 +31,7 @@ def observer_of_job(run: JobRun, condition: WaitCondition) -> Callable[[], WaitO
             f"--marker of a job without a contract must be on this machine, and {facts.job} does "
             "not run here: use --state or --step."
         )
-    ways = Ways(facts.resubmit)
+    ways = PatrolCommands(facts.resubmit)
     adapter = adapter_for(facts, run.folder)
 
     def see() -> WaitObservation:
@@ -61,7 +61,7 @@ def _observe_job(
     return observation, answer.job.state.value if isinstance(answer, Found) else None
 
 
-def _read_own_log(adapter: ById, run: JobRun) -> Own | Blind | None:
+def _read_own_log(adapter: ById, run: JobRun) -> LogEnd | Blind | None:
     try:
         end = adapter.tail(run.facts.job, LINES)
     except FileNotFoundError:

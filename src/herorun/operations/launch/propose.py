@@ -22,7 +22,7 @@ from herorun.core.recovery.classify import Cause
 from herorun.gather import gather
 from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.operations.launch.relaunch import gate_of, must_be_resumable, resumed
-from herorun.operations.launch.rollback_target import Back, choose, steps_to_go_back_to
+from herorun.operations.launch.rollback_target import RollbackPreview, choose, steps_to_go_back_to
 from herorun.runs import Run
 from herorun.system.clock import now
 
@@ -137,7 +137,7 @@ class Proposer:
     def _admitted(self) -> Plan:
         return admitted_plan(self.run, self.memory.launchings[self._instance])
 
-    def _back(self, before: int | None) -> Back | None:
+    def _back(self, before: int | None) -> RollbackPreview | None:
         try:
             must_be_resumable(self.run)
         except Blocked:
@@ -148,7 +148,7 @@ class Proposer:
                 return back
         return None
 
-    def _chosen(self, step: int) -> Back | None:
+    def _chosen(self, step: int) -> RollbackPreview | None:
         try:
             return choose(self.run, self._instance, step, "", self.memory, self.evidence)
         except (HerorunError, OSError):

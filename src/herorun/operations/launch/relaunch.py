@@ -53,11 +53,11 @@ def relaunch(run: MonitoredRun, instance: str, why: str, by_itself: bool = False
     old_plan = admitted_plan(run, memory.launchings[instance])
     plan = resumed(run, memory, old_plan)
     message = f"relaunch after {instance}: {why}"
-    return start_again(run, plan, Again(instance, message, babysitter, by_itself=by_itself))
+    return start_again(run, plan, Successor(instance, message, babysitter, by_itself=by_itself))
 
 
 @dataclass(frozen=True)
-class Again:
+class Successor:
     """One more instance in the place of another."""
 
     instance: str
@@ -68,7 +68,7 @@ class Again:
     by_itself: bool = False
 
 
-def start_again(run: Run, plan: Plan, again: Again) -> str:
+def start_again(run: Run, plan: Plan, again: Successor) -> str:
     """Through the launch gate, by a plan of the admitted commit. What a rollback gives up is none
     of its candidates.
     """

@@ -36,7 +36,7 @@ from herorun.system.clock import now
 
 
 @dataclass(frozen=True)
-class Back:
+class RollbackPreview:
     """What a rollback would do, before it does it."""
 
     instance: str  # the current one, which ends
@@ -70,7 +70,7 @@ def choose(
     reason: str,
     memory: Memory | None = None,
     extra_evidence: Evidence | None = None,
-) -> Back:
+) -> RollbackPreview:
     """The run's own complete checkpoint of that step, and what going back to it throws away."""
     memory = memory or run.record.memory()
     inputs = {**run.given(memory), Now: Now(now()), **(extra_evidence or {})}
@@ -84,7 +84,7 @@ def choose(
     old_plan = admitted_plan(run, memory.launchings[name])
     plan = old_plan.started_from(target, "the step that a person named")
     above = tuple(_examined(run, c) for c in checkpoints.candidates if c.step > step)
-    return Back(
+    return RollbackPreview(
         name,
         target,
         above,

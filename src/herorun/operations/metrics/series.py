@@ -101,7 +101,7 @@ def _scrub_metric_name(name: str) -> str:
 
 
 @dataclass
-class Longer:
+class GrownCurves:
     """What was kept, and what the tracker has behind it by now: of that nothing is written."""
 
     stored: Fetched
@@ -148,7 +148,7 @@ def curves_of(run: Run) -> tuple[Curves, str]:
     except (HerorunError, OSError) as error:
         return curves, f"{message}; what came later could not be read: {describe_error(error)}"
     return (
-        (Longer(curves, since), f"{message}, and {rows:,} more as the tracker has them now")
+        (GrownCurves(curves, since), f"{message}, and {rows:,} more as the tracker has them now")
         if rows
         else (curves, message)
     )

@@ -12,8 +12,8 @@ from herorun.core.notify.escalation import Option
 from herorun.operations.babysit.perform import rollback_key
 from herorun.operations.health.taints import record_taints, with_taints_now
 from herorun.operations.launch.propose import Proposer
-from herorun.operations.launch.relaunch import Again, must_be_resumable, start_again
-from herorun.operations.launch.rollback_target import Back, choose
+from herorun.operations.launch.relaunch import Successor, must_be_resumable, start_again
+from herorun.operations.launch.rollback_target import RollbackPreview, choose
 from herorun.operations.launch.submit import ShowRequest, ignore_request
 from herorun.operations.orders.order import OrderOutcome, memory_for_orders, order, person
 from herorun.operations.orders.stop_and_relaunch import (
@@ -124,7 +124,7 @@ def _go_back(
     return f"{new_name} was started from {back.target.path}, in place of {name}"
 
 
-def _chosen(run: Run, name: str, step: int, reason: str) -> Back:
+def _chosen(run: Run, name: str, step: int, reason: str) -> RollbackPreview:
     return choose(run, name, step, reason, with_taints_now(run, run.record.memory()))
 
 
@@ -134,11 +134,11 @@ def _order(run: Run, name: str, step: int, reason: str) -> None:
         order(run, Word.ROLLBACK, _about(name, step), reason)
 
 
-def _start_once(run: Run, intended: Intended, back: Back, reason: str) -> str:
+def _start_once(run: Run, intended: Intended, back: RollbackPreview, reason: str) -> str:
     why = f"rollback after {back.instance} to step {back.target.step}, ordered by {person(run)}"
     watched = f"{run.launcher.owner}, every {format_duration(run.contract.babysit.cadence)}"
     why = f"{why}{f': {reason}' if reason else ''}"
-    again = Again(back.instance, why, watched, back.given_up(reason), back.facts)
+    again = Successor(back.instance, why, watched, back.given_up(reason), back.facts)
     try:
         new_name = start_again(run, back.plan, again)
     except (HerorunError, OSError) as error:

@@ -28,7 +28,7 @@ END = 2000  # lines
 
 
 @dataclass
-class Outside:
+class ExternalAnchors:
     """Record commits that are named outside, each with what names it first, and what was not looked
     at.
     """
@@ -41,11 +41,11 @@ class Outside:
             self.names.setdefault(commit, what)
 
 
-def compare_anchors(name: str, start: Path) -> Outside:
+def compare_anchors(name: str, start: Path) -> ExternalAnchors:
     """Ask the issue, the output root and the jobs' logs by the admitted contract, and this
     machine's admissions.
     """
-    outside = Outside()
+    outside = ExternalAnchors()
     run = _run_of_name(name, start, outside)
     if run is not None and run.shut:
         outside.notes.append(f"the issue and the output root were not read: {run.shut}")
@@ -57,7 +57,7 @@ def compare_anchors(name: str, start: Path) -> Outside:
     return outside
 
 
-def _run_of_name(name: str, start: Path, outside: Outside) -> Run | None:
+def _run_of_name(name: str, start: Path, outside: ExternalAnchors) -> Run | None:
     """A forged record may name no contract that can be read: then the one on disk says where to
     look.
     """
@@ -78,7 +78,9 @@ def _run_of_name(name: str, start: Path, outside: Outside) -> Run | None:
     return run
 
 
-def _try(run: Run, what: str, check: Callable[[Run, Outside], None], outside: Outside) -> None:
+def _try(
+    run: Run, what: str, check: Callable[[Run, ExternalAnchors], None], outside: ExternalAnchors
+) -> None:
     try:
         check(run, outside)
     except UNREADABLE as error:
@@ -89,7 +91,7 @@ def _scrub_error(error: Exception) -> str:
     return scrub(describe_error(error))
 
 
-def _issue(run: Run, outside: Outside) -> None:
+def _issue(run: Run, outside: ExternalAnchors) -> None:
     """Only comments of our own login count: the adapter sees to that."""
     issue = run.issue
     if not isinstance(issue, ReadBack):
@@ -104,7 +106,7 @@ def _issue(run: Run, outside: Outside) -> None:
         outside.notes.append(f"only the first {MOST_COMMENTS} comments on the issue were read")
 
 
-def _receipts(run: Run, outside: Outside) -> None:
+def _receipts(run: Run, outside: ExternalAnchors) -> None:
     folder = f"{run.place.output_root}/_herorun/receipts"
     names = [name for name in _list_receipts(run, folder) if name.endswith(".json")]
     if len(names) > MOST_RECEIPTS:
@@ -127,7 +129,7 @@ def _list_receipts(run: Run, folder: str) -> tuple[str, ...]:
         return ()
 
 
-def _logs(run: Run, outside: Outside) -> None:
+def _logs(run: Run, outside: ExternalAnchors) -> None:
     """A job that writes to an object store leaves its receipts in its log only, at the beginning.
 
     The first instance is asked for in any case: a forged record may know of none.
@@ -149,7 +151,7 @@ def _beginning(run: Run, instance: str) -> str:
     return str(read_log(instance, 0, BEGINNING).data.decode("utf-8", "replace"))
 
 
-def _admissions(run: Run, outside: Outside) -> None:
+def _admissions(run: Run, outside: ExternalAnchors) -> None:
     """What each job was given, of those that were launched on this machine."""
     folder = run.state / "admissions"
     earlier = folder.glob("*.json")  # as the first versions named them
@@ -158,7 +160,9 @@ def _admissions(run: Run, outside: Outside) -> None:
     _read_all(run, "admission", texts, outside)
 
 
-def _read_all(run: Run, kind: str, texts: Iterable[tuple[str, bytes]], outside: Outside) -> None:
+def _read_all(
+    run: Run, kind: str, texts: Iterable[tuple[str, bytes]], outside: ExternalAnchors
+) -> None:
     for name, text in texts:
         try:
             outside.add(named_in_receipt(run.slug, read_json(text)), f"the {kind} {name}")

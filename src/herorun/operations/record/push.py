@@ -108,7 +108,7 @@ def _note(repository: Repository, moves: Sequence[tuple[str, str, str | None]]) 
                 move_ref(repository, ref, new, old)
 
 
-class Together:
+class PushPacer:
     """For loops that push at about the same time: pushes to one remote keep the distance of
     `core.babysit.cadence.push_delay`, and each takes along all records that wait for one.
     """

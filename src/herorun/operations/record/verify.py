@@ -13,7 +13,7 @@ from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.record.verify import judge_history
 from herorun.core.redaction.scrub import scrub
-from herorun.operations.record.anchors import Outside, compare_anchors
+from herorun.operations.record.anchors import ExternalAnchors, compare_anchors
 from herorun.operations.record.history import read_history, remote_faults
 from herorun.operations.record.verify_anchors import check_anchors
 from herorun.record import Record
@@ -130,7 +130,7 @@ def _report_unreadable(record: Record, why: str) -> tuple[list[str], list[str]]:
         return [], [why]
 
 
-def verify_record(record: Record, outside: Outside | None = None) -> Verified:
+def verify_record(record: Record, outside: ExternalAnchors | None = None) -> Verified:
     """Walk every commit of the record, here and on its remote, and demand that each anchor lies on
     its line.
 
@@ -143,7 +143,7 @@ def verify_record(record: Record, outside: Outside | None = None) -> Verified:
         delete_refs(record.repository, private)
 
 
-def _verified(record: Record, private: str, outside: Outside | None) -> Verified:
+def _verified(record: Record, private: str, outside: ExternalAnchors | None) -> Verified:
     tip = record.tip
     assert tip is not None
     try:

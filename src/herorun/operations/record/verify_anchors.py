@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from herorun.core.seal.parse import statement_of
 from herorun.core.seal.statement import facts_of
-from herorun.operations.record.anchors import Outside
+from herorun.operations.record.anchors import ExternalAnchors
 from herorun.record import Record
 from herorun.system.git import Repository
 
@@ -15,7 +15,7 @@ _OWN = "the commit that was pushed last"
 
 
 def check_anchors(
-    record: Record, lines: list[str], outside: Outside | None, is_complete: bool
+    record: Record, lines: list[str], outside: ExternalAnchors | None, is_complete: bool
 ) -> tuple[list[str], list[str], bool]:
     """Faults, what could not be seen, and whether anything but our own last push names record
     commits.

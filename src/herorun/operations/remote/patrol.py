@@ -12,8 +12,8 @@ from herorun.core.decode import decode
 from herorun.core.errors import HerorunError
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation import Option
-from herorun.core.patrol.advice import PatrolAdvice, PatrolState, Ways
-from herorun.core.patrol.observation import Before, HostObservation, MemoryUse, Own
+from herorun.core.patrol.advice import PatrolAdvice, PatrolCommands, PatrolState
+from herorun.core.patrol.observation import HostObservation, LogEnd, MemoryUse, PreviousTick
 from herorun.core.patrol.state import patrol_state_of
 from herorun.core.patrol.summary_line import facts_of, movement_of, patrol_line
 from herorun.core.patrol.table import decide
@@ -36,7 +36,7 @@ class PatrolTick:
     observation: HostObservation
     assessment: PatrolAdvice
     line: str
-    before: Before | None
+    before: PreviousTick | None
 
     def document(self) -> PatrolDocument:
         return PatrolDocument.of(
@@ -57,7 +57,9 @@ def patrol(run: Run) -> PatrolTick:
     return tick
 
 
-def decided(run: Run, observation: HostObservation, before: Before | None = None) -> PatrolAdvice:
+def decided(
+    run: Run, observation: HostObservation, before: PreviousTick | None = None
+) -> PatrolAdvice:
     """By the table. Of a run that is down, the gate is asked which command continues it now.
 
     A job that succeeded and left no sign of it may have done its work: nobody is sent back to an
@@ -72,13 +74,13 @@ def decided(run: Run, observation: HostObservation, before: Before | None = None
     return decide(observation, ways, before)
 
 
-def ways_of(run: Run) -> Ways:
+def ways_of(run: Run) -> PatrolCommands:
     """The commands, as they are typed on this machine. What continues a run that is down is told by
     its status then.
     """
     patrol_keys, top = run.contract.patrol, run.place.repository
     login = run.place.reach.login if run.place.reach else None
-    return Ways(
+    return PatrolCommands(
         patrol_keys.resume_command
         or (f"{_herorun(run)} status {run.slug}" if _was_launched_here(run) else ""),
         install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
@@ -103,10 +105,10 @@ def _was_launched_here(run: Run) -> bool:
 # --- the tick before ------------------------------------------------------------------------------
 
 
-def remembered(run: Run) -> Before | None:
+def remembered(run: Run) -> PreviousTick | None:
     """What the last tick of this machine saw; a missing or damaged memory is none."""
     try:
-        return decode(Before, read_json((run.state / MEMORY).read_bytes()))
+        return decode(PreviousTick, read_json((run.state / MEMORY).read_bytes()))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -117,9 +119,9 @@ def remember(run: Run, tick: PatrolTick) -> None:
         return
     before, observation, movement = tick.before, tick.observation, movement_of(tick.observation)
     since = before.since if before and before.movement == movement else observation.at
-    step = observation.log.step if isinstance(observation.log, Own) else None
+    step = observation.log.step if isinstance(observation.log, LogEnd) else None
     kills = observation.memory.oom_kill if isinstance(observation.memory, MemoryUse) else None
-    new = Before(
+    new = PreviousTick(
         observation.at, facts_of(observation, tick.assessment), step, since, scrub(movement), kills
     )
     with suppress(OSError, HerorunError):  # a full disk takes the comparison away, and not the tick

@@ -19,7 +19,7 @@ from herorun import signatures
 from herorun.core.durations import format_span
 from herorun.core.errors import WrongUse, describe_error
 from herorun.core.patrol.log import own_log
-from herorun.core.patrol.observation import Alive, Blind, Copy, HostObservation, Own
+from herorun.core.patrol.observation import Alive, Blind, Copy, HostObservation, LogEnd
 from herorun.core.patrol.parse import (
     alive_by,
     chain_of,
@@ -184,7 +184,7 @@ def _copy(run: Run, answers: Mapping[str, Any], path: str) -> Copy:
     return copy_of(path, source(run, run.contract.patrol.copies[path]), remote, local)
 
 
-def _read_log_by_end(run: Run, answers: Mapping[str, Any]) -> Own | Blind | None:
+def _read_log_by_end(run: Run, answers: Mapping[str, Any]) -> LogEnd | Blind | None:
     """By its end: what it says of progress, of success and of a failure."""
     catalogue = signatures.of_contract(run.contract, Path(run.place.repository))
     keys = run.contract.patrol

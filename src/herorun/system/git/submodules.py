@@ -12,7 +12,7 @@ _GITLINK = "160000"
 
 
 @dataclass(frozen=True)
-class Inside:
+class SubmoduleCommit:
     """One commit of one repository inside another: the submodule that `path` names, from the
     outermost top.
     """
@@ -46,15 +46,17 @@ def all_entries(repository: Repository, commit: str) -> list[tuple[str, str, str
 
 def submodules(
     repository: Repository, commit: str, rows: list[tuple[str, str, str]] | None = None
-) -> Iterator[Inside]:
+) -> Iterator[SubmoduleCommit]:
     """Every submodule of a commit, outer before inner; one whose commit is not on this machine is
     `CouldNotLook`.
     """
-    outermost = Inside("", commit, repository.common, repository)
+    outermost = SubmoduleCommit("", commit, repository.common, repository)
     yield from _walk_submodules(outermost, repository.entries(commit) if rows is None else rows)
 
 
-def _walk_submodules(outer: Inside, rows: list[tuple[str, str, str]]) -> Iterator[Inside]:
+def _walk_submodules(
+    outer: SubmoduleCommit, rows: list[tuple[str, str, str]]
+) -> Iterator[SubmoduleCommit]:
     links = {path: oid for mode, oid, path in rows if mode == _GITLINK}
     names = _read_gitmodules(outer) if links else {}
     for path, oid in links.items():
@@ -63,10 +65,10 @@ def _walk_submodules(outer: Inside, rows: list[tuple[str, str, str]]) -> Iterato
         yield from _walk_submodules(inside, _list_submodule_files(inside))
 
 
-def _submodule(outer: Inside, path: str, name: str, oid: str) -> Inside:
+def _submodule(outer: SubmoduleCommit, path: str, name: str, oid: str) -> SubmoduleCommit:
     full = f"{outer.path}/{path}" if outer.path else path
     for store in _stores(outer, full, name):
-        inside = Inside(full, oid, store, outer.repository)
+        inside = SubmoduleCommit(full, oid, store, outer.repository)
         arguments = ("cat-file", "-e", f"{oid}^{{commit}}")
         if (
             outer.repository.git(
@@ -81,7 +83,7 @@ def _submodule(outer: Inside, path: str, name: str, oid: str) -> Inside:
     )
 
 
-def _stores(outer: Inside, full: str, name: str) -> Iterator[Path]:
+def _stores(outer: SubmoduleCommit, full: str, name: str) -> Iterator[Path]:
     """Git directories that may hold it: that of its checkout, and those that git keeps next to the
     outer one's.
     """
@@ -102,7 +104,7 @@ def _stores(outer: Inside, full: str, name: str) -> Iterator[Path]:
         yield module_dir
 
 
-def _read_gitmodules(outer: Inside) -> dict[str, str]:
+def _read_gitmodules(outer: SubmoduleCommit) -> dict[str, str]:
     """Path -> name, from the commit's own `.gitmodules`."""
     arguments = ("config", "--blob", f"{outer.commit}:.gitmodules", "--list", "-z")
     answer = outer.repository.git(*arguments, env=outer.env(outer.repository.top), ok=(0, 1, 128))
@@ -114,7 +116,7 @@ def _read_gitmodules(outer: Inside) -> dict[str, str]:
     }
 
 
-def _list_submodule_files(inside: Inside) -> list[tuple[str, str, str]]:
+def _list_submodule_files(inside: SubmoduleCommit) -> list[tuple[str, str, str]]:
     """`(mode, object, path)` of every file in it."""
     arguments = ("ls-tree", "-r", "-z", "--full-tree", inside.commit)
     answer = inside.repository.git(*arguments, env=inside.env(inside.repository.top))

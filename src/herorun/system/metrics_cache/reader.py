@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from herorun.core.decode import decode
 from herorun.core.detectors import Names
-from herorun.core.detectors.attempts import Arrivals
+from herorun.core.detectors.attempts import AttemptTracker
 from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
@@ -99,11 +99,13 @@ class Fetched:
 
     def numbered(self, rows: Iterable[Row], names: Names) -> Iterator[tuple[int, Row]]:
         """Rows that follow these, each with the number of its attempt."""
-        arrivals = (
-            decode(Arrivals, self._parts[-1].index.facts["arrivals"]) if self._parts else Arrivals()
+        attempts = (
+            decode(AttemptTracker, self._parts[-1].index.facts["arrivals"])
+            if self._parts
+            else AttemptTracker()
         )
         for row in rows:
-            yield arrivals.attempt_of(row, names), row
+            yield attempts.attempt_of(row, names), row
 
     @cached_property
     def attempts(self) -> tuple[Attempt, ...]:

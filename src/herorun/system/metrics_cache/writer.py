@@ -12,7 +12,7 @@ from typing import Any
 from herorun.core.canonical_json import plain
 from herorun.core.decode import decode
 from herorun.core.detectors import Names
-from herorun.core.detectors.attempts import Arrivals
+from herorun.core.detectors.attempts import AttemptTracker
 from herorun.core.ports import Row
 from herorun.system.files import make_folders, sync_folder, write_atomic
 from herorun.system.metrics_cache.coarsen import MOST_BYTES, coarsen
@@ -80,15 +80,17 @@ class Writer:
         """
         if not rows:
             return
-        arrivals = decode(Arrivals, self._facts["arrivals"]) if self._facts else Arrivals()
-        numbers = arrivals.attempts_of(rows, names)
+        attempts = (
+            decode(AttemptTracker, self._facts["arrivals"]) if self._facts else AttemptTracker()
+        )
+        numbers = attempts.attempts_of(rows, names)
         executions = {str(number): row.attempt for number, row in zip(numbers, rows, strict=True)}
         facts = {
             "source": self._source,
             "cursor": cursor,
             "at": at.isoformat(),
             "executions": {**self._open_executions(), **executions},
-            "arrivals": plain(arrivals),
+            "arrivals": plain(attempts),
         }
         self._add(block_of(rows, numbers, facts))
         self._facts = facts

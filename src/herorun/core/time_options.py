@@ -1,0 +1,61 @@
+"""Parses the times and durations that people type as options. Pure."""
+
+from datetime import UTC, datetime, timedelta
+
+from herorun.core.contract import parse_duration
+from herorun.core.errors import WrongUse
+
+
+def parse_moment(text: str, now: datetime) -> datetime:
+    """A time with its zone (`2026-12-01T12:00:00Z`) or a duration from now (`2h`); it must lie
+    ahead.
+    """
+    moment = _parse_clock_time(text.strip(), now)
+    if moment <= now:
+        raise WrongUse(f"{text} is over: give a time to come, or a duration such as 2h.")
+    return moment.astimezone(UTC)
+
+
+def parse_since(text: str, now: datetime) -> datetime:
+    """The same, looking back: a time that is over, or a duration before now."""
+    try:
+        span = parse_duration(text.strip())
+        moment = now - span if isinstance(span, timedelta) else now
+    except (ValueError, OverflowError):
+        moment = _parse_clock_time(text.strip(), now)
+    if moment >= now:
+        raise WrongUse(
+            f"{text} is yet to come: give a time that is over, or a duration such as 24h."
+        )
+    return moment.astimezone(UTC)
+
+
+def seconds_of(text: str, option: str) -> float:
+    """A duration that an option was given, in seconds."""
+    try:
+        span = parse_duration(text)
+        assert isinstance(span, timedelta)
+        return span.total_seconds()
+    except ValueError as error:
+        raise WrongUse(f"{option} {error}.") from None
+
+
+def _parse_clock_time(text: str, now: datetime) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return _moment_after(now, text)
+    if moment.tzinfo is None:
+        raise WrongUse(f"{text} needs a time zone: write it like 2026-12-01T12:00:00Z.")
+    return moment
+
+
+def _moment_after(now: datetime, text: str) -> datetime:
+    try:
+        span = parse_duration(text)
+        assert isinstance(span, timedelta)
+        return now + max(span, timedelta(seconds=1))
+    except (ValueError, OverflowError):
+        raise WrongUse(
+            f"{text!r} is neither a time like 2026-12-01T12:00:00Z nor a duration like 2h or 30m."
+        ) from None
