@@ -79,6 +79,26 @@ def test_a_stop_is_ordered_told_once_and_confirmed(run: Any, acted: list[Any]) -
     assert (outcome.code, outcome.warnings) == (0, ("ordered",))
 
 
+def test_a_stop_waits_out_a_moment_in_which_the_end_is_in_doubt(
+    run: Any, acted: list[Any]
+) -> None:
+    run.answers = [LIVE, Found(a_job(JobState.UNKNOWN)), ENDED]
+    assert stop_and_wait(run, "tiny-1", "it burns", 60.0).code == 0
+    assert acted == [("stop", "tiny-1", OWNER), 0.2]
+
+
+def test_a_stop_whose_end_stays_in_doubt_does_not_say_that_nothing_was_done(
+    run: Any, acted: list[Any]
+) -> None:
+    for doubt in (Found(a_job(JobState.UNKNOWN)), Unknown("no answer")):
+        run.answers = [LIVE, doubt]
+        with pytest.raises(CouldNotLook) as error:
+            stop_and_wait(run, "tiny-1", "it burns", 0.0)
+        assert "nothing was done" not in str(error.value)
+        assert "asked to stop" in str(error.value)
+    assert acted[0] == ("stop", "tiny-1", OWNER)
+
+
 def test_a_job_that_does_not_stop_is_no_success(run: Any, acted: list[Any]) -> None:
     with pytest.raises(CouldNotLook, match="tiny-1"):
         stop_and_wait(run, "tiny-1", "", 0.0)

@@ -120,18 +120,38 @@ def intended_once(run: MonitoredRun, key: str, what: str) -> Intended:
 
 def _until_ended(run: MonitoredRun, name: str, wait: float) -> Job | None:
     """The job when it has ended, or as it is after so many seconds; None where the scheduler has
-    forgotten it.
+    forgotten it. A scheduler may not know for a moment what became of a job that it just ended.
     """
     until = time.monotonic() + wait
     while True:
-        job = find_job(run, name)
-        if job is None or job.state.ended or time.monotonic() >= until:
+        job = _look(run, name, "it was asked to stop, and nothing was started")
+        if job is None or (job.state.ended and not job.state.in_doubt):
             return job
+        if time.monotonic() >= until:
+            return _still_there(job, name)
         time.sleep(0.2)
+
+
+def _still_there(job: Job, name: str) -> Job:
+    if job.state.in_doubt:
+        raise CouldNotLook(
+            f"{name} was asked to stop, and the scheduler cannot say what became of it, so nothing "
+            f"was started{_why(job)} Try again."
+        )
+    return job
 
 
 def find_job(run: MonitoredRun, name: str) -> Job | None:
     """The job as its scheduler tells; None where every source was read and there is none."""
+    job = _look(run, name, "nothing was done")
+    if job is not None and job.state.in_doubt:
+        raise CouldNotLook(
+            f"The scheduler cannot say what became of {name}, so nothing is done to it{_why(job)}"
+        )
+    return job
+
+
+def _look(run: MonitoredRun, name: str, so_far: str) -> Job | None:
     memory = run.record.memory()
     launching = memory.launchings.get(name)  # a job without a contract has none
     since = (
@@ -142,15 +162,13 @@ def find_job(run: MonitoredRun, name: str) -> Job | None:
     answer = run.scheduler.find(name, since)
     if isinstance(answer, Unknown):
         raise CouldNotLook(
-            f"Cannot tell whether {name} runs, so nothing was done: {sentence(answer.why)}"
+            f"Cannot tell whether {name} runs, so {so_far}: {sentence(answer.why)}"
         )
-    job = answer.job if isinstance(answer, Found) else None
-    if job is not None and job.state.in_doubt:
-        why = f": {sentence(job.reason)}" if job.reason else "."
-        raise CouldNotLook(
-            f"The scheduler cannot say what became of {name}, so nothing is done to it{why}"
-        )
-    return job
+    return answer.job if isinstance(answer, Found) else None
+
+
+def _why(job: Job) -> str:
+    return f": {sentence(job.reason)}" if job.reason else "."
 
 
 def watched_again(run: Run, message: str, babysit: bool) -> OrderOutcome:
