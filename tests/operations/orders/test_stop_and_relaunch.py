@@ -79,9 +79,7 @@ def test_a_stop_is_ordered_told_once_and_confirmed(run: Any, acted: list[Any]) -
     assert (outcome.code, outcome.warnings) == (0, ("ordered",))
 
 
-def test_a_stop_waits_out_a_moment_in_which_the_end_is_in_doubt(
-    run: Any, acted: list[Any]
-) -> None:
+def test_a_stop_waits_out_a_moment_in_which_the_end_is_in_doubt(run: Any, acted: list[Any]) -> None:
     run.answers = [LIVE, Found(a_job(JobState.UNKNOWN)), ENDED]
     assert stop_and_wait(run, "tiny-1", "it burns", 60.0).code == 0
     assert acted == [("stop", "tiny-1", OWNER), 0.2]

@@ -161,9 +161,7 @@ def _look(run: MonitoredRun, name: str, so_far: str) -> Job | None:
     )
     answer = run.scheduler.find(name, since)
     if isinstance(answer, Unknown):
-        raise CouldNotLook(
-            f"Cannot tell whether {name} runs, so {so_far}: {sentence(answer.why)}"
-        )
+        raise CouldNotLook(f"Cannot tell whether {name} runs, so {so_far}: {sentence(answer.why)}")
     return answer.job if isinstance(answer, Found) else None
 
 
