@@ -126,6 +126,9 @@ class Dashboard:
 
     def _trust(self) -> ssl.SSLContext:
         try:
+            if self.ca_file:  # OpenSSL may lose the reason why it could not open a file
+                with open(self.ca_file, "rb"):
+                    pass
             return ssl.create_default_context(cafile=self.ca_file)
         except OSError as error:
             why = "no PEM file" if isinstance(error, ssl.SSLError) else error.strerror
