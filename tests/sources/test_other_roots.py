@@ -29,6 +29,19 @@ def test_every_other_contract_is_read_and_nothing_else(story: Story) -> None:
     assert read(story) == OtherRoots({"other": ("/data/other", "/scratch")})
 
 
+def test_a_link_is_followed_to_the_folder_that_it_names(story: Story) -> None:
+    link = story.home / "link"
+    link.symlink_to(story.data)
+    (story.work / "runs" / "other.toml").write_text(
+        f'[output]\nroot = "{link}/tiny/"\ntemporary_root = "gs://bucket/link"\n'
+    )
+    story.publish()
+    assert read(story).real_paths == {f"{link}/tiny": f"{story.data.resolve()}/tiny"}
+
+    assert story.init() == 0
+    assert story.launch() == 1
+
+
 def test_two_runs_with_one_temporary_root_are_kept_apart(story: Story) -> None:
     contract = (story.work / "runs" / f"{SLUG}.toml").read_text()
     other = contract.replace('"tiny"', '"other"').replace('/data/tiny"', '/data/other"')

@@ -1,5 +1,8 @@
 """The output roots that the other contracts of HEAD name."""
 
+import os
+from collections.abc import Iterable
+
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.evidence import OtherRoots, WorkTree
 from herorun.core.untrusted_toml import parse_toml
@@ -18,13 +21,17 @@ def read_other_roots(
     paths = [f"runs/{name}" for name in names if f"runs/{name}" != file.path and "/" not in name]
     contents = repository.read(tree.commit, paths)
     roots = {path[5:-5]: _roots_in_contract(data) for path, data in contents.items() if data}
-    return OtherRoots(
-        {
-            slug: own_roots
-            for slug, own_roots in roots.items()
-            if own_roots and slug != contract.slug
-        }
-    )
+    others = {slug: named for slug, named in roots.items() if named and slug != contract.slug}
+    own = [contract.output.root, contract.output.temporary_root]
+    named_roots = [root for named in (own, *others.values()) for root in named]
+    return OtherRoots(others, _real_paths(named_roots))
+
+
+def _real_paths(roots: Iterable[str | None]) -> dict[str, str]:
+    """Of folders alone: a bucket has no links."""
+    folders = {root.rstrip("/") for root in roots if root and root.startswith("/")}
+    real_paths = {folder: os.path.realpath(folder) for folder in folders}
+    return {folder: real for folder, real in real_paths.items() if real != folder}
 
 
 def _roots_in_contract(data: bytes) -> tuple[str, ...]:

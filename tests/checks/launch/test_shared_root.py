@@ -22,3 +22,12 @@ def test_a_temporary_root_that_was_copied_along_fails(theirs: str) -> None:
 
 def test_a_root_around_this_one_fails() -> None:
     assert {v.outcome for v in answers(shared_root, OtherRoots({"other": ("/data",)}))} == {"fail"}
+
+
+def test_another_name_for_a_root_of_its_own_fails() -> None:
+    real = {"/data/link": TEMPORARY}
+    verdicts = answers(shared_root, OtherRoots({"other": ("/data/link",)}, real))
+    assert [(v.subject, v.outcome) for v in verdicts] == [(ROOT, "pass"), (TEMPORARY, "fail")]
+    assert mentions(verdicts[1].message, "/data/link", "other", "links")
+    around = answers(shared_root, OtherRoots({"other": ("/else",)}, {ROOT: "/else/here"}))
+    assert [v.outcome for v in around] == ["fail", "pass"]

@@ -192,9 +192,12 @@ class RootAtEnd:
 
 @dataclass(frozen=True)
 class OtherRoots:
-    """The output roots of the repository's other contracts, by slug."""
+    """The output roots of the repository's other contracts, by slug, and the real path of each
+    root, the run's own too, to which symbolic links of this machine lead.
+    """
 
     roots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    real_paths: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
