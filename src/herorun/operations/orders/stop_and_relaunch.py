@@ -124,7 +124,7 @@ def _until_ended(run: MonitoredRun, name: str, wait: float) -> Job | None:
     """
     until = time.monotonic() + wait
     while True:
-        job = _look(run, name, "it was asked to stop, and nothing was started")
+        job = _look(run, name, "; it was asked to stop, and nothing was started")
         if job is None or (job.state.ended and not job.state.in_doubt):
             return job
         if time.monotonic() >= until:
@@ -143,7 +143,7 @@ def _still_there(job: Job, name: str) -> Job:
 
 def find_job(run: MonitoredRun, name: str) -> Job | None:
     """The job as its scheduler tells; None where every source was read and there is none."""
-    job = _look(run, name, "nothing was done")
+    job = _look(run, name, ", so nothing was done")
     if job is not None and job.state.in_doubt:
         raise CouldNotLook(
             f"The scheduler cannot say what became of {name}, so nothing is done to it{_why(job)}"
@@ -161,7 +161,7 @@ def _look(run: MonitoredRun, name: str, so_far: str) -> Job | None:
     )
     answer = run.scheduler.find(name, since)
     if isinstance(answer, Unknown):
-        raise CouldNotLook(f"Cannot tell whether {name} runs, so {so_far}: {sentence(answer.why)}")
+        raise CouldNotLook(f"Cannot tell whether {name} runs{so_far}: {sentence(answer.why)}")
     return answer.job if isinstance(answer, Found) else None
 
 
