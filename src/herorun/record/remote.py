@@ -5,7 +5,7 @@ of anything else.
 import contextlib
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
@@ -17,6 +17,7 @@ from herorun.record.writer import WRITER, RecordWriter
 from herorun.system.files import locked
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch, move_ref, push
+from herorun.system.git.tips import recent_tips
 
 PATIENCE = 5.0  # seconds for which a push goes on against others who push the same branch
 FIRST_PAUSE, LONGEST_PAUSE = (
@@ -144,16 +145,21 @@ class Record(RecordWriter):
             path.removeprefix(f"{self.files_path}/"): data for path, data in texts.items() if data
         }
 
-    def fetch(self) -> None:
+    def fetch(self, at_once: bool = True) -> None:
         """Take over a record that exists on the remote and not here, as in a fresh clone.
 
-        `WrongUse` where the branch that is to hold it holds something else.
+        `WrongUse` where the branch that is to hold it holds something else. Unless `at_once`, a
+        listing of the remote that another run had seconds ago says whether it exists.
         """
         if self.remote is None or self.tip is not None:
             return
         self._must_be_a_branch_of_its_own()
         target, fetched = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
-        if target not in self.repository.remote_tips(self.remote, target):
+        if at_once:
+            tips: Mapping[str, str] = self.repository.remote_tips(self.remote, target)
+        else:
+            tips, _ = recent_tips(self.repository, self.remote)
+        if target not in tips:
             return
         fetch(self.repository, self.remote, {target: fetched})
         theirs = str(self.repository.resolve(fetched))

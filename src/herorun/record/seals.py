@@ -10,6 +10,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.untrusted_json import read_strict_json
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch, tag_text
+from herorun.system.git.tips import recent_tips
 
 _TARGET = lazy_regex(r"object ([0-9a-f]{40,64})\ntype commit\n")
 
@@ -65,7 +66,8 @@ def bring_tag(repository: Repository, remote: str, tag: str) -> None:
     ref = f"refs/tags/{tag}"
     if remote not in repository.remotes() or repository.refs(ref):
         return
-    if ref in repository.remote_tips(remote, ref):
+    tips, is_new = recent_tips(repository, remote)
+    if ref in tips or (not is_new and ref in repository.remote_tips(remote, ref)):
         try:
             fetch(repository, remote, {ref: ref})
         except HerorunError as error:

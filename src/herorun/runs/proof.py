@@ -6,7 +6,7 @@ from that commit. Which refs these are, the contract of the checkout says, never
 """
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
 
@@ -35,6 +35,7 @@ from herorun.system.git.tips import (
     commits_among,
     containing,
     is_ref_named,
+    recent_tips,
 )
 from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trusted, trusts_all
 
@@ -188,6 +189,7 @@ class _Prover:
         self.repository = record.repository
         self.code = rules.code if rules else Contract.model_fields["code"].default
         self._tips: dict[str, str] | None = None
+        self._is_new = False  # whether the remote was asked for the tips just now
 
     def counted(self, launching: Launching) -> str:
         """What the record alone tells of a launch that counts; a proof is kept, so that none needs
@@ -225,14 +227,12 @@ class _Prover:
 
     def _must_be_published(self, commit: str) -> None:
         remote, tips = self.code.remote, self._named_tips()
-        local_commits = commits_among(self.repository, tips)
-        if self._contains(commit, local_commits):
+        if self._is_in(commit, tips):
             return
-        unknown = sorted(tips.keys() - local_commits.keys())
-        if unknown:
-            with Probe(self.repository, remote, self.record.slug) as probe:
-                if self._contains(commit, probe.fetch(unknown)):
-                    return
+        if not self._is_new:
+            self._tips, self._is_new = self._named(answered(self.repository, remote)), True
+            if self._tips != tips and self._is_in(commit, self._tips):
+                return
         if (self.repository.common / "shallow").exists():
             raise CouldNotLook(
                 "this clone is shallow: `git fetch --unshallow` brings what is missing"
@@ -241,23 +241,35 @@ class _Prover:
             f"its commit {commit[:9]} is in no published ref of {remote} that [code] refs names"
         )
 
+    def _is_in(self, commit: str, tips: dict[str, str]) -> bool:
+        """Whether one of the tips contains it; those that are not known here are fetched."""
+        local_commits = commits_among(self.repository, tips)
+        if self._contains(commit, local_commits):
+            return True
+        unknown = sorted(tips.keys() - local_commits.keys())
+        if not unknown:
+            return False
+        with Probe(self.repository, self.code.remote, self.record.slug) as probe:
+            return self._contains(commit, probe.fetch(unknown))
+
     def _contains(self, commit: str, tips: dict[str, str]) -> bool:
         repository = self.repository
         return bool(tips and repository.has(commit) and containing(repository, commit, tips))
 
     def _named_tips(self) -> dict[str, str]:
-        """The refs that [code] refs names; the record's own branch proves nothing of itself."""
         if self._tips is None:
-            tips = answered(self.repository, self.code.remote)
-            own = f"refs/heads/{self.record.branch}"
-            self._tips = {
-                name: oid
-                for name, oid in tips.items()
-                if is_ref_named(name, self.code.refs)
-                and name != own
-                and not name.startswith(RECORDS)
-            }
+            tips, self._is_new = recent_tips(self.repository, self.code.remote)
+            self._tips = self._named(tips)
         return self._tips
+
+    def _named(self, tips: Mapping[str, str]) -> dict[str, str]:
+        """The refs that [code] refs names; the record's own branch proves nothing of itself."""
+        own = f"refs/heads/{self.record.branch}"
+        return {
+            name: oid
+            for name, oid in tips.items()
+            if not name.startswith(RECORDS) and name != own and is_ref_named(name, self.code.refs)
+        }
 
     def _must_rebuild(self, launching: Launching, commit: str) -> None:
         contract = self._contract(launching, commit)

@@ -18,7 +18,9 @@ from herorun.runs import watched_run
 from herorun.runs.replan import plan_again
 from herorun.system import trusted
 from herorun.system.clock import now
+from herorun.system.git import find_repository
 from herorun.system.git.plumbing import commit_files
+from herorun.system.git.tips import recent_tips
 from stories import SLUG, WAIT, Story, git
 from wording import mentions
 
@@ -307,6 +309,19 @@ def test_a_fresh_clone_proves_an_honest_launch_and_looks(story: Story, capsys: C
     _, standing = told(fresh, capsys, "status", SLUG)
     assert standing["stage"] == "launched" and not [d for d in standing["doubts"] if "count" in d]
     assert (fresh.work / ".git" / "herorun" / "tiny.proven.json").exists(), standing
+
+
+def test_what_was_published_after_the_remote_was_listed_is_proven(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.launched()
+    other = story.clone("other")
+    git(story.origin, "update-ref", "refs/kept/main", "refs/heads/main")
+    git(story.origin, "update-ref", "-d", "refs/heads/main")
+    recent_tips(find_repository(other.work), "origin")
+    git(story.origin, "update-ref", "refs/heads/main", "refs/kept/main")
+    run, _ = watched_run(SLUG, other.work)
+    assert run.unproven == LaunchProof() and not run.closed
 
 
 def test_a_launch_that_cannot_be_asked_about_is_shown_from_the_record(

@@ -3,16 +3,23 @@ ahead they are.
 """
 
 import os
+import threading
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 from fnmatch import fnmatchcase
+from pathlib import Path
+from time import monotonic
 from types import TracebackType
 
+from herorun.core.errors import CouldNotLook, HerorunError
+from herorun.core.lazy_dataclass import dataclass
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch
 
 RECORDS = ("refs/heads/herorun/", "refs/herorun/")  # herorun's own, which are no code
 PROBE = "refs/herorun/probe/"
 LISTING = 60.0  # seconds for the remote to list its refs
+SHARED = 10.0  # seconds for which one listing serves all runs that a process opens
 _STILL = {"GIT_NO_LAZY_FETCH": "1"}  # a partial clone must not fetch what we only ask about
 
 
@@ -28,6 +35,46 @@ def answered(repository: Repository, remote: str) -> dict[str, str]:
         if name.startswith("refs/") and not name.endswith("^{}")
     }
     return plain | peeled
+
+
+@dataclass
+class _Listing:
+    """What one remote answered last; who asks while another does waits for that answer."""
+
+    alone: threading.Lock = field(default_factory=threading.Lock)
+    at: float | None = None
+    tips: Mapping[str, str] = field(default_factory=dict)
+    error: HerorunError | None = None
+
+
+_listings: dict[tuple[Path, str], _Listing] = {}  # by clone and remote
+
+
+def recent_tips(repository: Repository, remote: str) -> tuple[Mapping[str, str], bool]:
+    """As `answered` now, or to another run of this process within `SHARED`; and whether it was now.
+
+    A remote lists all its refs whatever it is asked for: asked once for each run of a fleet, it
+    sends their square. What a recent listing lacks may be there by now.
+    """
+    listing = _listings.setdefault((repository.common, remote), _Listing())
+    with listing.alone:
+        if listing.at is None or monotonic() - listing.at > SHARED:
+            _refresh(listing, repository, remote)
+            return listing.tips, True
+        if listing.error is not None:  # a silent remote is not waited for by each run in turn
+            raise CouldNotLook(str(listing.error), root=listing.error.root)
+        return listing.tips, False
+
+
+def _refresh(listing: _Listing, repository: Repository, remote: str) -> None:
+    listing.tips, listing.error = {}, None
+    try:
+        listing.tips = answered(repository, remote)
+    except HerorunError as error:
+        listing.error = error
+        raise
+    finally:
+        listing.at = monotonic()
 
 
 def is_ref_named(name: str, refs: tuple[str, ...]) -> bool:
