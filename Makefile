@@ -11,6 +11,9 @@ DEVELOPMENT := import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))
 # collects all tests, which takes it eight seconds of CPU.
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 5 ] && echo 8 || echo $$(((3 * n + 1) / 2)))
 
+# The long tests mostly wait, and so do with two for each of the workers above.
+LONG_WORKERS ?= $(shell echo $$((2 * $(WORKERS))))
+
 BIN := $(VENV)/bin
 RUN := $(VENV)/.for-running
 DEV := $(VENV)/.for-development
@@ -48,7 +51,7 @@ test: $(COMPILED) $(SERVICES) $(NODE)  ## Run the tests.
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not back_end and not thorough"
 
 test-thorough: $(COMPILED) $(SERVICES) $(NODE)  ## Run the long tests: whole runs, real Slurm, Ray, ssh, nel and object stores, and crash points.
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "back_end or thorough"
+	$(BIN)/python -m pytest -n $(LONG_WORKERS) --dist worksteal -m "back_end or thorough"
 
 test-k8s: $(DEV) services-k8s  ## Run the tests on a real Kubernetes, as test-thorough does once it is built.
 	HERORUN_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m back_end -k kubernetes tests
