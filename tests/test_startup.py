@@ -65,7 +65,7 @@ STORY = {  # in this order, as a run goes
 MOST = {
     "explain dirty-tree": 50,
     f"preflight {SLUG}": 410,
-    f"status {SLUG}": 428,
+    f"status {SLUG}": 430,
     f"babysit {SLUG} --once": 478,
 }
 # What markdown_it imports where somebody has installed it; we do not use it.

@@ -15,7 +15,8 @@ import pytest
 import herorun
 from builders import NOON, an_excursion, healthy, some_metrics
 from herorun import discover
-from herorun.core.babysit.alert import Alert, AlertState, as_ended
+from herorun.core.babysit.alert import Alert, AlertState
+from herorun.core.babysit.ended_alerts import as_ended
 from herorun.core.check import Check, Gate, evaluate
 from herorun.core.detectors.loss_state import LASTING
 from herorun.core.evidence import Metrics

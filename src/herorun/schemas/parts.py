@@ -133,7 +133,7 @@ class AlertEntry(Shape):
     severity: Literal["info", "warn", "critical"]
     subject: str
     state: AlertState
-    """`ended-unresolved`: its instance ended and nothing showed that the condition is gone; `herorun ack` acknowledges it."""
+    """`ended-unresolved`: its instance ended, or no check judged it for three cadences, and nothing showed that the condition is gone; `herorun ack` acknowledges it."""
     since: str
     message: str
     fix: str

@@ -21,10 +21,10 @@ def read_other_roots(
     paths = [f"runs/{name}" for name in names if f"runs/{name}" != file.path and "/" not in name]
     contents = repository.read(tree.commit, paths)
     roots = {path[5:-5]: _roots_in_contract(data) for path, data in contents.items() if data}
-    others = {slug: named for slug, named in roots.items() if named and slug != contract.slug}
+    others = {slug: theirs for slug, theirs in roots.items() if theirs and slug != contract.slug}
     own = [contract.output.root, contract.output.temporary_root]
-    named_roots = [root for named in (own, *others.values()) for root in named]
-    return OtherRoots(others, _real_paths(named_roots))
+    all_roots = [root for group in (own, *others.values()) for root in group]
+    return OtherRoots(others, _real_paths(all_roots))
 
 
 def _real_paths(roots: Iterable[str | None]) -> dict[str, str]:

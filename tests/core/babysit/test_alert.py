@@ -1,11 +1,14 @@
 """The alert clock: what starts, holds, fires and ends an alert."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from builders import EVERY, MINUTE, NOON
-from herorun.core.babysit.alert import Alert, AlertState, Moment, advance, resolved_late
+from herorun.core.babysit.alert import Alert, AlertState, Moment
+from herorun.core.babysit.alert_clock import advance
+from herorun.core.babysit.ended_alerts import no_longer_judged, resolved_late
 from herorun.core.babysit.muting import muted_topics
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Gaps, Job, JobState, Unavailable
@@ -129,6 +132,53 @@ def test_a_subject_that_is_no_longer_named_is_over():
     after = carry(carry({}, [one(FAIL, "a")]), [one(PASS)], NOON + EVERY)
 
     assert [a.state for a in after.values()] == [AlertState.RESOLVED]
+
+
+NOT_ASKED = one(Outcome.NOT_APPLICABLE)
+
+
+@pytest.mark.parametrize("answers", [[], [NOT_ASKED], [one(PASS, "b")]])
+def test_what_its_check_does_not_judge_fires_on_and_says_since_when(answers):
+    fires = carry({}, [one(FAIL, "a")])
+    once = carry(fires, answers, NOON + EVERY)
+    (alert,) = carry(once, answers, NOON + 2 * EVERY).values()
+
+    assert (alert.state, alert.seen) == (AlertState.FIRING, NOON)
+    assert alert.not_judged and alert.message.count("not judged") == 1
+    (again,) = carry({alert.id: alert}, [one(FAIL, "a")], NOON + 3 * EVERY).values()
+    assert (again.message, again.not_judged) == ("m a", "")
+    (over,) = carry({alert.id: alert}, [one(PASS, "a")], NOON + 3 * EVERY).values()
+    assert over.state is AlertState.RESOLVED
+
+
+def test_a_check_that_fails_others_alone_lists_every_failure():
+    after = carry(carry({}, [one(FAIL, "a")]), [one(FAIL, "b")], NOON + EVERY)
+    states = {alert.subject: alert.state for alert in after.values()}
+    assert states == {"a": AlertState.RESOLVED, "b": AlertState.FIRING}
+
+
+def test_a_living_job_answers_how_its_predecessor_ended():
+    crashed = {"crashed": replace(a_check(), name="crashed")}
+    finding = Finding("crashed", Verdict(FAIL, "m"))
+    fires = advance({}, [finding], crashed, Moment(NOON, EVERY))
+    for live, state in ((True, AlertState.RESOLVED), (False, AlertState.FIRING)):
+        moment = Moment(NOON + EVERY, EVERY, live=live)
+        (alert,) = advance(fires, [], crashed, moment).values()
+        assert alert.state is state
+
+
+def test_after_three_cadences_without_a_judgement_it_ends_unresolved():
+    alerts = carry(carry({}, [one(FAIL, "a")]), [], NOON + EVERY)
+    for cadences, left in ((2, 1), (3, 0)):
+        still, ended = no_longer_judged(alerts, Moment(NOON + cadences * EVERY, EVERY))
+        assert (len(still), len(ended)) == (left, 1 - left)
+    assert [alert.state for alert in ended] == [AlertState.ENDED]
+
+
+def test_what_could_not_be_seen_never_runs_out_of_patience():
+    blind = carry(carry({}, [one(FAIL, "a")]), [one(UNKNOWN)], NOON + EVERY)
+    still, ended = no_longer_judged(blind, Moment(NOON + 100 * EVERY, EVERY))
+    assert (still, ended) == (blind, ())
 
 
 def test_a_waived_finding_ends_its_alert():

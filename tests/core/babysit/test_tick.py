@@ -313,7 +313,7 @@ def test_the_monitors_health_is_told_apart(gaps, health):
     assert monitor_health({Gaps: Gaps(gaps)}) is health
 
 
-def test_an_alert_of_a_check_that_is_gone_ends_without_a_word():
+def test_an_alert_of_a_check_that_is_gone_ends_unresolved():
     """A later version has renamed or dropped the check, or its package was uninstalled."""
     gone = Alert(
         check="phase-of-the-moon",
@@ -327,7 +327,9 @@ def test_an_alert_of_a_check_that_is_gone_ends_without_a_word():
     told = frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"})
     seen = tick({gone.id: gone}, Ledger(told, instance="tiny-1"), healthy(Gate.HEALTH), rules, NOON)
 
-    assert (seen.alerts, seen.actions, seen.run) == ({}, [], RunHealth.HEALTHY)
+    assert (seen.alerts, seen.run) == ({}, RunHealth.HEALTHY)
+    assert [alert.state for alert in seen.ended] == [AlertState.ENDED]
+    assert [action.key for action in seen.actions] == [f"tell/{gone.key}/ended"]
 
 
 def test_the_cause_is_told_with_the_symptom_and_never_muted_by_it():

@@ -86,7 +86,7 @@ def _alert_actions(alert: Alert, check: Check) -> list[Action]:
 def ended_alert_notices(
     ended: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger
 ) -> list[Action]:
-    """That an alert's instance ended before anything showed that its condition is gone.
+    """That an alert ended before anything showed that its condition is gone.
 
     How a person acknowledges it is added where there is a command for it.
     """
@@ -94,19 +94,24 @@ def ended_alert_notices(
         Tell(
             write_key(Verb.TELL, alert.key, "ended"),
             f"{alert_title(alert)} ended unresolved",
-            f"{alert.message}. {alert.instance or 'Its instance'} ended, and nothing showed that "
-            "the condition is gone",
+            f"{alert.message}. {_end(alert)}nothing showed that the condition is gone",
             sticky(alert),
             about=alert_name(alert),
         )
         for alert in ended
-        if checks[alert.check].severity is not Severity.INFO
+        if alert.check not in checks or checks[alert.check].severity is not Severity.INFO
     ]
     return [
         notice
         for notice in notices
         if notice.key not in ledger.done and notice.key not in ledger.unfinished
     ]
+
+
+def _end(alert: Alert) -> str:
+    if alert.not_judged:
+        return "The alert ends, and "
+    return f"{alert.instance or 'Its instance'} ended, and "
 
 
 def _intervention(

@@ -11,9 +11,13 @@ from herorun.core.babysit.alert import (
     Alert,
     AlertId,
     Moment,
-    advance,
+)
+from herorun.core.babysit.alert_clock import advance
+from herorun.core.babysit.ended_alerts import (
     ended_unresolved,
     left_behind,
+    no_longer_asked,
+    no_longer_judged,
     resolved_late,
 )
 from herorun.core.babysit.muting import muted_topics, numeric_stretches
@@ -100,14 +104,15 @@ def tick(
 ) -> Tick:
     """Evaluate, waive, advance, decide."""
     checks = rules.by_name
-    # nobody asks the others
-    alerts = {key: alert for key, alert in alerts.items() if alert.check in checks}
+    alerts, unasked = no_longer_asked(alerts, checks)
     findings = with_causes(
         waive(evaluate(checks.values(), evidence, rules.limits), rules.waivers, now), checks
     )
     findings = without_old_news(findings, ledger.past, checks, alerts, ledger.instance)
     alerts = carried_over(alerts, findings, ledger.past, ledger.left, checks)
-    moment = Moment(now, rules.policy.cadence, _step_of_metrics(evidence), ledger.instance)
+    case = case_of(evidence, ledger, now)
+    step = _step_of_metrics(evidence)
+    moment = Moment(now, rules.policy.cadence, step, ledger.instance, case.live)
     muted = muted_topics(evidence, findings, checks)
     carried = {alert.key for alert in alerts.values()}
     ended = left_behind((alert for alert in ledger.left if alert.key not in carried), checks)
@@ -118,8 +123,10 @@ def tick(
     late_resolved = resolved_late((*ledger.ended, *ended), findings)
     ended = tuple(alert for alert in ended if alert.id not in late_resolved)
     numeric = numeric_stretches(evidence, findings, checks)
-    after = {**late_resolved, **advance(alerts, findings, checks, moment, muted, numeric)}
-    case = case_of(evidence, ledger, now)
+    advanced = advance(alerts, findings, checks, moment, muted, numeric)
+    advanced, unjudged = no_longer_judged(advanced, moment)
+    ended = (*unasked, *ended, *unjudged)
+    after = {**late_resolved, **advanced}
     wake = waiting_until(after.values(), checks, ledger, case, now)
     settled = all_answered(after.values(), checks, ledger)
     proof = training_of(evidence, rules, now)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from herorun.core.babysit.alert import Alert, as_ended
+from herorun.core.babysit.alert import Alert
+from herorun.core.babysit.ended_alerts import as_ended
 from herorun.core.durations import format_span
 from herorun.core.event import Decided, Event
 from herorun.core.evidence import HealthAssessment

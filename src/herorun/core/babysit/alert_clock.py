@@ -1,0 +1,116 @@
+"""The alert clock: a problem is pending, then firing, then resolved; or it ends unresolved.
+
+What could not be seen neither starts nor ends an alert, and the end of a job resolves none. Hold
+accrues only between consecutive observed FAILs, at most two cadences a gap; UNKNOWN neither adds
+nor resets; a gap over three cadences starts it again.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, timedelta
+
+from herorun.core.babysit.alert import Alert, AlertId, AlertState, Moment
+from herorun.core.babysit.ended_alerts import as_not_judged, shows_the_end
+from herorun.core.babysit.muting import Steps, is_muted
+from herorun.core.check import Check, Topic
+from herorun.core.finding import Finding, Outcome, Verdict
+
+
+def advance(
+    alerts: Mapping[AlertId, Alert],
+    findings: Iterable[Finding],
+    checks: Mapping[str, Check],
+    moment: Moment,
+    muted: frozenset[Topic] = frozenset(),
+    numeric: Sequence[Steps] = (),
+) -> dict[AlertId, Alert]:
+    """Carry the alerts one tick on. The result holds those that resolved at this tick, as
+    `resolved`. `numeric` are the stretches without numbers, which mute the curve's shape there.
+
+    Only an answer resolves: one that its check no longer judges fires on, and says since when. A
+    waiver silences: what it signs resolves, and says who signed; once it is over, the problem
+    fires again.
+    """
+    before = {key: alert for key, alert in alerts.items() if alert.state is not AlertState.RESOLVED}
+    after: dict[AlertId, Alert] = {}
+    blind_checks: set[str] = set()
+    silenced: dict[AlertId, str] = {}
+    answers: dict[str, list[Verdict]] = {}
+    for finding in findings:
+        answers.setdefault(finding.check, []).append(finding.verdict)
+        check, verdict = checks[finding.check], finding.verdict
+        key = (check.name, verdict.subject)
+        if finding.waiver is not None and verdict.outcome is Outcome.FAIL and key in before:
+            until = f"{finding.waiver.expires.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+            silenced[key] = (
+                f"waived by {finding.waiver.approved_by} until {until}: {finding.waiver.reason}"
+            )
+        silent = finding.open and is_muted(check.topic, verdict.steps, muted, numeric)
+        if verdict.outcome is Outcome.UNKNOWN or silent:
+            blind_checks.add(check.name)  # a muted check may still say that its problem is over
+        elif verdict.outcome is Outcome.FAIL and finding.open:
+            after[key] = _update_alert(before.get(key), check, finding, moment)
+    for key, alert in before.items():
+        if key in after:
+            continue
+        if alert.check in blind_checks and key not in silenced:
+            after[key] = alert
+        elif alert.firing and (
+            key in silenced or shows_the_end(alert, answers.get(alert.check, ()), moment)
+        ):
+            after[key] = replace(
+                alert, state=AlertState.RESOLVED, message=silenced.get(key, alert.message)
+            )
+        elif alert.firing:
+            after[key] = as_not_judged(alert, answers.get(alert.check, ()))
+    return dict(sorted(after.items()))
+
+
+def _update_alert(before: Alert | None, check: Check, finding: Finding, moment: Moment) -> Alert:
+    # the clock may be set back
+    gap = max(moment.now - before.seen, timedelta()) if before else timedelta()
+    if before is None or (gap > 3 * moment.cadence and not before.firing):
+        began = Alert(
+            check=check.name,
+            subject=finding.verdict.subject,
+            since=moment.now,
+            seen=moment.now,
+            state=AlertState.PENDING,
+            message=finding.verdict.message,
+            first_step=moment.step or 0,
+            instance=moment.instance,
+            # who looks rarely still looks one time after another
+            ticks=before.ticks + 1 if before else 1,
+        )
+    else:
+        began = replace(
+            before,
+            seen=moment.now,
+            message=finding.verdict.message,
+            held=before.held + min(gap, 2 * moment.cadence),
+            ticks=before.ticks + 1,
+            not_judged="",
+        )
+    began = _placed(began, finding.verdict)
+    return replace(began, state=AlertState.FIRING) if _has_held(began, check, moment) else began
+
+
+def _placed(alert: Alert, verdict: Verdict) -> Alert:
+    """With the steps that the data names, which only widen while it is the same incident."""
+    steps = [each for each in (alert.steps, verdict.steps) if each]
+    taints = [step for step in (alert.taints_from, verdict.taints_from) if step is not None]
+    return replace(
+        alert,
+        steps=(min(first for first, _ in steps), max(last for _, last in steps)) if steps else None,
+        taints_from=min(taints, default=None),
+    )
+
+
+def _has_held(alert: Alert, check: Check, moment: Moment) -> bool:
+    hold = check.hold
+    steps = max(
+        (moment.step or 0) - alert.first_step, 0
+    )  # below zero where the step is unread or rolled back
+    return alert.firing or (
+        alert.held >= hold.duration and alert.ticks >= hold.ticks and steps >= hold.steps
+    )

@@ -1,0 +1,163 @@
+"""How an alert ends: by evidence that its condition is gone, or unresolved."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC
+
+from herorun.core.babysit.alert import Alert, AlertId, AlertState, Moment
+from herorun.core.check import Check, Topic
+from herorun.core.finding import Finding, Outcome, Verdict
+
+PATIENCE = 3  # cadences that an alert fires on while its check does not judge it
+
+# These tell how an instance ended, or that it did not come up. The launch of the next one is what
+# they asked for.
+ANSWERED_BY_A_LAUNCH = frozenset(
+    {
+        "crashed",
+        "ended-short",
+        "failed-when-done",
+        "missing-artefacts",
+        "pending-too-long",
+        "refused-at-check-in",
+        "repeated-crash",
+        "stopped-by-hand",
+        "stopped-short",
+        "unfinished-action",
+    }
+)
+
+
+# --- answers of a tick ---------------------------------------------------------------------------
+
+
+def shows_the_end(alert: Alert, answers: Sequence[Verdict], moment: Moment) -> bool:
+    """Whether its check saw that the condition is gone: it passes its subject or all of them, or
+    fails others only and is one that lists every failure.
+    """
+    passes = [each.subject for each in answers if each.outcome is Outcome.PASS]
+    if passes:
+        return not alert.subject or alert.subject in passes or "" in passes
+    if any(each.outcome is Outcome.FAIL for each in answers):
+        return True
+    return moment.live and alert.check in ANSWERED_BY_A_LAUNCH
+
+
+def as_not_judged(alert: Alert, answers: Sequence[Verdict]) -> Alert:
+    """It fires on as it was last seen, and says why nothing new is known of it."""
+    if alert.not_judged:
+        return alert
+    reason = next((each.message for each in answers if each.message), "its check does not name it")
+    return _with_reason(alert, reason)
+
+
+def _with_reason(alert: Alert, reason: str) -> Alert:
+    since = f"{alert.seen.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    message = f"{alert.message}; not judged since {since}: {reason}"
+    return replace(alert, message=message, not_judged=reason)
+
+
+def no_longer_judged(
+    alerts: Mapping[AlertId, Alert], moment: Moment
+) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
+    """The alerts that go on, and those that no check has judged for so long that they end."""
+    patience = PATIENCE * moment.cadence
+    ended = {
+        key: replace(alert, state=AlertState.ENDED)
+        for key, alert in alerts.items()
+        if alert.firing and alert.not_judged and moment.now - alert.seen >= patience
+    }
+    return {key: alert for key, alert in alerts.items() if key not in ended}, tuple(ended.values())
+
+
+def no_longer_asked(
+    alerts: Mapping[AlertId, Alert], checks: Mapping[str, Check]
+) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
+    """The alerts that go on, and those that fired and whose check is asked no more."""
+    still = {key: alert for key, alert in alerts.items() if alert.check in checks}
+    ended = (
+        replace(_with_reason(alert, "the check is no longer asked"), state=AlertState.ENDED)
+        for key, alert in alerts.items()
+        if key not in still and alert.firing
+    )
+    return still, tuple(ended)
+
+
+# --- the end of a job ----------------------------------------------------------------------------
+
+
+def ended_unresolved(
+    alerts: Mapping[AlertId, Alert], findings: Iterable[Finding], checks: Mapping[str, Check]
+) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
+    """Of a job that ended: the alerts that go on, and those that fired and of which nothing shows
+    any more that they are over.
+
+    What still fails fires on. An alert about the monitor is about no job.
+    """
+    answers = _answers(findings)
+    still: dict[AlertId, Alert] = {}
+    ended: list[Alert] = []
+    for key, alert in alerts.items():
+        if checks[alert.check].topic is Topic.MONITOR or _is_answered(
+            alert, answers.get(alert.check, ())
+        ):
+            still[key] = alert
+        elif alert.firing:
+            ended.append(as_ended(alert))
+    return still, tuple(ended)
+
+
+def as_ended(alert: Alert) -> Alert:
+    """Unresolved at its instance's end: what went on then goes on no more."""
+    message, end = alert.message, f"when {alert.instance or 'its instance'} ended"
+    for now, then in (
+        (" is not finite since", " was not finite from"),
+        ("still is", "still was"),
+        ("still in progress", "was still in progress"),
+    ):
+        message = message.replace(now, f"{then} {end}" if now.startswith("still") else then)
+    return replace(alert, state=AlertState.ENDED, message=message)
+
+
+def resolved_late(ended: Iterable[Alert], findings: Iterable[Finding]) -> dict[AlertId, Alert]:
+    """Of the alerts that ended unresolved, those about an instance itself of which its check now
+    sees that the problem is gone: evidence that arrives late, as a receipt from a slow store, is
+    evidence.
+    """
+    passes = {(f.check, f.verdict.subject) for f in findings if f.verdict.outcome is Outcome.PASS}
+    cleared_alerts = (
+        alert for alert in ended if alert.id in passes and alert.subject == alert.instance
+    )
+    return {alert.id: replace(alert, state=AlertState.RESOLVED) for alert in cleared_alerts}
+
+
+def left_behind(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> tuple[Alert, ...]:
+    """Those that fired when the next instance was launched: no answer about that one says that they
+    are over.
+    """
+    return tuple(
+        as_ended(alert)
+        for alert in alerts
+        if alert.check in checks
+        and checks[alert.check].topic is not Topic.MONITOR
+        and alert.check not in ANSWERED_BY_A_LAUNCH
+    )
+
+
+def _answers(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """What each check said of the ended job; those that are asked of running jobs alone said
+    nothing.
+    """
+    answers: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.verdict.outcome is not Outcome.NOT_APPLICABLE:
+            answers.setdefault(finding.check, []).append(finding)
+    return answers
+
+
+def _is_answered(alert: Alert, answers: Iterable[Finding]) -> bool:
+    """The check looked: it still fails, it could not see, or it saw that the problem is gone."""
+    return any(
+        f.verdict.outcome is Outcome.UNKNOWN or f.verdict.subject in (alert.subject, "")
+        for f in answers
+    )
