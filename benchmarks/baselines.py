@@ -20,7 +20,7 @@ from typing import Protocol
 from herorun.core.backtest.curve import FiredAlert
 from herorun.core.backtest.report import page
 from herorun.core.check import Topic
-from herorun.core.detectors import Names
+from herorun.core.detectors.names import Names
 from herorun.core.ports import Row
 from herorun.operations.report.backtest import backtest, read_labels
 

@@ -14,7 +14,7 @@ from statistics import median
 from herorun.core.backtest.curve import CurveBacktest, judging
 from herorun.core.backtest.score import QUIET
 from herorun.core.check import Gate
-from herorun.core.detectors import Names
+from herorun.core.detectors.names import Names
 from herorun.core.ports import Row
 from herorun.discover import checks
 from herorun.operations.report.backtest import backtest, read_labels

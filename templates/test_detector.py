@@ -1,5 +1,7 @@
 from builders import a_row
-from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.pipeline import fold_rows, summarise
+from herorun.core.detectors.state import MetricsState
 
 NAMES = Names()
 

@@ -4,8 +4,10 @@ import math
 from random import Random
 
 from builders import a_row
-from herorun.core.detectors import MetricsState, Names, fold_rows
-from herorun.core.detectors import summarise as summary
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.pipeline import fold_rows
+from herorun.core.detectors.pipeline import summarise as summary
+from herorun.core.detectors.state import MetricsState
 
 NAMES = Names(watched=("grad_norm",))
 CALM = [2.0] * 60

@@ -4,7 +4,9 @@ names.
 
 from builders import NOON
 from herorun.core.bounded import LARGEST_STEP, MOST_NAMES, bounded
-from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.pipeline import fold_rows, summarise
+from herorun.core.detectors.state import MetricsState
 from herorun.core.ports import Row, Rows
 from wording import mentions
 

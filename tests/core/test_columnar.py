@@ -9,8 +9,11 @@ import pytest
 
 from builders import NOON
 from herorun.core.bounded import LARGEST_STEP, bounded
-from herorun.core.detectors import MetricsState, Names, fold_rows, pipeline
+from herorun.core.detectors import pipeline
 from herorun.core.detectors.attempts import AttemptTracker
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.pipeline import fold_rows
+from herorun.core.detectors.state import MetricsState
 from herorun.core.ports import Row, Rows
 from herorun.core.ports.columnar import (
     ChainedRows,

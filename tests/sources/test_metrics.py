@@ -11,7 +11,7 @@ import pytest
 
 from builders import NOON, a_contract, a_history, a_row
 from curves import CALM, curve
-from herorun.core.detectors import Names
+from herorun.core.detectors.names import Names
 from herorun.core.evidence import History, Nothing, Now
 from herorun.core.metric_names import names_of
 from herorun.core.ports import Place, Rows

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from builders import NOON, a_contract, a_history, a_row
-from herorun.core.detectors import Names
+from herorun.core.detectors.names import Names
 from herorun.core.evidence import Nothing, PriorLaunch, SourceLoss
 from herorun.core.ports import Place
 from herorun.sources.metrics import COLUMNS

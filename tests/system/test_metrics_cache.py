@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from builders import NOON
-from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
 from herorun.core.detectors.attempts import AttemptTracker
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.pipeline import fold_rows, summarise
+from herorun.core.detectors.state import MetricsState
 from herorun.core.errors import CouldNotLook
 from herorun.core.ports import Row
 from herorun.system.metrics_cache import Writer, fetched, generations, writer

@@ -15,7 +15,10 @@ from pydantic import ValidationError
 from builders import answer
 from herorun.adapters import connect
 from herorun.checks.health.resume_mismatch import resume_mismatch
-from herorun.core.detectors import MetricsState, Names, boundaries_of, fold_rows, summarise
+from herorun.core.detectors.instances import boundaries_of
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.pipeline import fold_rows, summarise
+from herorun.core.detectors.state import MetricsState
 from herorun.core.evidence import History, TrackerState
 from herorun.core.finding import Outcome
 from herorun.core.ports import Place, Row

@@ -14,7 +14,10 @@ from builders import answer
 from herorun.checks.health.learning_rate_jump import learning_rate_jump
 from herorun.checks.health.resume_mismatch import resume_mismatch
 from herorun.checks.health.wrong_resume import wrong_resume
-from herorun.core.detectors import MetricsState, Names, boundaries_of, fold_rows, summarise
+from herorun.core.detectors.instances import boundaries_of
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.pipeline import fold_rows, summarise
+from herorun.core.detectors.state import MetricsState
 from herorun.core.evidence import History, Instance, Metrics, Nothing, PriorLaunch
 from herorun.core.finding import Outcome
 from herorun.core.triage.incremental import OwnLog, follow

@@ -5,7 +5,7 @@ and by their usual names.
 from collections.abc import Mapping
 
 from herorun.core.contract import Contract
-from herorun.core.detectors import Names
+from herorun.core.detectors.names import Names
 
 
 def names_of(contract: Contract) -> Names:

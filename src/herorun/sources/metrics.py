@@ -17,16 +17,11 @@ from herorun.core.bounded import bounded
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.contract import Contract
 from herorun.core.decode import decode
-from herorun.core.detectors import (
-    Boundary,
-    MetricsState,
-    Names,
-    boundaries_of,
-    fold_rows,
-    rules_digest,
-    summarise,
-)
-from herorun.core.detectors.resume import put_in_order
+from herorun.core.detectors.instances import Boundary, boundaries_of
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.pipeline import fold_rows, rules_digest, summarise
+from herorun.core.detectors.resume_state import put_in_order
+from herorun.core.detectors.state import MetricsState
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.evidence import History, Metrics, Nothing, Now
 from herorun.core.lazy_dataclass import dataclass

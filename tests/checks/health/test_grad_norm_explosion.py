@@ -4,7 +4,9 @@ import pytest
 
 from builders import a_row, an_excursion, answer, some_metrics
 from herorun.checks.health.grad_norm_explosion import Limits, grad_norm_explosion
-from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.pipeline import fold_rows, summarise
+from herorun.core.detectors.state import MetricsState
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
 from wording import mentions

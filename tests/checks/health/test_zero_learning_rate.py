@@ -6,7 +6,7 @@ from builders import an_excursion, answer, some_metrics
 from curves import curve, found, summarise
 from curves import folded as after
 from herorun.checks.health.zero_learning_rate import Limits, zero_learning_rate
-from herorun.core.detectors import Names
+from herorun.core.detectors.names import Names
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
 from wording import mentions

@@ -14,7 +14,7 @@ from herorun.core.backtest.curve import GIVEN, CurveBacktest, judging
 from herorun.core.backtest.report import lines
 from herorun.core.check import Gate, Topic
 from herorun.core.contract import Contract
-from herorun.core.detectors import Names
+from herorun.core.detectors.names import Names
 from herorun.core.evidence import Job, Metrics
 from herorun.discover import checks
 from herorun.operations.report.curve_file import columns_of, names_of, rows_of

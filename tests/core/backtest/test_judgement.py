@@ -10,7 +10,7 @@ from curves import curve
 from herorun.core.backtest.curve import GIVEN, CurveBacktest, judging
 from herorun.core.check import Gate
 from herorun.core.contract import Contract
-from herorun.core.detectors import Names
+from herorun.core.detectors.names import Names
 from herorun.discover import checks
 from wording import mentions
 

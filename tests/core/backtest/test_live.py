@@ -15,7 +15,9 @@ from curves import NAN, curve, leaping
 from herorun.core.babysit.muting import is_muted, muted_topics, numeric_stretches
 from herorun.core.backtest.curve import BEGINNING, GIVEN, CurveBacktest, judging
 from herorun.core.check import Gate, evaluate
-from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.pipeline import fold_rows, summarise
+from herorun.core.detectors.state import MetricsState
 from herorun.core.evidence import Metrics
 from herorun.core.finding import Outcome
 from herorun.discover import checks

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from builders import a_row
 from curves import NAMES, NAN, folded
 from herorun.core.canonical_json import canonical
-from herorun.core.detectors import MetricsState, columns, dispatch
+from herorun.core.detectors import columns, dispatch
+from herorun.core.detectors.state import MetricsState
 
 CALM = 400  # rows
 ODD = ("spike", "zero", "nan", "same", "negative", "gap", "back", "column", "rise", "slow", "burst")

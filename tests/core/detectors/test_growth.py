@@ -7,8 +7,7 @@ import pytest
 
 from builders import a_row
 from curves import found
-from herorun.core.detectors import Names
-from herorun.core.detectors.names import precursor_of
+from herorun.core.detectors.names import Names, precursor_of
 
 UP = [10.0 + 0.1 * i for i in range(400)]
 

@@ -7,8 +7,9 @@ import pytest
 
 from builders import NOON, a_row
 from curves import NAMES, curve, summarise
-from herorun.core.detectors import Boundary, MetricsState, fold_rows
-from herorun.core.detectors.instances import launched_by
+from herorun.core.detectors.instances import Boundary, launched_by
+from herorun.core.detectors.pipeline import fold_rows
+from herorun.core.detectors.state import MetricsState
 
 HOUR = timedelta(hours=1)
 LATER = NOON + HOUR

@@ -14,8 +14,6 @@ from curves import NAMES, NAN, curve, folded, summarise
 from herorun.core.canonical_json import canonical
 from herorun.core.decode import decode
 from herorun.core.detectors import (
-    KEPT,
-    MetricsState,
     band,
     baseline,
     excursion,
@@ -25,11 +23,13 @@ from herorun.core.detectors import (
     pipeline,
     reorder,
     resume,
-    rules_digest,
     throughput,
     windows,
 )
+from herorun.core.detectors.excursion import KEPT
+from herorun.core.detectors.pipeline import rules_digest
 from herorun.core.detectors.reorder import WAITING
+from herorun.core.detectors.state import MetricsState
 
 losses = st.one_of(
     st.floats(1.8, 2.2),

@@ -6,8 +6,10 @@ from dataclasses import replace
 import pytest
 
 from curves import CALM, NAMES, NAN, curve, folded, found, spikes, summarise
-from herorun.core.detectors import FLOOR, KEPT
-from herorun.core.detectors.loss import FREEZE, SIGNED
+from herorun.core.detectors.baseline import FLOOR
+from herorun.core.detectors.excursion import KEPT
+from herorun.core.detectors.loss import FREEZE
+from herorun.core.detectors.loss_state import SIGNED
 from herorun.core.detectors.reorder import WAITING
 from herorun.core.detectors.windows import LONGEST
 

@@ -16,7 +16,7 @@ from herorun.checks.health.throughput_leak import throughput_leak
 from herorun.checks.health.vanished_gradient import vanished_gradient
 from herorun.core.backtest.curve import CurveBacktest, judging
 from herorun.core.check import Gate
-from herorun.core.detectors import Names
+from herorun.core.detectors.names import Names
 from herorun.core.detectors.readiness import LEVELS, PACES
 from herorun.core.evidence import UnjudgedMetric
 from herorun.core.finding import Outcome

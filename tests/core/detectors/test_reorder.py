@@ -7,8 +7,10 @@ import pytest
 from builders import MINUTE, NOON, a_row
 from curves import CALM, NAMES, curve, folded, summarise
 from herorun.core.canonical_json import canonical
-from herorun.core.detectors import MetricsState, Names, fold_rows
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.pipeline import fold_rows
 from herorun.core.detectors.reorder import WAITING
+from herorun.core.detectors.state import MetricsState
 from herorun.core.ports import Row
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from builders import NOON, a_row
 from curves import CALM, NAMES, NAN, curve, folded, found, summarise, values
-from herorun.core.detectors import KEPT, Names
+from herorun.core.detectors.excursion import KEPT
+from herorun.core.detectors.names import Names
 from herorun.core.ports import Row
 
 # --- the gradient norm ----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 
 from builders import a_contract
 from herorun.core.config.final_step import tokens_per_step
-from herorun.core.detectors import Names
+from herorun.core.detectors.names import Names
 from herorun.core.goodput.timeline import Beat
 from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows

@@ -15,7 +15,10 @@ from typing import Any
 from herorun.core.babysit.muting import is_in_a_stretch, numeric_stretches
 from herorun.core.check import Check, Gate, Topic, evaluate
 from herorun.core.contract import Contract, contract_from
-from herorun.core.detectors import KEPT, MetricsState, Names, fold_rows, summarise
+from herorun.core.detectors.excursion import KEPT
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.pipeline import fold_rows, summarise
+from herorun.core.detectors.state import MetricsState
 from herorun.core.evidence import (
     Cadence,
     Excursion,

@@ -5,22 +5,3 @@ rebuilt from the rows. Every row is processed in order, however rarely the babys
 `reorder` sorts rows and separates attempts; `loss`, `grad_norm`, `throughput`, `band` and
 `nonfinite` find excursions; `resume` compares two attempts; `pipeline` puts them together.
 """
-
-from herorun.core.detectors.baseline import FLOOR
-from herorun.core.detectors.excursion import KEPT
-from herorun.core.detectors.instances import Boundary, boundaries_of
-from herorun.core.detectors.names import Names
-from herorun.core.detectors.pipeline import fold_rows, rules_digest, summarise
-from herorun.core.detectors.state import MetricsState
-
-__all__ = [
-    "FLOOR",
-    "KEPT",
-    "Boundary",
-    "MetricsState",
-    "Names",
-    "boundaries_of",
-    "fold_rows",
-    "rules_digest",
-    "summarise",
-]

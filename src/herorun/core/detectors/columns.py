@@ -7,48 +7,24 @@ finite values. All other rows are judged one by one.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from typing import NamedTuple, TypeAlias
 
 from herorun.core.clock_skew import no_later
 from herorun.core.detectors import gaps, interleaved_writers, resume, steady, throughput
+from herorun.core.detectors.column_batch import ColumnBatch, batch_from
 from herorun.core.detectors.dispatch import JUDGES, MUTED, RowPosition, judge_time, state_for
 from herorun.core.detectors.grad_norm import Norm
 from herorun.core.detectors.instances import Boundary, known_place
 from herorun.core.detectors.names import ColumnRole, Names
 from herorun.core.detectors.nonfinite import rows_before
 from herorun.core.detectors.reorder import WAITING
+from herorun.core.detectors.resume_state import remember_values
 from herorun.core.detectors.state import MetricsState
 from herorun.core.detectors.throughput import Speed
 from herorun.core.ports import Row
-from herorun.core.ports.columnar import ColumnarRows
 
 LEAST = 32  # rows: a smaller batch is no quicker
-MOST = 4096  # rows, whose columns are held at once
-
-
-class ColumnBatch(NamedTuple):
-    """Rows that go on from one another, as columns."""
-
-    steps: Sequence[int]  # as logged
-    columns: Mapping[str, Sequence[float]]
-    times: Sequence[datetime]  # none, or one for each row
-
-    def first(self, count: int) -> "ColumnBatch":
-        columns = {name: column[:count] for name, column in self.columns.items()}
-        return ColumnBatch(self.steps[:count], columns, self.times[:count])
-
-    def after(self, rows: Sequence[Row]) -> "ColumnBatch":
-        """These behind rows of the same columns."""
-        columns = {
-            name: [*(row.values[name] for row in rows), *column]
-            for name, column in self.columns.items()
-        }
-        times = [*(row.at for row in rows if row.at is not None), *self.times]
-        return ColumnBatch([*(row.step for row in rows), *self.steps], columns, times)
-
-
-NONE_ALIKE = ColumnBatch((), {}, ())
 
 
 def take_batch(
@@ -67,7 +43,7 @@ def take_batch(
     offset = 1 - names.first_step
     if not interleaved_writers.is_single(state.turns, rows[first].step + offset):
         return 0
-    arrived = _alike(state, rows, first)
+    arrived = batch_from(state, rows, first)
     ready = arrived.after(state.waiting).first(len(arrived.steps))
     steps = [step + offset for step in ready.steps]
     steps = steps[: rows_before(ready.columns, names, len(steps))]
@@ -100,42 +76,6 @@ def _is_newest(state: MetricsState, boundaries: Sequence[Boundary]) -> bool:
     if boundaries[-1].attempt > 1 and state.waiting[-1].at is None:
         return False  # whose a row without a time is can be told of launches alone
     return known_place(boundaries, state.instance, state.start) == len(boundaries) - 1
-
-
-def _alike(state: MetricsState, rows: Sequence[Row], first: int) -> ColumnBatch:
-    """The rows from `first` on that follow the one before them, with the same columns."""
-    newest = state.waiting[-1]
-    columns, dated = list(newest.values), newest.at is not None
-    if any(list(row.values) != columns or (row.at is None) is dated for row in state.waiting):
-        return NONE_ALIKE
-    attempts = ("", state.attempt)
-    if isinstance(rows, ColumnarRows):
-        if list(rows.columns) != columns or bool(rows.times) is not dated:
-            return NONE_ALIKE
-        return _rising(rows, first, newest.step) if rows.attempt in attempts else NONE_ALIKE
-    step = newest.step
-    arrived: list[Row] = []
-    for row in islice(rows, first, first + MOST):
-        if row.step <= step or list(row.values) != columns:
-            break
-        if (row.at is None) is dated or row.attempt not in attempts:
-            break
-        step = row.step
-        arrived.append(row)
-    return _as_columns(arrived) if arrived else NONE_ALIKE
-
-
-def _as_columns(rows: Sequence[Row]) -> ColumnBatch:
-    by_column = zip(*(row.values.values() for row in rows), strict=True)
-    columns = dict(zip(rows[0].values, by_column, strict=True))
-    return ColumnBatch([row.step for row in rows], columns, [row.at for row in rows if row.at])
-
-
-def _rising(rows: ColumnarRows, first: int, step: int) -> ColumnBatch:
-    """Rows from `first` on whose steps rise from that one."""
-    end = first + rows.rising(first, step, MOST)
-    columns = {name: column[first:end].tolist() for name, column in rows.columns.items()}
-    return ColumnBatch(rows.steps[first:end].tolist(), columns, rows.times[first:end])
 
 
 def _until_gap(state: gaps.Steps, steps: Sequence[int]) -> tuple[int, float]:
@@ -252,7 +192,7 @@ def _judge_rates(
     if is_pending or watch is None or watch.streak is not None or min(values) <= 0.0:
         _judge_each(state, name, values, places, names)
         return
-    resume.remember_values(state.lineage.rates, places.steps, values)
+    remember_values(state.lineage.rates, places.steps, values)
     state.rate_rises, state.rate = values[-1] > values[-2], values[-1]
 
 

@@ -8,6 +8,7 @@ from herorun.core.detectors import band, gaps, grad_norm, loss, nonfinite, resum
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.growth import Growth, judge_growth, restart
 from herorun.core.detectors.names import ColumnRole, Names
+from herorun.core.detectors.resume_state import AttemptStartPoint
 from herorun.core.detectors.second_beginning import OPENING
 from herorun.core.detectors.state import MetricsState, ReportingRhythm
 from herorun.core.ports import Row
@@ -25,7 +26,7 @@ def _begin_attempt(state: MetricsState, step: int) -> None:
         is_beyond_gap = gaps.has_gap(state.steps, step - state.high_water)
         trend, at = (
             state.loss.trend,
-            resume.AttemptStartPoint(step, state.high_water, state.steps.stride, is_beyond_gap),
+            AttemptStartPoint(step, state.high_water, state.steps.stride, is_beyond_gap),
         )
         resume.restart(state.lineage, at, state.instance, trend)
         state.loss.anew = OPENING if step <= state.lineage.first_step else 0

@@ -8,11 +8,21 @@ One that has begun continues over a gap.
 """
 
 import math
-from itertools import pairwise
 
 from herorun.core.detectors import first_rises, first_rows, relapse, second_beginning, windows
 from herorun.core.detectors.baseline import CLIP, FLOOR, RATE, SETTLE, Trend
-from herorun.core.detectors.loss_state import LossState
+from herorun.core.detectors.constant_loss import (
+    CHANGES,
+    FROZEN,
+    ONE_NAT,
+    REPEATS,
+    ROUNDED,
+    end_repeat,
+    end_zeros,
+    follow_repeat,
+    follow_zero,
+)
+from herorun.core.detectors.loss_state import SIGNED, LossState
 from herorun.core.detectors.relapse import REGRESSED
 
 RATIO = 1.5  # the seed's: more than 50 % above the expected trend
@@ -34,15 +44,6 @@ DRIFT_NOISE = 1.7  # of the noise, which a smoothed level does not waver by
 DIVERGED = 1.5
 DIVERGED_NOISE = 3.0
 LEARNED = 1.25  # what a curve must have fallen by before it can be called diverged
-# rows behind a loss below zero in which nothing is judged: it may cross zero, and no ratio says
-# anything
-SIGNED = 500
-FROZEN = 20  # rows of one and the same value, from which on it stands still
-# times the longest such stretch before: some logs repeat a value until there is a new one
-REPEATS = 5
-CHANGES = 30  # other values that must have come before
-ROUNDED = 4.0  # times the smallest difference of two losses, below which one may be printed as zero
-ONE_NAT = 1.0  # of the row before, from which no update brings a loss to exactly zero
 ODD = 4  # first rows that may be odd, and would hide everything for sixty more, where ...
 FELL = 8  # ... so many rows follow them ...
 FAR = 10.0  # ... that are so many times lower than the trend
@@ -79,14 +80,14 @@ def judge_loss(
     had at this step. `norm`: the row's gradient norm.
     """
     if loss == state.newest or state.frozen.streak is not None:
-        _frozen(state, step, loss, declared)
+        follow_repeat(state, step, loss, declared)
     else:
-        _changed(state, loss)
+        end_repeat(state, loss)
     if loss == 0.0:
-        _zero(state, step, norm)
+        follow_zero(state, step, norm)
         return
     if state.zeros:
-        _no_zero(state)
+        end_zeros(state)
     if abs(loss - SATURATED) < SATURATED_WITHIN:
         state.saturated.extend(step, 0.0, loss, 0.0, declared)
     elif state.saturated.streak is not None:
@@ -127,64 +128,6 @@ def judge_loss(
         else:
             trend.learn(y)
         _level(state, step, y, declared, boundary)
-
-
-def _zero(state: LossState, step: int, norm: float | None) -> None:
-    """Some losses are printed as zero by nature, now and then: a stretch of them counts where it is
-    far longer than any before. From a nat on none does, unless nothing of the batch counted, and
-    its gradient is zero too.
-    """
-    is_first = not (state.zeros or state.longest_zeros) and state.positive >= ONE_NAT
-    if (is_first and (norm is None or 0.0 < norm < math.inf)) or state.emptied.streak is not None:
-        state.emptied.extend(step, 0.0, state.positive, 0.0)
-    state.zeros += 1
-    usual_rows = state.trend.rows or (state.longest_zeros and state.positive)
-    goes_on = state.collapsed.streak is not None
-    if (
-        usual_rows
-        and state.zeros > REPEATS * state.longest_zeros
-        and (goes_on or not _coarse(state))
-    ):
-        usual = math.exp(state.trend.level) if state.trend.rows else state.positive
-        state.collapsed.extend(step, 0.0, usual, 0.0)
-
-
-def _coarse(state: LossState) -> bool:
-    """Whether the newest losses lie so near to zero that printed decimals may round them to it."""
-    values = sorted({math.exp(y) for y in state.recent})
-    if len(values) < 2:
-        return False
-    decimal = min(after - before for before, after in pairwise(values))
-    return values[len(values) // 2] < ROUNDED * decimal
-
-
-def _no_zero(state: LossState) -> None:
-    if state.longest_zeros or not state.trend.rows:
-        # from the beginning, or for the second time: no ratio says anything of such a loss
-        state.signed = SIGNED
-    state.longest_zeros, state.zeros = max(state.longest_zeros, state.zeros), 0
-    state.collapsed.within("collapsed", "loss", 0)
-    state.emptied.end("emptied", "loss")
-
-
-def _frozen(state: LossState, step: int, loss: float, declared: bool) -> None:
-    """No two batches have the same loss to the last digit, row after row. A loss of zero has a
-    check of its own.
-    """
-    if loss != state.newest or loss == 0.0:
-        state.frozen.end("frozen", "loss")
-        _changed(state, loss)
-        return
-    state.same += 1
-    if state.changes > CHANGES and state.same >= max(FROZEN, REPEATS * state.longest_same):
-        state.frozen.extend(step, 0.0, loss, 0.0, declared)
-
-
-def _changed(state: LossState, loss: float) -> None:
-    if state.same:
-        state.longest_same, state.same = max(state.longest_same, state.same), 0
-    state.newest = loss
-    state.changes += 1
 
 
 def _signed(state: LossState, loss: float) -> None:

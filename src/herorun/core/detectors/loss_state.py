@@ -9,6 +9,8 @@ from herorun.core.detectors.first_rows import FirstRows
 from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
+# Rows after a loss below zero in which nothing is judged: near zero no ratio means anything.
+SIGNED = 500
 # Excursions that are shapes of the curve; a spike is a few rows of it.
 LASTING = (
     "elevated",

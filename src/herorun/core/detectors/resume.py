@@ -7,19 +7,24 @@ comparison.
 
 import math
 from collections.abc import Sequence
-from dataclasses import field
-from itertools import islice, pairwise
-from typing import NamedTuple
+from itertools import pairwise
 
 from herorun.core.averages import fmean, median
 from herorun.core.detectors.baseline import Trend
 from herorun.core.detectors.gaps import FAR
 from herorun.core.detectors.reorder import WAITING
+from herorun.core.detectors.resume_state import (
+    KEPT,
+    REMEMBERED,
+    AttemptStartPoint,
+    Lineage,
+    ResumeComparison,
+    forget_oldest,
+    put_in_order,
+    remember_values,
+)
 from herorun.core.evidence import Resume
-from herorun.core.lazy_dataclass import dataclass
 
-REMEMBERED = 2048  # rows
-KEPT = REMEMBERED + 256  # rows at which the oldest are forgotten all at once, which is cheaper
 OPENING = 4  # rows of the run's beginning
 EARLY = 5  # rows
 SAMPLED = 65  # differences that the median is taken of
@@ -34,77 +39,14 @@ NEAREST = 8  # steps, at least
 RULES = (REMEMBERED, EARLY, SAMPLED, BAD, WARM_UP, AVERAGED, NEAR, NEAREST, FAR, WAITING)
 
 
-class AttemptStartPoint(NamedTuple):
-    """Where a new attempt begins."""
-
-    step: int
-    high_water: int
-    stride: float  # usual steps between two rows
-    is_beyond_gap: bool  # rows are missing between the high water and this step
-
-
-@dataclass(slots=True)
-class ResumeComparison:
-    """The newest attempt against the one before it."""
-
-    step: int
-    high_water: int
-    level: float  # the trend's, at the resume
-    # of the logarithms of the last losses before it; the trend's level where there are too few
-    mean: float
-    noise: float
-    fall: float | None
-    differences: list[float] = field(default_factory=list)
-    worst: float = 0.0
-    worst_step: int = 0
-    worst_new: float = 0.0  # the loss at that step
-    first_bad_step: int | None = None
-    compared: int = 0
-    beyond: int = 0
-    total: float = 0.0
-    counter_reset: bool = False
-    rate_before: float | None = None
-    rate_after: float | None = None
-    rate_exact: bool = False
-    instance: str = ""
-    stride: float = 0.0  # usual steps between two rows
-    shift: float = 0.0  # the sum of the logarithms of new to old at equal steps
-    shifted: int = 0  # rows in that sum
-    broken: bool = False  # rows are missing, since or shortly before the restart
-
-
-@dataclass(slots=True)
-class Lineage:
-    """What must be remembered to compare."""
-
-    losses: dict[int, float] = field(default_factory=dict)  # of this attempt, by step
-    rates: dict[int, float] = field(default_factory=dict)
-    # since the epoch, where rows tell their time
-    times: dict[int, float] = field(default_factory=dict)
-    old_losses: dict[int, float] = field(default_factory=dict)  # of the attempt before
-    old_rates: dict[int, float] = field(default_factory=dict)
-    first: float | None = None  # the run's very first loss
-    opening: list[float] = field(default_factory=list)  # the first ones
-    first_step: int = 0
-    comparison: ResumeComparison | None = None
-
-
-def put_in_order(state: Lineage) -> None:
-    """By step: JSON holds them in the order of their names, `1000` before `999`, and what is
-    compared and forgotten goes by the newest and the oldest.
-    """
-    for name in ("losses", "rates", "times", "old_losses", "old_rates"):
-        setattr(state, name, dict(sorted(getattr(state, name).items())))
-
-
 def restart(state: Lineage, at: AttemptStartPoint, instance: str, trend: Trend) -> None:
     """A new attempt begins."""
-    _forget(state.losses)
-    _forget(state.rates)
+    forget_oldest(state.losses)
+    forget_oldest(state.rates)
     state.old_losses = {**state.old_losses, **state.losses}
     state.old_rates = {**state.old_rates, **state.rates}
-    _forget(state.old_losses)
-    _forget(state.old_rates)
+    forget_oldest(state.old_losses)
+    forget_oldest(state.old_rates)
     put_in_order(state)
     before, gap = list(state.losses.values()), _has_gap(list(state.losses)[-AVERAGED:])
     state.losses, state.rates, state.times = {}, {}, {}
@@ -127,7 +69,7 @@ def split(state: Lineage, since: float, instance: str, trend: Trend, stride: flo
     The first step of the new attempt; None where every row, or none, is as new as the restart.
     """
     for values in (state.times, state.losses, state.rates):
-        _forget(values)
+        forget_oldest(values)
     times = {step: seconds for step, seconds in sorted(state.times.items()) if seconds >= since}
     if not times or len(times) == len(state.times):
         return None
@@ -148,7 +90,7 @@ def split(state: Lineage, since: float, instance: str, trend: Trend, stride: flo
 def see_time(state: Lineage, step: int, seconds: float) -> None:
     state.times[step] = seconds
     if len(state.times) > KEPT:
-        _forget(state.times)
+        forget_oldest(state.times)
 
 
 def lose(state: Lineage) -> None:
@@ -204,7 +146,7 @@ def see_loss(state: Lineage, step: int, loss: float) -> None:
         _compare(state, compared, step, loss)
     state.losses[step] = loss
     if len(state.losses) > KEPT:
-        _forget(state.losses)
+        forget_oldest(state.losses)
 
 
 def see_losses(state: Lineage, steps: Sequence[int], losses: Sequence[float]) -> None:
@@ -214,14 +156,6 @@ def see_losses(state: Lineage, steps: Sequence[int], losses: Sequence[float]) ->
         return
     for step, loss in zip(steps, losses, strict=True):
         see_loss(state, step, loss)
-
-
-def remember_values(table: dict[int, float], steps: Sequence[int], values: Sequence[float]) -> None:
-    """Many new rows, of which the oldest are forgotten as they are row by row."""
-    for step, value in zip(steps, values, strict=True):
-        table[step] = value
-        if len(table) > KEPT:
-            _forget(table)
 
 
 def _compare(state: Lineage, compared: ResumeComparison, step: int, loss: float) -> None:
@@ -259,7 +193,7 @@ def see_rate(state: Lineage, step: int, rate: float) -> None:
         compared.rate_before, compared.rate_after, compared.rate_exact = expected, rate, exact
     state.rates[step] = rate
     if len(state.rates) > KEPT:
-        _forget(state.rates)
+        forget_oldest(state.rates)
 
 
 def _expected_rate(
@@ -281,12 +215,6 @@ def _expected_rate(
     return min(
         usual, max(usual + slope * (step - nearest[0]), 0.0), key=lambda one: abs(one - rate)
     ), False
-
-
-def _forget(values: dict[int, float]) -> None:
-    """Keep the newest."""
-    for step in list(islice(values, max(len(values) - REMEMBERED, 0))):
-        del values[step]
 
 
 def resume_of(state: Lineage) -> Resume | None:

@@ -13,7 +13,7 @@ from herorun.core.detectors.growth import Growth
 from herorun.core.detectors.interleaved_writers import WriterTurns
 from herorun.core.detectors.loss_state import LossState
 from herorun.core.detectors.nonfinite import SkippedSteps
-from herorun.core.detectors.resume import Lineage
+from herorun.core.detectors.resume_state import Lineage
 from herorun.core.detectors.throughput import Pauses, Speed, Wall
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row

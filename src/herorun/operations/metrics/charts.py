@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from math import isnan, nan
 
-from herorun.core.detectors import Names
-from herorun.core.detectors.names import is_eval
+from herorun.core.detectors.names import Names, is_eval
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.report.annotations import AttemptStart
 from herorun.core.report.downsample import MOST, NonFiniteSpan, Strand, Trace, not_finite, strands

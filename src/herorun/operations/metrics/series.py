@@ -9,8 +9,7 @@ from math import isnan, nan
 from typing import Protocol
 
 from herorun.core.bounded import bounded
-from herorun.core.detectors import Names
-from herorun.core.detectors.names import EVAL_TIMES, SAVE_TIMES, is_eval
+from herorun.core.detectors.names import EVAL_TIMES, SAVE_TIMES, Names, is_eval
 from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.goodput.states import SECOND
 from herorun.core.goodput.timeline import Beat

@@ -9,7 +9,7 @@ from herorun import discover
 from herorun.core.backtest.curve import CurveBacktest, FiredAlert, judging
 from herorun.core.backtest.score import Label, Score
 from herorun.core.check import Gate
-from herorun.core.detectors import Names
+from herorun.core.detectors.names import Names
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row

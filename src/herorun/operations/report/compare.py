@@ -10,7 +10,7 @@ from herorun.core.compare.operand import Side
 from herorun.core.compare.verdict import compare
 from herorun.core.config.diff import diff_launches
 from herorun.core.contract import KeyClass
-from herorun.core.detectors import Names
+from herorun.core.detectors.names import Names
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import Launching
 from herorun.core.finding import count

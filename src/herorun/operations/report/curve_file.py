@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TextIO, TypeVar
 
 from herorun.core.backtest.curve import CHUNK as ROWS
-from herorun.core.detectors import Names
-from herorun.core.detectors.names import LOSSES
+from herorun.core.detectors.names import LOSSES, Names
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Row

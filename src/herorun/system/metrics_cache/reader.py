@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from herorun.core.decode import decode
-from herorun.core.detectors import Names
 from herorun.core.detectors.attempts import AttemptTracker
+from herorun.core.detectors.names import Names
 from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row

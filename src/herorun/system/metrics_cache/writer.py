@@ -11,8 +11,8 @@ from typing import Any
 
 from herorun.core.canonical_json import plain
 from herorun.core.decode import decode
-from herorun.core.detectors import Names
 from herorun.core.detectors.attempts import AttemptTracker
+from herorun.core.detectors.names import Names
 from herorun.core.ports import Row
 from herorun.system.files import make_folders, sync_folder, write_atomic
 from herorun.system.metrics_cache.coarsen import MOST_BYTES, coarsen

@@ -1,0 +1,71 @@
+"""Losses of exactly zero, and one value that repeats row after row."""
+
+import math
+from itertools import pairwise
+
+from herorun.core.detectors.loss_state import SIGNED, LossState
+
+FROZEN = 20  # rows of one and the same value, from which on it stands still
+# times the longest such stretch before: some logs repeat a value until there is a new one
+REPEATS = 5
+CHANGES = 30  # other values that must have come before
+ROUNDED = 4.0  # times the smallest difference of two losses, below which one may be printed as zero
+ONE_NAT = 1.0  # of the row before, from which no update brings a loss to exactly zero
+
+
+def follow_zero(state: LossState, step: int, norm: float | None) -> None:
+    """Some losses are printed as zero by nature, now and then: a stretch of them counts where it is
+    far longer than any before. From a nat on none does, unless nothing of the batch counted, and
+    its gradient is zero too.
+    """
+    is_first = not (state.zeros or state.longest_zeros) and state.positive >= ONE_NAT
+    if (is_first and (norm is None or 0.0 < norm < math.inf)) or state.emptied.streak is not None:
+        state.emptied.extend(step, 0.0, state.positive, 0.0)
+    state.zeros += 1
+    usual_rows = state.trend.rows or (state.longest_zeros and state.positive)
+    goes_on = state.collapsed.streak is not None
+    if (
+        usual_rows
+        and state.zeros > REPEATS * state.longest_zeros
+        and (goes_on or not _is_rounded(state))
+    ):
+        usual = math.exp(state.trend.level) if state.trend.rows else state.positive
+        state.collapsed.extend(step, 0.0, usual, 0.0)
+
+
+def _is_rounded(state: LossState) -> bool:
+    """Whether the newest losses lie so near to zero that printed decimals may round them to it."""
+    values = sorted({math.exp(y) for y in state.recent})
+    if len(values) < 2:
+        return False
+    decimal = min(after - before for before, after in pairwise(values))
+    return values[len(values) // 2] < ROUNDED * decimal
+
+
+def end_zeros(state: LossState) -> None:
+    if state.longest_zeros or not state.trend.rows:
+        # from the beginning, or for the second time: no ratio says anything of such a loss
+        state.signed = SIGNED
+    state.longest_zeros, state.zeros = max(state.longest_zeros, state.zeros), 0
+    state.collapsed.within("collapsed", "loss", 0)
+    state.emptied.end("emptied", "loss")
+
+
+def follow_repeat(state: LossState, step: int, loss: float, declared: bool) -> None:
+    """No two batches have the same loss to the last digit, row after row. A loss of zero has a
+    check of its own.
+    """
+    if loss != state.newest or loss == 0.0:
+        state.frozen.end("frozen", "loss")
+        end_repeat(state, loss)
+        return
+    state.same += 1
+    if state.changes > CHANGES and state.same >= max(FROZEN, REPEATS * state.longest_same):
+        state.frozen.extend(step, 0.0, loss, 0.0, declared)
+
+
+def end_repeat(state: LossState, loss: float) -> None:
+    if state.same:
+        state.longest_same, state.same = max(state.longest_same, state.same), 0
+    state.newest = loss
+    state.changes += 1

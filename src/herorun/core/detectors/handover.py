@@ -1,0 +1,106 @@
+"""Which instance wrote a row, and what ends when an attempt or an instance ends."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from herorun.core.clock_skew import SKEW
+from herorun.core.detectors import nonfinite
+from herorun.core.detectors.instances import (
+    Boundary,
+    known_by_count,
+    known_place,
+    launched_by,
+    passes_start,
+    writer_of,
+)
+from herorun.core.detectors.loss_state import LASTING
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.state import MetricsState
+from herorun.core.ports import Row
+
+
+def is_relaunched(state: MetricsState, row: Row, names: Names, newest: Boundary) -> bool:
+    """Whether the row is the first of another instance, or of another start of it."""
+    follows = newest.instance != state.instance or newest.attempt > state.start
+    return follows and (row.at is not None or _is_past_start(state, row, names, newest))
+
+
+def hand_over(state: MetricsState, row: Row, step: int, newest: Boundary, oldest: str) -> None:
+    """The row is the newest instance's; the `oldest` one's where an attempt begins that the newest
+    one can hardly have begun.
+    """
+    if state.instance and newest.instance != state.instance:
+        _end_instance(state, newest.start)
+    doubtful = oldest and row.at is None and not newest.can_reach(step)
+    is_certain = newest.wrote(state.rows, state.polled_at)
+    state.instance = oldest if doubtful and not is_certain else newest.instance
+    state.start = newest.attempt if state.instance == newest.instance else 1
+
+
+def newest_writer(
+    state: MetricsState, row: Row, step: int, at: datetime | None, boundaries: Sequence[Boundary]
+) -> Boundary | None:
+    """The newest instance that can have written the row; None where the record knows of none."""
+    if row.at is None:  # whose such a row is can be told of launches alone, by counting
+        boundaries = [each for each in boundaries if each.attempt == 1]
+        if not boundaries:
+            return None
+    known_at = known_place(boundaries, state.instance, state.start)
+    if known_at == len(boundaries) - 1:
+        return boundaries[-1]
+    if row.at is None:
+        newest = known_by_count(boundaries, at, state.rows, known_at)
+        newest = writer_of(boundaries, state.rows, step, newest, known_at, state.polled_at)
+    else:
+        newest = launched_by(boundaries, at, known_at, step)
+    return boundaries[newest] if newest >= 0 else None
+
+
+def _is_past_start(state: MetricsState, row: Row, names: Names, newest: Boundary) -> bool:
+    offset = 1 - names.first_step
+    reached = max([state.high_water, *(other.step + offset for other in state.waiting)])
+    return passes_start(newest, row.step + offset, reached)
+
+
+def is_ahead(written_at: datetime | None, seen_at: datetime | None) -> bool:
+    return bool(written_at and seen_at and written_at > seen_at + SKEW)
+
+
+def end_attempt(state: MetricsState) -> None:
+    """What was open ended with the old attempt, and is still to be told."""
+    shape = state.loss
+    for kind in ("spike", *LASTING):
+        getattr(shape, kind).end(kind, "loss")
+    shape.begun.flat.end("flat", "loss")
+    shape.begun.chance.end("chance", "loss")
+    shape.begun.above.end("above", "loss")
+    shape.begun.constant.end("constant", "loss")
+    shape.begun.repeats.watch.end("repeats", "loss")
+    shape.rises.watch.end("risen", "loss")
+    for name, watch in state.non_finite.items():
+        watch.end("not-finite", name)
+    for name, norm in state.norms.items():
+        norm.explosion.end("explosion", name)
+        norm.vanished.end("vanished", name)
+    for name, pace in state.speeds.items():
+        pace.slow.end("slow", name)
+        pace.warm = 0
+    for name, watch in state.rates.items():
+        watch.end("spent", name)
+    state.idle_rates = {}
+    state.skips.often.end("skipped", nonfinite.SKIPS)
+    state.skips = nonfinite.SkippedSteps(often=state.skips.often)
+    state.wall.began = None
+    state.begun = False
+
+
+def _end_instance(state: MetricsState, start: int | None) -> None:
+    """What an instance's own rows showed is not told of the next one, which does those steps again.
+
+    Up to the start of the next one the lineage is the same: values that were not finite there went
+    into its weights.
+    """
+    for watch in state.watches():
+        watch.streak = None
+        same = [e for e in watch.closed if start is not None and e.first_step <= start]
+        watch.closed = [excursion for excursion in same if excursion.kind == "not-finite"]

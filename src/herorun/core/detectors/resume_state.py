@@ -1,0 +1,88 @@
+"""What is stored of the newest rows and of the attempt before them, to compare a resume with."""
+
+from collections.abc import Sequence
+from dataclasses import field
+from itertools import islice
+from typing import NamedTuple
+
+from herorun.core.lazy_dataclass import dataclass
+
+REMEMBERED = 2048  # rows
+KEPT = REMEMBERED + 256  # rows at which the oldest are forgotten all at once, which is cheaper
+
+
+class AttemptStartPoint(NamedTuple):
+    """Where a new attempt begins."""
+
+    step: int
+    high_water: int
+    stride: float  # usual steps between two rows
+    is_beyond_gap: bool  # rows are missing between the high water and this step
+
+
+@dataclass(slots=True)
+class ResumeComparison:
+    """The newest attempt against the one before it."""
+
+    step: int
+    high_water: int
+    level: float  # the trend's, at the resume
+    # of the logarithms of the last losses before it; the trend's level where there are too few
+    mean: float
+    noise: float
+    fall: float | None
+    differences: list[float] = field(default_factory=list)
+    worst: float = 0.0
+    worst_step: int = 0
+    worst_new: float = 0.0  # the loss at that step
+    first_bad_step: int | None = None
+    compared: int = 0
+    beyond: int = 0
+    total: float = 0.0
+    counter_reset: bool = False
+    rate_before: float | None = None
+    rate_after: float | None = None
+    rate_exact: bool = False
+    instance: str = ""
+    stride: float = 0.0  # usual steps between two rows
+    shift: float = 0.0  # the sum of the logarithms of new to old at equal steps
+    shifted: int = 0  # rows in that sum
+    broken: bool = False  # rows are missing, since or shortly before the restart
+
+
+@dataclass(slots=True)
+class Lineage:
+    """What must be remembered to compare."""
+
+    losses: dict[int, float] = field(default_factory=dict)  # of this attempt, by step
+    rates: dict[int, float] = field(default_factory=dict)
+    # since the epoch, where rows tell their time
+    times: dict[int, float] = field(default_factory=dict)
+    old_losses: dict[int, float] = field(default_factory=dict)  # of the attempt before
+    old_rates: dict[int, float] = field(default_factory=dict)
+    first: float | None = None  # the run's very first loss
+    opening: list[float] = field(default_factory=list)  # the first ones
+    first_step: int = 0
+    comparison: ResumeComparison | None = None
+
+
+def put_in_order(state: Lineage) -> None:
+    """By step: JSON holds them in the order of their names, `1000` before `999`, and what is
+    compared and forgotten goes by the newest and the oldest.
+    """
+    for name in ("losses", "rates", "times", "old_losses", "old_rates"):
+        setattr(state, name, dict(sorted(getattr(state, name).items())))
+
+
+def remember_values(table: dict[int, float], steps: Sequence[int], values: Sequence[float]) -> None:
+    """Many new rows, of which the oldest are forgotten as they are row by row."""
+    for step, value in zip(steps, values, strict=True):
+        table[step] = value
+        if len(table) > KEPT:
+            forget_oldest(table)
+
+
+def forget_oldest(values: dict[int, float]) -> None:
+    """Keep the newest."""
+    for step in list(islice(values, max(len(values) - REMEMBERED, 0))):
+        del values[step]
