@@ -1,6 +1,6 @@
 """All detectors together: rows in, state out; and the state as evidence."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -94,21 +94,28 @@ def fold_rows(
     Excursions that were closed before this call are forgotten first, unless `keep_closed`: each is
     reported by the tick that saw it end.
     """
-    from herorun.core.detectors.columns import take_batch
-
     state = copied(state)
     if not keep_closed:
         for watch in state.watches():
             watch.closed = []
     _see_restart(state, names, boundaries)
     for part in parts_of(rows if isinstance(rows, Sequence) else tuple(rows)):
+        take_batch = _batches() if len(part) > ONE_BY_ONE else None
         place = 0
         while place < len(part):
-            place += take_batch(state, part, place, names, seen_at, boundaries)
+            if take_batch is not None:
+                place += take_batch(state, part, place, names, seen_at, boundaries)
             for row in part[place : place + ONE_BY_ONE]:
                 _take(state, row, names, seen_at, boundaries)
             place += ONE_BY_ONE
     return state
+
+
+def _batches() -> Callable[..., int]:
+    """Imported only for many rows: most ticks read a few."""
+    from herorun.core.detectors.columns import take_batch
+
+    return take_batch
 
 
 def _see_restart(state: MetricsState, names: Names, boundaries: Sequence[Boundary]) -> None:
