@@ -14,9 +14,15 @@ from typing import Any
 import pytest
 
 from builders import a_contract
+from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook
-from herorun.core.evidence import Nothing, Published, WorkTree
-from herorun.sources.published import is_ref_named, read_published, read_remotes
+from herorun.core.evidence import Nothing, Published, RemoteTips, WorkTree
+from herorun.sources.published import (
+    is_ref_named,
+    read_published,
+    read_remote_tips,
+    read_remotes,
+)
 from herorun.system.git import Repository, find_repository
 from services.git_http import GitServer, serving
 from stories import git
@@ -69,12 +75,15 @@ class World:
 
     def read(self, refs: tuple[str, ...] = ("refs/heads/*",), **changes: Any) -> Published:
         contract = a_contract(code={"refs": refs})
-        found = read_published(
-            self.repository, contract, self.tree(**changes), read_remotes(self.repository)
-        )
-        assert isinstance(found, Published)
+        found = read(self.repository, contract, self.tree(**changes))
         assert git(self.work, "for-each-ref", PROBE) == ""
         return found
+
+
+def read(repository: Repository, contract: Contract, tree: WorkTree) -> Published:
+    tips = read_remote_tips(repository, contract, read_remotes(repository))
+    assert isinstance(tips, RemoteTips)
+    return read_published(repository, contract, tree, tips)
 
 
 @pytest.fixture(scope="session")
@@ -309,8 +318,8 @@ def test_a_linked_work_tree_is_measured_like_the_main_one(world: World) -> None:
     repository = find_repository(world.home / "linked")
     commit = git(world.home / "linked", "rev-parse", "HEAD").strip()
     tree = WorkTree(commit, "side", linked=True)
-    found = read_published(repository, a_contract(), tree, read_remotes(repository))
-    assert isinstance(found, Published) and found.ref == "refs/heads/main"
+    found = read(repository, a_contract(), tree)
+    assert found.ref == "refs/heads/main"
 
 
 # --- shallow, and what cannot be asked ------------------------------------------------------------
@@ -345,10 +354,12 @@ def test_a_shallow_clone_cannot_tell_more(world: World) -> None:
 
 def test_without_the_remote_there_is_nothing_to_ask(world: World) -> None:
     git(world.work, "remote", "rename", "origin", "upstream")
-    found = read_published(
-        world.repository, a_contract(), world.tree(), read_remotes(world.repository)
-    )
+    found = read_remote_tips(world.repository, a_contract(), read_remotes(world.repository))
     assert isinstance(found, Nothing) and mentions(found.why, "remote", "origin")
+
+
+def test_the_remote_is_asked_without_waiting_for_the_work_tree() -> None:
+    assert WorkTree not in read_remote_tips.__annotations__.values()
 
 
 def test_a_remote_that_is_gone_is_no_answer(world: World) -> None:
@@ -400,7 +411,7 @@ def test_what_a_dead_process_left_goes_and_a_living_one_keeps_its_own(world: Wor
     for name in (dead, living):
         git(world.work, "update-ref", name, "HEAD")
     contract = a_contract()
-    read_published(world.repository, contract, world.tree(), read_remotes(world.repository))
+    read(world.repository, contract, world.tree())
     left = git(world.work, "for-each-ref", "--format=%(refname)", PROBE).split()
     assert left == [living]
 

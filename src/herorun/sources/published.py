@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from herorun.core.contract import Contract
-from herorun.core.evidence import Nothing, Published, RecordState, Remotes, WorkTree
+from herorun.core.evidence import Nothing, Published, RecordState, Remotes, RemoteTips, WorkTree
 from herorun.system.git import Repository
 from herorun.system.git.tips import (
     RECORDS,
@@ -26,18 +26,25 @@ def read_remotes(repository: Repository) -> Remotes:
     return Remotes(repository.remotes())
 
 
+def read_remote_tips(
+    repository: Repository, contract: Contract, remotes: Remotes
+) -> RemoteTips | Nothing:
+    """What the remote answers now. It is far away: it is asked while the work tree is read."""
+    remote = contract.code.remote
+    if remote not in remotes.urls:
+        return Nothing(f"there is no remote called {remote}")
+    return RemoteTips(remote, answered(repository, remote))
+
+
 def read_published(
-    repository: Repository, contract: Contract, tree: WorkTree, remotes: Remotes
-) -> Published | Nothing:
+    repository: Repository, contract: Contract, tree: WorkTree, remote_tips: RemoteTips
+) -> Published:
     """Which refs of the remote contain HEAD, and how far it is behind the one that it belongs to.
 
     A stale remote-tracking ref is not asked. Refs are fetched only where the remote names a tip
     that is not known here and the answer depends on it.
     """
-    remote = contract.code.remote
-    if remote not in remotes.urls:
-        return Nothing(f"there is no remote called {remote}")
-    tips = answered(repository, remote)
+    remote, tips = remote_tips.remote, remote_tips.by_ref
     named_tips = {name: oid for name, oid in tips.items() if is_ref_named(name, contract.code.refs)}
     others = {
         name: oid

@@ -112,6 +112,14 @@ class Remotes:
 
 
 @dataclass(frozen=True)
+class RemoteTips:
+    """Ref name -> object on the code's remote, an annotated tag as the commit that it names."""
+
+    remote: str
+    by_ref: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Launcher:
     """Who runs herorun, as user@machine, and the name that git or the system knows them by."""
 
