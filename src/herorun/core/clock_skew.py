@@ -19,7 +19,7 @@ class Leaps:
     behind: datetime | None = None  # the moment before it was set back; None: it was set right
 
     def seen(self, at: datetime) -> "Leaps":
-        """After one line more."""
+        """The state after one more line."""
         if self.latest is None or self.last_right(at) is not None:
             return Leaps(at)
         if at < self.latest - SKEW:

@@ -51,7 +51,7 @@ class Sandbox:
         self.show(f"\n{title}", "1;36")
 
     def do(self, *argv: str, expect: Sequence[int] = (0,), within: Path | None = None) -> None:
-        """Print a command, run it, and stop the story if it ends otherwise than told."""
+        """Print a command, run it, and stop the demo if its exit code is not expected."""
         self.show("$ " + " ".join(_quoted(part) for part in argv))
         real = [sys.executable, "-m", "herorun", *argv[1:]] if argv[0] == "herorun" else list(argv)
         ended = subprocess.run(

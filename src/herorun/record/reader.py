@@ -127,7 +127,7 @@ class RecordReader:
         )
 
     def unproven_seals(self) -> tuple[tuple[Sealed, str], ...]:
-        """The seals that the journal tells of and no tag states, each with the reason."""
+        """The seals that the journal records and no tag states, each with the reason."""
         return self._unproven(self._read().memory)
 
     def _unproven(self, memory: Memory) -> tuple[tuple[Sealed, str], ...]:

@@ -38,7 +38,7 @@ def _changed_tables(admitted: Contract, contract: Contract) -> tuple[str, ...]:
 
 
 def contract_drift(run: Run) -> ContractDrift | Nothing | Unavailable:
-    """The same, for a run that goes by the contract on disk."""
+    """The same, for a run that uses the contract on disk."""
     try:
         return drift_from(run, admitted_contract(run))
     except (HerorunError, OSError) as error:

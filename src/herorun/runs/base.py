@@ -149,7 +149,7 @@ class MonitoredRun(ABC):
         return False
 
     def own_news(self, evidence: Evidence, cause: "JobCause | None") -> list[Tell]:
-        """What this tick tells besides the alerts and the milestones, and was not told yet."""
+        """What this tick reports for the first time, besides the alerts and the milestones."""
         return []
 
     def own_doubts(self, evidence: Evidence) -> list[str]:

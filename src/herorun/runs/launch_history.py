@@ -1,4 +1,4 @@
-"""What a record tells of its run's launches, as evidence: the newest one's final step and plan, the
+"""What a record holds of its run's launches, as evidence: the newest one's final step and plan, the
 parent run's start.
 """
 
@@ -77,7 +77,7 @@ def _admitted_values(launching: Launching) -> dict[str, Any]:
 
 
 def source_run(repository: Repository, contract: Contract) -> SourceRun | Nothing | Unavailable:
-    """What the record of `[start] source_run` tells of that run: where it wrote, and what nobody
+    """What the record of `[start] source_run` holds of that run: where it wrote, and what nobody
     should go on from.
     """
     slug = contract.start.source_run

@@ -240,7 +240,7 @@ def known_slugs(repository: Repository) -> Iterator[str]:
 
 
 def _is_meant_as_contract(path: Path) -> bool:
-    """Whatever cannot be read is: it must be told of. A config that lies next to the contracts
+    """Whatever cannot be read is: it must be reported. A config that lies next to the contracts
     names no slug.
     """
     if not SLUG.fullmatch(path.stem):

@@ -70,7 +70,7 @@ class RecordProof:
     ] = ()  # one sentence for each that is no launch of ours, and was not rejected by a person
     unseen: str = ""
     unproven: tuple[Launching, ...] = field(default=())
-    # it counts, and the record alone tells so much of it
+    # it counts, and only the record has so much of it
     unstated: tuple[tuple[Launching, str], ...] = ()
 
 
@@ -113,7 +113,7 @@ def _proven_launches(repository: Repository, slug: str) -> frozenset[str]:
 
 
 def must_be_whole(record: Record, rules: Contract, launching: Launching) -> None:
-    """`Blocked` where a job started by this launch's plan would get what only the record tells."""
+    """`Blocked` where a job started by this launch's plan would get what only the record has."""
     if launch_id(launching) in _proven_launches(record.repository, record.slug):
         return
     if message := _Prover(record, rules).counted(launching):
@@ -192,7 +192,7 @@ class _Prover:
         self._is_new = False  # whether the remote was asked for the tips just now
 
     def counted(self, launching: Launching) -> str:
-        """What the record alone tells of a launch that counts; a proof is kept, so that none needs
+        """What only the record has of a launch that counts; a proof is kept, so that none needs
         the network twice.
         """
         slug, name = self.record.slug, launch_id(launching)

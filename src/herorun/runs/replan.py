@@ -27,7 +27,7 @@ from herorun.system.git.worktree_snapshot import described
 
 
 class MovedPlan(Blocked):
-    """What is made from the commit is not the plan that the record tells of."""
+    """What is made from the commit is not the plan in the record."""
 
 
 def plan_again(repository: Repository, slug: str, launching: Launching, remote: str) -> Plan:

@@ -29,7 +29,7 @@ _ERROR = lazy_regex(r"^Error: (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True, kw_only=True)
 class IrisRow:
-    """A job as iris tells of it."""
+    """A job as iris reports it."""
 
     id: str  # `/user/job`, a child's below it
     word: str  # the state as Iris says it

@@ -132,7 +132,7 @@ def _add_iris_end(
 
 
 def _running(rows: Sequence[IrisRow]) -> int | None:
-    """None where nothing is told of the tasks."""
+    """None if nothing is known of the tasks."""
     counts = [
         sum(count for word, count in row.counts.items() if plain(word) == "running")
         for row in rows

@@ -35,12 +35,12 @@ class NameTaken(HerorunError):
 
 
 class ServerRefusal(WrongUse):
-    """The server has understood, and will not."""
+    """The server understood the request and refuses it."""
 
 
 class ReadRefusal(CouldNotLook):
-    """It may not be read with this login, or this kubeconfig leads nowhere: of a run that is
-    watched, that is unknown and no wrong use.
+    """This login may not read it, or this kubeconfig reaches no server. For a monitored run
+    that is unknown, not wrong use.
     """
 
 
@@ -60,7 +60,7 @@ class Kubectl:
         self.namespace = options.namespace
 
     def path(self, group: str, kind: str, name: str = "", **query: str | int) -> str:
-        """Of one object, or of a list, in the namespace."""
+        """The URL path of one object, or of a list, in the namespace."""
         prefix = "/api/v1" if group == "v1" else f"/apis/{group}"
         path = f"{prefix}/namespaces/{self.namespace}/{kind}"
         path += f"/{quote(name, safe='/')}" if name else ""
@@ -91,7 +91,7 @@ class Kubectl:
         return self._table(self._checked(argv, path, canonical(document).encode()))
 
     def create_all(self, document: Any) -> list[dict[str, Any]]:
-        """Of a List of objects that are questions, such as access reviews: the answers."""
+        """Create a List of queries, such as access reviews; returns the answers."""
         argv = ["create", "--validate=false", "--filename=-", "--output=json"]
         answer = self._read(argv, "a list", canonical(document).encode())
         return documents_in(answer.text)

@@ -137,15 +137,15 @@ def _send(process: Process, number: int) -> bool:
 
 
 def start_time(pid: int) -> str:
-    """What tells a process from a later one with its number; empty if it has ended or the system
-    does not say.
+    """What distinguishes a process from a later one with its number; empty if it has ended or the
+    system does not say.
     """
     stat, booted = _stat(str(pid)), boot()
     return f"{booted} {_start_time_of(stat)}" if booted and stat and stat[0] not in _DEAD else ""
 
 
 def boot() -> str:
-    """Another word after each start of the machine; empty where the system tells none."""
+    """Changes with each boot of the machine; empty if the system has no boot id."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return file.read().strip()
@@ -233,7 +233,7 @@ def _start_time_of(stat: list[bytes]) -> int:
 
 
 def _stat(pid: str) -> list[bytes]:
-    """State, parent, process group and so on, as Linux tells; empty if there is no such process."""
+    """State, parent, process group and so on, from Linux; empty if there is no such process."""
     if not pid.isdecimal():
         return []
     try:

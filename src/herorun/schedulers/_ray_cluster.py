@@ -48,7 +48,7 @@ def began(nodes: Iterable[Node], records: Iterable[RayJob]) -> datetime | None:
 
 
 def lost_node(nodes: Iterable[Node], id: str) -> str:
-    """The address of a node that is dead; empty where it is alive or not told of."""
+    """The address of a node that is dead; empty if it is alive or not listed."""
     return next((node.address or node.id for node in nodes if node.id == id and not node.alive), "")
 
 

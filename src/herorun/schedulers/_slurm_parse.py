@@ -58,7 +58,7 @@ class Tag:
 
 @dataclass(frozen=True, kw_only=True)
 class SlurmRow:
-    """A job as one of the two programs tells of it."""
+    """A job as one of the two programs reports it."""
 
     id: str  # the number alone
     part: str  # `_3` of an array, `+1` of a heterogeneous job; else empty
@@ -220,7 +220,7 @@ def _sacct_row(fields: list[str]) -> SlurmRow:
         nodes=_parse_int(nodes),
         node_list="" if where == "None assigned" else where,
         reason=_parse_reason(reason),
-        # accounting keeps comments only where it was told to
+        # accounting keeps comments only if it is configured to
         tag=tag_in(comment) or tag_in(line),
     )
 

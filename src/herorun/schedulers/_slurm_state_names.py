@@ -47,7 +47,7 @@ def slurm_state_of(word: str) -> JobState:
 
 
 def cancelled_by(word: str) -> str | None:
-    """The number of the user who cancelled it, where accounting tells.
+    """The number of the user who cancelled it, if accounting has it.
 
     >>> cancelled_by("CANCELLED by 1003")
     '1003'

@@ -38,7 +38,7 @@ class RemotePaths:
 
 
 def request_digest(submission: Submission) -> str:
-    """What tells two requests of one name apart."""
+    """What distinguishes two requests of one name."""
     facts = {
         "argv": submission.argv,
         "cwd": submission.cwd,

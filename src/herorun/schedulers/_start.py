@@ -1,4 +1,4 @@
-"""Starting a job on this machine: what it gets, and the supervisor that is told to run it."""
+"""Starting a job on this machine: what it gets, and the supervisor that runs it."""
 
 import contextlib
 import json
@@ -42,7 +42,7 @@ def order_of(
     grace: timedelta,
     reserves: Sequence[Path] = (),
 ) -> dict[str, Any]:
-    """What the supervisor is told, through its standard input; it gives up the `reserves` where its
+    """What the supervisor reads from its standard input; it gives up the `reserves` where its
     disk is full.
     """
     return {

@@ -1,4 +1,4 @@
-"""Edits that `git status` was told not to see, found through a private copy of the index."""
+"""Edits that `git status` is set to ignore, found through a private copy of the index."""
 
 import os
 import shutil

@@ -62,7 +62,7 @@ class TreeStatus:
 
     @property
     def flagged(self) -> Iterator[tuple[str, str]]:
-        """`(tag, path)` of what `status` was told not to look at: lower case is assume-unchanged, S
+        """`(tag, path)` of what `status` does not look at: lower case is assume-unchanged, S
         skip-worktree.
         """
         return ((tag.decode(), text(path)) for tag, path in _FLAGGED.findall(self.index))

@@ -27,7 +27,7 @@ def read_root_facts(contract: Contract, store: Store) -> RootFacts:
     roots = list(dict.fromkeys([*roots, start] if start else roots))
     regions, no_regions = _each(roots if contract.hardware.region else [], store.region)
     rules, no_rules = _each(roots, lambda root: (*lifetimes(root), *store.rules(root)))
-    # A folder's own name tells even where the store does not.
+    # A folder's own name shows it even if the store does not.
     rules |= {root: root_rules for root in no_rules if (root_rules := lifetimes(root))}
     expires, no_times = _each(
         [start] if start in rules else [], lambda path: _expiry(store, path, rules[path])

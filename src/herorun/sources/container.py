@@ -49,7 +49,7 @@ def _of_registry(image: str) -> tuple[str, str | None]:
 
 
 def _of_file(image: str, folder: str) -> str | None:
-    """The label of an Apptainer image on this machine, as the tool tells it."""
+    """The label of an Apptainer image on this machine, as the tool prints it."""
     from herorun.sources._registry import REVISION
 
     tool = which("apptainer") or which("singularity")

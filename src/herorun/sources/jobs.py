@@ -1,4 +1,4 @@
-"""Jobs, as the scheduler tells of them."""
+"""Jobs, as the scheduler reports them."""
 
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook, HerorunError, describe_error

@@ -262,7 +262,7 @@ def _in_time(state: MetricsState, arrived: Arrived, seen_at: datetime) -> Metric
 
 
 def _mask_secret_names(batch: Rows, names: Names) -> Rows:
-    """What a trainer calls its metrics is kept and told; a name that holds a secret is masked."""
+    """Mask metric names that hold a secret: names are stored and shown."""
     batch = bounded(batch, names.all_named)
     if all(_clean_name(name) == name for name in metric_names(batch.rows)):
         return batch

@@ -103,7 +103,7 @@ def _of(instance: str, data: Any) -> Receipt:
 
 
 def read_admitted(receipt: Receipt) -> Admitted:
-    """What check-in compared, as its receipt tells."""
+    """What check-in compared, as its receipt states it."""
     return Admitted(receipt.items)
 
 

@@ -31,7 +31,7 @@ def read_triage(
 
 
 def _shell_exit_code(job: Job) -> int | None:
-    """As a shell tells it: 128 and the signal's number."""
+    """As a shell reports it: 128 and the signal's number."""
     if job.exit_code is not None or job.signal is None:
         return job.exit_code
     number = signal.Signals.__members__.get(job.signal)

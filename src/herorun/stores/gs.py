@@ -86,7 +86,7 @@ class GoogleObjects:
         return self._ask(at, lambda fs: _rules(fs, at))
 
     def examine(self) -> tuple[DoctorPart, ...]:
-        """The login alone, of which the listing of an open bucket tells nothing."""
+        """Checks the login only: anybody may list an open bucket."""
         try:
             return (DoctorPart("login", LOGIN, Fit.WORKS, self._requests.ask(LOGIN, login)),)
         except OSError as error:
@@ -150,7 +150,7 @@ async def _digest(fs: Any, at: ObjectPath) -> FileDigest:
 
 
 async def _read(fs: Any, at: ObjectPath, last: int | None) -> tuple[bytes, str]:
-    # one byte more than is borne tells a larger object, of which no more is sent
+    # one byte beyond the limit shows that the object is larger; no more of it is sent
     extra_headers = {"Range": f"bytes=-{last}" if last else f"bytes=0-{MOST_READ}"}
     try:
         headers, data = await fs._call(

@@ -144,7 +144,7 @@ async def _facts(fs: Any, at: ObjectPath) -> ObjectFacts:
 
 
 async def _digest(fs: Any, at: ObjectPath) -> FileDigest:
-    """A listing tells the ETag alone."""
+    """A listing contains only the ETag."""
     answer = await ask(fs, "head_object", Bucket=at.bucket, Key=at.key, ChecksumMode="ENABLED")
     checksums = [
         _checksum(kind, str(answer[name]))

@@ -22,8 +22,9 @@ BORN = 19  # of the fields of /proc/PID/stat behind the name: ticks from the mac
 
 
 def process(pid: int) -> dict[str, Any]:
-    """What tells it from a later one with its number (empty: it has ended), its age, its words, its
-    owner, its folder and the file that it prints to; and the machine's own start and memory.
+    """What distinguishes it from a later one with its number (empty: it has ended), its age, its
+    arguments, its owner, its folder and the file that it prints to; and the machine's own start and
+    memory.
     """
     memory = _host_probe._part(lambda: _host_probe._memory("self"))
     facts = {"boot": _boot(), "kills": memory.get("oom_kill"), "born": _start_time(pid)}

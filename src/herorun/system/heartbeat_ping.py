@@ -28,7 +28,7 @@ def ping_problem(variable: str) -> str:
 
 
 def ping(variable: str) -> str:
-    """Ask the URL once, and say why it was not told; empty where it was."""
+    """Ping the URL once; returns the error, or an empty string."""
     from herorun.system.timeout import within
 
     if problem := ping_problem(variable):

@@ -34,13 +34,13 @@ def page_server(
     pages: Pages, host: str, port: int, token: str = "", kind: str = HTML
 ) -> ThreadingHTTPServer:
     """A server that listens, and answers once `serve_forever` is called. Without a token everybody
-    who reaches it may look. `kind` is the media type of the pages.
+    who reaches it may read. `kind` is the media type of the pages.
     """
     return _server_class(host)((host, port), _handler(pages, host in LOOPBACK, token, kind))
 
 
 class ConnectionSlots:
-    """Who is answered at once: so many in all, and fewer from one address."""
+    """Limits the requests at once: so many in all, and fewer from one address."""
 
     def __init__(self) -> None:
         self._lock, self._held_by = Lock(), Counter[str]()
@@ -60,7 +60,7 @@ class ConnectionSlots:
 
 def _server_class(host: str) -> type[ThreadingHTTPServer]:
     class PageServer(ThreadingHTTPServer):
-        """With a limit to what is answered at once; who comes beyond it is hung up on."""
+        """With a limit to what is answered at once; further connections are closed."""
 
         address_family = AF_INET6 if ":" in host else AF_INET
         daemon_threads = True
@@ -90,7 +90,7 @@ def _handler(pages: Pages, loopback: bool, token: str, kind: str) -> type[BaseHT
         server_version, sys_version = "herorun", ""
 
         def setup(self) -> None:
-            """A client that says a letter now and then would keep its place for ever."""
+            """A client that sends a byte now and then would keep its slot for ever."""
             super().setup()
             self.hang_up_timer = Timer(ASKING, self._hang_up)
             self.hang_up_timer.daemon = True
@@ -101,7 +101,7 @@ def _handler(pages: Pages, loopback: bool, token: str, kind: str) -> type[BaseHT
             super().finish()
 
         def parse_request(self) -> bool:
-            """All headers are here, or none come any more."""
+            """All headers have arrived, or the client has stopped sending."""
             try:
                 return super().parse_request()
             finally:
@@ -147,7 +147,7 @@ def _handler(pages: Pages, loopback: bool, token: str, kind: str) -> type[BaseHT
 
 
 def _is_local(host: str) -> bool:
-    """A page of another site, whose name was made to lead here, still says that name."""
+    """Guards against DNS rebinding: a foreign name that resolves here is still in `Host`."""
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
     return name.strip("[]") in LOOPBACK
 

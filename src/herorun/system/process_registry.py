@@ -126,7 +126,7 @@ def retire(watcher: RegisteredWatcher) -> bool:
 
 
 def born(pid: int) -> str:
-    """The boot and the tick at which a process began; empty if it has ended, or nobody tells."""
+    """The boot and the tick at which a process began; empty if it has ended, or is unknown."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()

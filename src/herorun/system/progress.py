@@ -12,13 +12,13 @@ _show: Callable[[str, int, int | None], None] | None = None
 
 
 def reset(only_what_is_open: bool) -> None:
-    """A command begins: what the one before it in this process was told counts no more."""
+    """A command begins: forget the options of the one before it in this process."""
     global quiet, verbose, _report, _show
     quiet, verbose, _report, _show = only_what_is_open, False, None, None
 
 
 def be_verbose(report: Callable[[str], None]) -> None:
-    """From now on what was read, and how long it took, is told to `log`."""
+    """From now on, pass what was read, and how long it took, to `log`."""
     global verbose, _report
     verbose, _report = True, report
 
@@ -47,7 +47,7 @@ def progress(what: str, done: int, total: int | None) -> None:
 
 @contextmanager
 def spinner(what: str) -> Iterator[None]:
-    """While this lasts, one thing is waited for that tells nothing in between, such as a push."""
+    """Show that one silent operation is under way, such as a push."""
     progress(what, 0, None)
     try:
         yield

@@ -26,7 +26,7 @@ class Limits:
 def incomplete_checkpoint(
     checkpoints: Checkpoints, save: SaveTime | Nothing, now: Now, limits: Limits
 ) -> list[Verdict]:
-    """One answer for each, by its path. One whose store tells no time is only named."""
+    """One answer for each, by its path. One whose store reports no time is only listed."""
     incomplete = [c for c in checkpoints.candidates if c.incomplete and not c.alike]
     if not incomplete:
         return [passed("no checkpoint is incomplete for long")]

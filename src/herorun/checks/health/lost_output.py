@@ -31,7 +31,7 @@ def lost_output(
     receipt: Receipt | Nothing | Unavailable,
     triage: Triage | Nothing | Unavailable,
 ) -> Verdict:
-    """In the words of the diagnosis of an end. Of an ended job `crashed` tells it."""
+    """In the words of the diagnosis of an end. `crashed` reports it of an ended job."""
     if not job.state.live:
         return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
     evidence = {

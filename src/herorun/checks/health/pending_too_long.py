@@ -57,7 +57,7 @@ def pending_too_long(
     now: Now,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each limit that is passed, so that each is told. Without a row, a log line or a receipt a running
+    """One answer for each limit that is passed, so that each is reported. Without a row, a log line or a receipt a running
     job's allocation is unconfirmed, and the clock goes on."""
     if job.state.in_doubt:
         return [

@@ -109,7 +109,7 @@ def _by_saves(start: PlannedStart, saved: Checkpoints, history: History) -> str:
 
 
 def _of_adopted(job: Job, log: JobLog | Nothing | Unavailable) -> Verdict:
-    """No plan says where it was to start: a loader that fell back is told all the same."""
+    """No plan says where it was to start: a loader that fell back is reported all the same."""
     fell = fall_back(log.loading) if isinstance(log, JobLog) else None
     if fell:
         message = (

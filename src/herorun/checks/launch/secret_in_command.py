@@ -16,7 +16,7 @@ from herorun.core.redaction.scrub import MASK, scrub, scrub_argv, scrub_tree
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN, always=True)
 def secret_in_command(plan: Plan) -> list[Verdict]:
-    """One answer for each place. What stands there is never told."""
+    """One verdict for each place; it never quotes the value."""
     places = [
         *_in_argv("argv", plan.argv.value),
         *_in_argv("resume_argv", plan.resume_argv.value),
@@ -39,7 +39,7 @@ def _in_argv(word: str, argv: tuple[str, ...]) -> Iterator[str]:
 
 
 def _in_tree(where: str, value: Any, name: str = "") -> Iterator[str]:
-    """Every text in it, under the name that it stands by."""
+    """Where each secret in a tree of values is, as a dotted path."""
     match value:
         case str():
             (masked,) = scrub_tree({name: value}).values() if name else (scrub(value),)

@@ -12,7 +12,7 @@ from herorun.core.finding import Verdict, failed, passed
 
 @check(Gate.LAUNCH, Response.WARN)
 def unmatched_tracker(mentions: TrackerMentions) -> list[Verdict]:
-    """One answer for each key of the contract of which the job's text tells something."""
+    """One answer for each key of the contract that the job's text mentions."""
     wrong = [failed(f"{key}: {why}", subject=key) for key, why in sorted(mentions.others.items())]
     right = [
         passed(why, subject=key)

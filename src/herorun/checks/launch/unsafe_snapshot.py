@@ -13,7 +13,7 @@ from herorun.core.finding import Verdict, count, failed, few, passed
 
 @check(Gate.LAUNCH, Response.BLOCK, always=True)
 def unsafe_snapshot(snapshot: Snapshot, contract: Contract) -> list[Verdict]:
-    """One answer for each file that may hold a secret, and one for the size. What stands there is never told."""
+    """One answer for each file that may hold a secret, and one for the size. It never quotes the value."""
     cap = contract.code.snapshot_max_mb
     if not snapshot.commit:
         size = f"{snapshot.bytes / 1e6:.1f} MB in {few(snapshot.files)}"

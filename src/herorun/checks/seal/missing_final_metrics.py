@@ -18,7 +18,7 @@ from herorun.core.seal.last_row import missing_updates
 
 @check(Gate.SEAL, Response.BLOCK)
 def missing_final_metrics(metrics: Metrics | Nothing, final: FinalStep) -> list[Verdict]:
-    """One answer for the last row, and one for each metric that it must tell and never told.
+    """One answer for the last row, and one for each metric that it must contain and does not.
 
     Whether a number is sound is another question, which the alerts answer.
     """

@@ -60,7 +60,7 @@ def numeric_stretches(
 def is_in_a_stretch(steps: Steps | None, numeric: Iterable[Steps]) -> bool:
     """Whether an excursion of the curve lies within one of these stretches, or names no steps.
 
-    By the steps alone, so that a look at every row and a rare look tell the same.
+    By the steps alone, so that frequent and rare polls give the same result.
     """
     if steps is None:
         return bool(list(numeric))

@@ -238,7 +238,7 @@ COLUMN_JUDGES: Mapping[str, Callable[[MetricsState, str, Column, Places, Names],
 def _arrive(
     state: MetricsState, arrived: ColumnBatch, names: Names, seen_at: datetime | None
 ) -> None:
-    """What is told of rows as they come, before they wait."""
+    """Note the arrival of rows, before they wait to be judged."""
     state.rows += len(arrived.steps)
     at = no_later(max(arrived.times), seen_at) if arrived.times else seen_at
     if at is not None and (state.advanced_at is None or at > state.advanced_at):

@@ -67,7 +67,7 @@ def is_ahead(written_at: datetime | None, seen_at: datetime | None) -> bool:
 
 
 def end_attempt(state: MetricsState) -> None:
-    """What was open ended with the old attempt, and is still to be told."""
+    """What was open ended with the old attempt, and is still to be reported."""
     shape = state.loss
     for kind in ("spike", *LASTING):
         getattr(shape, kind).end(kind, "loss")
@@ -95,7 +95,7 @@ def end_attempt(state: MetricsState) -> None:
 
 
 def _end_instance(state: MetricsState, start: int | None) -> None:
-    """What an instance's own rows showed is not told of the next one, which does those steps again.
+    """Drop what an instance's own rows showed: the next instance does those steps again.
 
     Up to the start of the next one the lineage is the same: values that were not finite there went
     into its weights.

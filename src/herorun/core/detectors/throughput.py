@@ -20,7 +20,7 @@ LEAK = 0.95
 LEAK_NOISE = 1.0  # of the noise, which a smoothed level does not waver by
 WARM = 5  # rows
 FREEZE = 500
-UNIT = 20.0  # times the usual: what stays there that long is told in another unit
+UNIT = 20.0  # times the usual: what stays there for so long is reported in another unit
 HELD = 3
 BIN = 1800.0  # seconds of the wall clock
 SETTLE_BINS = 4
@@ -44,7 +44,7 @@ class Speed:
     best: float = 0.0
     settled: bool = False
     warm: int = 0  # rows of this attempt
-    last: float | None = None  # step of the row before, or its time, where a rate is told
+    last: float | None = None  # step of the row before, or its time, if a rate is reported
 
     def excursions(self, metric: str) -> list[Excursion]:
         return [*self.slow.excursions("slow", metric), *self.leak.excursions("leak", metric)]

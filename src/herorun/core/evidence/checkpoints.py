@@ -11,8 +11,8 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Candidate:
-    """One checkpoint. `problem` is empty for a complete one; one that nobody looked into is
-    neither.
+    """One checkpoint. `problem` is empty for a complete one; one that was not examined is
+    neither complete nor incomplete.
 
     One that could not be looked into has the reason as its problem, and is not examined.
     """

@@ -54,9 +54,9 @@ class TickOutcome:
 
     @property
     def is_complete(self) -> bool:
-        """Nothing is left to watch or to send: it is sealed, it ended well and that was told, or a
-        person knows that it is down. Where a second person is to be asked, a person must know of
-        everything critical.
+        """Nothing is left to watch or to send: it is sealed, it ended well and that was reported,
+        or a person knows that it is down. Where a second person is to be asked, a person must know
+        of everything critical.
         """
         if self.tick is None:
             return True

@@ -69,7 +69,7 @@ def _proposer(run: MonitoredRun, memory: Memory, evidence: Evidence) -> Proposer
 
 
 def _intent(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer | None) -> Intended:
-    """With a channel beyond the issue, also what the DRI is told by it."""
+    """With a channel beyond the issue, also the page that the DRI gets."""
     checks = (
         {check.name: check for check in discover.checks(Gate.HEALTH)} if run.channels.all else {}
     )
@@ -149,7 +149,7 @@ def _intend_action(
 
 
 def perform(run: MonitoredRun, action: Action) -> Performed:
-    """Do one action once. A failure is journalled and comes back in words; the tick goes on."""
+    """Do one action once. A failure is journalled and returned as text; the tick continues."""
     from herorun.operations.babysit.replace_node import delete_node
 
     memory = run.record.memory()
@@ -177,7 +177,7 @@ def perform(run: MonitoredRun, action: Action) -> Performed:
 
 
 def owned(run: MonitoredRun, intended: Intended) -> None:
-    """The lease once more, right before an act that cannot be undone: the tick's own look may be
+    """Check the lease again right before an act that cannot be undone: the tick's own check may be
     minutes old.
     """
     try:
@@ -229,7 +229,7 @@ def _was_begun(run: MonitoredRun, instance: str) -> bool:
 
 
 def stop_once(run: MonitoredRun, intended: Intended, instance: str, why: str) -> None:
-    """Tell the scheduler; that it ended is another matter."""
+    """Ask the scheduler to stop it; the end is confirmed by a later tick."""
     try:
         run.scheduler.stop(instance, run.launcher.owner)
     except (HerorunError, OSError) as error:
@@ -250,7 +250,7 @@ def stopped(intended: Intended, instance: str, why: str) -> Done:
 
 
 def settle(run: MonitoredRun, is_certain: bool = True) -> list[str]:
-    """Find out what became of each action without an outcome; what stays in doubt comes back in
+    """Find out what became of each action without an outcome; returns what stays unknown, in
     words.
 
     A post is looked for in the issue and said if it is not there. A relaunch or rollback is done if

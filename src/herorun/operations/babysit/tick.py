@@ -126,7 +126,7 @@ def _acting_tick(
 def _own_news(
     run: MonitoredRun, evidence: Evidence, cause: JobCause | None
 ) -> tuple[list[Performed], list[str]]:
-    """What a run without a contract tells of itself, and what of it could not be told."""
+    """What a run without a contract reports of itself, and what of it could not be read."""
     try:
         news = [perform(run, action) for action in run.own_news(evidence, cause)]
     except (HerorunError, OSError) as error:

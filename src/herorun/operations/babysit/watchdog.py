@@ -19,8 +19,8 @@ from herorun.system.clock import now
 
 
 def watch_run(name: str, start: Path, comment: bool) -> WatchedRun:
-    """One run, as its published record shows it; told in the issue once a silence where `comment`
-    is wished.
+    """One run, as its published record shows it; posted to the issue once per silence if `comment`
+    is set.
     """
     run, _ = watched_run(name, start)
     memory = run.record.published()
@@ -36,7 +36,7 @@ def watch_run(name: str, start: Path, comment: bool) -> WatchedRun:
 
 
 def _post_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
-    """Post it unless this very silence was told of: the machine that runs this has no journal to
+    """Post it unless this very silence was posted: the machine that runs this has no journal to
     remember it in.
     """
     if memory.initialised is None:
@@ -61,8 +61,9 @@ def _describe_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
 
 
 def raise_alarm(name: str, start: Path) -> str:
-    """Tell of a silence by the one that has the record: a page and a post, once a silence. What was
-    told; empty while it is watched.
+    """Report a silence from the machine that has the record: a page and a post, once per silence.
+
+    Returns the message; empty while the run is monitored.
     """
     run, _ = watched_run(name, start)
     memory = run.record.memory()

@@ -7,8 +7,8 @@ from herorun.core.errors import HerorunError, describe_error
 from herorun.operations.checkpoints.manifest import read_manifest, walk
 from herorun.runs import Run
 
-# What a layout goes by to call a checkpoint whole; of every layout, so that a wrong one in the
-# contract does no harm.
+# The files by which a layout recognises a complete checkpoint; of every layout, so that a wrong one
+# in the contract does no harm.
 MARKERS = (
     *("metadata.json", "commit_success.txt", "_CHECKPOINT_METADATA", ".metadata"),
     *("trainer_state.json", "meta.pt"),
@@ -18,8 +18,8 @@ NAMED = 3  # of the files that could not be deleted
 
 
 def delete_checkpoint(run: Run, path: str) -> None:
-    """Markers, then the rest, then the folders from the deepest up. What is gone already is
-    deleted.
+    """Markers, then the rest, then the folders from the deepest up. A missing checkpoint counts
+    as deleted.
     """
     try:
         files, folders = walk(run.store, path)
@@ -57,7 +57,7 @@ def _all(delete: Callable[[str], None], paths: Sequence[str]) -> None:
 
 
 def _delete_one(delete: Callable[[str], None], path: str) -> Exception | None:
-    """Why it could not be deleted. What is gone already is deleted."""
+    """The error, or None. A missing file counts as deleted."""
     try:
         delete(path)
     except FileNotFoundError:

@@ -89,7 +89,7 @@ def list_with_taints(run: Run) -> CheckpointListing:
 
 @dataclass(frozen=True)
 class ListedCheckpoint:
-    """A checkpoint as its root's listing tells of it: nobody has looked into it yet."""
+    """A checkpoint as its root's listing shows it, before it is examined."""
 
     candidate: Candidate
     link: bool

@@ -30,7 +30,7 @@ from herorun.system.files import locked
 
 @dataclass(frozen=True)
 class Pruned:
-    """How it ended: what is deleted, what was left and why, and what could not be told."""
+    """How it ended: what is deleted, what was left and why, and what is unknown."""
 
     deleted: tuple[str, ...] = ()
     remaining: tuple[tuple[str, str], ...] = ()  # path, why

@@ -90,7 +90,7 @@ def _answer(
     parts: list[DoctorPart] = []
     try:
         parts.extend(part for part in probe())
-    # whatever a part meets, the others are told, and so is what it saw before
+    # if one part fails, the others are reported, and so is what it saw before
     except Exception as error:
         parts.append(_part_of_error(*key, error))
     answers.put((number, parts))

@@ -165,7 +165,7 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
 
 
 def _synchronised() -> tuple[str, str]:
-    """`yes` or `no`; or why nobody tells, as in a container: no timedatectl, or no systemd behind
+    """`yes` or `no`; or why it is unknown, as in a container: no timedatectl, or no systemd behind
     it.
     """
     if shutil.which("timedatectl") is None:

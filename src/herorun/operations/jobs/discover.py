@@ -24,7 +24,7 @@ Listing: TypeAlias = Callable[[], tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True)
 class SearchedPlace:
-    """What one place told. `why` says why it could not be asked: that is not nothing."""
+    """The answer of one place. With a `why`, it could not be queried: its jobs are unknown."""
 
     name: str
     jobs: tuple[tuple[str, str], ...] = ()  # id and what is told of it

@@ -47,7 +47,7 @@ def move_aside(facts: JobSpec) -> Path | None:
 
 
 def known_spec(spec: JobSpec) -> JobSpec | None:
-    """What this machine's watch of that job goes by; None where it has none."""
+    """The settings by which this machine watches that job; None if it does not."""
     for folder in known_folders():
         with contextlib.suppress(OSError, ValueError):
             data = (folder / FACTS).read_bytes()

@@ -1,4 +1,4 @@
-"""The contract in memory of a job that has none: what the engine goes by."""
+"""The contract that the engine uses for a job that has no contract file."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +18,7 @@ from herorun.core.contract import (
 )
 from herorun.core.errors import WrongUse
 
-CADENCE = timedelta(seconds=570)  # the seed's, after the first look at 120 s
+CADENCE = timedelta(seconds=570)  # after a first poll at 120 s
 
 
 def contract_for(facts: JobSpec, folder: Path, every: timedelta = CADENCE) -> Contract:

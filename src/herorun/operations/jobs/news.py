@@ -23,8 +23,8 @@ from herorun.operations.jobs.scheduler import LINES, ExternalJobs
 def job_news(
     scheduler: ExternalJobs, memory: Memory, evidence: Evidence, cause: JobCause | None
 ) -> list[Tell]:
-    """Only what was not told yet. What its output says is told also where nobody could say how the
-    job stands.
+    """Only what was not reported yet. What its output says is reported even if the job's state is
+    unknown.
     """
     current, job = memory.current, evidence.get(Job)
     if current is None:
@@ -93,7 +93,7 @@ def _run_key(instance: str, link: str) -> str:
 
 
 def reported_runs(memory: Memory) -> list[tuple[str, str]]:
-    """The tracker runs that were told, as their key has them, and their ids."""
+    """The tracker runs that were reported, as their key has them, and their ids."""
     news = [parse_key(key) for key in memory.done if verb_of(key) == Verb.TELL]
     runs = [key.detail.removeprefix("run-") for key in news if key.detail.startswith("run-")]
     return [

@@ -33,7 +33,7 @@ LOST = "NOT FOUND"  # nel's own word, for what any source does not know
 
 @dataclass(frozen=True)
 class JobStatus:
-    """What one look told of one job. `state` is UNKNOWN where nobody could tell, and `why` says
+    """One poll of one job. `state` is UNKNOWN if it could not be read, and `why` says
     so.
     """
 
@@ -132,7 +132,7 @@ def _spec_of_entry(entry: Entry) -> JobSpec:
 
 
 def _new_events(entry: Entry, jobs: Any, job: Job) -> tuple[str, ...]:
-    """Key events in words, such as a calibration's end, each told once."""
+    """Key events in words, such as a calibration's end, each reported once."""
     if not hasattr(jobs, "events"):
         return ()
     path, old_events = memory_path(entry) / "events.json", ()

@@ -21,7 +21,7 @@ from herorun.system.clock import now
 
 
 def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
-    """The launch comment. A failed post aborts a first launch; a relaunch goes on and the post
+    """The launch comment. A failed post aborts a first launch; a relaunch continues and the post
     stays queued.
     """
     key = write_key(Verb.POST, launching.key)

@@ -48,8 +48,8 @@ def _advice(keys: Sequence[str]) -> str:
 
 
 def advised(run: Run) -> tuple[tuple[str, ...], str]:
-    """Those keys, and what to write into the contract; a command that cannot be tried is told, not
-    raised.
+    """Those keys, and what to write into the contract. A command that cannot be tried does not
+    raise: its error is returned.
     """
     try:
         keys = unstable_keys(run)

@@ -34,7 +34,7 @@ SETTLING = 15.0  # seconds that a command waits for the scheduler's settle time
 
 
 def start_instance(run: Run, order: LaunchOrder) -> Launched:
-    """Start the next instance, or go on with one that was intended and never submitted."""
+    """Start the next instance, or continue one that was intended and never submitted."""
     launching = _intend(run, order)
     try:
         if not order.relaunch_of:  # a relaunch runs what was kept before

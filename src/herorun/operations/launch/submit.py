@@ -20,7 +20,7 @@ ALONE = "this one alone"
 
 
 def ignore_request(_: str) -> None:
-    """To nobody: a babysitter's relaunch is told in the issue."""
+    """Without output: a babysitter's relaunch is reported in the issue."""
 
 
 def submit(run: Run, plan: Plan, instance: str, show_request: ShowRequest = ignore_request) -> Job:

@@ -72,7 +72,7 @@ class RowSeries:
             self._last = part.steps[-1]
 
     def _follows(self, rows: ColumnarRows) -> bool:
-        """Whether its steps all go on from the last one."""
+        """Whether all its steps follow the last one."""
         return rows.rising(0, self._last) == len(rows)
 
     def add(self, row: Row) -> None:
@@ -120,7 +120,7 @@ class GrownCurves:
 
 
 class _Replaced(Exception):
-    """The tracker tells another history than the one that was kept."""
+    """The tracker reports another history than the stored one."""
 
 
 def curves_of(run: Run) -> tuple[Curves, str]:

@@ -104,14 +104,14 @@ def _keep_down(run: MonitoredRun, name: str, job: Job | None, reason: str) -> st
 
 
 def _close(run: MonitoredRun, name: str) -> None:
-    """A stop that was interrupted after the scheduler had been told is done."""
+    """A stop that was interrupted after the scheduler had the request is done."""
     intended = run.record.memory().intended.get(write_key(Verb.STOP, name))
     if intended:
         run.record.append(stopped(intended, name, intended.what.partition(": ")[2]))
 
 
 def intended_once(run: MonitoredRun, key: str, what: str) -> Intended:
-    """The intent in the record; that of an interrupted call goes on."""
+    """The intent in the record; an interrupted call continues with its own."""
     memory = run.record.memory()
     if key not in memory.intended:
         run.record.append(Intended(at=now(), key=key, attempt=memory.attempt(key), what=what))
@@ -142,7 +142,7 @@ def _still_there(job: Job, name: str) -> Job:
 
 
 def find_job(run: MonitoredRun, name: str) -> Job | None:
-    """The job as its scheduler tells; None where every source was read and there is none."""
+    """The job as its scheduler reports it; None where every source was read and there is none."""
     job = _look(run, name, ", so nothing was done")
     if job is not None and job.state.in_doubt:
         raise CouldNotLook(

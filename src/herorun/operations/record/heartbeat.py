@@ -43,13 +43,13 @@ def _document(run: MonitoredRun) -> dict[str, Any]:
 
 
 def babysitter_pid(run: MonitoredRun) -> int | None:
-    """The process that wrote the heartbeat; None where nobody tells."""
+    """The process that wrote the heartbeat; None if unknown."""
     pid = _document(run).get("pid")
     return pid if isinstance(pid, int) else None
 
 
 def who_watches(run: MonitoredRun) -> str:
-    """Its process, its machine and its last look, in brackets; empty where nobody tells."""
+    """Its process, its machine and its last look, in brackets; empty if unknown."""
     pid, owner, polled_at = babysitter_pid(run), _document(run).get("owner"), last_heartbeat(run)
     if pid is None or polled_at is None:
         return ""

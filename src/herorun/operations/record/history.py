@@ -82,7 +82,7 @@ def _read_history(
 
 
 def remote_faults(name: str, start: Path, record: Record) -> tuple[list[str], list[str]]:
-    """Faults in what the remote's branch tells beyond this clone's record, as launches and seals
+    """Faults in what the remote's branch contains beyond this clone's record, as launches and seals
     that nothing proves; and why it is unknown.
     """
     try:

@@ -70,7 +70,7 @@ def channels_for(run: MonitoredRun, urgency: Urgency) -> list[Channel]:
 
 
 def send_page(run: MonitoredRun, key: str) -> str:
-    """Send what waits under a post's key, and say why nobody took it; empty where it is told, or
+    """Send what waits under a post's key, and say why nobody took it; empty if it was sent, or
     was before.
     """
     settle_pages(run)

@@ -46,7 +46,7 @@ def ensure_watch(session: JobSession, start: Path) -> str:
 
 
 def handed_on(session: JobSession | None) -> dict[str, str]:
-    """What tells a process without a terminal whose it is."""
+    """What identifies the owner of a process without a terminal."""
     return {OWN: session.id} if session and session.agent == "manual" else {}
 
 
@@ -83,7 +83,7 @@ def register_one(
     options: dict[str, Any],
     at: datetime | None = None,
 ) -> JobSession | None:
-    """In the session of the one that launches; None where nobody is there to be told."""
+    """In the session of the one that launches; None if nobody is there to read it."""
     session = session_of_launch(start)
     if session is None:
         return None

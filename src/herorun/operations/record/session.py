@@ -62,7 +62,7 @@ def current_session(
 
 
 def session_of_launch(start: Path) -> JobSession | None:
-    """The same; None where neither an agent nor a person at a terminal is there to be told, as in
+    """The same; None if neither an agent nor a person at a terminal is there to read it, as in
     CI.
     """
     attended = _parse_session("", os.environ) is not None or _at_a_terminal()

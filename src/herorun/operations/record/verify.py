@@ -113,7 +113,7 @@ def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[s
 
 
 def seal_doubts(record: Record) -> list[str]:
-    """The seals that the journal tells of and no tag states."""
+    """The seals that the journal records and no tag states."""
     return [
         f"the seal {seal.tag} does not count: {message}"
         for seal, message in record.unproven_seals()

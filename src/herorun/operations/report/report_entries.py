@@ -170,7 +170,7 @@ def instance_entries(run: Run, memory: Memory) -> list[LaunchedEntry]:
 
 
 def _log_links(run: Run, instance: str) -> dict[str, str]:
-    """What the scheduler tells without asking its back end: a path, of another machine by
+    """What the scheduler knows without asking its back end: a path, of another machine by
     `log_place`, and a web page by `log_page`.
     """
     place, remote_place, page = (

@@ -53,7 +53,7 @@ def at_the_end(run: Run, memory: Memory, summary: RunSummary) -> RunSummary:
 
 
 def progress_at_seal(memory: Memory, summary: RunSummary) -> str:
-    """`~900/900`; where the seal tells no step, what was seen last."""
+    """`~900/900`; if the seal states no step, the last one seen."""
     if summary.step is None and memory.last_decided:
         return memory.last_decided.progress
     return progress(summary.step, summary.final_step)

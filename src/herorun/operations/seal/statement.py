@@ -143,7 +143,7 @@ def remembered(memory: Memory) -> dict[str, Any]:
 
 
 def _placement(memory: Memory, instance: str) -> dict[str, list[str]]:
-    """Where the scheduler tells: its nodes, and the images that they pulled."""
+    """Its nodes and the images that they pulled, if the scheduler reports them."""
     placement = memory.placements.get(instance)
     if placement is None:
         return {}

@@ -61,7 +61,7 @@ WORDS = {  # the launcher's own
 
 @dataclass(frozen=True)
 class LauncherOutput:
-    """All that was told so far. `events` are sentences, in order and each once."""
+    """All that was reported so far. `events` are sentences, in order and each once."""
 
     experiment: str = ""
     slurm: tuple[str, ...] = ()

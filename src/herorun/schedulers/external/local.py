@@ -104,7 +104,7 @@ class LocalById:
         return self._state / f"argv-of-{pid}"
 
     def _keep_log(self, pid: int) -> None:
-        """The file that its standard output goes to, while the system still tells: once it has
+        """The file that its standard output goes to, while the system still shows it: once it has
         ended, nobody can.
         """
         argv = self._kept_argv(pid)
@@ -196,7 +196,7 @@ def _began(born: str) -> datetime | None:
 
 
 def _argv_of(pid: str) -> bytes:
-    """Empty where the system tells nothing."""
+    """Empty if the system does not show it."""
     with suppress(OSError):
         return Path("/proc", pid, "cmdline").read_bytes()
     return b""

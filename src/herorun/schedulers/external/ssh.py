@@ -50,7 +50,7 @@ class Options(SshLogin):
 
 @dataclass(frozen=True)
 class _ProcessRecord:
-    """What the first look saw of it, while the box still told."""
+    """What the first look saw of it, while the machine still showed it."""
 
     born: str
     boot: str

@@ -68,12 +68,12 @@ def missing_shard(names: Iterable[str]) -> str:
 
 
 def last_touched(entries: Mapping[str, FileEntry], candidate: Candidate) -> datetime | None:
-    """When anything of a save under way changed, where the store tells."""
+    """When anything of a save under way changed, if the store reports it."""
     times = [entry.modified for entry in entries.values() if entry.modified]
     return max(times, default=candidate.modified)
 
 
 def modified(entries: Mapping[str, FileEntry], file: str, candidate: Candidate) -> datetime | None:
-    """When the marker changed, where the store tells; else what is known of the folder."""
+    """When the marker changed, if the store reports it; else the folder's own time."""
     entry = entries.get(file)
     return (entry.modified if entry else None) or candidate.modified

@@ -54,7 +54,7 @@ class Megatron(NamedLayout):
         return self._ranked(store, candidate, min(name for name in files if _RANK.fullmatch(name)))
 
     def _ranked(self, store: Store, candidate: Candidate, rank: str) -> Candidate:
-        """A folder of ranks tells no time on an object store; the first rank's files do."""
+        """A folder of ranks has no time on an object store; the first rank's files do."""
         inside = contents(store, f"{candidate.path}/{rank.rstrip('/')}")
         if not inside:
             return replace(candidate, problem=f"{rank} is empty")

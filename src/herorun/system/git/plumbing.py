@@ -47,7 +47,7 @@ def commit_files(
     who, text = _to_bytes(f"{_read_identity(repository)} {seconds}"), _to_bytes(message)
     if parent:
         try:
-            # an OSError, as of a full disk, is left to git, which tells it as it always did
+            # an OSError, as of a full disk, is left to git, which reports it as usual
             with swept(repository.common), contextlib.suppress(Elsewhere, OSError):
                 return commit_directly(repository, ref, parent, files, text, who)
         except StaleRef:

@@ -278,7 +278,7 @@ class Repository:
         return {name: oid for oid, _, name in rows if name}
 
     def config(self, key: str) -> str | None:
-        """The value in force; None where it is not set, or empty. One process tells all of them."""
+        """The value in force; None where it is not set, or empty. One process reads all of them."""
         listing = _set(self, ("config", "--list", "-z"), (0,), known_settings(self.common)).text
         return last_setting(listing, key)
 
