@@ -66,6 +66,28 @@ def test_one_thread_reads_for_one_run_after_another() -> None:
     assert len(threads - before) <= 1 and all(thread.daemon for thread in threads)
 
 
+@dataclass(frozen=True)
+class Other:
+    pass
+
+
+def test_a_slow_source_keeps_no_other_waiting() -> None:
+    is_other_read = Event()
+
+    def read_beside(asked: Asked) -> Beside:
+        assert is_other_read.wait(30)
+        return Beside()
+
+    def read_other(asked: Asked) -> Other:
+        is_other_read.set()
+        return Other()
+
+    sources = {Asked: Asked, Beside: read_beside, Other: read_other}
+    for kinds in ([Beside, Other], [Other, Beside]):
+        is_other_read.clear()
+        assert gather(kinds, sources, {Asked: Asked()})[Beside] == Beside()
+
+
 def test_a_source_that_raises_is_read_again_by_the_next() -> None:
     def read_asked() -> Asked:
         raise OSError("no answer")

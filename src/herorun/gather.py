@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from graphlib import TopologicalSorter
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from time import monotonic
 from typing import Any, TypeAlias
 
@@ -25,8 +25,10 @@ from herorun.system import progress
 
 Source: TypeAlias = Callable[..., Any]
 Kind: TypeAlias = Any  # an evidence type
+_Read: TypeAlias = tuple[tuple[str, str], Callable[[], tuple[Kind, Any]]]  # its run and name, too
 
 PROGRESS_INTERVAL = 0.5  # seconds between two updates of the progress line
+PATIENCE = 0.005  # seconds without an answer until what waits behind a slow read is read beside it
 
 # sources whose read has not come back, by run and name
 _reading: set[tuple[str, str]] = set()
@@ -56,7 +58,7 @@ def gather(
     graph = _needed(kinds, sources, given_evidence)
     order = TopologicalSorter(graph)
     order.prepare()
-    evidence, answers = dict(given_evidence), SimpleQueue[tuple[Kind, Any]]()
+    evidence, reads = dict(given_evidence), _Reads()
     place = given_evidence.get(Place)
     whose = (
         place.state if isinstance(place, Place) else ""
@@ -68,21 +70,24 @@ def gather(
                 order.done(kind)
                 continue
             inputs = [evidence[need] for need in graph[kind]]
-            _start_reading((whose, name_of(kind)), kind, sources.get(kind), inputs, answers)
+            _ask((whose, name_of(kind)), kind, sources.get(kind), inputs, reads)
             pending_count += 1
+        reads.start()
         if pending_count:
             progress.progress(
                 "reading the world",
                 len(evidence) - len(given_evidence),
                 len(graph.keys() - given_evidence.keys()),
             )
+            interval = PROGRESS_INTERVAL if reads.waiting.empty() else PATIENCE
             try:
-                kind, value = answers.get(
-                    timeout=max(0.0, min(PROGRESS_INTERVAL, until - monotonic()))
+                kind, value = reads.answers.get(
+                    timeout=max(0.0, min(interval, until - monotonic()))
                 )
             except Empty:
                 if monotonic() >= until:
                     break
+                reads.hurry()
                 continue
             evidence[kind], pending_count = value, pending_count - 1
             order.done(kind)
@@ -119,47 +124,93 @@ def _inputs(source: Source) -> tuple[Kind, ...]:
     return tuple(evidence_type(kind) for name, kind in hints.items() if name != "return")
 
 
-def _start_reading(
+def _ask(
     key: tuple[str, str],
     kind: Kind,
     source: Source | None,
     inputs: list[Any],
-    answers: SimpleQueue[tuple[Kind, Any]],
+    reads: "_Reads",
 ) -> None:
     if source is None:
-        answers.put((kind, Unavailable(f"nothing here reads {key[1]}")))
+        reads.answers.put((kind, Unavailable(f"nothing here reads {key[1]}")))
         return
     if key in _reading:
-        answers.put((kind, Unavailable("the last read has not come back yet")))
+        reads.answers.put((kind, Unavailable("the last read has not come back yet")))
         return
     _reading.add(key)
-    reader = _idle.pop() if _idle else _Reader()
-    reader.reads.put((key, partial(_read_source, kind, source, inputs), answers))
+    reads.waiting.put((key, partial(_read_source, kind, source, inputs)))
+
+
+class _Reads:
+    """What one look reads. One thread takes them one after another, for most are over in less time
+    than it takes to wake another; only what waits behind a slow one is read beside it.
+    """
+
+    def __init__(self) -> None:
+        self.waiting = SimpleQueue[_Read]()
+        self.answers = SimpleQueue[tuple[Kind, Any]]()
+        self._lock = Lock()
+        self._readers = 0
+
+    def start(self) -> None:
+        """See that somebody reads what waits."""
+        with self._lock:
+            missing = int(not self._readers and not self.waiting.empty())
+            self._readers += missing
+        self._begin(missing)
+
+    def hurry(self) -> None:
+        """Read all that waits at once."""
+        with self._lock:
+            missing = self.waiting.qsize()
+            self._readers += missing
+        self._begin(missing)
+
+    def _begin(self, count: int) -> None:
+        for _ in range(count):
+            reader = _idle.pop() if _idle else _Reader()
+            reader.looks.put(self)
+
+    def read(self, reader: "_Reader") -> None:
+        """Until nothing waits any more. The reader is idle before the last answer is told: who
+        hears of it may need one.
+        """
+        answer: tuple[Kind, Any] | None = None
+        while read := self._next():
+            if answer is not None:
+                self.answers.put(answer)
+            key, act = read
+            try:
+                answer = act()
+            finally:
+                _reading.discard(key)  # before it is told: anyone who hears of it may ask again
+        _idle.append(reader)
+        if answer is not None:
+            self.answers.put(answer)
+
+    def _next(self) -> _Read | None:
+        with self._lock:
+            try:
+                return self.waiting.get_nowait()
+            except Empty:
+                self._readers -= 1
+                return None
 
 
 class _Reader(Thread):
-    """Reads one source after another: each run of a fleet asks for two dozen, and a thread for each
-    of them costs more than most reads.
+    """Reads for one look after another: each run of a fleet asks for two dozen sources, and a
+    thread for each of them costs more than most reads.
     """
 
     def __init__(self) -> None:
         # A daemon: a hung read must not keep the babysitter from its next tick.
         super().__init__(name="reader", daemon=True)
-        self.reads: SimpleQueue[
-            tuple[tuple[str, str], Callable[[], tuple[Kind, Any]], SimpleQueue[tuple[Kind, Any]]]
-        ] = SimpleQueue()
+        self.looks: SimpleQueue[_Reads] = SimpleQueue()
         self.start()
 
     def run(self) -> None:
         while True:
-            key, act, answers = self.reads.get()
-            try:
-                answer = act()
-            finally:
-                _reading.discard(key)  # before it is told: anyone who hears of it may ask again
-            _idle.append(self)
-            answers.put(answer)
-            del act, answers, answer  # an idle thread keeps nothing of a run alive
+            self.looks.get().read(self)
 
 
 _idle: list[_Reader] = []
