@@ -11,7 +11,7 @@ DEVELOPMENT := import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))
 # collects all tests, which takes it eight seconds of CPU.
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 5 ] && echo 8 || echo $$(((3 * n + 1) / 2)))
 
-# The long tests mostly wait, and so do with two for each of the workers above.
+# The long tests mostly wait for processes and servers: twice as many workers.
 LONG_WORKERS ?= $(shell echo $$((2 * $(WORKERS))))
 
 BIN := $(VENV)/bin
