@@ -70,7 +70,7 @@ def gather(
                 order.done(kind)
                 continue
             inputs = [evidence[need] for need in graph[kind]]
-            _ask((whose, name_of(kind)), kind, sources.get(kind), inputs, reads)
+            _queue_read((whose, name_of(kind)), kind, sources.get(kind), inputs, reads)
             pending_count += 1
         reads.start()
         if pending_count:
@@ -124,7 +124,7 @@ def _inputs(source: Source) -> tuple[Kind, ...]:
     return tuple(evidence_type(kind) for name, kind in hints.items() if name != "return")
 
 
-def _ask(
+def _queue_read(
     key: tuple[str, str],
     kind: Kind,
     source: Source | None,
@@ -176,10 +176,10 @@ class _Reads:
         hears of it may need one.
         """
         answer: tuple[Kind, Any] | None = None
-        while read := self._next():
+        while request := self._next():
             if answer is not None:
                 self.answers.put(answer)
-            key, act = read
+            key, act = request
             try:
                 answer = act()
             finally:
