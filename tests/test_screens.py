@@ -22,7 +22,7 @@ from screens.wording import pin_wording, pinned
 
 FOLDER = Path(__file__).parent / "screens"
 SCREENS = all_screens()
-UNWRAPPED = ("completion", "metrics", "runbook", "schema")  # text for programs, and Markdown
+UNWRAPPED = ("chain", "completion", "metrics", "runbook", "schema", "timer")  # text for programs
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=[screen.name for screen in SCREENS])

@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -25,9 +26,23 @@ from herorun.core.goodput.latencies import Delay, Delays
 from herorun.core.goodput.states import WallTimeState
 from herorun.core.goodput.totals import GoodputTotals, Range
 from herorun.core.journal import Memory
-from herorun.core.patrol.advice import Advice, PatrolAdvice, PatrolCommands, PatrolState
+from herorun.core.patrol.advice import PatrolCommands
+from herorun.core.patrol.observation import (
+    Alive,
+    DiskRoom,
+    Gpu,
+    HostObservation,
+    LogEnd,
+    MemoryUse,
+)
+from herorun.core.patrol.summary_line import patrol_line
+from herorun.core.patrol.table import decide
 from herorun.core.recovery.classify import Cause
+from herorun.core.remote.job_chain import install_and_start
 from herorun.core.remote.runbook import RunbookFacts, render_runbook
+from herorun.core.remote.target import SshLogin
+from herorun.core.remote.timer import TimerRequest, cron, removal
+from herorun.core.remote.watchdog import watchdog
 from herorun.core.replay import Replay, ReplayResult
 from herorun.core.retention import (
     KeptCheckpoint,
@@ -46,19 +61,20 @@ from herorun.operations.jobs.discover import SearchedPlace
 from herorun.operations.jobs.poll import JobStatus
 from herorun.operations.launch.launch import LaunchOutcome
 from herorun.operations.launch.preflight import plan_json
-from herorun.operations.orders.order import OrderOutcome
+from herorun.operations.orders.note import _describe_queued
 from herorun.operations.orders.trust import TrustQuestion
-from herorun.operations.orders.waive import WaiverProposal
 from herorun.operations.record.verify import Verified
-from herorun.operations.remote.wait import Ended
+from herorun.operations.remote.patrol import PatrolTick
 from herorun.operations.remote.watchers import WatcherRow
 from herorun.operations.report.comparison import Compared
 from herorun.operations.report.goodput import Account
 from herorun.operations.report.report import RunReport
 from herorun.operations.seal.seal import SealOutcome
+from herorun.record.model import Pushed
 from herorun.schemas.boxes import WatchedRun
 from herorun.schemas.runs import ListEntry, Note
 from herorun.system.process_registry import RegisteredWatcher, UnregisteredProcess
+from screens.orders import order_screens
 from screens.rendering import Screen
 from screens.states import (
     AWAITED,
@@ -92,10 +108,15 @@ def raising(error: Exception) -> Any:
     return raises
 
 
+LONG_AGO = (an_instance(1, started=NOON - timedelta(hours=10)),)
+JOURNAL_FAULT = (
+    "The record of old is damaged: journal/20260101.jsonl, line 7: not a journal line. "
+    "`herorun verify old` shows more; nothing was changed."
+)
 WATCHDOG = {
-    "fresh": "the last successful tick was at 2026-01-01 11:55 UTC; one is due every 15m",
-    "stale": "the last successful tick was at 2026-01-01 08:00 UTC; one is due every 15m",
-    "not-watched": "sealed as herorun/tiny/seal-1",
+    "fresh": Memory(instances=LONG_AGO, last_seen=NOON - timedelta(minutes=5)),
+    "stale": Memory(instances=LONG_AGO, last_seen=NOON - timedelta(hours=4)),
+    "not-watched": Memory(),
 }
 
 
@@ -154,7 +175,7 @@ def gates() -> Iterator[Screen]:
         outcome = LaunchOutcome(
             preflight=preflight(*changes),
             launched=LAUNCHED if state == "clear" else None,
-            babysitter="process 4711 on this machine, every 15m",
+            babysitter="process 4711, log /work/.herorun/tiny/babysit.log",
             log="/data/jobs/tiny-1/job.log" if state == "clear" else "",
         )
         yield known(f"launch-{state}", "launch tiny", target, outcome)
@@ -228,35 +249,22 @@ def watching() -> Iterator[Screen]:
 
 # --- orders ---------------------------------------------------------------------------------------
 
-ORDERS: Mapping[str, tuple[str, str]] = {
-    "ack tiny": ("orders.acknowledge.acknowledge", "acknowledged throughput-leak"),
-    "approve tiny": ("orders.acknowledge.answer", "the relaunch of tiny-1 is approved"),
-    "deny tiny --reason why": ("orders.acknowledge.answer", "the relaunch of tiny-1 is refused"),
-    "pause tiny --until 2h --reason why": ("orders.pause.pause", "paused until 14:00 UTC"),
-    "resume tiny": ("orders.pause.resume", "the pause ended"),
-    "stop tiny --reason why": ("orders.stop_and_relaunch.stop", "job-tiny-1 was stopped"),
-    "relaunch tiny": ("orders.stop_and_relaunch.relaunch_by_hand", "tiny-2 is job job-tiny-2"),
-    "rollback tiny --to 41000 --reason why": ("orders.rollback.rollback", "back at step 41000"),
-    "fork tiny tiny-b --from 41000 --reason why": ("orders.fork.fork", "tiny-b starts at 41000"),
-    "handoff tiny --take": (
-        "orders.handoff.take_over",
-        "ada@box monitors it from now on: `herorun babysit tiny`",
-    ),
-}
+WAIVED_RUN = SimpleNamespace(**vars(RUN), file=SimpleNamespace(path="runs/tiny.toml"))
 
 
 def orders() -> Iterator[Screen]:
-    warning = "no babysitter runs on this machine: `herorun babysit tiny` starts one"
-    for argv, (target, text) in ORDERS.items():
-        outcome = OrderOutcome(RUN, text, 0, (warning,))
-        yield known(argv.split()[0], argv, target, outcome)
+    yield from order_screens()
     argv = "note tiny --status a --evidence b --decision c --next d"
     note = Note(slug="tiny", commit="4f" * 20, pushed=True, queued=False, warning="")
     yield known("note", argv, "orders.note.add_note", note)
     queued_note = replace_note(note)
     yield known("note-queued", argv, "orders.note.add_note", queued_note)
-    proposal = WaiverProposal('[[waiver]]\ncheck = "dirty-tree"\n', "a person signs it")
-    yield known("waive", "waive dirty-tree tiny", "orders.waive.propose", proposal)
+    proposed = {
+        f"{OPERATIONS}orders.waive.open_run": WAIVED_RUN,
+        f"{OPERATIONS}orders.waive.preflight": preflight(DIRTY),
+        f"{OPERATIONS}orders.waive.now": NOON,
+    }
+    yield Screen("waive", "waive dirty-tree tiny", {**OPENED, **proposed})
     question = TrustQuestion(
         slug="tiny",
         repository=Path("/work"),
@@ -272,13 +280,23 @@ def orders() -> Iterator[Screen]:
 
 
 def replace_note(note: Note) -> Note:
-    warning = "the note is queued in this clone, /work, and not on origin yet"
+    run = SimpleNamespace(
+        lock=lambda name: "no such lock",
+        repository=SimpleNamespace(main="/work"),
+        record=SimpleNamespace(remote="origin"),
+    )
+    warning = _describe_queued(run, Pushed("origin does not answer: connection timed out"))
     return note.model_copy(update={"pushed": False, "queued": True, "warning": warning})
 
 
 # --- looking closer -------------------------------------------------------------------------------
 
 STEP = "/data/tiny/step-"
+NEEDED = f"{STEP}200 is needed now: the newest complete one"
+LOST_EVIDENCE = "the evidence of Metrics is not what the tick saw: its digest differs"
+CHANGED = "4f4f4f4f4: journal/20260101.jsonl was changed before its end"
+NOT_FETCHED = "the record is not in this clone: `git fetch origin herorun/logbook/tiny`"
+WATCHED = "is watched by process 4711, log /home/ada/watch.log"
 SAVED = (
     SizedCheckpoint(a_checkpoint(100), 4 << 30, 12, "sha256:aa"),
     SizedCheckpoint(a_checkpoint(200, problem="metadata.json is missing"), None, None),
@@ -348,10 +366,22 @@ ANSWER_GATES = {
     ComparisonAnswer.UNKNOWN: ["grad_norm mean <= +5%"],
 }
 PARTS = (
-    DoctorPart("git", "origin", Fit.WORKS, "answers, and takes pushes"),
-    DoctorPart("scheduler", "slurm", Fit.BROKEN, "sbatch is not there", "load the module slurm"),
-    DoctorPart("store", "gs://b", Fit.UNSEEN, "no answer in 20 s", "check the network"),
-    DoctorPart("notify", "mail", Fit.UNCHECKED, "--send-test sends one message"),
+    DoctorPart("git", "remote origin", Fit.WORKS, "can be read: 12 refs"),
+    DoctorPart(
+        "scheduler",
+        "slurm",
+        Fit.BROKEN,
+        "sbatch is not on the PATH",
+        "Install it, or work where slurm is: the contract's [scheduler] kind is 'slurm'.",
+    ),
+    DoctorPart("tracker", "wandb tiny", Fit.UNSEEN, "api.wandb.ai does not answer"),
+    DoctorPart(
+        "clock",
+        "this machine",
+        Fit.UNCHECKED,
+        "not behind the newest commit here (2026-01-01 11:00:00 UTC); NTP was not checked: "
+        "timedatectl is not on this machine",
+    ),
 )
 
 
@@ -359,7 +389,11 @@ def closer() -> Iterator[Screen]:
     listing = CheckpointListing(SAVED, NOON)
     target = "checkpoints.list.list_with_taints"
     yield known("checkpoints-list", "checkpoints list tiny", target, listing)
-    pruned = Pruned((f"{STEP}100",), ((f"{STEP}200", "it changed"),), 4 << 30)
+    pruned = Pruned(
+        (f"{STEP}100",),
+        ((f"{STEP}200", NEEDED),),
+        4 << 30,
+    )
     replacements = {"checkpoints__list__read_plan": PLAN}
     argv = "checkpoints prune tiny --plan plan.json"
     yield known("checkpoints-prune", argv, "checkpoints.prune.prune", pruned, **replacements)
@@ -379,7 +413,13 @@ def closer() -> Iterator[Screen]:
     ticks = (
         Replay(NOON, "0.1.0", True, ReplayResult.SAME),
         Replay(NOON, "0.1.0", False, ReplayResult.DIFFERS, ("loss-spike: silent -> fires",)),
-        Replay(NOON, "0.1.0", True, ReplayResult.UNKNOWN, why="its evidence is gone"),
+        Replay(
+            NOON,
+            "0.1.0",
+            True,
+            ReplayResult.UNKNOWN,
+            why="the evidence of Metrics is not what the tick saw: its digest differs",
+        ),
     )
     replayed = ReplayedTicks("tiny", None, "sha256:aa", ticks)
     yield known("replay", "replay tiny", "babysit.replay.replay_run", replayed)
@@ -395,14 +435,14 @@ def closer() -> Iterator[Screen]:
     target = "record.verify.open_record"
     yield known("logbook-show", "logbook show tiny", target, RUN.record)
     target = "record.verify.verify_run"
-    broken = replace(verified, faults=("entry 7 was changed after it was published",))
+    broken = replace(verified, faults=(CHANGED,))
     yield known("verify-blocked", "verify tiny", target, broken)
     for state, fields in {
         "clear": {},
-        "blocked": {"faults": ["file model.safetensors has other content"]},
-        "unknown": {"unproven": ["the tag on origin: it does not answer"]},
+        "blocked": {"faults": ["the checkpoint /data/tiny/step-100000 is gone"]},
+        "unknown": {"unproven": [NOT_FETCHED]},
     }.items():
-        words = ["the tag has a message that matches its statement"]
+        words = ["the checkpoint /data/tiny/step-100000 is unchanged, by the digests of its files"]
         proof = SealProof("herorun/tiny/seal-1", proven=words, **fields)
         documents = {
             f"{OPERATIONS}seal.verify.verify_seal": proof,
@@ -413,7 +453,6 @@ def closer() -> Iterator[Screen]:
 
 # --- machines and jobs ----------------------------------------------------------------------------
 
-ADVICE = (Advice("stalled", "no step for 41m", "herorun -C /work status tiny"),)
 BOX_RUN = a_contract(
     goal="learn to count",
     stop_when="the loss rises for 500 steps",
@@ -423,9 +462,10 @@ BOX_RUN = a_contract(
 )
 WAYS = PatrolCommands(
     resume="herorun -C /work status tiny",
-    chain="scp chain.sh box: && ssh box sh chain.sh",
+    chain=install_and_start(BOX_RUN, "/work", SshLogin(host="box")),
     transfer=(("/data/set", "rsync -a data/set/ box:/data/set"),),
-    remove="systemctl --user disable --now herorun-tiny.timer",
+    remove=removal("tiny"),
+    logs="herorun -C /work logs tiny",
 )
 RUNBOOK_FACTS = RunbookFacts(
     top="/work",
@@ -434,15 +474,43 @@ RUNBOOK_FACTS = RunbookFacts(
     owner="ada@laptop",
     instances=(("tiny-1", "job-tiny-1", "2026-01-01 02:00 UTC"),),
     sealed="",
-    branch="herorun/tiny",
+    branch="herorun/logbook/tiny",
     remote="origin",
     written_at="2026-01-01 12:00 UTC",
 )
-PATROLS: Mapping[str, PatrolAdvice] = {
-    "running": PatrolAdvice(PatrolState.RUNNING, ()),
-    "stalled": PatrolAdvice(PatrolState.RUNNING, ADVICE),
-    "unknown": PatrolAdvice(PatrolState.UNKNOWN, ()),
+GIB = 1 << 30
+AT_WORK = HostObservation(
+    NOON,
+    "tiny-1",
+    "box",
+    Alive.YES,
+    log=LogEnd("step 41200 loss 2.314", 41_200, size=4000, age=3.0),
+    disks={"/data": DiskRoom(500 * GIB, 1000 * GIB, 900, 1000)},
+    output_age=30.0,
+    gpus=(Gpu("0", 91.0), Gpu("1", 89.0)),
+    memory=MemoryUse(40 * GIB, 100 * GIB, 0.4, 0),
+)
+FROZEN = LogEnd("step 41200 loss 2.314", 41_200, size=4000, age=2460.0)
+FAILED_JOB = {"alive": Alive.NO, "why": "tiny-1 ended as failed: exit code 1"}
+UNREACHABLE = "box does not answer: ssh: connect to host box port 22: Connection timed out."
+HOSTS: Mapping[str, HostObservation] = {
+    "running": AT_WORK,
+    "stalled": replace(AT_WORK, log=FROZEN, output_age=2460.0),
+    "down": replace(AT_WORK, **FAILED_JOB),
+    "unknown": replace(AT_WORK, alive=Alive.UNKNOWN, unreachable=UNREACHABLE),
 }
+
+
+def patrolled(host: HostObservation) -> PatrolTick:
+    advice = decide(host, WAYS)
+    return PatrolTick(host, advice, patrol_line(host, advice), None)
+
+
+def waits_for(host: HostObservation) -> Any:
+    """An observer that sees this host each time."""
+    return lambda *_: lambda: (host, decide(host, WAYS), {})
+
+
 ENTRY = {"type": "slurm", "id": "4711", "last_status": "RUNNING", "description": "MMLU"}
 WAIT = RegisteredWatcher(
     kind="await",
@@ -459,29 +527,38 @@ SESSION = SimpleNamespace(id="s", agent="a", file="/home/ada/.agents/jobs/s.json
 
 
 def machines() -> Iterator[Screen]:
-    line, silent = "12:00 tiny on box: alive, step 41200", "12:00 tiny on box: unknown: no answer"
-    for state, advice in PATROLS.items():
-        observation = SimpleNamespace(
-            line=silent if state == "unknown" else line, assessment=advice
-        )
-        yield known(f"patrol-{state}", "box patrol tiny", "remote.patrol.patrol", observation)
-    reached = Ended(0, "step 5000 is reached", line, 3, PATROLS["running"])
-    gave_up = "gave up after 3 queries: the box does not answer. Check it yourself"
-    ended = Ended(3, gave_up, "", 3, None)
-    yield known("wait-reached", "box wait tiny --step 5000", "remote.wait.wait_for", reached)
-    yield known("wait-unknown", "box wait tiny --step 5000", "remote.wait.wait_for", ended)
-    timer = SimpleNamespace(text="*/15 * * * * herorun -C /work box patrol tiny\n")
+    for state, host in HOSTS.items():
+        argv = "box patrol tiny"
+        yield known(f"patrol-{state}", argv, "remote.patrol.patrol", patrolled(host))
+    waiting = {
+        "herorun.system.process_registry.registered": lambda *_: nullcontext(),
+        f"{OPERATIONS}remote.wait.replaced": [],
+        f"{OPERATIONS}remote.wait.now": NOON,
+    }
+    for state, name in {"reached": "running", "unknown": "unknown", "over": "down"}.items():
+        observer = {f"{OPERATIONS}remote.wait.observer_of_run": waits_for(HOSTS[name])}
+        step = 41_200 if state == "reached" else 50_000
+        argv = f"box wait tiny --step {step} --max 1"
+        yield Screen(f"wait-{state}", argv, {**OPENED, **waiting, **observer})
+    asked = TimerRequest(
+        "tiny",
+        "/work",
+        "/usr/bin/herorun",
+        "patrol",
+        timedelta(minutes=15),
+        80.0,
+        notifies=False,
+    )
+    timer = SimpleNamespace(text=cron(asked))
     yield known("timer", "box timer tiny --for cron", "remote.timer.timer_of", timer)
     page = render_runbook(BOX_RUN, WAYS, RUNBOOK_FACTS)
     yield known("runbook", "box runbook tiny --out -", "remote.runbook.page_of", page)
-    chain = "herorun.core.remote.job_chain"
-    chained = {
-        f"{chain}.script_of": "#!/bin/sh\n",
-        f"{chain}.install_and_start": "scp chain.sh box: && ssh box sh chain.sh",
-    }
-    yield Screen("chain", "box chain tiny", {**OPENED, **chained})
+    chained = SimpleNamespace(**{**vars(RUN), "contract": BOX_RUN})
+    chain_run = {"herorun.runs.watched_run": lambda *_, **__: (chained, "")}
+    yield Screen("chain", "box chain tiny", {**OPENED, **chain_run})
     for state in WATCHDOG:
-        observation = WatchedRun(slug="tiny", monitor=state, why=WATCHDOG[state])
+        silence = watchdog("tiny", WATCHDOG[state], RUN.contract, {}, NOON)
+        observation = WatchedRun.of(silence, run="healthy", issue_comment="")
         yield known(
             f"watchdog-{state}", "box watchdog tiny", "babysit.watchdog.watch_run", observation
         )
@@ -496,7 +573,7 @@ def machines() -> Iterator[Screen]:
         error="",
     )
     unread = {"slug": "old", "stage": "unknown", "run": None, "last_seen": None, "progress": ""}
-    broken = entry.model_copy(update={**unread, "error": "its journal is damaged"})
+    broken = entry.model_copy(update={**unread, "error": JOURNAL_FAULT})
     yield Screen("list", "list", {f"{OPERATIONS}report.listing.list_runs": [broken, entry]})
     instance = SimpleNamespace(name="tiny-1")
     replacements = {
@@ -532,7 +609,7 @@ def machines() -> Iterator[Screen]:
     yield Screen("jobs-watch", "jobs watch --once", {**session_read, **checked})
     add = {
         f"{OPERATIONS}record.registry.register": None,
-        f"{OPERATIONS}record.registry.ensure_watch": "is watched by process 4711",
+        f"{OPERATIONS}record.registry.ensure_watch": WATCHED,
     }
     yield Screen("jobs-add", "jobs add local /data/jobs/loose-1", {**session_read, **add})
     remove = {

@@ -87,10 +87,19 @@ def _cells(summary: RunSummary, at: datetime, size: Size) -> list[Any]:
         Text(format_last_tick(summary, at, size.short)),
         Text(format_progress(summary, size.bar)),
         Text(format_loss(summary, size.curve)),
-        Text(format_pace(summary, size.short), "yellow" if _slow(summary) else ""),
+        _speed(summary, size.short),
         Text(format_checkpoint(summary, size.short)),
         Text(format_tick(summary, at)),
     ]
+
+
+def _speed(summary: RunSummary, short: bool) -> Any:
+    """That of now: what no longer trains, and what cannot be read, has none."""
+    from rich.text import Text
+
+    if summary.error or summary.run not in TRAINS:
+        return Text("-")
+    return Text(format_pace(summary, short), "yellow" if _slow(summary) else "")
 
 
 def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:

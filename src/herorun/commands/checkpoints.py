@@ -160,7 +160,8 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
         output.show_json(outcome.document())
     else:
         for path, why in outcome.remaining:
-            output.show_line(f"kept     {output.clean(path)}: {output.clean(why)}")
+            reason = output.clean(why.removeprefix(f"{path} "))
+            output.show_line(f"kept     {output.clean(path)}: {reason}")
         output.show_line(
             f"{len(outcome.deleted)} of {len(prune_plan.victims)} deleted, {format_size(outcome.bytes)} freed"
         )

@@ -72,7 +72,7 @@ def _show(parts: "Sequence[DoctorPart]") -> None:
             )
         )
         if part.fix:
-            out.print(f"    fix: {output.clean(part.fix)}")
+            output.hang(out, "    ", f"fix: {output.clean(part.fix)}")
     count = {fit: sum(part.status is fit for part in parts) for fit in Fit}
     summary = f"{count[Fit.WORKS]} ok, {count[Fit.BROKEN]} failed, {count[Fit.UNSEEN]} unknown"
     summary += f", {count[Fit.UNCHECKED]} skipped" if count[Fit.UNCHECKED] else ""

@@ -80,6 +80,11 @@ def _show_record(verification: "Verified") -> None:
         f"{count(verification.commits, 'commit')}, {count(len(verification.faults), 'fault')}"
         f"{' in the record' + sealed if sealed else ''}"
     )
+    if verification.faults:
+        output.show_line(
+            "next: do not launch or seal before each fault is explained: `git log` on the record's "
+            "branch shows who pushed what"
+        )
 
 
 def verify_tag(start: str, tag: str, offline: bool, as_json: bool) -> int:
@@ -107,3 +112,7 @@ def _show_seal(proof: "SealProof") -> None:
             output.show_line(f"{word.removesuffix('s')}: {output.clean(line)}")
     faults = count(len(proof.faults), "fault")
     output.show_line(f"{proof.verdict}: {faults}, {len(proof.unproven)} not proven")
+    if proof.faults:
+        output.show_line("next: do not rely on this seal before each fault is explained")
+    elif proof.unproven:
+        output.show_line(f"next: herorun verify {proof.tag} (once that can be read)")

@@ -59,4 +59,9 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
     for each in answers:
         suffix = f" (posted: {each.issue_comment})" if each.issue_comment else ""
         output.show_line(f"{each.slug}: monitor {each.monitor}: {output.clean(each.why)}{suffix}")
+        if each.monitor == "stale":
+            output.show_line(
+                f"  next: check the machine of its babysitter, and start `herorun babysit "
+                f"{each.slug}` there; or take it over: `herorun handoff {each.slug} --take`"
+            )
     return worst(codes)

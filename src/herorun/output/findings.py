@@ -89,6 +89,8 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
         "not checked until then",
         [effect for effect in effects if effect["outcome"] == "unknown"],
     )
+    if mark_of(finding) == "lenient":
+        hang(out, INDENT, 'NOT ENFORCED: with [policy] mode = "enforce" this blocks the launch')
     hang(out, INDENT, f"fix: {finding['fix']}")
 
 
@@ -234,7 +236,8 @@ def _describe_verdict(answer: Any) -> str:
     if not answer.policy:
         return tally
     strict = answer.report.would_be.upper()
-    return f"{tally}; [policy] mode is {answer.report.mode}, and enforce would give {strict}"
+    mode = f"[policy] mode is {answer.report.mode}, and enforce would give {strict}"
+    return f"{'NOT ENFORCED; ' if answer.report.overlooked else ''}{tally}; {mode}"
 
 
 def plan_rows(plan: Any) -> list[tuple[str, str]]:

@@ -193,7 +193,10 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
     for missing in document["missing_evidence"]:
         yield f"  missing    {_missing_evidence(missing)}"
     for key in document["unfinished_actions"]:
-        yield f"  unfinished {clean(key.replace('/', ' ', 1))}: outcome unknown"
+        yield (
+            f"  unfinished {clean(key.replace('/', ' ', 1))}: outcome unknown; next: find out "
+            "whether it happened, see `herorun explain unfinished-action`"
+        )
     yield from _questions(document)
 
 
@@ -239,9 +242,14 @@ def _because(reason: str) -> str:
 
 def show_patrol(line: str, advice: Sequence[Any]) -> None:
     """One tick of a patrol: its line, then what applies; a result word for word, line by line."""
-    print(clean(line))
+    out = console()
+    hang(out, "", clean(line))
     for each in advice:
         for part in each.message.splitlines():
-            print(f"  {clean(part)}")
+            if each.row == "result":
+                out.print(f"  {clean(part)}", soft_wrap=True)
+            else:
+                hang(out, "  ", clean(part))
         if each.command:
-            print(f"    {clean(each.command)}")
+            out.print(f"    {clean(each.command)}", soft_wrap=True)  # to be copied whole
+    sys.stdout.flush()

@@ -133,7 +133,7 @@ def test_it_says_where_and_which_way():
     assert mentions(said.subject, "resume", "50")
     both = asked(compared=9, median=0.01, worst=-0.01, worst_step=52, worst_new=1.5)
     assert mentions(both.message, "52", "1.51", "1.5", "lower")
-    assert mentions(said.message, "9 equal", "0.0100", "0.0100", "52", "lower", "51")
+    assert mentions(said.message, "9 steps", "0.0100", "0.0100", "52", "lower", "51")
 
 
 def test_each_limit_is_the_contracts():
@@ -246,7 +246,7 @@ def test_without_a_fixed_order_the_mean_of_equal_steps_tells(shift, compared, ou
 
 def test_a_mean_that_is_off_is_said_in_per_cent():
     assert mentions(
-        asked(compared=50, shift=math.log(1.015), **NOISY).message, "+1.50%", "average", "50 equal"
+        asked(compared=50, shift=math.log(1.015), **NOISY).message, "+1.50%", "average", "50 steps"
     )
 
 

@@ -20,8 +20,10 @@ def test_a_start_without_a_source_run_is_warned_of():
     assert unverified_lineage.response is Response.WARN
 
 
-def test_a_source_run_passes():
-    assert ask(**{"from": f"{PARENT}/step-100", "source_run": "parent"}).outcome is Outcome.PASS
+def test_a_source_run_is_judged_by_another_check():
+    verdict = ask(**{"from": f"{PARENT}/step-100", "source_run": "parent"})
+
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
 
 
 def test_a_run_with_a_past_goes_on_from_its_own():

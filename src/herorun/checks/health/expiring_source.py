@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
+from herorun.core.durations import format_span
 from herorun.core.evidence import Job, Now, RecoverySource
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.lazy_dataclass import dataclass
@@ -45,5 +46,8 @@ def expiring_source(
     within = max_age if job.state.live else limits.ended
     message = f"{source.path} is deleted at {source.expires:%Y-%m-%dT%H:%MZ}: {source.rule}"
     if source.expires - now.at < within:
-        return failed(f"{message}; a recovery needs it", subject=source.path)
-    return passed(message, subject=source.path)
+        return failed(
+            f"{message}; that is in less than {format_span(within)}, and a recovery needs it",
+            subject=source.path,
+        )
+    return passed(f"{message}; not within {format_span(within)}", subject=source.path)

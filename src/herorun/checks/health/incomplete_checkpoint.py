@@ -29,7 +29,7 @@ def incomplete_checkpoint(
     """One answer for each, by its path. One whose store reports no time is only listed."""
     incomplete = [c for c in checkpoints.candidates if c.incomplete and not c.alike]
     if not incomplete:
-        return [passed("no checkpoint is incomplete for long")]
+        return [passed("every checkpoint in the listing is complete")]
     took = timedelta(seconds=save.seconds) if isinstance(save, SaveTime) else timedelta()
     most = max(limits.least, limits.saves * took)
     return [_judge_candidate(candidate, now, most) for candidate in incomplete]
@@ -40,9 +40,10 @@ def _judge_candidate(candidate: Candidate, now: Now, most: timedelta) -> Verdict
         message = f"{candidate.path} is not complete, and its store does not tell since when"
         return not_applicable(message, candidate.problem, subject=candidate.path)
     idle = now.at - candidate.modified
-    message = f"{candidate.path} last changed {format_span(idle)} ago: {candidate.problem}"
-    return (
-        failed(message, subject=candidate.path)
-        if idle > most
-        else passed(message, subject=candidate.path)
-    )
+    message = f"{candidate.path} last changed {format_span(idle)} ago"
+    limit = format_span(most)
+    if idle > most:
+        message += f", more than the limit of {limit}, and is not complete: {candidate.problem}"
+        return failed(message, subject=candidate.path)
+    message += f" and may still be written, up to {limit}: {candidate.problem}"
+    return passed(message, subject=candidate.path)

@@ -9,7 +9,7 @@ than was given, let the script start from `HERORUN_START`, or declare `[command]
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Job, Nothing, Receipt, Unavailable
-from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.notify.escalation import EscalationReason
 
 
@@ -31,8 +31,9 @@ def refused_at_check_in(job: Job, receipt: Receipt | Nothing | Unavailable) -> V
         )
     if isinstance(receipt, Unavailable):
         return unknown(f"could not read the receipt: {receipt.why}", subject=job.instance)
-    phrase = "checked in" if ours else "has not checked in"
-    return passed(f"{job.instance} {phrase}", subject=job.instance)
+    if ours is None:
+        return not_applicable(f"{job.instance} has not checked in", subject=job.instance)
+    return passed(f"{job.instance} checked in as admitted", subject=job.instance)
 
 
 def _reasons(receipt: Receipt | None) -> str:

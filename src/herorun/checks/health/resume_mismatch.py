@@ -112,7 +112,7 @@ def _compare_after_warmup(resume: Resume, exact: bool, limits: Limits) -> Verdic
     if resume.fall is None and resume.offset < -_least(resume, limits):
         return unknown(f"not comparable: {level}, and there are too few earlier rows")
     if resume.overlapped:
-        return passed(f"equal steps differ as other data would, and {level}")
+        return passed(f"the steps that both attempts logged differ as with other data, and {level}")
     return passed(f"no step was logged twice, and {level}")
 
 
@@ -167,7 +167,8 @@ def _least(resume: Resume, limits: Limits) -> float:
 def _shifted(resume: Resume) -> str:
     most = f", most at step {resume.worst_step} ({_losses(resume)[:-2]})"
     return (
-        f"the loss is {math.expm1(resume.shift):+.2%} on average at {count(resume.compared, 'equal step')}"
+        f"the loss is {math.expm1(resume.shift):+.2%} on average at {count(resume.compared, 'step')} "
+        f"up to {resume.high_water} that both attempts logged"
         f"{'' if resume.worst_new is None else most}"
     )
 
@@ -183,7 +184,8 @@ def _differs(resume: Resume) -> str:
 
 def _equal(resume: Resume) -> str:
     return (
-        f"{count(resume.compared, 'equal step')} {'differs' if resume.compared == 1 else 'differ'}"
+        f"the loss at {count(resume.compared, 'step')} up to {resume.high_water} that both attempts "
+        "logged differs"
     )
 
 

@@ -30,10 +30,11 @@ def stale_monitor(
 ) -> list[Verdict]:
     """One answer for another machine that holds the lease, and one for another process on this one."""
     most = max(limits.least, limits.cadences * cadence.every)
+    limit = f"; the limit is {format_span(most)}"
     verdicts = []
     if isinstance(lease, LeaseSeen) and not lease.mine:
         idle = now.at - lease.unchanged_since
-        message = f"the lease of {lease.owner} has not moved for {format_span(idle)}{lease.caveat}"
+        message = f"the lease of {lease.owner} has not been renewed for {format_span(idle)}{limit}{lease.caveat}"
         verdicts.append(
             failed(message, subject=lease.owner)
             if idle > most
@@ -41,7 +42,7 @@ def stale_monitor(
         )
     if heart.held and not heart.own and heart.at:
         idle = now.at - heart.at
-        message = f"the babysitter on this machine last wrote {format_span(idle)} ago"
+        message = f"the babysitter on this machine last wrote {format_span(idle)} ago{limit}"
         verdicts.append(
             failed(message, subject="this machine")
             if idle > most

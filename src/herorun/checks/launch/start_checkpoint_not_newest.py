@@ -80,7 +80,7 @@ def _elsewhere(start_text: str, latest: Candidate | None) -> Verdict | None:
 def _judge_choice(choice: Candidate, good: Checkpoints, reason: str) -> Verdict:
     message = _older(choice, good.newest) or _ambiguous(choice, good)
     if message and reason:
-        return passed(f"{message}; chosen because: {reason}", subject=choice.path)
+        return passed(f"accepted for the stated reason ({reason}): {message}", subject=choice.path)
     if message:
         return failed(message, subject=choice.path)
     unreadable = next((c for c in good.candidates if c.unread and c.step > choice.step), None)

@@ -25,6 +25,8 @@ from herorun.core.identity.resume_matrix import Intent, Weight, judge_resume
 from herorun.core.plan import Plan, TrackerRun
 
 ONE_HOST = 8  # accelerators
+AUTO_REFUSED = "; refused for a hero run and for more than one host"
+AUTO_ALLOWED = "; accepted, because this is no hero run and it fits one host"
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
@@ -77,4 +79,6 @@ def _about_id(
     refused = judgement.weight is Weight.FAIL or (
         judgement.weight is Weight.WARN and not one_machine
     )
+    if judgement.weight is Weight.WARN:
+        message += AUTO_REFUSED if refused else AUTO_ALLOWED
     return failed(message, subject=run.id) if refused else passed(message, subject=run.id)

@@ -8,7 +8,7 @@ Fix: name the recorded run that wrote it in `[start] source_run`.
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import History
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, failed, not_applicable
 from herorun.core.lineage import is_under
 from herorun.core.plan import Plan
 
@@ -21,8 +21,8 @@ def unverified_lineage(contract: Contract, plan: Plan, history: History) -> Verd
     if is_under(start.path, (root for instance in history.instances for root in instance.roots)):
         return not_applicable("the run continues from its own checkpoint", subject=start.path)
     if contract.start.source_run:
-        return passed(
-            f"the contract says that {contract.start.source_run} wrote it", subject=start.path
+        return not_applicable(
+            f"the contract names {contract.start.source_run}: see wrong-lineage", subject=start.path
         )
     return failed(
         f"the lineage of {start.path} is unverified: no source_run is named", subject=start.path

@@ -31,6 +31,7 @@ class PatrolCommands:
     transfer: tuple[tuple[str, str], ...] = ()  # folder there, command
     remove: str = ""  # this patrol
     memory: float = 0.9
+    logs: str = ""  # prints the end of the log; empty where herorun did not start the job
 
     def sends(self, path: str) -> str:
         return dict(self.transfer).get(path, "")

@@ -29,14 +29,14 @@ def risks(
 ) -> Iterator[Advice]:
     """`going_on`: it runs, or may run."""
     if going_on:
-        yield from _advise_on_log(observation)
+        yield from _advise_on_log(observation, ways)
         yield from _gpus(observation, before)
         yield from _threads(observation)
     yield from _chain(observation, ways)
     yield from _machine(observation, ways, before)
 
 
-def _advise_on_log(observation: HostObservation) -> Iterator[Advice]:
+def _advise_on_log(observation: HostObservation, ways: PatrolCommands) -> Iterator[Advice]:
     log = observation.log
     if not isinstance(log, LogEnd):
         return
@@ -57,8 +57,10 @@ def _advise_on_log(observation: HostObservation) -> Iterator[Advice]:
     else:
         yield Advice(
             "silent",
-            f"Neither the log nor the output has changed for {format_span(log.age)}: check whether "
-            "the job hangs.",
+            f"Neither the log nor the output has changed for {format_span(log.age)}: the job may "
+            f"hang. Read its log, and look at its processes on {observation.where}"
+            f"{':' if ways.logs else '.'}",
+            ways.logs,
         )
 
 

@@ -39,7 +39,7 @@ def decide(
 def _unreachable(observation: HostObservation) -> Advice:
     return Advice(
         "unreachable",
-        f"{observation.unreachable} Check in the provider's console whether "
+        "Check in the provider's console whether "
         f"{observation.where} is on "
         "and paid for. Its job may still run; herorun restarts nothing.",
     )

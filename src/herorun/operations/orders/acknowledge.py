@@ -8,6 +8,7 @@ from herorun.core.babysit.action_key import Verb, parse_key, write_key
 from herorun.core.babysit.alert import Alert
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
+from herorun.core.durations import format_span
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Word
 from herorun.core.journal import Memory
@@ -35,7 +36,9 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
         message = "already acknowledged" if keys else "no open alerts to acknowledge"
         return OrderOutcome(run, message, warnings=push_warning(run))
     warnings = order(run, Word.ACK, fresh, reason)
-    return OrderOutcome(run, f"acknowledged {', '.join(fresh)}", warnings=warnings)
+    names = ", ".join(key.rpartition("@")[0] for key in fresh)
+    message = f"acknowledged {names}: no more reminders about this occurrence"
+    return OrderOutcome(run, message, warnings=warnings)
 
 
 def _chosen(run: MonitoredRun, alerts: Iterable[Alert], name: str) -> list[Alert]:
@@ -122,8 +125,16 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
         )
     warnings = order(run, Word.APPROVE if yes else Word.DENY, questions, reason)
     if not yes:
-        return OrderOutcome(run, f"denied: {current.name} is not relaunched", warnings=warnings)
-    message = f"approved: {current.name} is relaunched at the next tick, through the launch gate"
+        message = (
+            f"denied: {current.name} is not relaunched; to start it after all, type the command "
+            f"that `herorun status {run.slug}` shows as next"
+        )
+        return OrderOutcome(run, message, warnings=warnings)
+    message = (
+        f"approved: the babysitter runs the launch checks on {current.name} at its next tick, "
+        f"within {format_span(run.contract.babysit.cadence)}, and relaunches it if they pass; "
+        f"to hold it until then: `herorun pause {run.slug} --until 2h`"
+    )
     return OrderOutcome(run, message, warnings=(*warnings, *unwatched_warnings(run)))
 
 

@@ -51,7 +51,11 @@ def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
         if not _has_lease(run, to):
             hand_lease(run, to)
         warnings = _post_handoff(run)
-    message = f"{to} watches from now on: there, `herorun babysit {run.slug}`"
+    message = (
+        f"handed over: this machine no longer monitors it. On {to}, start `herorun babysit "
+        f"{run.slug}`; to take it back, there: `herorun handoff {run.slug} --to "
+        f"{run.launcher.owner}`"
+    )
     return OrderOutcome(run, message, warnings=warnings)
 
 
@@ -88,7 +92,11 @@ def take_over(
         )
         warnings = _post_handoff(run)
     return OrderOutcome(
-        run, f"{owner} monitors it from now on: `herorun babysit {run.slug}`", warnings=warnings
+        run,
+        f"{owner} took it over from {giver}, which may no longer stop or relaunch it. Start "
+        f"`herorun babysit {run.slug}` here; to give it back: `herorun handoff {run.slug} --to "
+        f"{giver}`",
+        warnings=warnings,
     )
 
 
@@ -145,9 +153,8 @@ def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen |
             return lease
         if first and (first.fence, first.beat) != (lease.fence, lease.beat):
             raise Blocked(
-                f"The lease of {lease.owner} moves: it is alive. There, `herorun handoff "
-                f"{run.slug} --to "
-                f"{run.launcher.owner}`."
+                f"{lease.owner} still monitors it and renews its lease. There, type "
+                f"`herorun handoff {run.slug} --to {run.launcher.owner}`."
             )
         first = lease
         if time.monotonic() >= until:

@@ -12,8 +12,8 @@ def pause(run: Run, until: datetime, reason: str = "") -> OrderOutcome:
     """Neither relaunch nor stop until then; it ends by itself."""
     memory = memory_for_orders(run)
     message = (
-        f"paused until {until:%Y-%m-%d %H:%M:%S} UTC: it is watched, and neither relaunched nor "
-        "stopped"
+        f"paused until {until:%Y-%m-%d %H:%M:%S} UTC: monitoring continues, and nothing stops or "
+        f"relaunches the job automatically; `herorun resume {run.slug}` ends the pause"
     )
     if memory.pause and memory.pause.until == until:
         return OrderOutcome(run, f"{message}, as it was", warnings=push_warning(run))
@@ -27,6 +27,6 @@ def resume(run: Run, reason: str = "") -> OrderOutcome:
         return OrderOutcome(run, "it is not paused", warnings=push_warning(run))
     return OrderOutcome(
         run,
-        "resumed: the contract decides again",
+        f'resumed: [babysit] recovery = "{run.contract.babysit.recovery}" applies again',
         warnings=order(run, Word.RESUME, [run.slug], reason),
     )

@@ -1,6 +1,7 @@
 """Stops and relaunches a job by order. A relaunch follows only a confirmed end."""
 
 import time
+from dataclasses import replace
 
 from herorun.core.babysit.action_key import STARTS, Verb, verb_of, write_key
 from herorun.core.durations import format_span
@@ -38,7 +39,9 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
         name = settled(run)
         if find_job(run, name) is None:
             _must_have_ended(run, name)
-        return stop_and_wait(run, name, reason, wait)
+        outcome = stop_and_wait(run, name, reason, wait)
+        undo = f"to start it again: `herorun relaunch {run.slug}`"
+        return replace(outcome, message=f"{outcome.message}; {undo}")
 
 
 def _must_have_ended(run: Run, name: str) -> None:
@@ -60,7 +63,9 @@ def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Ord
     if job is None or job.state.ended:
         _close(run, name)
         message = (
-            f"{name} has ended already: {job.ending if job else 'the scheduler knows no such job'}"
+            f"{name} had already {_how(job)}"
+            if job
+            else f"{name} is not known to its scheduler any more, so nothing was stopped"
         )
         return OrderOutcome(
             run, f"{message}{_keep_down(run, name, job, reason)}", warnings=push_warning(run)
@@ -76,8 +81,13 @@ def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Ord
             f"{name} was asked to stop and is still {ended.state} after {format_span(wait)}: "
             "nothing was started. Try again."
         )
-    message = f"{name} was stopped" + (f": {ended.ending}" if ended else "")
+    message = f"{name} was stopped" + (f": it {_how(ended)}" if ended else "")
     return OrderOutcome(run, message, warnings=warnings or push_warning(run))
+
+
+def _how(job: Job) -> str:
+    """`ended as failed: exit code 1`."""
+    return job.ending.removeprefix(f"{job.instance} ")
 
 
 def _heeding(run: MonitoredRun, name: str, wait: float) -> Job | None:

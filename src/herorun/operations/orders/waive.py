@@ -73,5 +73,5 @@ def _note(run: Run | None, check: str, is_open: bool) -> str:
     now_open = "" if is_open else f"{check} is not open now. "
     return (
         f"{now_open}Add this at the end of {where}, let a person sign it in approved_by, and "
-        "commit it: until then it counts for nothing."
+        "commit it: until then nothing is waived. To undo it, delete the block and commit."
     )

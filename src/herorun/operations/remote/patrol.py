@@ -90,6 +90,7 @@ def ways_of(run: Run) -> PatrolCommands:
         ),
         removal(run.slug),
         patrol_keys.memory_fraction,
+        f"{_herorun(run)} logs {run.slug}" if _was_launched_here(run) else "",
     )
 
 

@@ -1,0 +1,164 @@
+"""The screens of orders: the real operations write the text, and a run in memory takes them."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from builders import NOON, a_checkpoint, a_contract, a_job, an_instance
+from herorun.core.babysit.alert import Alert, AlertState
+from herorun.core.event import Intended
+from herorun.core.evidence import JobState, LeaseSeen
+from herorun.core.journal import Memory
+from herorun.core.recovery.policy import ActionPause
+from herorun.record.model import Pushed
+from screens.rendering import Screen
+from screens.states import OPENED, RUN
+
+ORDERS = "herorun.operations.orders."
+STOPPING = f"{ORDERS}stop_and_relaunch."
+QUESTION = "escalate/relaunch/tiny-1/crash"
+AGO = NOON - timedelta(minutes=20)
+SLOW = Alert(
+    check="throughput-leak",
+    subject="",
+    since=AGO,
+    seen=NOON,
+    state=AlertState.FIRING,
+    message="a step takes 2.6 s instead of 2.4 s since step 40900",
+)
+MEMORY = Memory(instances=(an_instance(1),), alerts={SLOW.id: SLOW})
+ASKED = replace(MEMORY, done={QUESTION: "posted"})
+PAUSED = replace(MEMORY, pause=ActionPause(NOON + timedelta(hours=1), "ada", "why"))
+RELAUNCHED = replace(MEMORY, done={"relaunch/tiny-1": "tiny-2"})
+TAKING = Intended(at=NOON, key="handoff/take/3", attempt=1, what="eve@node7: its lease is stale")
+UNLOCKED = {
+    f"{ORDERS}{room}.locked": lambda *_, **__: nullcontext()
+    for room in ("stop_and_relaunch", "rollback", "handoff")
+}
+
+
+def run_with(memory: Memory) -> Any:
+    """The run of the other screens, which takes orders."""
+    record = {
+        **vars(RUN.record),
+        "memory": lambda: memory,
+        "push": Pushed,
+        "append": lambda *_: None,
+        "remote": "origin",
+    }
+    live = {
+        **vars(RUN),
+        "contract": a_contract(babysit={"recovery": "relaunch"}),
+        "record": SimpleNamespace(**record),
+        "launcher": SimpleNamespace(owner="ada@box", user="ada"),
+        "person": "ada",
+        "prepare": lambda: None,
+        "must_take_orders": lambda: None,
+        "lock": lambda name: name,
+        "repository": SimpleNamespace(top=Path("/work"), main=Path("/work")),
+    }
+    return SimpleNamespace(**live)
+
+
+def ordered(argv: str, memory: Memory = MEMORY, **given: Any) -> Screen:
+    """`given`: what an operation of `orders` reads or starts; two underscores stand for a dot."""
+    run = run_with(memory)
+    replacements = {
+        **OPENED,
+        **UNLOCKED,
+        "herorun.runs.open_run": run,
+        "herorun.runs.watched_run": lambda *_, **__: (run, ""),
+        f"{ORDERS}order.ring": None,
+        f"{ORDERS}order.is_locked": False,
+        f"{ORDERS}pause.now": NOON,
+    }
+    others = {f"{ORDERS}{name.replace('__', '.')}": value for name, value in given.items()}
+    return Screen(argv.split()[0], argv, {**replacements, **others})
+
+
+def answers() -> Iterator[Screen]:
+    yield ordered("ack tiny")
+    yield ordered("approve tiny", ASKED)
+    yield ordered("deny tiny --reason why", ASKED)
+    yield ordered("pause tiny --until 2h --reason why")
+    yield ordered("resume tiny", PAUSED)
+
+
+STARTED = {
+    "stop_and_relaunch__settled": "tiny-1",
+    "stop_and_relaunch__find_job": a_job(JobState.FAILED, exit_code=1),
+    "stop_and_relaunch__record_taints": None,
+    "stop_and_relaunch__intended_once": TAKING,
+    "stop_and_relaunch__relaunch_once": None,
+    "stop_and_relaunch__start_watch": (
+        lambda *_, **__: ("process 4711, log /work/.herorun/tiny/babysit.log", "")
+    ),
+}
+BACK: Mapping[str, Any] = {
+    "Back to": "/data/tiny/step-41000 (step 41000), from tiny-1",
+    "Discards": "200 steps, 102.4 accelerator-hours",
+    "Ruled out": "there is no checkpoint above it",
+    "Reason": "why",
+}
+PREVIEW = SimpleNamespace(target=a_checkpoint(41_000), facts=BACK)
+
+
+def starts() -> Iterator[Screen]:
+    ended = a_job(JobState.CANCELLED, reason="CANCELLED by 1000")
+    stopping = {
+        "stop_and_relaunch__find_job": a_job(),
+        "stop_and_relaunch__settled": "tiny-1",
+        "stop_and_relaunch__intended_once": TAKING,
+        "stop_and_relaunch__stop_once": None,
+        "stop_and_relaunch___until_ended": ended,
+    }
+    yield ordered("stop tiny --reason why", **stopping)
+    launching = SimpleNamespace(relaunch_of="")
+    relaunched = replace(RELAUNCHED, launchings={"tiny-1": launching})
+    yield ordered("relaunch tiny", relaunched, **STARTED)
+    rolling = {
+        "rollback__settled": "tiny-1",
+        "rollback__must_be_resumable": None,
+        "rollback___chosen": PREVIEW,
+        "rollback__find_job": a_job(JobState.FAILED, exit_code=1),
+        "rollback__record_taints": None,
+        "rollback__intended_once": TAKING,
+        "rollback___start_once": "tiny-2",
+        "rollback___done_already": "",
+    }
+    yield ordered("rollback tiny --to 41000 --reason why", **STARTED, **rolling)
+    forking = {"fork___source": a_checkpoint(41_000), "fork__create_atomic": None}
+    yield ordered("fork tiny tiny-b --from 41000 --reason why", **forking)
+
+
+def handoffs() -> Iterator[Screen]:
+    lease = LeaseSeen(
+        owner="eve@node7", slug="tiny", mine=False, fence=3, beat=7, unchanged_since=AGO
+    )
+    taking = {
+        "handoff___stale": lease,
+        "handoff__must_be_launched": None,
+        "handoff___intend": TAKING,
+        "handoff___seize": None,
+        "handoff__facts": None,
+        "handoff___post_handoff": (),
+    }
+    yield ordered("handoff tiny --take", **taking)
+    giving = {
+        "handoff__must_be_launched": None,
+        "handoff__take_lease": None,
+        "handoff___has_lease": True,
+        "handoff__facts": None,
+        "handoff___post_handoff": (),
+    }
+    yield replace(ordered("handoff tiny --to eve@node7", **giving), name="handoff-to")
+
+
+def order_screens() -> Iterator[Screen]:
+    yield from answers()
+    yield from starts()
+    yield from handoffs()
