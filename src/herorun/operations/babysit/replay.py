@@ -117,7 +117,12 @@ class ReplayedTicks:
             f"{counts['unknown']} unknown; "
             f"{count(others, 'tick was', 'ticks were')} judged by other rules than today's"
         )
-        return lines if self.ticks else [f"{self.slug}: no tick is recorded in that time"]
+        return lines if self.ticks else [f"{self.slug}: {self._why_none()}"]
+
+    def _why_none(self) -> str:
+        if self.since is None:
+            return f"no tick is recorded yet; `herorun status {self.slug}` shows its state"
+        return f"no tick is recorded since {timestamp(self.since)}: choose an earlier --since"
 
 
 def replay_run(run: Run, since: datetime | None) -> ReplayedTicks:

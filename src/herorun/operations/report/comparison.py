@@ -49,7 +49,7 @@ class Compared:
         lines += [f"differs: {change}" for change in self.differs]
         lines += [f"not tested: {each}" for each in result.unexercised]
         lines += [f"note: {each}" for each in result.notes]
-        return [*lines, ANSWERS[result.answer]]
+        return [*lines, _answer(result)]
 
 
 KINDS = {
@@ -62,12 +62,19 @@ KINDS = {
 }
 ANSWERS = {
     ComparisonAnswer.GO: "go: every gate holds",
-    ComparisonAnswer.NO_GO: "no-go: a gate does not hold, or only the second run is not finite",
     ComparisonAnswer.UNJUDGED: (
         "no verdict, because no gate is set: set one with --gate, or in [compare] gates"
     ),
     ComparisonAnswer.UNKNOWN: "not comparable, for the reasons above",
 }
+
+
+def _answer(result: RunComparison) -> str:
+    """The verdict; a no-go names its gates, whose lines say why."""
+    if result.answer is not ComparisonAnswer.NO_GO:
+        return ANSWERS[result.answer]
+    failed = [gate.gate for gate in result.gates if gate.answer is ComparisonAnswer.NO_GO]
+    return f"no-go: {len(failed)} of {count(len(result.gates), 'gate')} failed: {'; '.join(failed)}"
 
 
 def _metric(pairing: Pairing, noise: bool) -> list[str]:

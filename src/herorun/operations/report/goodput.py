@@ -103,9 +103,9 @@ def _goodput_lines(totals: GoodputTotals) -> list[str]:
     lines += [
         f"{name}: {_delay(delay)}"
         for name, delay in (
-            ("from an end to its detection", delays.detection),
-            ("from detection to the relaunch", delays.relaunch),
-            ("from a question to its answer", delays.human),
+            ("time to detect an end", delays.detection),
+            ("time from detection to relaunch", delays.relaunch),
+            ("time to answer a question", delays.human),
         )
     ]
     return [*lines, *(f"note: {note}" for note in totals.notes)]
@@ -136,4 +136,4 @@ def _delay(delay: Delay) -> str:
         parts.append(f"{delay.unknown} unknown")
     if delay.open:
         parts.append(f"{delay.open} still open")
-    return ", ".join(parts) or "none"
+    return ", ".join(parts) or "no case recorded"
