@@ -48,8 +48,6 @@ def command(start: str, run: str | None, send_test: bool, as_json: bool) -> int:
 
 
 def _show(parts: "Sequence[DoctorPart]") -> None:
-    from rich.text import Text
-
     from herorun import output
     from herorun.core.doctor_report import Fit
     from herorun.system import progress
@@ -66,11 +64,7 @@ def _show(parts: "Sequence[DoctorPart]") -> None:
         if part.status in (Fit.WORKS, Fit.UNCHECKED) and progress.quiet:
             continue
         name = f"{part.group}: {output.clean(part.name)}"
-        out.print(
-            Text.assemble(
-                (f"{mark} ", colour), (f"{name:<34} ", "bold"), output.clean(part.message)
-            )
-        )
+        output.hang(out, f"{mark} {name:<34} ", output.clean(part.message), "", colour)
         if part.fix:
             output.hang(out, "    ", f"fix: {output.clean(part.fix)}")
     count = {fit: sum(part.status is fit for part in parts) for fit in Fit}

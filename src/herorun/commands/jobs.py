@@ -58,7 +58,10 @@ def list_(start: str, session: str, as_json: bool) -> int:
         )
         output.show_line(output.clean(message))
     if not entries and not as_json:
-        output.show_line(f"No job is registered in {job_session.file}.")
+        output.show_line(
+            f"No job is registered in {job_session.file}. `herorun jobs find` lists jobs that you "
+            "submitted; `herorun jobs add KIND ID` registers one."
+        )
     if fault:
         output.show_run_note(job_session.id, fault)
     return 3 if fault else 0

@@ -4,6 +4,9 @@ import click
 
 from herorun.commands._options import RunArgument, yes
 
+ENDS = "the run takes no more launches or orders, and a seal is not taken back"
+CONTINUES = "the run continues; the seal is not taken back"
+
 
 @click.command(short_help="Run the seal checks, then tag, push and announce the run.")
 @click.argument("run", cls=RunArgument)
@@ -67,6 +70,7 @@ def command(
                 output.hang(page, "checkpoint: ", output.shortened(output.clean(checkpoint)))
             if outcome.report:
                 output.hang(page, "checks:     ", str(outcome.report.tally))
+                output.hang(page, "effect:     ", CONTINUES if milestone else ENDS)
             show_next(page, f"herorun verify {outcome.tag}")
         else:
             counts = f"{outcome.report.tally}; " if outcome.report else ""

@@ -67,7 +67,9 @@ def show_tick(slug: str, tick: Any) -> None:
     for problem in tick.doubts:
         _line(out, TICK, f"  unknown  {clean(problem)}")
     if tick.push:
-        _line(out, TICK, f"  the record is not pushed: {clean(tick.push)}")
+        _line(
+            out, TICK, f"  the record is not pushed: {clean(tick.push)}; retried at the next tick"
+        )
     sys.stdout.flush()
 
 
