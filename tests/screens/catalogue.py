@@ -295,7 +295,7 @@ STEP = "/data/tiny/step-"
 NEEDED = f"{STEP}200 is needed now: the newest complete one"
 LOST_EVIDENCE = "the evidence of Metrics is not what the tick saw: its digest differs"
 CHANGED = "4f4f4f4f4: journal/20260101.jsonl was changed before its end"
-NOT_FETCHED = "the record is not in this clone: `git fetch origin herorun/logbook/tiny`"
+NOT_FETCHED = "the record is not in this clone: `git fetch origin herorun/tiny`"
 WATCHED = "is watched by process 4711, log /home/ada/watch.log"
 SAVED = (
     SizedCheckpoint(a_checkpoint(100), 4 << 30, 12, "sha256:aa"),
@@ -474,7 +474,7 @@ RUNBOOK_FACTS = RunbookFacts(
     owner="ada@laptop",
     instances=(("tiny-1", "job-tiny-1", "2026-01-01 02:00 UTC"),),
     sealed="",
-    branch="herorun/logbook/tiny",
+    branch="herorun/tiny",
     remote="origin",
     written_at="2026-01-01 12:00 UTC",
 )

@@ -34,7 +34,7 @@ RUN = SimpleNamespace(
     contract=a_contract(goal="learn to count", stop_when="the loss rises for 500 steps"),
     record=SimpleNamespace(
         slug="tiny",
-        branch="herorun/logbook/tiny",
+        branch="herorun/tiny",
         logbook_path=".agents/logbooks/tiny.md",
         tip=TIP,
         newest_page=lambda: ".agents/logbooks/tiny.md",
