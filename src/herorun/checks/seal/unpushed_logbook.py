@@ -1,7 +1,7 @@
 """The record is not on its remote.
 
 Why: the seal names a record commit; if only this clone has it, nobody else can verify anything.
-Fix: push (`herorun babysit RUN --once` and every other command does).
+Fix: find out why the remote refuses the push; `herorun babysit RUN --once` pushes again.
 """
 
 from herorun.core.check import Gate, Response, check
