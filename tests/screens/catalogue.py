@@ -295,7 +295,10 @@ STEP = "/data/tiny/step-"
 NEEDED = f"{STEP}200 is needed now: the newest complete one"
 LOST_EVIDENCE = "the evidence of Metrics is not what the tick saw: its digest differs"
 CHANGED = "4f4f4f4f4: journal/20260101.jsonl was changed before its end"
-NOT_FETCHED = "the record is not in this clone: `git fetch origin herorun/tiny`"
+NOT_FETCHED = (
+    "the record is not in this clone: "
+    "`git fetch origin refs/heads/herorun/tiny:refs/herorun/record/tiny`"
+)
 WATCHED = "is watched by process 4711, log /home/ada/watch.log"
 SAVED = (
     SizedCheckpoint(a_checkpoint(100), 4 << 30, 12, "sha256:aa"),
