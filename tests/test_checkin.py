@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from core.triage.judged import judged
-from herorun import checkin
+from herorun import receipt_file
 from wording import mentions
 
 SCRIPT = "import json, sys, herorun\nherorun.check_in(**json.loads(sys.argv[1]))\nprint('trains')\n"
@@ -325,19 +325,20 @@ def test_two_machines_with_one_process_number_write_two_receipts(
 
     def elsewhere_meanwhile(source: str, goal: str) -> None:
         monkeypatch.setattr(os, "link", real)
-        assert checkin._create(target, {"by": "the other"})
+        assert receipt_file.create_receipt(target, {"by": "the other"})
         real(source, goal)
 
     monkeypatch.setattr(os, "getpid", lambda: 1)
     monkeypatch.setattr(os, "link", elsewhere_meanwhile)
-    assert not checkin._create(target, {"by": "this one"})
+    assert not receipt_file.create_receipt(target, {"by": "this one"})
     assert json.loads(Path(target).read_text()) == {"by": "the other"}
     assert [path.name for path in tmp_path.iterdir()] == ["tiny-1.1.json"]
 
 
 KILLED = (
-    "import os, sys; from herorun import checkin; os.link = lambda *_: os.kill(os.getpid(), 9); "
-    "checkin._create(sys.argv[1], {})"
+    "import os, sys; from herorun import receipt_file; "
+    "os.link = lambda *_: os.kill(os.getpid(), 9); "
+    "receipt_file.create_receipt(sys.argv[1], {})"
 )
 
 

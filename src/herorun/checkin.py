@@ -5,16 +5,12 @@ herorun-checkin (`checkin/pyproject.toml`). Every rank compares; rank 0, and any
 where it can, and one line `HERORUN_RECEIPT {...}` to standard error always. Only a difference refuses, with exit code 78.
 """
 
-import contextlib
-import errno
 import hashlib
 import json
 import os
-import re
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NoReturn
 
 from .core.admission import (
@@ -33,10 +29,6 @@ READING = 2.0  # seconds for which an admission is tried again that is there and
 HASHING = 0.040  # seconds that hashing the code may take; what was seen until then is said
 UNSAID = "\0unsaid"  # not passed at all: another thing than None, which is "from scratch"
 _MISSING = (FileNotFoundError, NotADirectoryError, IsADirectoryError)  # there is no such file
-# as some file systems answer
-_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
-UNFINISHED = re.compile(r".+\.\d+(?:\.rank\d+)?\.json\.\d+-[0-9a-f]{8}\.new")
-ABANDONED = 600.0  # seconds after which nobody writes such a file any more: its writer was killed
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID")
 
 
@@ -314,91 +306,18 @@ def _receipt(
 
 
 def _write_receipt(admission: Mapping[str, Any], receipt: dict[str, Any]) -> dict[str, Any]:
-    """Create-only, under the attempt's number or the next free one; a root that cannot be written is said."""
+    """The receipt as it was written; a root that cannot be written is reported in the log."""
     root = str(admission.get("output_root", ""))
     if not root or "://" in root:
         return receipt
+    from .receipt_file import write_receipt
+
     folder = os.path.join(root, "_herorun", "receipts")
     try:
-        os.makedirs(folder, exist_ok=True)
-        _sweep(folder)
-        if receipt["rank"]:
-            receipt = {
-                **receipt,
-                "attempt": max(receipt["attempt"], _newest_attempt(folder, receipt["instance"])),
-            }
-        while True:
-            rank = f".rank{receipt['rank']}" if receipt["rank"] else ""
-            target = os.path.join(folder, f"{receipt['instance']}.{receipt['attempt']}{rank}.json")
-            if _create(target, receipt):
-                return receipt
-            receipt = {**receipt, "attempt": receipt["attempt"] + 1}
+        return write_receipt(folder, receipt)
     except OSError as error:
         _print_error(
             f"herorun: the receipt could not be written under {folder}: {error.strerror}; it is "
             "in this log."
         )
         return receipt
-
-
-def _sweep(folder: str) -> None:
-    """Remove what check-ins that were killed had begun to write; one that is under way keeps its file."""
-    for name in os.listdir(folder):
-        path = os.path.join(folder, name)
-        with suppress(
-            OSError
-        ):  # another one removes it too, or it is not ours to remove: no reason to lack a receipt
-            if UNFINISHED.fullmatch(name) and os.lstat(path).st_mtime < time.time() - ABANDONED:
-                os.unlink(path)
-
-
-def _newest_attempt(folder: str, instance: str) -> int:
-    """The number of rank 0's newest receipt: a refusal next to it must not look older."""
-    names = [name.removesuffix(".json").rpartition(".") for name in os.listdir(folder)]
-    return max(
-        (int(number) for owner, _, number in names if owner == instance and number.isdigit()),
-        default=0,
-    )
-
-
-def _create(target: str, receipt: Mapping[str, Any]) -> bool:
-    """Whole at once; where the file system has no hard links, at least create-only."""
-    text = json.dumps(receipt, sort_keys=True) + "\n"
-    # two containers may share a process id
-    temporary = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.new"
-    try:
-        _put(temporary, text, "x")
-        return _linked(temporary, target, text)
-    finally:
-        with contextlib.suppress(FileNotFoundError):  # it could not even be begun
-            os.unlink(temporary)
-
-
-def _linked(temporary: str, target: str, text: str) -> bool:
-    try:
-        os.link(temporary, target)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        return _create_unlinked(target, text, error)
-    return True
-
-
-def _create_unlinked(target: str, text: str, error: OSError) -> bool:
-    if error.errno not in _NO_LINKS:
-        raise error
-    try:
-        _put(target, text, "x")
-    except FileExistsError:
-        return False
-    except OSError:
-        os.unlink(target)  # ours, and cut
-        raise
-    return True
-
-
-def _put(path: str, text: str, mode: str) -> None:
-    with open(path, mode, encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())

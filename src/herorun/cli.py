@@ -1,13 +1,12 @@
 """Parses a command line and runs that command. Holds the exit codes and the only error handler."""
 
 import atexit
-import errno
 import gc
 import os
 import signal
 import sys
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -174,34 +173,23 @@ def run(argv: list[str]) -> int:
         result = herorun.main(argv, prog_name="herorun", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        code, message = _misused(error)
+        from herorun.commands._failures import describe_misuse
+
+        code, message = describe_misuse(error)
     except (KeyboardInterrupt, click.Abort):
         code, message = 130, "herorun: interrupted."
     except (BrokenPipeError, SystemExit):  # which click makes of it in most places
         return _exit_unread()
     except Exception as error:
         _take_the_bar_away()
-        code, message = _explain(error)
+        from herorun.commands._failures import describe_failure
+
+        code, message = describe_failure(error)
     else:
         return result if isinstance(result, int) else 0
     finally:
         _take_the_bar_away()
     return _print_failure(message, code, as_json=_asks_for_json(argv) and _is_owed(before, code))
-
-
-def _misused(error: click.ClickException) -> tuple[int, str]:
-    helped: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # click 8.1 has none
-    if isinstance(error, helped):
-        with suppress(OSError):
-            error.show()
-        return error.exit_code, ""
-    from herorun.core.redaction.scrub import scrub
-
-    if not isinstance(error, click.UsageError):
-        return error.exit_code, f"herorun: {scrub(error.format_message())}"
-    from herorun.commands._usage_errors import usage_message
-
-    return error.exit_code, scrub(usage_message(error))
 
 
 def _asks_for_json(argv: list[str]) -> bool:
@@ -229,10 +217,11 @@ def _print_failure(message: str, code: int, as_json: bool) -> int:
     """What went wrong, on standard error; and as the one document, where one was asked for and none
     was printed.
     """
-    message = _clean_for_terminal(message)
     if message:
+        from herorun.commands._failures import without_escapes
         from herorun.output.wrapping import show_failure
 
+        message = without_escapes(message)
         with suppress(OSError):  # where nobody can be told, the exit code still tells
             show_failure(message)
     if message and as_json:
@@ -279,34 +268,3 @@ def _any_streams() -> None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it lives as long as the process
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _explain(error: Exception) -> tuple[int, str]:
-    from herorun.core.errors import HerorunError, describe_error
-    from herorun.core.redaction.scrub import scrub
-
-    if isinstance(error, HerorunError):
-        return error.exit_code, f"herorun: {scrub(str(error))}"
-    if isinstance(error, OSError):
-        message = f"{describe_error(error)}. Nothing was lost; {_advice(error)}."
-        return 3, f"herorun: {scrub(message)}"
-    message = f"herorun: internal error: {type(error).__name__}: {scrub(str(error))}."
-    if os.environ.get("HERORUN_DEBUG"):
-        from traceback import format_exception
-
-        click.echo(_clean_for_terminal(scrub("".join(format_exception(error)))), err=True)
-        return 3, message
-    return 3, f"{message}\nPlease report it; HERORUN_DEBUG=1 shows where it happened."
-
-
-def _advice(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "free some space there, then try again"
-    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return "make it accessible to this user, then try again"
-    return "try again"
-
-
-def _clean_for_terminal(text: str) -> str:
-    """No terminal escapes from whatever the error quotes."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)

@@ -8,8 +8,8 @@ from herorun.system.own_package import OwnPackage, Replaced, restart_process
 
 
 def check_installation(until: StopCondition) -> Callable[[], None]:
-    """To be called now and then; never a reason to restart for a watch with a time to end at, which
-    would be counted from the restart.
+    """A check to call at each tick, which raises `Replaced`. A watch with a time limit does not
+    restart: the limit would count from the restart.
     """
     return OwnPackage().must_be_the_same if until.time is None else lambda: None
 

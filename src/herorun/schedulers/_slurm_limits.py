@@ -23,8 +23,8 @@ def partition_argv(options: Options) -> list[str]:
 
 
 def offered(text: str, options: Options) -> Offered:
-    """The shorter of the limit that is asked for and the partition's; what a QOS or an account
-    allows is not told.
+    """The shorter of the requested limit and the partition's. QOS and account limits are not
+    included.
     """
     partition = _partition(text, options.partition)
     most, usual = seconds(partition.get("MaxTime", "")), seconds(partition.get("DefaultTime", ""))
@@ -77,7 +77,7 @@ def _hardware(options: Options) -> dict[str, Any]:
 
 
 def seconds(text: str) -> float | None:
-    """None where there is no limit.
+    """The seconds of a Slurm time limit; None if there is no limit.
 
     >>> seconds("1-00:00:30"), seconds("UNLIMITED")
     (86430.0, None)

@@ -1,4 +1,4 @@
-"""What the container image says about the commit that it was built from."""
+"""The commit that the container image was built from, by its label."""
 
 import json
 from shutil import which

@@ -53,7 +53,7 @@ class OverSsh:
     def digests(
         self, folder: str, names: Sequence[str], previous: Mapping[str, FileDigest]
     ) -> Iterator[int | FileDigest]:
-        """The box reads its own files: digests travel, and content does not."""
+        """The remote machine hashes its own files, so only digests are transferred."""
         _of_the_box(folder)
         question_fields = {"folder": folder, "names": list(names), "cached": stamps(previous)}
         try:
@@ -65,7 +65,7 @@ class OverSsh:
             raise ConnectionError(str(error)) from None
 
     def region(self, root: str) -> None:
-        """A path lies where the box lies, and nobody can be asked where that is."""
+        """None: the region of a remote machine is unknown."""
         _of_the_box(root)
 
     def rules(self, root: str) -> tuple[LifecycleRule, ...]:
@@ -86,7 +86,7 @@ class OverSsh:
         self._ask("delete_folder", path, bool)
 
     def probe(self, root: str) -> None:
-        """Under the box's own user and from the box itself, as the job will write."""
+        """Write a test file on the remote machine under its own user, as the job will."""
         _of_the_box(root)
         self._ask_remote("probe", bool, root=root)
 

@@ -15,7 +15,7 @@ _WAIT = 5.0  # seconds, while its writer changes the database's form
 
 @contextmanager
 def reading(path: Path, table: str) -> Iterator[sqlite3.Connection]:
-    """The database, never written to; what SQLite cannot do is an OSError.
+    """The database, opened read-only; a SQLite error becomes an OSError.
 
     Never as `immutable`: what its writer has not moved out of its write-ahead log yet would be
     missing.

@@ -190,7 +190,7 @@ def _equal(resume: Resume) -> str:
 
 
 def _losses(resume: Resume) -> str:
-    """The old and the new loss, where the fold kept them."""
+    """The old and the new loss, if the detectors stored them."""
     if resume.worst_new is None:
         return ""
     return f"{resume.worst_new - resume.worst:.6g} before, {resume.worst_new:.6g} now, "

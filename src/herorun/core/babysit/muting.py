@@ -34,7 +34,7 @@ def muted_topics(
 def is_muted(
     topic: Topic, steps: Steps | None, muted: frozenset[Topic], numeric: Sequence[Steps]
 ) -> bool:
-    """Whether a failure is; `numeric` are the stretches in which the curve has no shape."""
+    """Whether a failure is muted; `numeric` are the stretches in which the curve has no shape."""
     if topic is Topic.METRIC and numeric and Topic.NUMERIC not in muted:
         return is_in_a_stretch(steps, numeric)
     return topic in muted

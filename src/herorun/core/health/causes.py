@@ -10,8 +10,7 @@ MOST = 3  # causes that one symptom names
 
 
 def with_causes(findings: Sequence[Finding], checks: Mapping[str, Check]) -> list[Finding]:
-    """Each finding; one of a number that is not finite also says what is wrong with the resume that
-    it came after.
+    """The findings; one of a non-finite number also names what is wrong with the resume before it.
 
     A learning rate of 16 times after a resume is why the loss is NaN, and a person who reads one
     alert must read both.

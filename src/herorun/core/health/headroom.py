@@ -40,7 +40,7 @@ def room(disks: Disks, at: datetime, least: Headroom) -> list[Verdict]:
 
 
 def shortage(disks: Disks, path: str, at: datetime, least: Headroom) -> str:
-    """What there is too little of, in words; empty where there is enough."""
+    """What there is too little of, as a message; empty if there is enough."""
     disk = disks.now[path]
     if disk.free < max(least.bytes, FULL):
         return format_room(replace(disk, inodes=None))
@@ -81,7 +81,7 @@ def format_room(disk: Disk) -> str:
 def headroom(
     disk: Disk, before: Disk | None, span: timedelta | None, pace: timedelta
 ) -> float | None:
-    """Days; None where it does not fill, or nobody has looked for long enough to tell."""
+    """Days until it is full; None if it does not fill, or was measured for less than `pace`."""
     if before is None or span is None or span < pace or before.total != disk.total:
         return None
     consumption = before.free - disk.free

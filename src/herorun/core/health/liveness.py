@@ -56,8 +56,8 @@ def sign_of_life(
     now: datetime,
     fresh: timedelta = FRESH,
 ) -> str:
-    """What goes on, in words; empty if nothing is seen to. `since` is when the rows stopped, or the
-    job began.
+    """A sign that the job runs, as a message; empty if there is none. `since` is when the rows
+    stopped, or the job began.
     """
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     reached = metrics.step if isinstance(metrics, Metrics) else 0
@@ -104,7 +104,7 @@ def steps_seen(
 
 
 def _earliest(job: Job, history: History) -> datetime | None:
-    """Before that nothing is this instance's own."""
+    """The time before which nothing is this instance's own."""
     current = history.current
     intended = current.intended or current.started if current else None
     times = [at for at in (intended, job.started if job.started and not intended else None) if at]

@@ -18,8 +18,8 @@ def log_wrong(
     first_step: int,
     own: PlannedStart | None = None,
 ) -> ResumeRows | None:
-    """What the log's last word on loading comes to, then what the tracker dropped. None: it does
-    not tell.
+    """What the log's last line on loading means, then what the tracker dropped. None if the log
+    does not say.
 
     `own`: where a restart by the back end has to go on.
     """
@@ -30,9 +30,7 @@ def log_wrong(
 
 
 def fall_back(loading: Sequence[Loading]) -> Loading | None:
-    """The newest line that says that less was loaded than all; None where the last word is that all
-    was.
-    """
+    """The newest line that reports a partial load; None if the last line reports a full one."""
     last = next((each for each in reversed(loading) if each.loads != "part"), None)
     part = next((each for each in reversed(loading) if each.loads == "part"), None)
     if part and (last is None or last.loads == "resumed" or part.line > last.line):
@@ -60,8 +58,8 @@ def _loaded(
 
 
 def _contradicts(start: PlannedStart, loading: Loading) -> bool:
-    """Whether less was loaded than the plan says. One empty place among several is no word on what
-    was loaded.
+    """Whether less was loaded than the plan says. One empty place among several does not
+    say what was loaded.
     """
     if start.path is None:
         return False

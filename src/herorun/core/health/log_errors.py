@@ -20,7 +20,7 @@ _OTHERS = {
 
 
 def worst_complaint(log: JobLog | Nothing) -> Complaint | None:
-    """The one that explains most, of those the earliest."""
+    """The line that explains most; of several, the earliest."""
     complaints = log.complaints if isinstance(log, JobLog) else ()
     failing = [c for c in complaints if c.weight != "faint" and c.failure_class not in _OTHERS]
     return min(failing, key=lambda c: (-WEIGHTS.index(c.weight), c.line), default=None)

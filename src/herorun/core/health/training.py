@@ -62,8 +62,8 @@ class Training:
 def training(
     evidence: Evidence, now: datetime, receipt_due: bool, patience: RowPatience | None = None
 ) -> Training:
-    """Of any job: one that nobody saw proves nothing, and of an ended one only its receipt is asked
-    for.
+    """The proof for a job in any state. A job that was not seen proves nothing; an ended one
+    needs only its receipt.
     """
     job = evidence.get(Job)
     if not isinstance(job, Job) or job.state.in_doubt:
@@ -106,9 +106,7 @@ def _unseen_job(job: object) -> str:
 
 
 def _list_unavailable(evidence: Evidence, receipt_due: bool) -> tuple[AwaitedEvidence, ...]:
-    """A source that was asked and did not answer. A check-in that the record holds needs no second
-    reading.
-    """
+    """The sources that did not answer. A check-in that is on record is not read again."""
     names: dict[Any, str] = {
         Metrics: "row",
         Receipt: "receipt",
@@ -182,7 +180,7 @@ def _stale(
 
 
 def _undated(metrics: Metrics, patience: RowPatience) -> AwaitedEvidence:
-    """A step that stood in the log at the first look may be hours old."""
+    """A step that was in the log at the first tick may be hours old."""
     message = (
         f"step {metrics.step} stood in the log at the first look, and nothing tells when it was "
         "written: the next step is awaited"

@@ -64,7 +64,7 @@ def serve_http(
 
 
 def _with_token(app: Any, token: str) -> Any:
-    """Refuse every request without the token, before anything of it is read."""
+    """Refuse every request without the token before its body is read."""
     authorization = f"Bearer {token}".encode()
 
     async def guarded(scope: Any, receive: Any, send: Any) -> None:

@@ -87,7 +87,7 @@ def _options(run: MonitoredRun, question: Escalate, proposer: Proposer | None) -
 
 
 def _note_of(about: str, proposer: Proposer | None) -> str:
-    """The command that acknowledges an alert; empty where there is none, as of a job without a
+    """The command that acknowledges an alert; empty if there is none, as for a job without a
     contract.
     """
     if not about or proposer is None:
@@ -190,7 +190,7 @@ def owned(run: MonitoredRun, intended: Intended) -> None:
 def relaunch_once(
     run: MonitoredRun, intended: Intended, instance: str, why: str, ask: bool = True
 ) -> None:
-    """Through the launch gate. What the gate refuses is put to a person at once, unless it was
+    """Relaunch through the launch gate. If the gate refuses, ask a person at once, unless it was
     their own order.
     """
     try:
@@ -274,7 +274,7 @@ def settle(run: MonitoredRun, is_certain: bool = True) -> list[str]:
 
 
 def rollback_key(instance: str, step: int | None) -> str:
-    """Under which a rollback from an instance is intended and done."""
+    """The journal key of a rollback from an instance."""
     return write_key(Verb.ROLLBACK, instance, step)
 
 

@@ -4,10 +4,10 @@ more.
 
 from collections.abc import Sequence
 
-from herorun.checkin import UNFINISHED
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Evidence, History, Job
 from herorun.core.ports import Store
+from herorun.receipt_file import UNFINISHED
 from herorun.runs import MonitoredRun
 
 

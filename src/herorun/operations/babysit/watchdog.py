@@ -19,7 +19,7 @@ from herorun.system.clock import now
 
 
 def watch_run(name: str, start: Path, comment: bool) -> WatchedRun:
-    """One run, as its published record shows it; posted to the issue once per silence if `comment`
+    """Check one run by its published record; posted to the issue once per silence if `comment`
     is set.
     """
     run, _ = watched_run(name, start)

@@ -25,10 +25,8 @@ _RENAMED = {"wandb_runs": "tracker_runs", "wandb_links": "tracker_links"}  # of 
 
 
 def newest(start: Path) -> tuple[JobSpec, Path, list[str]] | None:
-    """What the newest readable one watches, and in words each newer one that cannot be read; None
-    where there is none.
-
-    `CouldNotLook` where there are some, and not one can be read.
+    """The job of the newest readable state file, its path, and a message for each newer file that
+    cannot be read. None if there is no state file; `CouldNotLook` if none can be read.
     """
     faults: list[str] = []
     for path in _all(start):
@@ -45,8 +43,8 @@ def newest(start: Path) -> tuple[JobSpec, Path, list[str]] | None:
 
 
 def of_job(start: Path, spec: JobSpec) -> JobSpec | None:
-    """What the newest readable state file says that watches this job; None where none does. What is
-    empty in `spec` tells nothing.
+    """The newest readable state file's description of this job; None if no file watches it. An
+    empty field of `spec` matches anything.
     """
     for path in _all(start):
         try:
@@ -70,7 +68,7 @@ def _all(start: Path) -> list[Path]:
 
 
 def file_for(facts: JobSpec, start: Path, new_job: bool = False) -> Path:
-    """The one that watches this job already; without one, or with `new_job`, a new file."""
+    """The state file of this job; a new one if there is none, or with `new_job`."""
     for path in () if new_job else _all(start):
         try:
             spec = _read_spec(path)
@@ -91,7 +89,7 @@ def file_for(facts: JobSpec, start: Path, new_job: bool = False) -> Path:
 
 
 def project(run: JobRun, more: Mapping[str, Any] | None = None) -> None:
-    """Write what the journal amounts to. What others keep in the file stays."""
+    """Write the journal's state to the file. Keys of other programs in it stay."""
     path = run.state_file
     if path is None:
         return
@@ -112,7 +110,7 @@ def project(run: JobRun, more: Mapping[str, Any] | None = None) -> None:
 
 
 def tick_and_project(run: JobRun) -> TickOutcome:
-    """The engine's tick, and what it amounts to for anyone who reads the state file."""
+    """Run one tick, then write its result to the state file."""
     outcome = run_tick(run)
     project(run, _signals(run.scheduler, run.record.memory(), outcome))
     return outcome
@@ -146,7 +144,7 @@ def _last_signal(outcome: TickOutcome, job: object, triage: object) -> str:
 
 
 def _failure_before(memory: Memory) -> dict[str, Any]:
-    """How the job before the current one failed: a takeover does not try the same once more."""
+    """How the job before the current one failed, so that a takeover does not repeat it."""
     current = memory.current.name if memory.current else ""
     before = [end for end in memory.ends.values() if end.instance != current]
     failures = [end for end in before if end.instance in memory.endings]
@@ -157,7 +155,7 @@ def _failure_before(memory: Memory) -> dict[str, Any]:
 
 
 def _read_document(path: Path) -> dict[str, Any]:
-    """Half-written, it holds nothing that the journal does not tell again."""
+    """Empty if the file is half-written: the journal has everything in it."""
     try:
         document = read_json(path.read_bytes())
     except (OSError, ValueError):

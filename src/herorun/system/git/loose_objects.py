@@ -34,9 +34,9 @@ class Loose:
     store: Path  # the folder `objects` of the git directory
 
     def content(self, oid: str, kind: bytes, most: int | None = LARGEST) -> bytes:
-        """What an object of this kind holds; its name is the digest of it, and must be.
+        """The content of an object of this kind, after checking that its digest is its name.
 
-        What is larger than `most` bytes, git is asked about: its size stands in a head that is read
+        An object of more than `most` bytes is `Elsewhere`: its size is in the header, which is read
         first.
         """
         path = self._path(oid)

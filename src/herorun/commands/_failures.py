@@ -1,0 +1,54 @@
+"""The exit code and the message of a failed command."""
+
+import errno
+import os
+from contextlib import suppress
+from typing import Any
+
+import click
+
+
+def describe_misuse(error: click.ClickException) -> tuple[int, str]:
+    helped: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # click 8.1 has none
+    if isinstance(error, helped):
+        with suppress(OSError):
+            error.show()
+        return error.exit_code, ""
+    from herorun.core.redaction.scrub import scrub
+
+    if not isinstance(error, click.UsageError):
+        return error.exit_code, f"herorun: {scrub(error.format_message())}"
+    from herorun.commands._usage_errors import usage_message
+
+    return error.exit_code, scrub(usage_message(error))
+
+
+def describe_failure(error: Exception) -> tuple[int, str]:
+    from herorun.core.errors import HerorunError, describe_error
+    from herorun.core.redaction.scrub import scrub
+
+    if isinstance(error, HerorunError):
+        return error.exit_code, f"herorun: {scrub(str(error))}"
+    if isinstance(error, OSError):
+        message = f"{describe_error(error)}. Nothing was lost; {_advice(error)}."
+        return 3, f"herorun: {scrub(message)}"
+    message = f"herorun: internal error: {type(error).__name__}: {scrub(str(error))}."
+    if os.environ.get("HERORUN_DEBUG"):
+        from traceback import format_exception
+
+        click.echo(without_escapes(scrub("".join(format_exception(error)))), err=True)
+        return 3, message
+    return 3, f"{message}\nPlease report it; HERORUN_DEBUG=1 shows where it happened."
+
+
+def _advice(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "free some space there, then try again"
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return "make it accessible to this user, then try again"
+    return "try again"
+
+
+def without_escapes(text: str) -> str:
+    """No terminal escapes from whatever the error quotes."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
