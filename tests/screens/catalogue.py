@@ -543,7 +543,7 @@ def machines() -> Iterator[Screen]:
         step = 41_200 if state == "reached" else 50_000
         argv = f"box wait tiny --step {step} --max 1"
         yield Screen(f"wait-{state}", argv, {**OPENED, **waiting, **observer})
-    asked = TimerRequest(
+    request = TimerRequest(
         "tiny",
         "/work",
         "/usr/bin/herorun",
@@ -552,7 +552,7 @@ def machines() -> Iterator[Screen]:
         80.0,
         notifies=False,
     )
-    timer = SimpleNamespace(text=cron(asked))
+    timer = SimpleNamespace(text=cron(request))
     yield known("timer", "box timer tiny --for cron", "remote.timer.timer_of", timer)
     page = render_runbook(BOX_RUN, WAYS, RUNBOOK_FACTS)
     yield known("runbook", "box runbook tiny --out -", "remote.runbook.page_of", page)

@@ -64,8 +64,8 @@ def run_with(memory: Memory) -> Any:
     return SimpleNamespace(**live)
 
 
-def ordered(argv: str, memory: Memory = MEMORY, **given: Any) -> Screen:
-    """`given`: what an operation of `orders` reads or starts; two underscores stand for a dot."""
+def ordered(argv: str, memory: Memory = MEMORY, **answers: Any) -> Screen:
+    """`answers`: what an operation of `orders` reads or starts; two underscores stand for a dot."""
     run = run_with(memory)
     replacements = {
         **OPENED,
@@ -76,7 +76,7 @@ def ordered(argv: str, memory: Memory = MEMORY, **given: Any) -> Screen:
         f"{ORDERS}order.is_locked": False,
         f"{ORDERS}pause.now": NOON,
     }
-    others = {f"{ORDERS}{name.replace('__', '.')}": value for name, value in given.items()}
+    others = {f"{ORDERS}{name.replace('__', '.')}": value for name, value in answers.items()}
     return Screen(argv.split()[0], argv, {**replacements, **others})
 
 

@@ -160,7 +160,7 @@ def start_watch(run: Run, babysit: bool) -> tuple[str, str]:
             return start_babysitter(run), ""
     except (HerorunError, OSError) as error:
         return "not started", describe_error(error)
-    return _how(run, babysit), ""
+    return _describe_monitor(run, babysit), ""
 
 
 def watched_elsewhere(run: Run) -> bool:
@@ -173,7 +173,7 @@ def watched_elsewhere(run: Run) -> bool:
 
 def _continued(run: Run, babysit: bool) -> tuple[Launched, PreflightOutcome] | None:
     """An interrupted launch whose job turns out to be there: it is adopted, not repeated."""
-    settled = settle_launching(run, _how(run, babysit))
+    settled = settle_launching(run, _describe_monitor(run, babysit))
     if settled is None:
         return None
     return settled, preflight(run)
@@ -183,7 +183,7 @@ def _adopted_before(run: Run, babysit: bool, job: str) -> tuple[Launched, Prefli
     """The instance that this job is already, an interrupted adoption settled first: it is adopted
     once.
     """
-    settle_launching(run, _how(run, babysit))
+    settle_launching(run, _describe_monitor(run, babysit))
     launched = already(run, job)
     return (launched, preflight(run)) if launched else None
 
@@ -208,7 +208,7 @@ def _fresh(
     order = LaunchOrder(
         answer.plan,
         f"job {adoptee.job.id} is adopted" if adoptee else "launched by hand",
-        _how(run, babysit),
+        _describe_monitor(run, babysit),
         dirty=dirty,
         foreign=_foreign(run, answer, adoptee),
         policy=answer.policy,
@@ -267,7 +267,7 @@ def _foreign(run: Run, answer: PreflightOutcome, adoptee: Adoptee | None) -> tup
     )
 
 
-def _how(run: Run, babysit: bool) -> str:
+def _describe_monitor(run: Run, babysit: bool) -> str:
     """Who watches, for the instance's entry in the logbook."""
     section = run.contract.babysit
     if section.declined:
