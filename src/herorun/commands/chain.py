@@ -55,7 +55,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
         return 0
     if path is None:
         click.echo(text, nl=False)
-    output.show_note("copy it there and start it, from here, with:", f"  {installed}")
+    output.show_note("copy it there and start it with:", f"  {installed}")
     if behind:
         output.show_note(f"or this, as a job of its own behind job {job}:", f"  {behind}")
     return 0
