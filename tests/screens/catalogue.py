@@ -313,8 +313,8 @@ PLAN = PrunePlan(
 )
 TIMES = dict.fromkeys(WallTimeState, 0.0)
 TOTALS = GoodputTotals(
-    since=NOON,
-    until=NOON,
+    since=None,
+    until=None,
     wall_seconds=0.0,
     states=TIMES,
     productive_fraction=Range(None, None),
@@ -343,6 +343,7 @@ HOURS = {
 A_DAY = replace(
     TOTALS,
     since=NOON - timedelta(hours=24),
+    until=NOON,
     wall_seconds=86_400.0,
     states={**TIMES, **{state: 3600 * hours for state, hours in HOURS.items()}},
     productive_fraction=Range(0.875, 0.896),

@@ -212,7 +212,7 @@ STATES: dict[str, Any] = {
     "critical": status(
         replace(HEALTHY, run="degraded", loss=float("nan")),
         alerts=[NAN],
-        next="herorun rollback tiny --to 41000",
+        next="herorun rollback tiny --to 40000",
     ),
     "unknown": status(
         replace(HEALTHY, run="unknown", monitor="partial"),

@@ -218,7 +218,7 @@ def _orders(document: Mapping[str, Any], at: datetime) -> list[str]:
             f"  ack        {clean(ack['alert'])} by {clean(ack['by'])}{_because(ack['reason'])}"
         )
     if document["answer"]:
-        lines.append(f"  answer     {clean(document['answer'])}")
+        lines.append(f"  answer     {clean(document['answer'])}, to herorun's question")
     return lines
 
 

@@ -21,23 +21,29 @@ def lost_rows(metrics: Metrics, history: History, contract: Contract) -> list[Ve
     """One answer for each gap, and for rows that begin long after the run did."""
     if not history.instances:
         return [not_applicable("nothing was launched yet")]
-    gaps = [*_before_the_first(metrics, history), *metrics.lost]
     offset = contract.tracker.first_step - 1  # from completed updates to the steps that people read
     verdicts = [
+        failed(
+            f"the tracker's rows begin at step {first + offset}: those before it were lost",
+            subject=f"step {first + offset}",
+        )
+        for first in _first_of_a_cut_file(metrics, history)
+    ]
+    verdicts += [
         failed(
             f"the tracker has no rows between steps {after + offset} and {until + offset}: they "
             "were lost",
             subject=f"step {until + offset}",
         )
-        for after, until in gaps
+        for after, until in metrics.lost
     ]
     return verdicts or [passed(f"no rows are missing up to step {metrics.step}")]
 
 
-def _before_the_first(metrics: Metrics, history: History) -> list[tuple[int, int]]:
+def _first_of_a_cut_file(metrics: Metrics, history: History) -> list[int]:
     """A file that was rotated begins where the rotation left it; only its first attempt tells that."""
     began = history.instances[0].start
     if began is None or metrics.attempts > 1 or not metrics.stride:
         return []
     missing = metrics.first_step - began > max(WAITING, FAR * metrics.stride)
-    return [(began, metrics.first_step)] if missing else []
+    return [metrics.first_step] if missing else []

@@ -114,7 +114,7 @@ def _write_fork(
         old.contract, ForkRequest(slug, source.path, scrub(reason), *roots, tracker_id)
     )
     head = (
-        f"# A fork of {old.slug} from step {source.step}: read it, change what is to differ, "
+        f"# A fork of {old.slug} from step {source.step}: read it, change what should differ, "
         "commit and push it.\n\n"
     )
     create_atomic(path, (head + tomli_w.dumps(data)).encode())
