@@ -33,14 +33,15 @@ ANSWERED_BY_A_LAUNCH = frozenset(
 
 def shows_the_end(alert: Alert, answers: Sequence[Verdict], moment: Moment) -> bool:
     """Whether its check saw that the condition is gone: it passes its subject or all of them, or
-    fails others only and is one that lists every failure.
+    fails others only and is one that lists every failure. A living job answers what was asked of
+    the one before it.
     """
+    if moment.live and alert.check in ANSWERED_BY_A_LAUNCH:
+        return True
     passes = [each.subject for each in answers if each.outcome is Outcome.PASS]
     if passes:
         return not alert.subject or alert.subject in passes or "" in passes
-    if any(each.outcome is Outcome.FAIL for each in answers):
-        return True
-    return moment.live and alert.check in ANSWERED_BY_A_LAUNCH
+    return any(each.outcome is Outcome.FAIL for each in answers)
 
 
 def as_not_judged(alert: Alert, answers: Sequence[Verdict]) -> Alert:
