@@ -115,4 +115,4 @@ def _show_seal(proof: "SealProof") -> None:
     if proof.faults:
         output.show_line("next: do not rely on this seal before each fault is explained")
     elif proof.unproven:
-        output.show_line(f"next: herorun verify {proof.tag} (once that can be read)")
+        output.show_line(f"next: once what is not proven can be read: `herorun verify {proof.tag}`")

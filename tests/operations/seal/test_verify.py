@@ -272,7 +272,7 @@ def test_a_seal_of_another_form_is_not_proven_and_no_fault(sealed: Story, capsys
     retag(sealed, 'Seal of hero run tiny\n\n{"schema": 1, "run": "tiny", "commit": "abc"}\n')
     code, told = said(sealed, capsys, "verify-seal", TAG)
     assert code == 3 and mentions(told, "statements", "in-toto")
-    assert told.endswith("unknown: 0 faults, 1 not proven\n")
+    assert "unknown: 0 faults, 1 not proven\n" in told
 
 
 @pytest.mark.thorough
