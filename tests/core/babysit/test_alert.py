@@ -170,15 +170,16 @@ def test_a_living_job_answers_how_its_predecessor_ended():
 def test_after_three_cadences_without_a_judgement_it_ends_unresolved():
     alerts = carry(carry({}, [one(FAIL, "a")]), [], NOON + EVERY)
     for cadences, left in ((2, 1), (3, 0)):
-        still, ended = no_longer_judged(alerts, Moment(NOON + cadences * EVERY, EVERY))
+        still, ended = no_longer_judged(alerts, [], Moment(NOON + cadences * EVERY, EVERY))
         assert (len(still), len(ended)) == (left, 1 - left)
     assert [alert.state for alert in ended] == [AlertState.ENDED]
 
 
 def test_what_could_not_be_seen_never_runs_out_of_patience():
-    blind = carry(carry({}, [one(FAIL, "a")]), [one(UNKNOWN)], NOON + EVERY)
-    still, ended = no_longer_judged(blind, Moment(NOON + 100 * EVERY, EVERY))
-    assert (still, ended) == (blind, ())
+    fires, late = carry({}, [one(FAIL, "a")]), Moment(NOON + 100 * EVERY, EVERY)
+    for before in (fires, carry(fires, [NOT_ASKED], NOON + EVERY)):
+        blind = carry(before, [one(UNKNOWN)], late.now)
+        assert no_longer_judged(blind, [one(UNKNOWN)], late) == (blind, ())
 
 
 def test_a_waived_finding_ends_its_alert():

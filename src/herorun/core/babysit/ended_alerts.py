@@ -59,14 +59,20 @@ def _with_reason(alert: Alert, reason: str) -> Alert:
 
 
 def no_longer_judged(
-    alerts: Mapping[AlertId, Alert], moment: Moment
+    alerts: Mapping[AlertId, Alert], findings: Iterable[Finding], moment: Moment
 ) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
-    """The alerts that go on, and those that no check has judged for so long that they end."""
+    """The alerts that go on, and those that no check has judged for so long that they end. What
+    could not be seen now ends none.
+    """
     patience = PATIENCE * moment.cadence
+    blind_checks = {f.check for f in findings if f.verdict.outcome is Outcome.UNKNOWN}
     ended = {
         key: replace(alert, state=AlertState.ENDED)
         for key, alert in alerts.items()
-        if alert.firing and alert.not_judged and moment.now - alert.seen >= patience
+        if alert.firing
+        and alert.not_judged
+        and alert.check not in blind_checks
+        and moment.now - alert.seen >= patience
     }
     return {key: alert for key, alert in alerts.items() if key not in ended}, tuple(ended.values())
 
@@ -110,6 +116,8 @@ def ended_unresolved(
 
 def as_ended(alert: Alert) -> Alert:
     """Unresolved at its instance's end: what went on then goes on no more."""
+    if alert.not_judged:  # the message says when it was last known to go on
+        return replace(alert, state=AlertState.ENDED)
     message, end = alert.message, f"when {alert.instance or 'its instance'} ended"
     for now, then in (
         (" is not finite since", " was not finite from"),

@@ -7,11 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from herorun.core.babysit.actions import Action, Relaunch
-from herorun.core.babysit.alert import (
-    Alert,
-    AlertId,
-    Moment,
-)
+from herorun.core.babysit.alert import Alert, AlertId, Moment
 from herorun.core.babysit.alert_clock import advance
 from herorun.core.babysit.ended_alerts import (
     ended_unresolved,
@@ -124,7 +120,7 @@ def tick(
     ended = tuple(alert for alert in ended if alert.id not in late_resolved)
     numeric = numeric_stretches(evidence, findings, checks)
     advanced = advance(alerts, findings, checks, moment, muted, numeric)
-    advanced, unjudged = no_longer_judged(advanced, moment)
+    advanced, unjudged = no_longer_judged(advanced, findings, moment)
     ended = (*unasked, *ended, *unjudged)
     after = {**late_resolved, **advanced}
     wake = waiting_until(after.values(), checks, ledger, case, now)
