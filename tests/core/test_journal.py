@@ -430,7 +430,7 @@ def test_a_launch_that_failed_keeps_its_number():
 def test_a_new_instance_closes_the_old_ones_alerts():
     alerts = Decided(at=NOON, run="down", monitor="fresh", progress="~1/2", alerts=(ALERT,))
 
-    assert fold([INIT, LAUNCHING, LAUNCHED, alerts]).history.open_alerts == (ALERT.key,)
+    assert fold([INIT, LAUNCHING, LAUNCHED, alerts]).alerts == {ALERT.id: ALERT}
     assert fold([INIT, alerts, LAUNCHING, LAUNCHED]).alerts == {}
 
 
@@ -452,7 +452,7 @@ def test_a_pending_alert_is_remembered_and_not_open():
         [Decided(at=NOON, run="healthy", monitor="fresh", progress="~", alerts=(pending,))]
     )
 
-    assert memory.alerts and memory.history.open_alerts == ()
+    assert memory.alerts == {pending.id: pending} and not pending.firing
 
 
 INTENT, POST = (

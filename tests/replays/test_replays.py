@@ -179,7 +179,7 @@ def environment(incident: Incident, contract: Contract, moment: datetime) -> Env
     values, withheld = from_shell(
         newest(incident, "shell", moment) or {}, contract.command.secrets, (), True
     )
-    return Environment(values, withheld, whole=True)
+    return Environment(values, withheld)
 
 
 def bundle_of(incident: Incident, contract: Contract, moment: datetime) -> BundleContent | Nothing:

@@ -148,7 +148,7 @@ def test_a_straggler_of_an_older_execution_belongs_to_it(tmp_path: Path) -> None
     found = fetched(tmp_path)
     assert found is not None
     assert [(p.attempt, p.step) for p in found.points("loss")] == [(1, 0), (1, 1), (1, 2), (2, 1)]
-    assert [(a.number, a.execution) for a in found.attempts] == [(1, "a"), (2, "b")]
+    assert [(a.number, a.first_step, a.last_step) for a in found.attempts] == [(1, 0, 2), (2, 1, 1)]
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -125,8 +125,8 @@ def worst_first(run_summaries: Sequence[RunSummary]) -> list[RunSummary]:
     return sorted(run_summaries, key=lambda summary: (summary.rank, summary.slug))
 
 
-def sparkline(values: Sequence[float], width: int = WIDTH) -> str:
-    """A curve in `width` cells at most. A cell shows the highest value in it, so that one spike
+def sparkline(values: Sequence[float]) -> str:
+    """A curve in `WIDTH` cells at most. A cell shows the highest value in it, so that one spike
     stays in sight.
 
     >>> sparkline([4, 3, 2, 1])
@@ -136,7 +136,7 @@ def sparkline(values: Sequence[float], width: int = WIDTH) -> str:
     """
     if not values:
         return ""
-    cells = min(width, len(values))
+    cells = min(WIDTH, len(values))
     bounds = [len(values) * cell // cells for cell in range(cells + 1)]
     parts = [values[first:last] for first, last in pairwise(bounds)]
     tops = [max(part) if all(map(math.isfinite, part)) else math.nan for part in parts]

@@ -38,7 +38,6 @@ class JobRecord:
     root: str = ""
     stopped_by: str = ""
     annotations: Mapping[str, str] = field(default_factory=dict)
-    active: int = 0
     failed: int = 0
     kind: str = "job"  # the name of its `ObjectKind`
 
@@ -106,7 +105,6 @@ def job_record(document: Mapping[str, Any]) -> JobRecord:
             root=str(labels.get(ROOT, "")),
             stopped_by=str(notes.get(STOPPED_BY, "")),
             annotations={str(name): str(value) for name, value in notes.items()},
-            active=int(status.get("active") or 0),
             failed=int(status.get("failed") or 0),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:

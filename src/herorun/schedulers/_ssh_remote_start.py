@@ -132,12 +132,12 @@ def _receive(stream: Any, order: dict[str, Any], path: str) -> None:
         raise OSError("the code did not arrive as it was sent")
 
 
-def _write_remote_file(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Whole or not at all."""
+def _write_remote_file(path: str, data: bytes) -> None:
+    """Whole or not at all, for its owner alone."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     temporary = f"{path}.{os.getpid()}.new"
     try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

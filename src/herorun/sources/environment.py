@@ -42,7 +42,7 @@ def read_environment(
         and name in os.environ
         and not is_salted(os.environ[name], salted_secrets[name])
     )
-    return Environment(values, withheld, tuple(changed_names), traits.whole_environment)
+    return Environment(values, withheld, tuple(changed_names))
 
 
 def read_code_flags(

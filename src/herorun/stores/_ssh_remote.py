@@ -24,6 +24,7 @@ LOCK_WAIT = 10.0  # seconds
 # bytes of a file that is read whole: a checkpoint's metadata has some MiB, at most some hundred
 MOST_READ = 256 << 20
 # as some file systems answer
+_READABLE = 0o644  # the mode of a new file
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
@@ -171,17 +172,17 @@ def _make_folder(folder: str) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder) from None
 
 
-def _create_atomic(path: str, data: bytes, mode: int = 0o644) -> None:
+def _create_atomic(path: str, data: bytes) -> None:
     """A hard link fails where the file exists, unlike rename. Without links (FUSE), only its making
     is atomic.
     """
-    temporary = _temporary_path(path, data, mode)
+    temporary = _temporary_path(path, data, _READABLE)
     try:
         os.link(temporary, path)
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        _put(path, data, mode)
+        _put(path, data, _READABLE)
     finally:
         os.unlink(temporary)
     _sync(os.path.dirname(path))

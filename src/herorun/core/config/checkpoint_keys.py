@@ -117,12 +117,7 @@ def _values_of_key(
     ):
         if str(value).lower() == "false":
             yield OFF, None, 0
-    elif (
-        count
-        and count > 0
-        and not levanter
-        and (rank := _step_rank(last, above, below)) is not None
-    ):
+    elif count and count > 0 and not levanter and (rank := _step_rank(last, below)) is not None:
         yield PERMANENT, count, rank
     elif count and count > 0 and (last in _COUNTS or (last in _COUNTS_BELOW and below)):
         yield KEEP, count, 0
@@ -139,7 +134,7 @@ _STEPS = {
 _STEPS_BELOW = {"every_n_train_steps": 0, "save_period": 0, "interval": 0, "keep_period": 1}
 
 
-def _step_rank(last: str, above: list[str], below: bool) -> int | None:
+def _step_rank(last: str, below: bool) -> int | None:
     """Of a key that sets a number of steps between saves; None for every other key."""
     if last in _STEPS:
         return _STEPS[last]

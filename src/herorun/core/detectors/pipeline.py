@@ -217,7 +217,7 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         lost=tuple(state.steps.lost),
         stride=state.steps.stride,
         opening=tuple(state.lineage.opening),
-        unjudged=tuple(unjudged_metrics(state, names)),
+        unjudged=tuple(unjudged_metrics(state)),
     )
 
 

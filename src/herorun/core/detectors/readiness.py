@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from herorun.core.detectors.baseline import SETTLE, Trend
 from herorun.core.detectors.loss import DENSE, ELEVATED_NOISE, MOVES, RATIO
-from herorun.core.detectors.names import Names
 from herorun.core.detectors.state import MetricsState
 from herorun.core.detectors.throughput import WARM
 from herorun.core.evidence import UnjudgedMetric
@@ -17,7 +16,7 @@ LEVELS = ("loss-elevated", "loss-drift", "loss-diverged")
 PACES = ("throughput-collapse", "throughput-leak")
 
 
-def unjudged_metrics(state: MetricsState, names: Names) -> Iterator[UnjudgedMetric]:
+def unjudged_metrics(state: MetricsState) -> Iterator[UnjudgedMetric]:
     """Of the metrics that are reported."""
     if "loss" in state.seen:
         yield from _of_loss(state)

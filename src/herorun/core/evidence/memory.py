@@ -101,7 +101,6 @@ class History:
         # of the current instance, by its back end: when it checked in by the job's clock, the
         # attempt's number
     ] = ()
-    open_alerts: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     # checkpoints in the roots that no instance of this run wrote
     foreign: frozenset[str] = frozenset()

@@ -38,7 +38,6 @@ class Environment:
     withheld: Mapping[str, str] = field(default_factory=dict)  # name -> why it is not passed on
     # of `[command] secrets`: another value than at the last launch
     changed_secrets: tuple[str, ...] = ()
-    whole: bool = False  # whether herorun sets the job's whole environment
 
 
 @dataclass(frozen=True)

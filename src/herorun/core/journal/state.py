@@ -211,7 +211,6 @@ class Memory(JournalFields):
             checked_in=self.checked_in,
             starts=self.starts,
             restarts=self.restarts,
-            open_alerts=tuple(a.key for a in self.alerts.values() if a.firing),
             caveats=self.caveats,
             foreign=frozenset(
                 path for launching in self.launchings.values() for path in launching.foreign

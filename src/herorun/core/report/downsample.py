@@ -9,6 +9,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 # points of a curve: more than a screen has columns, so that a zoom still shows something new
 MOST = 6000
+TABLE_ROWS = 24  # stretches that stand for a curve in its table
 
 
 @dataclass(frozen=True)
@@ -121,9 +122,11 @@ def _find_nonfinite_spans(trace: Trace) -> Iterator[NonFiniteSpan]:
             yield NonFiniteSpan(steps[0], steps[-1], len(steps))
 
 
-def chart_table(strand: Strand, rows: int = 24) -> list[ChartRow]:
-    """The curve in words for who cannot see it: so many stretches at most, equal in points."""
-    size = max(ceil(len(strand.steps) / rows), 1)
+def chart_table(strand: Strand) -> list[ChartRow]:
+    """The curve in words for who cannot see it: `TABLE_ROWS` stretches at most, equal in
+    points.
+    """
+    size = max(ceil(len(strand.steps) / TABLE_ROWS), 1)
     return [
         ChartRow(strand.steps[at], part[-1], min(values), max(values), values[-1])
         for at in range(0, len(strand.steps), size)

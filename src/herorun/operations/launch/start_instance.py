@@ -6,7 +6,6 @@ leaves an intent that the next command settles by asking the scheduler for that 
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -60,7 +59,7 @@ def _submitted(run: Run, order: LaunchOrder, launching: Launching) -> Job:
 
 def _adopt_job(run: Run, launching: Launching) -> Job:
     """The job that is adopted, seen once more: where nobody can see it, the intent waits."""
-    answer = _search(run, launching, time.sleep)
+    answer = _search(run, launching)
     if isinstance(answer, Found) and not answer.job.state.ended:
         return answer.job
     if isinstance(answer, Unknown):
@@ -82,7 +81,7 @@ def _find_after_error(run: Run, launching: Launching, error: Exception) -> Job:
     """A submission that failed may have gone through all the same: only the scheduler's own answer
     counts.
     """
-    answer = _search(run, launching, time.sleep)
+    answer = _search(run, launching)
     if isinstance(answer, Found):
         return answer.job
     if isinstance(answer, Absent):
@@ -224,9 +223,7 @@ def _confirm(run: Run, order: LaunchOrder, launching: Launching, job: Job) -> La
 # --- an intent whose outcome nobody knows ---------------------------------------------------------
 
 
-def settle_launching(
-    run: Run, babysitter: str, wait: Callable[[float], None] = time.sleep
-) -> Launched | None:
+def settle_launching(run: Run, babysitter: str) -> Launched | None:
     """Ask the scheduler for an instance that was perhaps submitted. None: it was not, and may be
     submitted now.
     """
@@ -234,7 +231,7 @@ def settle_launching(
     launching = memory.unsettled
     if launching is None:
         return None
-    answer = _search(run, launching, wait)
+    answer = _search(run, launching)
     if (
         isinstance(answer, Absent)
         and launching.where != where(run)
@@ -273,11 +270,11 @@ def where(run: Run) -> str:
     return f"{run.launcher.owner}:{run.state}"
 
 
-def _search(run: Run, launching: Launching, wait: Callable[[float], None]) -> Search:
+def _search(run: Run, launching: Launching) -> Search:
     """The scheduler's answer, waiting a little for its settle time."""
     until = now() + timedelta(seconds=SETTLING)
     answer = run.scheduler.find(launching.instance, launching.at)
     while isinstance(answer, Unknown) and now() < until:
-        wait(0.5)
+        time.sleep(0.5)
         answer = run.scheduler.find(launching.instance, launching.at)
     return answer

@@ -60,7 +60,7 @@ class ChartDrawing:
         )
 
 
-def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[ChartDrawing]:
+def charts_of(curves: Curves, names: Names) -> list[ChartDrawing]:
     """Loss with evaluation losses, throughput or the time of a step, and the gradient norm."""
     available = curves.names
     loss = next((name for name in names.loss if name in available), "")
@@ -81,13 +81,13 @@ def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[ChartDrawi
     charts = []
     for number, (id, title, unit, metrics) in enumerate(specs):
         progress.progress("drawing the curves", number, len(specs))
-        charts.append(_chart(curves, names, most, id=id, title=title, unit=unit, metrics=metrics))
+        charts.append(_chart(curves, names, id=id, title=title, unit=unit, metrics=metrics))
     progress.progress("drawing the curves", 1, 1)
     return charts
 
 
 def further_charts(
-    curves: Curves, names: Names, earlier: Sequence[ChartDrawing], most: int = MOST
+    curves: Curves, names: Names, earlier: Sequence[ChartDrawing]
 ) -> tuple[list[ChartDrawing], list[str]]:
     """The learning rate, where there is one, and each metric that the contract names and that
     `earlier` does not show. The second part names those that are too many.
@@ -99,12 +99,12 @@ def further_charts(
     rate = next((name for name in names.rate if name in curves.names), "")
     remaining = [name for name in names.declared if name not in in_charts and name != rate]
     charts = (
-        [_chart(curves, names, most, id="rate", title="Learning rate", unit=rate, metrics=[rate])]
+        [_chart(curves, names, id="rate", title="Learning rate", unit=rate, metrics=[rate])]
         if rate
         else []
     )
     charts += [
-        _chart(curves, names, most, id=f"metric-{number}", title=name, metrics=[name])
+        _chart(curves, names, id=f"metric-{number}", title=name, metrics=[name])
         for number, name in enumerate(remaining[:MOST_FURTHER], 1)
     ]
     return charts, remaining[MOST_FURTHER:]
@@ -113,23 +113,22 @@ def further_charts(
 def _chart(
     curves: Curves,
     names: Names,
-    most: int,
     *,
     id: str,
     title: str,
     metrics: Sequence[str],
     unit: str = "",
 ) -> ChartDrawing:
-    all_series = [_series(curves, metric, names, most) for metric in metrics if metric]
+    all_series = [_series(curves, metric, names) for metric in metrics if metric]
     with_points = tuple(one for one in all_series if one.strands or one.not_finite)
     return ChartDrawing(
         id, title, unit, with_points, "" if with_points else "No such metric was reported."
     )
 
 
-def _series(curves: Curves, metric: str, names: Names, most: int) -> Series:
+def _series(curves: Curves, metric: str, names: Names) -> Series:
     traces = [trace for trace, _ in traces_of(curves, metric, 1 - names.first_step)]
-    return Series(metric, tuple(strands(traces, most)), tuple(not_finite(traces)))
+    return Series(metric, tuple(strands(traces, MOST)), tuple(not_finite(traces)))
 
 
 def attempt_starts(curves: Curves, names: Names) -> list[AttemptStart]:

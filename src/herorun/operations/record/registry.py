@@ -2,7 +2,6 @@
 
 import contextlib
 import sys
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +80,6 @@ def register_one(
     about: str,
     why: str,
     options: dict[str, Any],
-    at: datetime | None = None,
 ) -> JobSession | None:
     """In the session of the one that launches; None if nobody is there to read it."""
     session = session_of_launch(start)
@@ -89,8 +87,6 @@ def register_one(
         return None
     where = {name: str(options[name]) for name in job_kind(kind).place if options.get(name)}
     fields = {**where, "description": f"{about}: {why}"}
-    register(
-        session, entry_of(kind, job, at or now(), (session.agent, session.id), fields, "SUBMITTED")
-    )
+    register(session, entry_of(kind, job, now(), (session.agent, session.id), fields, "SUBMITTED"))
     ensure_watch(session, start)
     return session

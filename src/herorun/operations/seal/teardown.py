@@ -24,15 +24,15 @@ ASKING = 10.0  # seconds for `crontab -l`
 _COMMAND = lazy_regex(r"herorun\s.*\b(?:babysit|watchdog|patrol|status)\b")
 
 
-def wind_down(run: Run, wait: float = ENDING) -> tuple[str, ...]:
+def wind_down(run: Run) -> tuple[str, ...]:
     """Stop what the run started itself; what is left, in words. It is called when nobody holds the
     act lock.
     """
-    warnings = [*_stop_babysitter(run, wait), *_release_lease(run)]
+    warnings = [*_stop_babysitter(run), *_release_lease(run)]
     return (*warnings, *_timers(run))
 
 
-def _stop_babysitter(run: Run, wait: float) -> list[str]:
+def _stop_babysitter(run: Run) -> list[str]:
     """It reads the record at each turn, and ends by itself once that is sealed: it is only
     woken.
     """
@@ -40,13 +40,13 @@ def _stop_babysitter(run: Run, wait: float) -> list[str]:
     if not is_locked(lock):
         return []
     ring(run)
-    until = time.monotonic() + wait
+    until = time.monotonic() + ENDING
     while is_locked(lock):
         if time.monotonic() >= until:
             return [
                 (
-                    f"the babysitter of this machine has not ended within {format_span(wait)}: it "
-                    "does so after its present turn"
+                    "the babysitter of this machine has not ended within "
+                    f"{format_span(ENDING)}: it does so after its present turn"
                 )
             ]
         time.sleep(0.05)

@@ -12,12 +12,9 @@ from herorun.system.metrics_cache.format import UNTIMED
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt, by the number that columns name it by. `execution` is empty where the tracker
-    tells none.
-    """
+    """One attempt, by the number that columns name it by."""
 
     number: int
-    execution: str
     first_step: int  # as logged
     last_step: int  # the highest
 

@@ -118,9 +118,7 @@ class Fetched:
                     if earlier
                     else (low, high)
                 )
-                by_number[number] = Attempt(
-                    number, part.index.facts["executions"].get(str(number), ""), low, high
-                )
+                by_number[number] = Attempt(number, low, high)
         return tuple(by_number[number] for number in sorted(by_number))
 
     def pieces(

@@ -84,20 +84,14 @@ class Writer:
             decode(AttemptTracker, self._facts["arrivals"]) if self._facts else AttemptTracker()
         )
         numbers = attempts.attempts_of(rows, names)
-        executions = {str(number): row.attempt for number, row in zip(numbers, rows, strict=True)}
         facts = {
             "source": self._source,
             "cursor": cursor,
             "at": at.isoformat(),
-            "executions": {**self._open_executions(), **executions},
             "arrivals": plain(attempts),
         }
         self._add(block_of(rows, numbers, facts))
         self._facts = facts
-
-    def _open_executions(self) -> Mapping[str, str]:
-        """A full file says what its last block says."""
-        return self._facts["executions"] if self._blocks else {}
 
     def _add(self, block: Block) -> None:
         if not self._generation.exists():
