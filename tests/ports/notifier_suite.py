@@ -8,6 +8,7 @@ import pytest
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.ports import IssueTracker, Notifier, Post, missing_members
+from ports.abilities import misshapen_members
 from wording import mentions
 
 OUT_OF_REACH = (OSError, CouldNotLook)
@@ -55,6 +56,9 @@ class NotifierSuite:
 
     def test_it_has_every_member_of_its_port(self, bench: NotifierBench) -> None:
         assert missing_members(Notifier, bench.connect()) == ()
+
+    def test_its_members_take_what_is_declared(self, bench: NotifierBench) -> None:
+        assert misshapen_members("notifiers", bench.connect()) == []
 
     def test_what_was_posted_was_said_and_is_found(self, bench: NotifierBench) -> None:
         reference = bench.connect().post(a_post(body="It ended with exit code 1."))

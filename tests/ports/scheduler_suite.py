@@ -30,6 +30,7 @@ from herorun.core.ports import (
     missing_members,
 )
 from herorun.operations.report.logs import read_log
+from ports.abilities import misshapen_members
 
 WEIRD = "a b\n'\"$(echo no);*é"
 SECRET = "correct-horse-battery-9f2c"
@@ -107,6 +108,9 @@ class SchedulerSuite:
 
     def test_it_has_every_member_of_its_port(self, rig: Rig) -> None:
         assert missing_members(Scheduler, rig.connect()) == ()
+
+    def test_its_members_take_what_is_declared(self, rig: Rig) -> None:
+        assert misshapen_members("schedulers", rig.connect()) == []
 
     def test_a_job_that_exits_with_zero_has_succeeded(self, rig: Rig) -> None:
         job = rig.run(rig.job("exit 0"))

@@ -12,6 +12,7 @@ import pytest
 
 from herorun.core.evidence import TrackerTraits
 from herorun.core.ports import ClientEnvironment, Row, Tracker, missing_members, tracker_traits
+from ports.abilities import misshapen_members
 
 SECRET = "ghp_" + "s3cr3t" * 6
 Logged = tuple[int, Mapping[str, float]]
@@ -58,6 +59,9 @@ class TrackerSuite:
 
     def test_it_has_every_member_of_its_port(self, bench: TrackerBench) -> None:
         assert missing_members(Tracker, bench.connect()) == ()
+
+    def test_its_members_take_what_is_declared(self, bench: TrackerBench) -> None:
+        assert misshapen_members("trackers", bench.connect()) == []
 
     def test_it_declares_what_checks_ask_of_its_kind(self, bench: TrackerBench) -> None:
         traits = tracker_traits(bench.connect())

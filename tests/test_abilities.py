@@ -1,0 +1,97 @@
+"""What is optional in an adapter is declared, and every adapter has it as declared."""
+
+import ast
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import herorun
+from herorun.adapters import PORTS, adapter_kinds, adapter_module
+from herorun.core.ports import missing_members
+from herorun.core.ports.abilities import ABILITIES
+from ports.abilities import declared_members, misshapen_members
+
+SOURCES = Path(herorun.__file__).parent
+ADAPTERS = ("schedulers/", "trackers/", "stores/", "notifiers/")
+# By the names that hold an adapter where it is asked: its port.
+HOLDERS = {
+    "scheduler": "schedulers",
+    "_scheduler": "schedulers",
+    "jobs": "schedulers.external",
+    "_jobs": "schedulers.external",
+    "tracker": "trackers",
+    "issue": "notifiers",
+    "notifier": "notifiers",
+}
+
+
+def adapter_classes(port: str) -> list[type]:
+    """The classes that fit the port, of all its modules."""
+    return [
+        item
+        for kind in adapter_kinds(port)
+        for item in vars(adapter_module(port, kind)).values()
+        if inspect.isclass(item)
+        and item.__module__ == adapter_module(port, kind).__name__
+        and not missing_members(PORTS[port], item)
+    ]
+
+
+def asked_members(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """The port and the name of each member that is asked for by `getattr` or `hasattr`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                func=ast.Name(id="getattr" | "hasattr"),
+                args=[ast.Name(id=holder) | ast.Attribute(attr=holder), ast.Constant(name), *_],
+            ) if holder in HOLDERS:
+                yield HOLDERS[holder], str(name)
+
+
+@pytest.mark.parametrize("port", ABILITIES)
+def test_every_adapter_has_its_members_as_declared(port: str) -> None:
+    classes = adapter_classes(port)
+    assert len(classes) >= 3
+    assert {each.__name__: misshapen_members(port, each) for each in classes} == {
+        each.__name__: [] for each in classes
+    }
+
+
+def test_each_optional_member_that_is_asked_for_is_declared() -> None:
+    asked = {
+        member
+        for path in SOURCES.rglob("*.py")
+        if not str(path.relative_to(SOURCES)).startswith(ADAPTERS)
+        for member in asked_members(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert len(asked) >= 15
+    assert {(port, name) for port, name in asked if name not in declared_members(port)} == set()
+
+
+@pytest.mark.parametrize(
+    ("warnings", "misshapen"),
+    [
+        (lambda instance: (), []),
+        (lambda instance, most=5: (), []),
+        (lambda: (), ["warnings()"]),
+        (lambda job: (), ["warnings(job)"]),
+        (lambda instance, most: (), ["warnings(instance, most)"]),
+    ],
+)
+def test_other_parameters_than_declared_are_found(warnings: object, misshapen: list[str]) -> None:
+    adapter = SimpleNamespace(warnings=warnings)
+    assert misshapen_members("schedulers", adapter) == misshapen
+
+
+def test_an_undeclared_member_is_found_however_it_is_asked_for() -> None:
+    asked = ast.parse("getattr(run.scheduler, 'colour', None)\nhasattr(jobs, 'taste')")
+    assert set(asked_members(asked)) == {
+        ("schedulers", "colour"),
+        ("schedulers.external", "taste"),
+    }
+    assert not {"colour", "taste"} & (
+        declared_members("schedulers") | declared_members("schedulers.external")
+    )
