@@ -1,0 +1,122 @@
+"""The part of a seal's statement that comes from evidence."""
+
+from typing import Any
+
+import pytest
+
+from builders import NOON, ROOT, a_checkpoint, some_metrics
+from core.story import launched
+from herorun.core.event import Initialised, Noted
+from herorun.core.evidence import (
+    Checkpoints,
+    FinalStep,
+    HealthAssessment,
+    Metrics,
+    MilestoneCheckpoint,
+    Nothing,
+    Sealing,
+    Unavailable,
+)
+from herorun.core.journal import fold
+from herorun.core.seal.kinds import SealKind
+from herorun.operations.seal import statement
+
+NONE = Nothing("there is none")
+MILESTONE = Sealing(SealKind.MILESTONE, "half")
+
+
+@pytest.mark.parametrize("missing", [NONE, Unavailable("late")])
+def test_what_could_not_be_read_is_stated_as_null(missing: Any) -> None:
+    facts = statement.final_state_facts({FinalStep: missing, Metrics: missing}, None)
+    assert facts == {
+        "final_checkpoint": None,
+        "final_checkpoint_temporary": None,
+        "reached_step": None,
+        "final_step": None,
+        "final_metrics": {},
+    }
+
+
+@pytest.mark.parametrize(("of_rows", "saved", "reached"), [(90, 100, 100), (110, 100, 110)])
+def test_the_reached_step_is_the_highest_of_rows_and_checkpoint(
+    of_rows: int, saved: int, reached: int
+) -> None:
+    evidence = {
+        FinalStep: FinalStep(200, "runs/tiny.toml"),
+        Metrics: some_metrics(of_rows, last={"train/loss": 2.5}),
+    }
+    assert statement.final_state_facts(evidence, a_checkpoint(saved)) == {
+        "final_checkpoint": f"{ROOT}/step-{saved}",
+        "final_checkpoint_temporary": False,
+        "reached_step": reached,
+        "final_step": 200,
+        "final_metrics": {"train/loss": 2.5},
+    }
+
+
+def test_the_final_permanent_checkpoint_is_preferred_to_a_newer_one() -> None:
+    final, newer = a_checkpoint(100), a_checkpoint(120)
+    evidence: dict[Any, Any] = {
+        Checkpoints: Checkpoints((newer, final)),
+        FinalStep: FinalStep(100, "runs/tiny.toml"),
+    }
+    assert statement._checkpoint(evidence, Sealing()) == final
+    evidence[FinalStep] = NONE
+    assert statement._checkpoint(evidence, Sealing()) == newer
+    evidence[Checkpoints] = NONE
+    assert statement._checkpoint(evidence, Sealing()) is None
+
+
+@pytest.mark.parametrize("changes", [{"problem": "no metadata"}, {"temporary": True}])
+def test_a_final_checkpoint_that_is_incomplete_or_temporary_is_not_preferred(
+    changes: dict[str, Any],
+) -> None:
+    newest = a_checkpoint(120)
+    evidence: dict[Any, Any] = {
+        Checkpoints: Checkpoints((a_checkpoint(100, **changes), newest)),
+        FinalStep: FinalStep(100, "runs/tiny.toml"),
+    }
+    assert statement._checkpoint(evidence, Sealing()) == newest
+
+
+def test_a_milestone_states_its_own_checkpoint() -> None:
+    evidence: dict[Any, Any] = {
+        Checkpoints: Checkpoints((a_checkpoint(200),)),
+        MilestoneCheckpoint: MilestoneCheckpoint(a_checkpoint(100)),
+    }
+    assert statement._checkpoint(evidence, MILESTONE) == a_checkpoint(100)
+    evidence[MilestoneCheckpoint] = NONE
+    assert statement._checkpoint(evidence, MILESTONE) is None
+
+
+@pytest.mark.parametrize(
+    ("sealing", "stated"),
+    [
+        (Sealing(), []),
+        (MILESTONE, ["a: one", "b: two"]),
+        (Sealing(SealKind.ABORTED), ["a: one", "b: two"]),
+    ],
+)
+def test_open_alerts_are_stated_of_a_run_that_is_not_done(
+    sealing: Sealing, stated: list[str]
+) -> None:
+    assessment = HealthAssessment((("a", "one"),), (("b", "two"),))
+    assert statement._open_alerts({HealthAssessment: assessment}, sealing) == stated
+    assert statement._open_alerts({HealthAssessment: NONE}, sealing) == []
+
+
+def test_the_record_states_each_instance_and_every_caveat() -> None:
+    lines = {"Status": "s", "Caveat": "mixed"}
+    memory = fold(
+        [
+            Initialised(NOON, "tiny", {}),
+            *launched(1, NOON),
+            Noted(at=NOON, by="@dri", title="A note", lines=lines, caveat="mixed"),
+        ]
+    )
+    stated = statement.remembered(memory)
+    assert [(each["name"], each["checked_in"]) for each in stated["instances"]] == [
+        ("tiny-1", False)
+    ]
+    assert set(stated["instances"][0]) == {"name", "job", "started", "plan_digest", "checked_in"}
+    assert stated["caveats"] == ["mixed"]
