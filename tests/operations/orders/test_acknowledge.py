@@ -1,0 +1,242 @@
+"""What a person's answer to an alert, or to a question about the run, sets in motion."""
+
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from builders import MINUTE, NOON
+from herorun import discover
+from herorun.core.babysit.alert import Alert, AlertState
+from herorun.core.check import Gate
+from herorun.core.contract import Recovery
+from herorun.core.errors import Blocked, WrongUse
+from herorun.core.event import Word
+from herorun.core.notify.escalation import Option
+from herorun.operations.orders import acknowledge as module
+
+CHECKS = {check.name: check for check in discover.checks(Gate.HEALTH)}
+SPIKE = Alert(
+    check="loss-spike",
+    subject="train/loss",
+    since=NOON - MINUTE,
+    seen=NOON,
+    state=AlertState.FIRING,
+    message="m",
+    steps=(50, 60),
+)
+DRIFT = Alert(
+    check="loss-drift",
+    subject="",
+    since=NOON,
+    seen=NOON,
+    state=AlertState.ENDED,
+    message="m",
+)
+VETO, FIXED = "escalate/relaunch/tiny-1/veto", "escalate/relaunch/tiny-1/fixed-once"
+FAILED_OFTEN = "escalate/relaunch/tiny-1/tries"
+NO_JUDGE = SimpleNamespace(question="", answer=None, replayed=None)
+
+
+def said(yes: bool, at: Any = NOON) -> Any:
+    return SimpleNamespace(yes=yes, at=at, summary="approved" if yes else "denied")
+
+
+class World:
+    """A run with open alerts and questions, and the orders that were recorded."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.orders: list[tuple[Word, list[str], str]] = []
+        self.memory = SimpleNamespace(
+            alerts={SPIKE.id: SPIKE},
+            unacknowledged=(DRIFT,),
+            acked=frozenset(),
+            current=SimpleNamespace(name="tiny-1"),
+            done={},
+            answers={},
+            failed={},
+            judge=NO_JUDGE,
+            ledger=SimpleNamespace(taints=()),
+        )
+        self.run: Any = SimpleNamespace(
+            slug="tiny",
+            contract=SimpleNamespace(
+                babysit=SimpleNamespace(recovery=Recovery.RELAUNCH, cadence=timedelta(minutes=15))
+            ),
+        )
+        monkeypatch.setattr(module, "memory_for_orders", lambda run: self.memory)
+        monkeypatch.setattr(module, "order", self._order)
+        monkeypatch.setattr(module, "push_warning", lambda run: ("not pushed",))
+        monkeypatch.setattr(module, "unwatched_warnings", lambda run: ("unwatched",))
+        monkeypatch.setattr(module, "_continuation_command", lambda run, memory: "herorun relaunch")
+
+    def _order(self, run: Any, word: Word, about: Any, reason: str) -> tuple[str, ...]:
+        self.orders.append((word, list(about), reason))
+        return ("ordered",)
+
+    def asked(self, *keys: str) -> None:
+        self.memory.done = dict.fromkeys(keys, NOON)
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    return World(monkeypatch)
+
+
+# --- alerts ---------------------------------------------------------------------------------------
+
+
+def test_without_a_name_all_that_is_open_or_ended_unresolved_is_acknowledged(world: World) -> None:
+    outcome = module.acknowledge(world.run, reason="known")
+    assert world.orders == [(Word.ACK, [SPIKE.key, DRIFT.key], "known")]
+    assert outcome.warnings == ("ordered",)
+
+
+@pytest.mark.parametrize("name", ["loss-spike", "loss-spike[train/loss]", SPIKE.key])
+def test_an_alert_is_named_by_its_check_its_subject_or_its_key(world: World, name: str) -> None:
+    module.acknowledge(world.run, name)
+    assert world.orders == [(Word.ACK, [SPIKE.key], "")]
+
+
+def test_what_is_acknowledged_is_not_ordered_again(world: World) -> None:
+    world.memory.acked = frozenset({SPIKE.key})
+    module.acknowledge(world.run)
+    assert world.orders == [(Word.ACK, [DRIFT.key], "")]
+    world.memory.acked = frozenset({SPIKE.key, DRIFT.key})
+    outcome = module.acknowledge(world.run)
+    assert (len(world.orders), outcome.warnings) == (1, ("not pushed",))
+
+
+def test_the_nearest_name_is_proposed_for_one_that_is_not_open(world: World) -> None:
+    with pytest.raises(WrongUse, match=r"loss-spike\?"):
+        module.acknowledge(world.run, "loss-spikes")
+    with pytest.raises(WrongUse, match="loss-drift, loss-spike"):
+        module.acknowledge(world.run, "x")
+    assert world.orders == []
+
+
+# --- questions ------------------------------------------------------------------------------------
+
+
+def test_only_questions_about_the_current_instance_are_open(world: World) -> None:
+    world.asked("escalate/relaunch/tiny-0/veto", VETO, "stop/tiny-1", FAILED_OFTEN)
+    assert module.open_questions(world.memory) == (VETO, FAILED_OFTEN)
+    world.memory.current = None
+    assert module.open_questions(world.memory) == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed_at", "is_open"),
+    [
+        (said(True), None, False),
+        (said(True), NOON + MINUTE, True),
+        (said(True), NOON, False),
+        (said(False), NOON + MINUTE, False),
+    ],
+)
+def test_a_yes_that_led_to_another_failure_is_open_again(
+    world: World, answer: Any, failed_at: Any, is_open: bool
+) -> None:
+    world.asked(VETO)
+    world.memory.answers = {"tiny-1": answer}
+    if failed_at:
+        world.memory.failed = {"relaunch/tiny-1": SimpleNamespace(last=failed_at)}
+    assert module.open_questions(world.memory) == ((VETO,) if is_open else ())
+
+
+@pytest.mark.parametrize(
+    ("keys", "alerts", "taints", "ways"),
+    [
+        ((), (), (), (Option.RELAUNCH,)),
+        ((), (SPIKE,), (), (Option.ROLLBACK,)),
+        ((), (), ("taint",), (Option.ROLLBACK,)),
+        ((FIXED,), (), (), (Option.LAUNCH, Option.DENY)),
+        ((VETO,), (), (), (Option.LAUNCH, Option.DENY)),
+        ((VETO,), (SPIKE,), (), (Option.ROLLBACK, Option.FORK, Option.LAUNCH, Option.DENY)),
+        ((FIXED,), (SPIKE,), (), (Option.LAUNCH, Option.DENY)),
+        ((FAILED_OFTEN, FIXED), (), (), (Option.LAUNCH, Option.DENY)),
+    ],
+)
+def test_what_a_person_can_do_depends_on_the_question_and_the_numbers(
+    world: World, keys: Any, alerts: Any, taints: Any, ways: Any
+) -> None:
+    world.asked(*keys)
+    world.memory.alerts = {alert.id: alert for alert in alerts}
+    world.memory.ledger.taints = taints
+    assert module.ways_on(world.run, world.memory, CHECKS) == ways
+
+
+def test_where_a_person_alone_acts_they_relaunch_by_hand(world: World) -> None:
+    world.asked(FAILED_OFTEN)
+    assert Option.RELAUNCH not in module.ways_on(world.run, world.memory, CHECKS)
+    world.run.contract.babysit.recovery = Recovery.OBSERVE
+    assert module.ways_on(world.run, world.memory, CHECKS) == (Option.RELAUNCH, Option.DENY)
+
+
+@pytest.mark.parametrize(
+    ("yes", "word", "warnings"),
+    [(True, Word.APPROVE, ("ordered", "unwatched")), (False, Word.DENY, ("ordered",))],
+)
+def test_an_answer_is_recorded_for_each_open_question(
+    world: World, yes: bool, word: Word, warnings: tuple[str, ...]
+) -> None:
+    world.asked(FAILED_OFTEN)
+    outcome = module.answer(world.run, yes, "because")
+    assert world.orders == [(word, [FAILED_OFTEN], "because")]
+    assert outcome.warnings == warnings
+
+
+@pytest.mark.parametrize("recovery", [Recovery.OBSERVE, Recovery.RELAUNCH])
+def test_a_yes_cannot_relaunch_what_only_a_person_starts(world: World, recovery: Any) -> None:
+    world.asked(VETO)
+    world.run.contract.babysit.recovery = recovery
+    with pytest.raises(Blocked, match="`herorun relaunch`"):
+        module.answer(world.run, True)
+    assert world.orders == []
+    module.answer(world.run, False)
+    assert [word for word, _, _ in world.orders] == [Word.DENY]
+
+
+def test_an_answer_without_a_question_is_wrong_or_already_given(world: World) -> None:
+    with pytest.raises(WrongUse):
+        module.answer(world.run, True)
+    world.asked(VETO)
+    world.memory.answers = {"tiny-1": said(False)}
+    assert module.answer(world.run, False).warnings == ("not pushed",)
+    with pytest.raises(WrongUse, match="`herorun relaunch`"):
+        module.answer(world.run, True)
+    assert world.orders == []
+
+
+VERSION = SimpleNamespace(
+    question="escalate/judge/2", answer=None, replayed=SimpleNamespace(version="2")
+)
+
+
+@pytest.mark.parametrize(
+    ("yes", "word", "warnings"),
+    [(True, Word.APPROVE, ("ordered", "unwatched")), (False, Word.DENY, ("ordered",))],
+)
+def test_the_question_about_another_version_is_answered_first_and_alone(
+    world: World, yes: bool, word: Word, warnings: tuple[str, ...]
+) -> None:
+    world.memory.judge = VERSION
+    world.asked(FAILED_OFTEN)
+    outcome = module.answer(world.run, yes)
+    assert world.orders == [(word, ["escalate/judge/2"], "")]
+    assert outcome.warnings == warnings
+    assert "herorun status tiny" in outcome.message  # the other question is still open
+
+
+def test_an_answer_about_a_version_can_be_changed_while_nothing_else_is_asked(
+    world: World,
+) -> None:
+    world.memory.judge = SimpleNamespace(**{**vars(VERSION), "answer": said(True)})
+    assert module.answer(world.run, True).message == "approved already"
+    assert world.orders == []
+    module.answer(world.run, False)
+    assert world.orders == [(Word.DENY, ["escalate/judge/2"], "")]
+    world.asked(FAILED_OFTEN)
+    module.answer(world.run, False)
+    assert world.orders[1:] == [(Word.DENY, [FAILED_OFTEN], "")]

@@ -1,0 +1,108 @@
+"""What a person is asked to trust, and what is kept of the answer."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from herorun.core.evidence import LaunchProof
+from herorun.operations.orders import trust as module
+from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trusted
+
+
+def a_question(
+    monkeypatch: pytest.MonkeyPatch,
+    folder: Path,
+    *,
+    to_prove: tuple[str, ...] = (),
+    to_accept: tuple[str, ...] = (),
+    seals: tuple[str, ...] = (),
+    unproven: Any = None,
+    closed: str = "",
+    items: tuple[str, ...] = (),
+) -> module.TrustQuestion:
+    """`apply_proof` fills in what nothing proves, as it does when a run is opened."""
+    contract = object()
+    record = SimpleNamespace(
+        fetch=lambda: None,
+        unproven_seals=lambda: [(SimpleNamespace(statement_digest=each), "why") for each in seals],
+    )
+    run: Any = SimpleNamespace(
+        slug="tiny", contract=contract, record=record, repository=SimpleNamespace(main=folder)
+    )
+
+    def apply_proof(run: Any, contract: Any) -> None:
+        assert contract is run.contract
+        run.to_prove, run.to_accept, run.unproven, run.closed = (
+            to_prove, to_accept, unproven, closed,
+        )  # fmt: skip
+
+    monkeypatch.setattr(module, "open_run", lambda name, start: run)
+    monkeypatch.setattr(module, "must_be_the_users", lambda contract, repository: None)
+    monkeypatch.setattr(module, "apply_proof", apply_proof)
+    monkeypatch.setattr(module, "untrusted", lambda contract, repository: items)
+    monkeypatch.setattr(module, "launch_id", lambda launching: f"id of {launching}")
+    return module.ask("tiny", folder)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("HERORUN_TRUST", raising=False)
+    return tmp_path / "work"
+
+
+def test_a_run_of_which_nothing_is_doubted_asks_nothing(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    question = a_question(monkeypatch, folder)
+    assert question.nothing and len(question.lines()) == 1
+    module.accept(question)
+    assert trusted(folder, ITEMS) == trusted(folder, LAUNCHES) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("changes", "launches"),
+    [
+        ({"unproven": LaunchProof(("a",), ("b",))}, ("a", "b")),
+        ({"closed": "it is closed"}, ("it is closed",)),
+        ({"unproven": LaunchProof(("a",)), "closed": "it is closed"}, ("a",)),
+    ],
+)
+def test_what_nothing_proves_is_asked_in_words(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, changes: Any, launches: tuple[str, ...]
+) -> None:
+    question = a_question(monkeypatch, folder, **changes)
+    assert question.launches == launches and not question.nothing
+    assert [line.strip() for line in question.lines()[1:]] == list(launches)
+
+
+@pytest.mark.parametrize(
+    ("changes", "forged"),
+    [
+        ({"to_prove": ("x",), "to_accept": ("y",)}, ("id of x",)),
+        ({"to_accept": ("y",)}, ("id of y",)),
+        ({"to_accept": ("y",), "seals": ("s",)}, ()),
+    ],
+)
+def test_a_rejection_is_about_what_is_bad_and_else_about_all(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, changes: Any, forged: tuple[str, ...]
+) -> None:
+    question = a_question(monkeypatch, folder, **changes)
+    assert question.forged == forged
+    module.reject(question)
+    assert trusted(folder, REJECTED) == {*forged, *changes.get("seals", ())}
+    assert trusted(folder, LAUNCHES) == frozenset()
+
+
+def test_an_acceptance_trusts_items_and_launches_and_no_seal(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    question = a_question(
+        monkeypatch, folder, items=("[gate] hook",), to_prove=("x",), to_accept=("y",), seals=("s",)
+    )
+    module.accept(question)
+    assert trusted(folder, ITEMS) == {"[gate] hook"}
+    assert trusted(folder, LAUNCHES) == {"id of x", "id of y"}
+    assert trusted(folder, REJECTED) == frozenset()
