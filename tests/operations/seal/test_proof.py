@@ -112,7 +112,7 @@ def test_a_whole_tag_proves_four_things() -> None:
         {"tag": "herorun/tiny/seal-2"},
         {"head": {"object": "e" * 40, "tag": TAG}},
         {"head": {"object": COMMIT, "tag": "herorun/tiny/seal-2"}},
-        {"message": "Seal of hero run tiny\n"},
+        {"message": "another\n"},
     ],
 )
 def test_each_part_of_a_tag_that_was_changed_is_a_fault(changed: dict[str, Any]) -> None:

@@ -18,6 +18,7 @@ from herorun.core.seal.kinds import SealKind
 from herorun.core.seal.render import tag_message
 from herorun.operations.seal import resume
 from herorun.operations.seal.statement import remembered
+from wording import mentions
 
 TAG = "herorun/tiny/seal-1"
 KEY = write_key(Verb.TAG, TAG)
@@ -137,8 +138,9 @@ def test_a_statement_that_is_lost_or_damaged_is_said(
 
 def test_a_tag_that_is_only_on_the_remote_is_fetched_first(seal: Interrupted) -> None:
     seal.remote = "0a9"
-    with pytest.raises(Blocked, match=f"git fetch origin tag {TAG}"):
+    with pytest.raises(Blocked) as refused:
         seal.unfinished(the_memory(BEGUN))
+    assert mentions(str(refused.value), "fetch", "origin", TAG)
     assert seal.read == []
 
 
@@ -153,8 +155,9 @@ def test_a_tag_that_was_never_pushed_and_states_something_else_is_removed_by_han
     seal: Interrupted, text: str
 ) -> None:
     seal.tag = seal.local = text
-    with pytest.raises(Blocked, match=f"git tag -d {TAG}"):
+    with pytest.raises(Blocked) as refused:
         seal.unfinished(the_memory(instances=2))
+    assert mentions(str(refused.value), "-d", TAG)
 
 
 def test_a_note_after_the_push_is_too_late_for_the_tag(seal: Interrupted) -> None:
