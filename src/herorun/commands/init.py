@@ -1,8 +1,18 @@
 """`herorun init`."""
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from herorun.commands._options import RunArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from herorun.operations.record.contract_template import ContractDraft
+    from herorun.runs import Run
+    from herorun.schemas.runs import Init
 
 
 @click.command(short_help="Write a contract; with one, create the record and the issue.")
@@ -21,93 +31,90 @@ def command(start: str, run: str, as_json: bool) -> int:
       herorun init grug          # writes runs/grug.toml: fill it in, commit and push it
       herorun init grug          # begins the logbook and the issue, and links both
     """
-    from pathlib import Path
-    from typing import Any
-
     from herorun import output
-    from herorun.core.contract import SLUG
-    from herorun.core.errors import WrongUse
-    from herorun.operations.launch.config_stability import advised
-    from herorun.operations.record.contract_template import drafted, with_command
-    from herorun.operations.record.init import initialise
-    from herorun.operations.record.script_search import find_command
-    from herorun.runs import LARGEST_CONTRACT, contract_path, open_run, template
-    from herorun.schemas.runs import Init
-    from herorun.system.files import create_atomic, read_regular
+    from herorun.operations.record.contract_template import draft_of, may_be_contract
+    from herorun.runs import contract_path, open_run
+    from herorun.system.files import create_atomic
     from herorun.system.git import find_repository
-    from herorun.system.project_config import read_settings
 
-    path = contract_path(find_repository(Path(start)), run, Path(start))
-    document: dict[str, Any] = {
-        "slug": path.stem,
-        "contract": str(path),
-        "logbook": None,
-        "issue": None,
-        "record": None,
-        "warning": "",
-        "unstable_keys": [],
-        "advice": "",
-    }
-    if not path.exists() and not SLUG.fullmatch(path.stem):
-        raise WrongUse(
-            f"{path.stem!r} is no slug: use a-z, 0-9 and -, at most 48, beginning with a letter "
-            "or digit."
-        )
-    if path.is_symlink() and not path.exists():
-        raise WrongUse(f"{path} is a symbolic link that leads to no file: remove it first.")
-    command_draft = find_command(find_repository(Path(start)))
-    draft = with_command(
-        drafted(template("run.toml"), read_settings(Path(start)).init), command_draft
-    )
-    draft = draft.replace("$slug", path.stem)
-    choices: list[str] = []
-    if not path.exists():
-        choices = command_draft.lines()
-        create_atomic(path, draft.encode())
-        created: tuple[str, ...] = (str(path),)
-        adopted: tuple[str, ...] = ()
-        next_step = f"Fill it in, commit this file and push it; then `herorun init {run}` again."
-    else:
-        opened = open_run(run, Path(start))
-        if (
-            read_regular(path, LARGEST_CONTRACT).decode() == draft
-            and opened.record.tip is None
-            and opened.file.committed is None
-        ):
-            raise WrongUse(
-                f"{path} is still as it was written: fill it in, commit and push it first."
-            )
-        keys, advice = advised(opened)
-        outcome = initialise(opened)
-        created, adopted = outcome.created, outcome.adopted
+    folder = Path(start)
+    path = contract_path(find_repository(folder), run, folder)
+    may_be_contract(path)
+    draft = draft_of(folder, path.stem)
+    if path.exists():
+        document = _begun(open_run(run, folder), path, draft)
+        choices: tuple[str, ...] = ()
         next_step = f"Next: `herorun preflight {run}`."
-        document |= {
-            "slug": opened.slug,
-            "logbook": opened.record.logbook_path,
-            "branch": opened.record.branch,
-            "issue": outcome.issue,
-            "record": opened.record.tip,
-            "warning": outcome.warning,
-            "unstable_keys": keys,
-            "advice": advice,
-        }
+    else:
+        create_atomic(path, draft.text.encode())
+        document, choices = _written(path), draft.choices
+        next_step = f"Fill it in, commit this file and push it; then `herorun init {run}` again."
     if as_json:
-        output.show_json(Init(**document, created=created, adopted=adopted))
-        return 0
-    for name in created:
-        output.show_line(f"created {name}")
-    for choice in choices:
-        output.show_line(choice)
-    for name in adopted:
-        output.show_line(f"adopted {name}")
-    if not created:
-        output.show_line(
-            f"{document['slug']} is initialised already: logbook {document['logbook']}, issue "
-            f"{document['issue']}"
-        )
-    if document["warning"]:
-        output.show_note(f"the record is not pushed: {document['warning']}")
-    if document["advice"]:
-        output.show_note(document["advice"])
-    output.show_line(next_step)
+        output.show_json(document)
+    else:
+        _show_contract(document, choices, next_step)
     return 0
+
+
+def _written(path: Path) -> "Init":
+    """A contract that people must fill in."""
+    from herorun.schemas.runs import Init
+
+    return Init(
+        slug=path.stem,
+        contract=str(path),
+        logbook=None,
+        issue=None,
+        record=None,
+        warning="",
+        unstable_keys=(),
+        advice="",
+        created=(str(path),),
+        adopted=(),
+    )
+
+
+def _begun(run: "Run", path: Path, draft: "ContractDraft") -> "Init":
+    """The record and the issue of a contract that was filled in."""
+    from herorun.operations.launch.config_stability import advised
+    from herorun.operations.record.contract_template import must_be_filled_in
+    from herorun.operations.record.init import initialise
+    from herorun.schemas.runs import Init
+
+    must_be_filled_in(run, path, draft)
+    keys, advice = advised(run)
+    outcome = initialise(run)
+    return Init(
+        slug=run.slug,
+        contract=str(path),
+        logbook=run.record.logbook_path,
+        branch=run.record.branch,
+        issue=outcome.issue,
+        record=run.record.tip,
+        warning=outcome.warning,
+        unstable_keys=keys,
+        advice=advice,
+        created=outcome.created,
+        adopted=outcome.adopted,
+    )
+
+
+def _show_contract(document: "Init", choices: "Iterable[str]", next_step: str) -> None:
+    from herorun.output import show_line, show_note
+
+    for name in document.created:
+        show_line(f"created {name}")
+    for choice in choices:
+        show_line(choice)
+    for name in document.adopted:
+        show_line(f"adopted {name}")
+    if not document.created:
+        show_line(
+            f"{document.slug} is initialised already: logbook {document.logbook}, issue "
+            f"{document.issue}"
+        )
+    if document.warning:
+        show_note(f"the record is not pushed: {document.warning}")
+    if document.advice:
+        show_note(document.advice)
+    show_line(next_step)

@@ -8,11 +8,54 @@ behind their back.
 import json
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from herorun.adapters import init_kind
-from herorun.operations.record.script_search import CommandDraft
+from herorun.core.contract import SLUG
+from herorun.core.errors import WrongUse
+from herorun.core.lazy_dataclass import dataclass
+from herorun.operations.record.script_search import CommandDraft, find_command
+from herorun.runs import LARGEST_CONTRACT, Run, template
+from herorun.system.files import read_regular
+from herorun.system.git import find_repository
+from herorun.system.project_config import read_settings
 
 FROM = "  # from [tool.herorun.init]"
+
+
+@dataclass(frozen=True)
+class ContractDraft:
+    """The text of a new contract; `choices` say in words what of the repository it names."""
+
+    text: str
+    choices: tuple[str, ...]
+
+
+def may_be_contract(path: Path) -> None:
+    """`WrongUse` where no contract can be written, and none is."""
+    if path.exists():
+        return
+    if not SLUG.fullmatch(path.stem):
+        raise WrongUse(
+            f"{path.stem!r} is no slug: use a-z, 0-9 and -, at most 48, beginning with a letter "
+            "or digit."
+        )
+    if path.is_symlink():
+        raise WrongUse(f"{path} is a symbolic link that leads to no file: remove it first.")
+
+
+def draft_of(start: Path, slug: str) -> ContractDraft:
+    """For the repository around `start`, with its scripts and its own defaults."""
+    command = find_command(find_repository(start))
+    text = with_command(drafted(template("run.toml"), read_settings(start).init), command)
+    return ContractDraft(text.replace("$slug", slug), tuple(command.lines()))
+
+
+def must_be_filled_in(run: Run, path: Path, draft: ContractDraft) -> None:
+    """`WrongUse` for a contract that nobody has touched since it was written."""
+    is_draft = read_regular(path, LARGEST_CONTRACT).decode() == draft.text
+    if is_draft and run.record.tip is None and run.file.committed is None:
+        raise WrongUse(f"{path} is still as it was written: fill it in, commit and push it first.")
 
 
 def drafted(text: str, settings: Mapping[str, str]) -> str:
