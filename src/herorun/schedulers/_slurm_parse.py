@@ -152,76 +152,65 @@ def _row_at(lines: list[str], at: int, parted: str, count: int) -> tuple[list[st
 
 
 def _squeue_row(fields: list[str]) -> SlurmRow:
-    (
-        ident,
-        name,
-        user,
-        word,
-        code,
-        restarts,
-        submitted,
-        started,
-        ended,
-        nodes,
-        where,
-        comment,
-        reason,
-    ) = fields
-    number, part = _split_array_id(ident)
-    exit_code, signal = _wait_status(code)
-    return SlurmRow(
-        id=number,
-        part=part,
-        name=name,
-        user=user,
-        word=word,
-        exit_code=exit_code,
-        signal=signal,
-        restarts=_parse_int(restarts) or 0,
-        submitted=_parse_slurm_time(submitted),
-        started=_parse_slurm_time(started),
-        ended=_parse_slurm_time(ended),
-        nodes=_parse_int(nodes),
-        node_list=where,
-        reason=_parse_reason(reason),
-        tag=tag_in(comment),
+    row = dict(zip(SQUEUE.split(), fields, strict=True))
+    return _slurm_row(
+        *(row[name] for name in ("JobArrayID", "Name", "UserName", "State")),
+        ending=_wait_status(row["exit_code"]),
+        times=(row["SubmitTime"], row["StartTime"], row["EndTime"]),
+        nodes=(row["NumNodes"], row["NodeList"]),
+        reason=row["Reason"],
+        tag=tag_in(row["Comment"]),
+        restarts=_parse_int(row["RestartCnt"]) or 0,
     )
 
 
 def _sacct_row(fields: list[str]) -> SlurmRow:
-    (
-        ident,
-        name,
-        user,
-        word,
-        code,
-        submitted,
-        started,
-        ended,
-        nodes,
-        where,
-        reason,
-        comment,
-        line,
-    ) = fields
+    row = dict(zip(SACCT.split(), fields, strict=True))
+    return _slurm_row(
+        *(row[name] for name in ("JobID", "JobName", "User", "State")),
+        ending=_code_and_signal(row["ExitCode"]),
+        times=(row["Submit"], row["Start"], row["End"]),
+        nodes=(row["NNodes"], "" if row["NodeList"] == "None assigned" else row["NodeList"]),
+        reason=row["Reason"],
+        # accounting keeps comments only if it is configured to
+        tag=tag_in(row["Comment"]) or tag_in(row["SubmitLine"]),
+    )
+
+
+def _slurm_row(
+    ident: str,
+    name: str,
+    user: str,
+    word: str,
+    *,
+    ending: tuple[int | None, int | None],
+    times: tuple[str, str, str],
+    nodes: tuple[str, str],
+    reason: str,
+    tag: Tag | None,
+    restarts: int = 0,
+) -> SlurmRow:
+    """`ending` is the exit code and the signal; `times` are those of submission, start and end;
+    `nodes` their number and their names.
+    """
     number, part = _split_array_id(ident)
-    exit_code, signal = _code_and_signal(code)
+    submitted, started, ended = map(_parse_slurm_time, times)
     return SlurmRow(
         id=number,
         part=part,
         name=name,
         user=user,
         word=word,
-        exit_code=exit_code,
-        signal=signal,
-        submitted=_parse_slurm_time(submitted),
-        started=_parse_slurm_time(started),
-        ended=_parse_slurm_time(ended),
-        nodes=_parse_int(nodes),
-        node_list="" if where == "None assigned" else where,
-        reason=_parse_reason(reason),
-        # accounting keeps comments only if it is configured to
-        tag=tag_in(comment) or tag_in(line),
+        exit_code=ending[0],
+        signal=ending[1],
+        restarts=restarts,
+        submitted=submitted,
+        started=started,
+        ended=ended,
+        nodes=_parse_int(nodes[0]),
+        node_list=nodes[1],
+        reason="" if reason == "None" else reason,
+        tag=tag,
     )
 
 
@@ -274,7 +263,3 @@ def _parse_int(text: str) -> int | None:
 def _parse_slurm_time(text: str) -> datetime | None:
     """None where it has not come about: `N/A`, `Unknown`, `None`, 0."""
     return datetime.fromtimestamp(int(text), UTC) if text.isdigit() and int(text) else None
-
-
-def _parse_reason(reason: str) -> str:
-    return "" if reason == "None" else reason
