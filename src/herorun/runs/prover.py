@@ -1,0 +1,169 @@
+"""Proves one launch of a record: its commit is published, and gives its plan again."""
+
+from collections.abc import Mapping
+
+from herorun.core.contract import Contract
+from herorun.core.errors import CouldNotLook, HerorunError
+from herorun.core.event import Launching
+from herorun.core.journal.launchings import plan_value
+from herorun.core.lazy_regex import lazy_regex
+from herorun.core.record.launch_id import launch_id
+from herorun.core.trust import config_item
+from herorun.core.unstated import unstated
+from herorun.record import Record
+from herorun.runs.launch_history import contract_at
+from herorun.runs.proof import (
+    MISNAMED,
+    PROVEN,
+    PUBLISHED,
+    NotProven,
+    is_misnamed,
+    read_proofs,
+    store_proofs,
+)
+from herorun.runs.replan import MovedPlan, plan_again
+from herorun.system.git.tips import (
+    RECORDS,
+    Probe,
+    answered,
+    commits_among,
+    containing,
+    is_ref_named,
+    recent_tips,
+)
+from herorun.system.trusted import ITEMS, trusted, trusts_all
+
+_COMMIT = lazy_regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+def commit_of(launching: Launching) -> str:
+    return str(plan_value(launching.plan, "commit"))
+
+
+class Prover:
+    """Asks the remote once, however many launches are to be proven."""
+
+    def __init__(self, record: Record, rules: Contract | None) -> None:
+        self.record = record
+        self.repository = record.repository
+        self.code = rules.code if rules else Contract.model_fields["code"].default
+        self._tips: dict[str, str] | None = None
+        self._is_new = False  # whether the remote was asked for the tips just now
+
+    def counted(self, launching: Launching) -> str:
+        """What only the record has of a launch that counts; a proof is kept, so that none needs
+        the network twice.
+        """
+        slug, name = self.record.slug, launch_id(launching)
+        published = name in read_proofs(self.repository, slug, PUBLISHED)
+        if not published:
+            self.must_count(launching)
+        alone = self.record.remote is None and self.code.remote not in self.repository.remotes()
+        message = (
+            ""
+            if alone
+            else unstated(self._contract(launching, commit_of(launching)), launching.plan)
+        )
+        if not (message and published):
+            store_proofs(self.repository, slug, [name], PUBLISHED if message else PROVEN)
+        return message
+
+    def must_count(self, launching: Launching) -> None:
+        """`NotProven` where it was looked at in full; any other error where it is unknown."""
+        if is_misnamed(self.record.slug, launching):
+            raise NotProven(MISNAMED)
+        commit = commit_of(launching)
+        if not _COMMIT.fullmatch(commit):
+            raise NotProven("the record names no commit for it")
+        if self.code.remote not in self.repository.remotes():
+            if self.record.remote is None:
+                return  # nobody but this clone writes this record
+            raise NotProven(
+                f"there is no remote {self.code.remote} that could have its commit {commit[:9]}"
+            )
+        self._must_be_published(commit)
+        self._must_rebuild(launching, commit)
+
+    def _must_be_published(self, commit: str) -> None:
+        remote, tips = self.code.remote, self._named_tips()
+        if self._is_in(commit, tips):
+            return
+        if not self._is_new:
+            self._tips, self._is_new = self._named(answered(self.repository, remote)), True
+            if self._tips != tips and self._is_in(commit, self._tips):
+                return
+        if (self.repository.common / "shallow").exists():
+            raise CouldNotLook(
+                "this clone is shallow: `git fetch --unshallow` brings what is missing"
+            )
+        raise NotProven(
+            f"its commit {commit[:9]} is in no published ref of {remote} that [code] refs names"
+        )
+
+    def _is_in(self, commit: str, tips: dict[str, str]) -> bool:
+        """Whether one of the tips contains it; those that are not known here are fetched."""
+        local_commits = commits_among(self.repository, tips)
+        if self._contains(commit, local_commits):
+            return True
+        unknown = sorted(tips.keys() - local_commits.keys())
+        if not unknown:
+            return False
+        with Probe(self.repository, self.code.remote, self.record.slug) as probe:
+            return self._contains(commit, probe.fetch(unknown))
+
+    def _contains(self, commit: str, tips: dict[str, str]) -> bool:
+        repository = self.repository
+        return bool(tips and repository.has(commit) and containing(repository, commit, tips))
+
+    def _named_tips(self) -> dict[str, str]:
+        if self._tips is None:
+            tips, self._is_new = recent_tips(self.repository, self.code.remote)
+            self._tips = self._named(tips)
+        return self._tips
+
+    def _named(self, tips: Mapping[str, str]) -> dict[str, str]:
+        """The refs that [code] refs names; the record's own branch proves nothing of itself."""
+        own = f"refs/heads/{self.record.branch}"
+        return {
+            name: oid
+            for name, oid in tips.items()
+            if not name.startswith(RECORDS) and name != own and is_ref_named(name, self.code.refs)
+        }
+
+    def _must_rebuild(self, launching: Launching, commit: str) -> None:
+        contract = self._contract(launching, commit)
+        items = set(config_item(contract))
+        patch = plan_value(launching.plan, "patch")
+        if patch and not any(waiver.check == "dirty-tree" for waiver in contract.waiver):
+            raise NotProven("it ran edits that no waiver of its commit approves")
+        if items and patch:
+            raise CouldNotLook(
+                "its [config] command would have to be run on edits that were never published: "
+                f"`herorun trust {self.record.slug}` believes it"
+            )
+        if not trusts_all() and items - trusted(self.repository.main, ITEMS):
+            raise CouldNotLook(
+                "its [config] command would have to be run, which you have not trusted: `herorun "
+                f"trust {self.record.slug}`"
+            )
+        try:
+            plan_again(self.repository, self.record.slug, launching, self.code.remote)
+        except MovedPlan:
+            raise NotProven(f"its plan cannot be made again from commit {commit[:9]}") from None
+        except (KeyError, TypeError, ValueError):
+            raise NotProven("the record tells its plan in a form that no herorun writes") from None
+
+    def _contract(self, launching: Launching, commit: str) -> Contract:
+        try:
+            contract = contract_at(self.repository, commit, launching.contract_file)
+        except CouldNotLook:
+            raise
+        except (HerorunError, ValueError) as error:
+            raise NotProven(
+                f"its commit holds no such contract: {str(error).rstrip('.')}"
+            ) from None
+        if contract.slug != self.record.slug:
+            raise NotProven(
+                f"{launching.contract_file} in its commit is the contract of {contract.slug}"
+            )
+        return contract
