@@ -1,8 +1,14 @@
 """`herorun launch`."""
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from herorun.commands._options import RunArgument, yes
+
+if TYPE_CHECKING:
+    from herorun.operations.launch.launch import LaunchOutcome
+    from herorun.runs import Run
 
 
 @click.command(short_help="Preflight again, record, submit once, start the babysitter.")
@@ -84,16 +90,22 @@ def command(
         return outcome.exit_code
     did = "adopted as" if adopt else "launched"
     page.print(f"{did} {outcome.launched.instance}: job {outcome.launched.job}", style="bold green")
-    for message in outcome.not_proved:
-        output.hang(page, "  not proved ", message, "yellow", "yellow")
-    output.hang(page, "  plan       ", output.shortened(outcome.launched.plan_digest))
-    if outcome.log:
-        output.hang(page, "  log        ", outcome.log)
-    tip = output.shortened(opened.record.tip or "")
-    output.hang(page, "  record     ", f"{opened.record.branch} at {tip}")
-    output.hang(page, "  babysitter ", outcome.babysitter)
+    _show_launched(page, opened, outcome, outcome.launched.plan_digest)
     if no_babysit and not opened.contract.babysit.declined and not watched_elsewhere(opened):
         folder_options = [] if start == "." else ["-C", start]
         page.print("Watch it with:")
         page.print(f"  {join(['herorun', *folder_options, 'babysit', run])}", soft_wrap=True)
     return outcome.exit_code
+
+
+def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", plan: str) -> None:
+    """Below the first line, which names the job."""
+    from herorun.output import hang, shortened
+
+    for message in outcome.not_proved:
+        hang(page, "  not proved ", message, "yellow", "yellow")
+    hang(page, "  plan       ", shortened(plan))
+    if outcome.log:
+        hang(page, "  log        ", outcome.log)
+    hang(page, "  record     ", f"{run.record.branch} at {shortened(run.record.tip or '')}")
+    hang(page, "  babysitter ", outcome.babysitter)

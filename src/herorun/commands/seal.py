@@ -1,8 +1,13 @@
 """`herorun seal`."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from herorun.commands._options import RunArgument, yes
+
+if TYPE_CHECKING:
+    from herorun.operations.seal.seal import SealOutcome
 
 ENDS = "the run takes no more launches or orders, and a seal is not taken back"
 CONTINUES = "the run continues; the seal is not taken back"
@@ -46,10 +51,8 @@ def command(
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.seal.render import seal_lines
     from herorun.core.seal.request import sealing_of
     from herorun.operations.seal.seal import seal
-    from herorun.output.findings import show_findings, show_next
     from herorun.runs import watched_run
 
     sealing = sealing_of(milestone, step, aborted, successor)
@@ -58,23 +61,32 @@ def command(
     if as_json:
         output.show_json(outcome.document())
     else:
-        page = output.console()
-        if outcome.report:
-            show_findings(page, [each.as_json() for each in outcome.report.entries])
-        if outcome.tag:
-            again = "" if outcome.report else " (already sealed)"
-            commit = output.shortened(outcome.commit or "")
-            page.print(f"sealed: tag {outcome.tag} at commit {commit}{again}", style="bold green")
-            if outcome.statement:
-                checkpoint = seal_lines(outcome.statement, outcome.tag)["Checkpoint"]
-                output.hang(page, "checkpoint: ", output.shortened(output.clean(checkpoint)))
-            if outcome.report:
-                output.hang(page, "checks:     ", str(outcome.report.tally))
-                output.hang(page, "effect:     ", CONTINUES if milestone else ENDS)
-            show_next(page, f"herorun verify {outcome.tag}")
-        else:
-            counts = f"{outcome.report.tally}; " if outcome.report else ""
-            output.show_verdict(page, outcome.verdict.value, f"{counts}nothing was tagged")
+        _show_seal(outcome, CONTINUES if milestone else ENDS)
     for warning in outcome.warnings:
         output.show_note(warning)
     return {"clear": 0, "blocked": 1, "unknown": 3}[outcome.verdict.value]
+
+
+def _show_seal(outcome: "SealOutcome", effect: str) -> None:
+    """The findings, and the tag or why there is none."""
+    from herorun import output
+    from herorun.core.seal.render import seal_lines
+    from herorun.output.findings import show_findings, show_next
+
+    page, report = output.console(), outcome.report
+    if report:
+        show_findings(page, [each.as_json() for each in report.entries])
+    if not outcome.tag:
+        counts = f"{report.tally}; " if report else ""
+        output.show_verdict(page, outcome.verdict.value, f"{counts}nothing was tagged")
+        return
+    again = "" if report else " (already sealed)"
+    commit = output.shortened(outcome.commit or "")
+    page.print(f"sealed: tag {outcome.tag} at commit {commit}{again}", style="bold green")
+    if outcome.statement:
+        checkpoint = seal_lines(outcome.statement, outcome.tag)["Checkpoint"]
+        output.hang(page, "checkpoint: ", output.shortened(output.clean(checkpoint)))
+    if report:
+        output.hang(page, "checks:     ", str(report.tally))
+        output.hang(page, "effect:     ", effect)
+    show_next(page, f"herorun verify {outcome.tag}")
