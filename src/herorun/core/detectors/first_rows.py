@@ -109,7 +109,17 @@ class FirstRows:
         return [*excursions, *self.repeats.watch.excursions("repeats", "loss")]
 
 
-def follow_excerpt(state: FirstRows, step: int, loss: float) -> None:
+def follow(state: FirstRows, step: int, y: float, loss: float) -> None:
+    """One more row of the beginning; `y` is the logarithm of its loss."""
+    _follow_start(state, step, y)
+    if state.levels or state.rows == 1:
+        _follow_chance(state, step, loss)
+    if state.worse:
+        _follow_worse(state, step, loss)
+    _follow_excerpt(state, step, loss)
+
+
+def _follow_excerpt(state: FirstRows, step: int, loss: float) -> None:
     """Whether the first few rows alone show that nothing is learned: a loss that is one number, or
     repeats itself, or a record from the midst of a training that stands at chance.
     """
@@ -168,7 +178,7 @@ def _is_one_number(losses: list[float]) -> bool:
     return digits >= DIGITS and max(losses) - min(losses) <= ROUNDING * max(losses)
 
 
-def follow_chance(state: FirstRows, step: int, loss: float) -> None:
+def _follow_chance(state: FirstRows, step: int, loss: float) -> None:
     """Whether a loss that began a little above chance came down to it at once, and never below.
 
     It may leap upwards as it likes: weights that overshoot come back to the same floor.
@@ -193,7 +203,7 @@ def follow_chance(state: FirstRows, step: int, loss: float) -> None:
         state.chance.extend(step, 0.0, possible[0], 0.0)
 
 
-def follow_worse(state: FirstRows, step: int, loss: float) -> None:
+def _follow_worse(state: FirstRows, step: int, loss: float) -> None:
     """Whether a loss that began a little above chance has not even come down to it."""
     if state.rows == 2 and state.first_step > 2 * (step - state.first_step):
         state.worse = ()
@@ -215,7 +225,7 @@ def _stands(state: FirstRows, steps: int) -> bool:
     return is_early and state.higher.bit_count() >= HIGHER
 
 
-def follow_start(state: FirstRows, step: int, y: float) -> None:
+def _follow_start(state: FirstRows, step: int, y: float) -> None:
     """One row more, its loss as a logarithm."""
     state.rows += 1
     state.floor = min(state.floor, y)

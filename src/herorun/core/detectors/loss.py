@@ -79,32 +79,16 @@ def judge_loss(
     """Judge one finite loss. `fresh`: beyond all steps so far. `before`: what an earlier attempt
     had at this step. `norm`: the row's gradient norm.
     """
-    if loss == state.newest or state.frozen.streak is not None:
-        follow_repeat(state, step, loss, declared)
-    else:
-        end_repeat(state, loss)
+    _constants(state, step, loss, declared, norm)
     if loss == 0.0:
-        follow_zero(state, step, norm)
         return
-    if state.zeros:
-        end_zeros(state)
-    if abs(loss - SATURATED) < SATURATED_WITHIN:
-        state.saturated.extend(step, 0.0, loss, 0.0, declared)
-    elif state.saturated.streak is not None:
-        state.saturated.within("saturated", "loss", 0)
     if loss < 0.0 or state.signed:
         _signed(state, loss)
         return
     state.positive = loss
     y = math.log(loss)
-    start = state.begun
-    if start.goes_on:
-        first_rows.follow_start(start, step, y)
-        if start.levels or start.rows == 1:
-            first_rows.follow_chance(start, step, loss)
-        if start.worse:
-            first_rows.follow_worse(start, step, loss)
-        first_rows.follow_excerpt(start, step, loss)
+    if state.begun.goes_on:
+        first_rows.follow(state.begun, step, y, loss)
     rises = state.rises
     if (not rises.is_over or rises.watch.streak is not None) and (fresh or not state.trend.rows):
         first_rises.follow_rise(rises, step, y, norm, declared, state.spike.streak)
@@ -128,6 +112,25 @@ def judge_loss(
         else:
             trend.learn(y)
         _level(state, step, y, declared, boundary)
+
+
+def _constants(
+    state: LossState, step: int, loss: float, declared: bool, norm: float | None
+) -> None:
+    """A value that the loss keeps: the one before, zero, or that of a saturated output."""
+    if loss == state.newest or state.frozen.streak is not None:
+        follow_repeat(state, step, loss, declared)
+    else:
+        end_repeat(state, loss)
+    if loss == 0.0:
+        follow_zero(state, step, norm)
+        return
+    if state.zeros:
+        end_zeros(state)
+    if abs(loss - SATURATED) < SATURATED_WITHIN:
+        state.saturated.extend(step, 0.0, loss, 0.0, declared)
+    elif state.saturated.streak is not None:
+        state.saturated.within("saturated", "loss", 0)
 
 
 def _signed(state: LossState, loss: float) -> None:
