@@ -84,66 +84,74 @@ def _server_class(host: str) -> type[ThreadingHTTPServer]:
     return PageServer
 
 
-def _handler(pages: Pages, loopback: bool, token: str, kind: str) -> type[BaseHTTPRequestHandler]:
-    class PageHandler(BaseHTTPRequestHandler):
-        timeout = TAKING
-        server_version, sys_version = "herorun", ""
+class PageHandler(BaseHTTPRequestHandler):
+    """What it answers with is set by `_handler`."""
 
-        def setup(self) -> None:
-            """A client that sends a byte now and then would keep its slot for ever."""
-            super().setup()
-            self.hang_up_timer = Timer(ASKING, self._hang_up)
-            self.hang_up_timer.daemon = True
-            self.hang_up_timer.start()
+    pages: Pages
+    loopback: bool
+    token: str
+    kind: str
+    timeout = TAKING
+    server_version, sys_version = "herorun", ""
 
-        def finish(self) -> None:
+    def setup(self) -> None:
+        """A client that sends a byte now and then would keep its slot for ever."""
+        super().setup()
+        self.hang_up_timer = Timer(ASKING, self._hang_up)
+        self.hang_up_timer.daemon = True
+        self.hang_up_timer.start()
+
+    def finish(self) -> None:
+        self.hang_up_timer.cancel()
+        super().finish()
+
+    def parse_request(self) -> bool:
+        """All headers have arrived, or the client has stopped sending."""
+        try:
+            return super().parse_request()
+        finally:
             self.hang_up_timer.cancel()
-            super().finish()
 
-        def parse_request(self) -> bool:
-            """All headers have arrived, or the client has stopped sending."""
-            try:
-                return super().parse_request()
-            finally:
-                self.hang_up_timer.cancel()
+    def _hang_up(self) -> None:
+        with suppress(OSError):
+            self.connection.shutdown(SHUT_RDWR)
 
-        def _hang_up(self) -> None:
-            with suppress(OSError):
-                self.connection.shutdown(SHUT_RDWR)
+    def do_GET(self) -> None:
+        self._answer(*self._page())
 
-        def do_GET(self) -> None:
-            self._answer(*self._page())
+    def do_HEAD(self) -> None:
+        self._answer(*self._page())
 
-        def do_HEAD(self) -> None:
-            self._answer(*self._page())
+    def _page(self) -> tuple[int, str]:
+        if self.loopback and not _is_local(self.headers.get("Host", "")):
+            return 421, "This server is reached by the name localhost alone."
+        if self.token and not has_token(self.headers.get("Authorization", ""), self.token):
+            return 401, "The password is the token; the name may be anything."
+        try:
+            return type(self).pages(unquote(urlsplit(self.path).path))
+        except Exception as error:  # a fault of ours: to hang up would explain nothing
+            return 500, f"The page cannot be made: {type(error).__name__}."
 
-        def _page(self) -> tuple[int, str]:
-            if loopback and not _is_local(self.headers.get("Host", "")):
-                return 421, "This server is reached by the name localhost alone."
-            if token and not has_token(self.headers.get("Authorization", ""), token):
-                return 401, "The password is the token; the name may be anything."
-            try:
-                return pages(unquote(urlsplit(self.path).path))
-            except Exception as error:  # a fault of ours: to hang up would explain nothing
-                return 500, f"The page cannot be made: {type(error).__name__}."
+    def _answer(self, status: int, page: str) -> None:
+        body = page.encode("utf-8", "backslashreplace")
+        self.send_response(status)
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", PLAIN if status in PLAINLY else self.kind)
+        if status == 401:
+            self.send_header("WWW-Authenticate", 'Basic realm="herorun", charset="UTF-8"')
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
-        def _answer(self, status: int, page: str) -> None:
-            body = page.encode("utf-8", "backslashreplace")
-            self.send_response(status)
-            for name, value in HEADERS.items():
-                self.send_header(name, value)
-            self.send_header("Content-Type", PLAIN if status in PLAINLY else kind)
-            if status == 401:
-                self.send_header("WWW-Authenticate", 'Basic realm="herorun", charset="UTF-8"')
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(body)
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: who looked at which run is nobody's business."""
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Nothing: who looked at which run is nobody's business."""
 
-    return PageHandler
+def _handler(pages: Pages, loopback: bool, token: str, kind: str) -> type[BaseHTTPRequestHandler]:
+    members = {"pages": staticmethod(pages), "loopback": loopback, "token": token, "kind": kind}
+    return type("Handler", (PageHandler,), members)
 
 
 def _is_local(host: str) -> bool:

@@ -78,20 +78,7 @@ def status_of_run(
     Nothing is looked at before the launch and after the seal.
     """
     memory, shut = run.record.memory(), run.shut
-    facts: dict[str, Any] = {
-        "slug": run.slug,
-        "stage": stage_of(run),
-        "instances": memory.instances,
-        "log": log_of(run, memory.instances[-1].name) if memory.instances and not shut else "",
-        "seal_tag": memory.sealed.tag if memory.sealed else None,
-        "record": run.record.tip,
-        "babysitter": describe_babysitter(run, is_finished=bool(memory.sealed)),
-        **_record_state(
-            run, drift, [*([f"{DRIFT}{drift}{STANDS}"] if drift else []), *_rejected_parts(run)]
-        ),
-        "unfinished_actions": memory.unfinished.actions,
-        **_people(memory),
-    }
+    facts = _record_facts(run, memory, drift)
     if shut or not memory.instances or memory.sealed:
         return _inactive_status(run, memory, facts)
     result, evidence = evaluate(run, memory=memory, polls=polls)
@@ -130,6 +117,23 @@ def status_of_run(
         **facts,
     )
     return status, evidence, summary
+
+
+def _record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
+    """What the record says of the run, apart from any look at its job."""
+    instances, doubts = memory.instances, [f"{DRIFT}{drift}{STANDS}"] if drift else []
+    return {
+        "slug": run.slug,
+        "stage": stage_of(run),
+        "instances": instances,
+        "log": log_of(run, instances[-1].name) if instances and not run.shut else "",
+        "seal_tag": memory.sealed.tag if memory.sealed else None,
+        "record": run.record.tip,
+        "babysitter": describe_babysitter(run, is_finished=bool(memory.sealed)),
+        **_record_state(run, drift, [*doubts, *_rejected_parts(run)]),
+        "unfinished_actions": memory.unfinished.actions,
+        **_people(memory),
+    }
 
 
 def _unjudged(evidence: Evidence) -> tuple[UnjudgedMetric, ...]:

@@ -163,15 +163,7 @@ def _tag(
     facts = facts_of(statement)
     commit = str(facts["commit"])
     if key not in memory.intended:
-        name = f"seal-{digest(statement)[7:19]}.json"
-        files = {name: (canonical(statement) + "\n").encode()}
-        if manifest:
-            files[f"manifest-{manifest.digest[7:19]}.json"] = manifest.text.encode()
-        run.record.append(
-            Intended(at=now(), key=key, attempt=memory.attempt(key), what=name), files=files
-        )
-        if manifest:
-            DigestLog(run.state, manifest.path).remove()
+        _intend_tag(run, key, memory.attempt(key), statement, manifest)
     _must_push(run, key)
     attempt = run.record.memory().intended[key].attempt
     try:
@@ -204,6 +196,21 @@ def _tag(
     warnings += [*unsigned, *_announce_seal(run, event)]
     run.record.push()
     return SealOutcome(report, tag, commit, statement, tuple(warnings))
+
+
+def _intend_tag(
+    run: Run, key: str, attempt: int, statement: dict[str, Any], manifest: Manifest | None
+) -> None:
+    """Into the record, with the statement and the checkpoint's manifest: what is tagged is there
+    before its tag.
+    """
+    name = f"seal-{digest(statement)[7:19]}.json"
+    files = {name: (canonical(statement) + "\n").encode()}
+    if manifest:
+        files[f"manifest-{manifest.digest[7:19]}.json"] = manifest.text.encode()
+    run.record.append(Intended(at=now(), key=key, attempt=attempt, what=name), files=files)
+    if manifest:
+        DigestLog(run.state, manifest.path).remove()
 
 
 def _announce_seal(run: Run, event: Sealed) -> list[str]:

@@ -60,14 +60,8 @@ def pack(
     commits = int(repository.git("rev-list", "--count", *_range(tip, since)).text)
     if not commits:
         return tuple(packs)
-    stays = len(packs)
-    while (
-        stays
-        and not (folder / "multi-pack-index").exists()
-        and packs[stays - 1].commits < 2 * commits
-    ):
-        stays -= 1
-        commits += packs[stays].commits
+    stays = _unreplaced(folder, packs, commits)
+    commits += sum(each.commits for each in packs[stays:])
     older = [*packs[stays:], *given_up]
     replaced = [each for each in older if _is_ours(folder, each)]
     loose = [
@@ -88,6 +82,25 @@ def pack(
             return (*packs[:stays], Pack("", tip, commits))
         note((*packs, *given_up, Pack(name, tip, 0)))
         _put(temporary / "pack", folder, name)
+    _remove_packed(repository, folder, name, loose, older)
+    return (*packs[:stays], Pack(name, tip, commits))
+
+
+def _unreplaced(folder: Path, packs: Sequence[Pack], commits: int) -> int:
+    """How many of the packs stay, from the oldest on, where `commits` more are packed."""
+    stays = len(packs)
+    if (folder / "multi-pack-index").exists():
+        return stays
+    while stays and packs[stays - 1].commits < 2 * commits:
+        stays -= 1
+        commits += packs[stays].commits
+    return stays
+
+
+def _remove_packed(
+    repository: Repository, folder: Path, name: str, loose: Iterable[str], older: Iterable[Pack]
+) -> None:
+    """Remove what the pack of that name holds as well: loose objects, and older packs of ours."""
     objects = _list_packed(repository, folder, name)
     for oid in loose:
         if oid in objects:
@@ -95,7 +108,6 @@ def pack(
     for each in older:
         if each.name != name and _is_spare(repository, folder, each, objects):
             _remove(folder, each.name)
-    return (*packs[:stays], Pack(name, tip, commits))
 
 
 @contextlib.contextmanager
