@@ -190,7 +190,7 @@ TICKS: Mapping[str, Any] = {
     "starting": tick("starting", missing_evidence=[AWAITED]),
     "warning": tick("degraded", alerts=[SLOW], other_jobs=[OTHER]),
     "critical": tick("degraded", alerts=[NAN], push="origin does not answer"),
-    "unknown": tick("unknown", monitor="partial", doubts=("the scheduler does not answer",)),
+    "unknown": tick("unknown", monitor="partial", unread=["Job: the scheduler does not answer"]),
     "down": tick(
         "down",
         alerts=[ENDED],

@@ -128,6 +128,7 @@ EMPTY: dict[str, Any] = {
     "alerts": [],
     "actions": [],
     "other_jobs": [],
+    "unread": [],
 }
 CALM: dict[str, Any] = {
     **EMPTY,
@@ -217,7 +218,7 @@ STATES: dict[str, Any] = {
     "unknown": status(
         replace(HEALTHY, run="unknown", monitor="partial"),
         monitor="partial",
-        doubts=["the scheduler does not answer: connection timed out"],
+        unread=["Job: the scheduler does not answer: connection timed out"],
         pushed=False,
     ),
     "down": status(

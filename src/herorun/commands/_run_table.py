@@ -27,7 +27,7 @@ COLOURS = {
     "healthy": "green",
 }
 TRAINS = ("healthy", "degraded", "starting")  # the states in which a speed is that of now
-COLUMNS = ("run", "state", "tick", "progress", "loss", "speed", "checkpoint", "next tick")
+COLUMNS = ("run", "state", "seen", "progress", "loss", "speed", "checkpoint", "next tick")
 FEWEST = 2  # columns that stay on any terminal
 GAP = 2  # cells between two columns
 
@@ -113,9 +113,14 @@ def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:
             format_pace(summary, usual=" of usual"),
         ),
         ("checkpoint", format_checkpoint(summary)),
-        ("next tick", format_tick(summary, at)),
+        ("next tick", _next_check(summary, at)),
     )
     return [(name, value) for name, value in rows if value not in ("", "-")]
+
+
+def _next_check(summary: RunSummary, at: datetime) -> str:
+    due = format_tick(summary, at)
+    return f"{due}: the babysitter checks the run again" if due.startswith("in ") else due
 
 
 def alert_lines(run_summaries: Sequence[RunSummary]) -> list[Any]:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, as_json: bool) -> int:
-    """One line per run: its state and step at the newest recorded tick, and the age of that tick.
+    """One line per run: its state and step at the newest recorded tick (the babysitter's check of the run), and the age of
+    that tick.
 
     It queries no scheduler and no tracker: `herorun status` and `herorun watch` do.
 

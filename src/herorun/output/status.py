@@ -49,6 +49,8 @@ def show_tick(slug: str, tick: Any) -> None:
         f"{at}{slug}: {document['run']}, monitor {document['monitor']}, "
         f"{format_steps(document['progress'])}",
     )
+    for gap in document["unread"]:
+        _line(out, TICK, f"  not read {clean(gap)}")
     for missing in document["missing_evidence"]:
         _line(out, TICK, f"  missing  {_missing_evidence(missing)}")
     for alert in document["alerts"]:
@@ -123,26 +125,39 @@ def _status_lines(
     if document["seal_tag"]:
         yield f"  sealed     {document['seal_tag']}, at {document['progress']} steps"
     pushed = "pushed" if document["pushed"] else "not pushed"
-    record = f"{shortened(document['record'])} ({pushed})" if document["record"] else "none yet"
+    record = (
+        f"branch herorun/{document['slug']} at {shortened(document['record'])} ({pushed})"
+        if document["record"]
+        else "none yet"
+    )
     yield f"  record     {record}"
 
 
 def _monitoring(document: Mapping[str, Any]) -> Iterator[str]:
     is_finished = document["run"] == "finished"
     yield from (f"  not judged {_unjudged(metric, is_finished)}" for metric in document["unjudged"])
-    yield f"  monitor    {document['monitor']}"
+    yield f"  monitor    {_monitor(document)}"
     yield f"  babysitter {clean(document['babysitter'])}"
+
+
+def _monitor(document: Mapping[str, Any]) -> str:
+    """Its state, and what that means here."""
+    if document["unread"]:
+        return f"{document['monitor']}: could not read {clean('; '.join(document['unread']))}"
+    meaning = {"fresh": "all evidence was read", "stale": "no babysitter checks the run regularly"}
+    state = document["monitor"]
+    return f"{state}: {meaning[state]}" if state in meaning else state
 
 
 def format_steps(progress: str) -> str:
     """The progress of a document, which is `~unknown/200` where no step was read.
 
     >>> format_steps("~120/200"), format_steps("~unknown/200"), format_steps("~unknown/unknown")
-    ('~120/200', 'step unknown, final step 200', 'step unknown')
+    ('step ~120/200', 'step unknown, final step 200', 'step unknown')
     """
     step, _, last = progress.partition("/")
     if step != "~unknown":
-        return progress
+        return f"step {progress}"
     return "step unknown" if last in ("", "unknown") else f"step unknown, final step {last}"
 
 
@@ -233,9 +248,9 @@ def _questions(document: Mapping[str, Any]) -> list[str]:
     other = [question.last for question in questions if not question.judged_version]
     yes, no = (f"herorun {order} {document['slug']}" for order in ("approve", "deny"))
     way = document["next"] if document["run"] == "down" and document["next"] else yes
-    lines = [f"  question   may herorun {clean(v)} act? `{yes}` or `{no}`" for v in judge]
+    lines = [f"  question   may herorun {clean(v)} act? yes: `{yes}`; no: `{no}`" for v in judge]
     kinds = ", ".join(clean(kind) for kind in other)
-    return lines + ([f"  question   relaunch ({kinds})? `{way}` or `{no}`"] if other else [])
+    return lines + ([f"  question   relaunch ({kinds})? yes: `{way}`; no: `{no}`"] if other else [])
 
 
 def _because(reason: str) -> str:

@@ -20,7 +20,7 @@ class TickEntry(Shape):
     run: RunState
     """`starting`: no evidence yet that the run trains; `healthy`: evidence of the current instance, read now, shows that it does."""
     monitor: Literal["fresh", "partial", "stale"]
-    """Whether the monitoring itself is reliable."""
+    """Whether the monitoring itself is reliable: `fresh`: all evidence was read; `partial`: some was not; `stale`: neither the job nor its metrics were, or the babysitter is gone."""
     progress: str
     """`~<reached>/<final step>`."""
     findings: Sequence[FindingEntry]
@@ -29,6 +29,8 @@ class TickEntry(Shape):
     missing_evidence: Sequence[AwaitedEntry]
     """Evidence that has not arrived; empty once it is proven that the run trains."""
     other_jobs: Sequence[OtherJob]
+    unread: Sequence[str] = ()
+    """The evidence that could not be read, as `type: reason`; `all: reason` if only the record was read."""
 
 
 class StatusFields(TickEntry):

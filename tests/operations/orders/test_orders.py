@@ -567,4 +567,6 @@ def test_who_watches_is_apart_from_what_is_seen(
     capsys.readouterr()
     assert story.herorun("status", SLUG) == 3
     said = capsys.readouterr().out
-    assert mentions(said, "  monitor    stale\n", "  babysitter", "stale", "last heartbeat")
+    assert mentions(
+        said, "  monitor    stale: no babysitter", "  babysitter", "stale", "last heartbeat"
+    )

@@ -56,9 +56,9 @@ def watchdog(
     since, cadence = last_seen or current.started, contract.babysit.cadence
     due = since + max(LEAST, MISSED_TICKS * cadence)
     what = (
-        "the last successful tick was"
+        "the babysitter's last successful tick was"
         if last_seen
-        else f"no tick since {current.name} was launched"
+        else f"the babysitter made no tick since {current.name} was launched"
     )
     message = f"{what} at {since:%Y-%m-%d %H:%M} UTC; one is due every {format_duration(cadence)}"
     key = write_key(Verb.WATCHDOG, current.name, f"{since:%Y%m%dT%H%M%S.%f}")

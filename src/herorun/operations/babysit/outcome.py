@@ -21,6 +21,7 @@ from herorun.operations.babysit.tick_json import (
     alert_entries,
     other_jobs,
     shown_alerts,
+    unread,
 )
 from herorun.runs import MonitoredRun
 from herorun.schemas.tick import TickEntry
@@ -104,6 +105,7 @@ class TickOutcome:
         return TickEntry(
             run=tick.run if tick else "finished",
             monitor=tick.monitor if tick else "fresh",
+            unread=unread(self.evidence),
             progress=self.progress,
             missing_evidence=tick.awaited if tick else [],
             findings=finding_entries(tick.findings, checks, slug) if tick and with_findings else [],

@@ -7,7 +7,7 @@ from herorun.core.babysit import actions
 from herorun.core.babysit.alert import Alert
 from herorun.core.babysit.tick import Tick
 from herorun.core.check import Check, Response
-from herorun.core.evidence import Evidence, OtherJobs
+from herorun.core.evidence import Evidence, Gaps, OtherJobs
 from herorun.core.journal import Memory
 from herorun.schemas.parts import Action, AlertEntry, OtherJob
 
@@ -29,6 +29,12 @@ def other_jobs(evidence: Evidence) -> list[OtherJob]:
     return [
         OtherJob(name=job.instance, job=job.id, state=job.state, kind=kind) for kind, job in jobs
     ]
+
+
+def unread(evidence: Evidence) -> list[str]:
+    """The evidence that could not be read, each as `type: reason`."""
+    gaps = evidence.get(Gaps)
+    return list(gaps.gaps) if isinstance(gaps, Gaps) else []
 
 
 def shown_alerts(this_tick: Tick, memory: Memory) -> list[Alert]:

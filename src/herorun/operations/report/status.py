@@ -21,6 +21,7 @@ from herorun.operations.babysit.tick_json import (
     alert_entries,
     other_jobs,
     shown_alerts,
+    unread,
 )
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.health.shared_polls import SharedPolls
@@ -105,6 +106,7 @@ def status_of_run(
     status = Status(
         run=result.run,
         monitor=monitor,
+        unread=unread(evidence),
         progress=progress_of(evidence),
         missing_evidence=result.awaited,
         findings=finding_entries(result.findings, checks, run.slug) if with_findings else [],
@@ -179,6 +181,7 @@ def _inactive_status(
     status = Status(
         run=summary.run,
         monitor=monitor,
+        unread=[f"all: {run.shut}"] if run.shut else [],
         progress=progress_at_seal(memory, summary),
         missing_evidence=[],
         findings=[],
