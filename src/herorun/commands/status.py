@@ -39,15 +39,8 @@ def command(
       herorun status grug
       herorun status --all --json
     """
-    from pathlib import Path
-
     from herorun import output
-    from herorun.core.run_summary import RunSummary, worst_first
-    from herorun.operations.babysit.batch import worst
-    from herorun.operations.report.status import all_statuses, status_code, status_of_run
-    from herorun.runs import known_slugs
-    from herorun.schemas.status import StatusAll
-    from herorun.system.git import find_repository
+    from herorun.operations.report.status import status_code, status_of_run
 
     one_of_both(run, job_options)
     if job_options.get("job"):
@@ -57,6 +50,21 @@ def command(
         status, _, summary = status_of_run(*watched, with_findings=as_json)
         output.show_json(status) if as_json else _show_one(status, summary)
         return status_code(status)
+    return _show_all(start, every, as_json)
+
+
+def _show_all(start: str, in_a_table: bool, as_json: bool) -> int:
+    """Every run of the repository, the worst first."""
+    from pathlib import Path
+
+    from herorun import output
+    from herorun.core.run_summary import RunSummary, worst_first
+    from herorun.operations.babysit.batch import worst
+    from herorun.operations.report.status import all_statuses, status_code
+    from herorun.runs import known_slugs
+    from herorun.schemas.status import StatusAll
+    from herorun.system.git import find_repository
+
     names = list(known_slugs(find_repository(Path(start))))
     answers = all_statuses(names, Path(start), with_findings=as_json)
     summaries = {
@@ -67,7 +75,7 @@ def command(
     for answer in ordered:
         if answer.value is None:
             output.show_run_note(answer.slug, answer.error)
-        elif not as_json and not every:
+        elif not as_json and not in_a_table:
             _show_one(*answer.value)
     if as_json:
         output.show_json(
@@ -77,7 +85,7 @@ def command(
         )
     elif not answers:
         output.show_line("No run here yet: `herorun init RUN` begins one.")
-    elif every:
+    elif in_a_table:
         _show_table(worst_first([summary for summary in summaries.values() if not summary.error]))
     return worst(
         status_code(answer.value[0]) if answer.value else answer.code for answer in answers

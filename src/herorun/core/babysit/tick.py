@@ -110,9 +110,7 @@ def tick(
     step = _step_of_metrics(evidence)
     moment = Moment(now, rules.policy.cadence, step, ledger.instance, case.live)
     muted = muted_topics(evidence, findings, checks)
-    carried = {alert.key for alert in alerts.values()}
-    ended = left_behind((alert for alert in ledger.left if alert.key not in carried), checks)
-    ended = tuple(alert for alert in ended if not _is_continued(alert, findings, checks))
+    ended = _left_unresolved(alerts, ledger, findings, checks)
     if _has_ended(evidence):
         alerts, unresolved = ended_unresolved(alerts, findings, checks)
         ended = (*ended, *unresolved)
@@ -125,10 +123,7 @@ def tick(
     after = {**late_resolved, **advanced}
     wake = waiting_until(after.values(), checks, ledger, case, now)
     settled = all_answered(after.values(), checks, ledger)
-    proof = training_of(evidence, rules, now)
-    is_overdue = overdue(evidence, findings)
-    if is_overdue and proof.proof is TrainingProof.COMPLETE:
-        proof = Training(TrainingProof.LACKING, proof.awaited)
+    proof = _proof_of_training(evidence, rules, findings, now)
     health = run_health(evidence, proof, after.values(), checks)
     actions = [
         *ended_alert_notices(ended, checks, ledger),
@@ -153,10 +148,32 @@ def tick(
         ending=case.ending,
         wake=wake,
         settled=settled,
-        awaited=(*proof.awaited, *is_overdue),
+        awaited=(*proof.awaited, *overdue(evidence, findings)),
         quiet_every=rules.policy.quiet_every,
         ended=ended,
     )
+
+
+def _left_unresolved(
+    alerts: Mapping[AlertId, Alert],
+    ledger: Ledger,
+    findings: Iterable[Finding],
+    checks: Mapping[str, Check],
+) -> tuple[Alert, ...]:
+    """What earlier instances left open and no alert of this one carries on."""
+    carried = {alert.key for alert in alerts.values()}
+    ended = left_behind((alert for alert in ledger.left if alert.key not in carried), checks)
+    return tuple(alert for alert in ended if not _is_continued(alert, findings, checks))
+
+
+def _proof_of_training(
+    evidence: Evidence, rules: Rules, findings: Sequence[Finding], now: datetime
+) -> Training:
+    """A proof is not complete while evidence of the run is overdue."""
+    proof = training_of(evidence, rules, now)
+    if overdue(evidence, findings) and proof.proof is TrainingProof.COMPLETE:
+        return Training(TrainingProof.LACKING, proof.awaited)
+    return proof
 
 
 def _is_continued(alert: Alert, findings: Iterable[Finding], checks: Mapping[str, Check]) -> bool:

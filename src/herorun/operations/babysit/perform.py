@@ -116,25 +116,17 @@ def _intend_action(
             )
             return with_pictures(run, intent) if is_digest(key) else intent
         case Escalate(key=key, title=title, why=why, edits=edits, reason=reason):
-            question = (
-                f"{addressed(run.contract.dri or run.launcher.user or 'unknown')}: your decision "
-                f"is needed ({reason})."
-            )
-            stop_when = run.contract.stop_when
-            question += f" The contract says when to stop: {quoted(stop_when)}" if stop_when else ""
-            question = f"{question}\n\n{_options(run, action, proposer)}"
             lines = {
                 "Status": title,
                 "Evidence": why,
                 "Decision": f"ask {run.dri}: {reason}",
                 "Next": "a person decides",
             }
-            message = f"{worded(why)}\n\n{question}"
             return post_intent(
                 run=run,
                 key=key,
                 title=f"Escalation: {title}",
-                why=message,
+                why=f"{worded(why)}\n\n{_question(run, action, proposer)}",
                 lines=lines,
                 at=at,
                 edits=edits,
@@ -146,6 +138,16 @@ def _intend_action(
                 attempt=run.record.memory().attempt(action.key),
                 what=reason_of(action)[0],
             )
+
+
+def _question(run: MonitoredRun, action: Escalate, proposer: Proposer | None) -> str:
+    """To the responsible person, with what they can answer."""
+    stop_when = run.contract.stop_when
+    stop = f" The contract says when to stop: {quoted(stop_when)}" if stop_when else ""
+    return (
+        f"{addressed(run.contract.dri or run.launcher.user or 'unknown')}: your decision "
+        f"is needed ({action.reason}).{stop}\n\n{_options(run, action, proposer)}"
+    )
 
 
 def perform(run: MonitoredRun, action: Action) -> Performed:

@@ -5,6 +5,7 @@ The new contract is written for a person to read and commit. Only then is anythi
 nothing of the old run is changed or stopped.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import tomli_w
@@ -63,26 +64,28 @@ def fork(
             tracker_id=tracker_id,
         )
     new = _checked(old, open_run(slug, start), step)
+    first_part = _begin_fork(old, new, show_first)
+    if not and_launch:
+        next_step = f"Next: `herorun preflight {slug}`, then `herorun launch {slug}`"
+        return replace(first_part, message=f"{first_part.message}. {next_step}")
+    outcome = launch(new, babysit=babysit, show_request=show_first)
+    return replace(
+        first_part,
+        message=f"{first_part.message}; {_describe_launched(outcome)}",
+        code=outcome.exit_code,
+        warnings=(*first_part.warnings, *outcome.warnings),
+    )
+
+
+def _begin_fork(old: Run, new: Run, show_first: ShowRequest) -> OrderOutcome:
+    """The new run's record and issue, and the fork in the records of both."""
     facts = fork_facts(old, new)
     show_first("\n".join(f"  {fact}: {value}" for fact, value in facts.items()))
     init = initialise(new)
-    warnings = [f"the record of {slug} is not pushed: {init.warning}"] if init.warning else []
+    warnings = [f"the record of {new.slug} is not pushed: {init.warning}"] if init.warning else []
     warnings += record_both_sides(old, new, facts, init.issue)
-    message = f"{slug} is begun as a fork of {old.slug}: issue {init.issue}"
-    if not and_launch:
-        return OrderOutcome(
-            new,
-            f"{message}. Next: `herorun preflight {slug}`, then `herorun launch {slug}`",
-            0,
-            tuple(warnings),
-        )
-    outcome = launch(new, babysit=babysit, show_request=show_first)
-    return OrderOutcome(
-        new,
-        f"{message}; {_describe_launched(outcome)}",
-        outcome.exit_code,
-        (*warnings, *outcome.warnings),
-    )
+    message = f"{new.slug} is begun as a fork of {old.slug}: issue {init.issue}"
+    return OrderOutcome(new, message, warnings=tuple(warnings))
 
 
 def _describe_launched(outcome: LaunchOutcome) -> str:

@@ -108,33 +108,20 @@ def _questions(
     def ask(part: str, **arguments: Any) -> None:
         questions[part] = lambda: remote.ask(LOOKING, part, reach.timeout, **arguments)
 
+    is_named = bool(keys.session or keys.process or keys.slurm_job)
     if instance:
         intended = run.record.memory().current
         assert intended is not None
         questions["job"] = lambda: run.scheduler.find(instance, intended.since)
-    elif not (keys.session or keys.process or keys.slurm_job or condition_text):
+    elif not (is_named or condition_text):
         raise WrongUse(
             f"{run.slug} was not launched by herorun, and its contract names no [patrol] session, "
             "process or slurm: there is nothing to look at."
         )
     if traits.leaves_files:
-        if keys.session or keys.process or keys.slurm_job:
-            ask(
-                "alive",
-                session=keys.session or "",
-                socket=keys.socket,
-                process=keys.process or "",
-                slurm=keys.slurm_job or "",
-                programs=traits.slurm_client.get("programs", ""),
-                conf=traits.slurm_client.get("conf", ""),
-            )
-        chain = run.contract.chain
-        where = chain.folder or "" if chain.stage else ""
-        paths = {
-            "markers": [*markers(run), *([condition_text] if condition_text else [])],
-            "results": list(keys.results),
-        }
-        ask("files", **paths, disks=list(_disks(run)), roots=list(_local_roots(run)), chain=where)
+        if is_named:
+            ask("alive", **_job_names(run))
+        ask("files", **_paths(run, condition_text))
     if keys.copies and traits.leaves_files:
         ask("copied", copies=list(keys.copies))
     if traits.on_the_machine:
@@ -151,6 +138,31 @@ def _questions(
     for path, local in keys.copies.items():
         questions[f"copy {path}"] = partial(_host_probe.counted, source(run, local))
     return questions
+
+
+def _job_names(run: Run) -> dict[str, str]:
+    """A job that herorun did not start, by all that the contract names of it."""
+    keys, client = run.contract.patrol, scheduler_traits(run.scheduler).slurm_client
+    return {
+        "session": keys.session or "",
+        "socket": keys.socket,
+        "process": keys.process or "",
+        "slurm": keys.slurm_job or "",
+        "programs": client.get("programs", ""),
+        "conf": client.get("conf", ""),
+    }
+
+
+def _paths(run: Run, condition_text: str) -> dict[str, Any]:
+    """The files and folders whose state is asked for."""
+    chain = run.contract.chain
+    return {
+        "markers": [*markers(run), *([condition_text] if condition_text else [])],
+        "results": list(run.contract.patrol.results),
+        "disks": list(_disks(run)),
+        "roots": list(_local_roots(run)),
+        "chain": chain.folder or "" if chain.stage else "",
+    }
 
 
 def _together(questions: Mapping[str, Callable[[], Any]], seconds: float) -> dict[str, Any]:

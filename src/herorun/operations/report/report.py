@@ -93,18 +93,8 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     step = _completed_steps(evidence, rows.beats, memory)
     if memory.sealed:
         step, final = summary.step if summary.step is not None else step, summary.final_step
-    estimate = eta(rows.beats, final, at, _idle(status))
     fired = incidents(events)
     account = Account(run, goodput(events, rows.beats, run.contract.budget.rate, rows.notes))
-    marks = chart_annotations(
-        run=run,
-        evidence=evidence,
-        events=events,
-        rows=rows,
-        incident_list=fired,
-        final=final,
-        step=step,
-    )
     document = ReportDocument(
         run=run.slug,
         verdict=_verdict(run.slug, status, progress(step, final)),
@@ -117,10 +107,18 @@ def report_of(run: Run, drift: str = "") -> RunReport:
         goal=run.contract.goal,
         dri=run.dri,
         progress=ProgressEntry(step=step, final_step=final, text=progress(step, final)),
-        eta=estimate,
+        eta=eta(rows.beats, final, at, _idle(status)),
         checkpoint=newest_checkpoint(evidence),
         charts=[chart_entry(chart) for chart in rows.charts],
-        annotations=marks,
+        annotations=chart_annotations(
+            run=run,
+            evidence=evidence,
+            events=events,
+            rows=rows,
+            incident_list=fired,
+            final=final,
+            step=step,
+        ),
         alerts=[incident_entry(one, memory.acked) for one in fired],
         instances=instance_entries(run, memory),
         goodput=account.document(),
