@@ -571,6 +571,23 @@ def test_what_was_remembered_of_another_history_does_not_count(long: Story) -> N
     assert record(long).memory().last_decided.progress == "~0/99"
 
 
+def test_who_opens_a_record_again_reads_no_line_twice(long: Story) -> None:
+    tip = record(long).append(*quiet(12))
+    again = record(long)
+    assert again.memory().last_decided == quiet(12)[1] and not again._read().lines
+    assert again.memory() == fold(line.event for line in again.lines()) and again.tip == tip
+
+
+def test_what_this_process_holds_is_of_the_bytes_that_are_there(long: Story) -> None:
+    """Somebody moves the branch back, and writes as many other lines on top."""
+    record(long).append(*quiet(12))
+    git(long.work, "update-ref", record(long).ref, f"{record(long).tip}~1")
+    assert record(long).memory().last_decided == quiet(11)[1]
+    record(long).append(*quiet(13))
+    assert record(long).memory() == fold(line.event for line in record(long).lines())
+    assert record(long).memory().last_decided == quiet(13)[1] and is_well(record(long))
+
+
 # --- what it costs --------------------------------------------------------------------------------
 
 

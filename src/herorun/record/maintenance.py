@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from herorun import __version__
 from herorun.core.canonical_json import canonical
 from herorun.core.journal.snapshot import Remembered, from_bytes, remembered, to_bytes
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.record.model import Content
 from herorun.system.files import locked, write_atomic
@@ -22,24 +24,81 @@ if TYPE_CHECKING:
 
 REMEMBER = 64  # lines after which what they amount to is kept on this machine
 PACK = 64  # lines after which their commits are packed
+MOST_RECENT = 4096  # records of which this process holds a snapshot
 
 
 def memory_file(repository: Repository, slug: str) -> Path:
     return repository.common / "herorun" / f"{slug}.memory.json"
 
 
-def remembered_here(path: Path) -> Remembered | None:
+@dataclass(frozen=True)
+class MemorySnapshot:
+    """What was remembered of a record, by this process or in the file."""
+
+    remembered: Remembered
+    saved: int  # lines that the file amounts to
+    checked: bool = False  # as in `Content`
+
+
+# by the file, as it was then; the oldest first
+_recent: dict[Path, tuple[tuple[int, ...], MemorySnapshot]] = {}
+_guard = Lock()
+
+
+def remembered_here(path: Path) -> MemorySnapshot | None:
+    """The newest snapshot: a babysitter opens each run again for every tick, and would read the
+    lines since the file was written each time.
+
+    Who changes or deletes the file is not overruled by what this process holds.
+    """
+    state, snapshot = _recent.get(path, ((), None))
+    if snapshot is not None and state == _state_of(path):
+        return snapshot
     try:
-        return from_bytes(path.read_bytes(), __version__)
+        amount = from_bytes(path.read_bytes(), __version__)
     except OSError:
         return None
+    return MemorySnapshot(amount, amount.lines) if amount else None
+
+
+def hold(path: Path, content: Content, segments: Sequence[tuple[str, str]]) -> None:
+    """Let this process remember what was read or written; `segments` are the journal's by name and
+    object.
+    """
+    if not segments or content.memory.newer:
+        return
+    newest = content.segments[max(content.segments)]
+    last = content.last_hash, content.last_id
+    amount = remembered(segments, newest, last, content.count, content.memory)
+    checked = content.checked or content.remembered is None
+    with _guard:
+        _recent.pop(path, None)
+        _recent[path] = _state_of(path), MemorySnapshot(amount, content.saved, checked)
+        while len(_recent) > MOST_RECENT:
+            del _recent[next(iter(_recent))]
+
+
+def _state_of(path: Path) -> tuple[int, ...]:
+    """What changes with a file; empty where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return ()
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def forget(path: Path) -> None:
+    """Both snapshots: they are not what the journal says."""
+    with _guard:
+        _recent.pop(path, None)
+    path.unlink(missing_ok=True)
 
 
 def due(content: Content) -> bool:
     """Whether enough is new in it to remember what it amounts to."""
     return (
         content.tip is not None
-        and len(content.lines) - content.snapshot_lines >= REMEMBER
+        and content.count - content.saved >= REMEMBER
         and not content.memory.newer
     )
 
@@ -56,14 +115,19 @@ def remember(
     amount = remembered(segments, data, last, content.count, content.memory)
     compressed = to_bytes(amount, __version__)
     if not compressed:
-        return replace(content, snapshot_lines=len(content.lines))
+        return replace(content, saved=content.count)
     with contextlib.suppress(OSError):
         write_atomic(path, compressed, spare=True)
         newest = max(content.segments)
         checked = content.checked or content.remembered is None
         parts = {newest: content.segments[newest]}
         return replace(
-            content, lines=[], segments=parts, remembered=amount, snapshot_lines=0, checked=checked
+            content,
+            lines=[],
+            segments=parts,
+            remembered=amount,
+            saved=amount.lines,
+            checked=checked,
         )
     return content
 

@@ -42,7 +42,7 @@ class Content:
     page: tuple[int, str] | None = None  # the logbook's newest, by number; None: not read yet
     memory: Memory = field(default_factory=Memory)
     remembered: Remembered | None = None
-    snapshot_lines: int = 0  # how many of the lines are in what this machine remembers
+    saved: int = 0  # of all lines, those that this machine's snapshot file amounts to
     checked: bool = False  # what was remembered is what all the lines before amount to
 
     @property

@@ -15,9 +15,8 @@ from herorun.core.journal import (
     fold,
     read_lines,
 )
-from herorun.core.journal.snapshot import Remembered
 from herorun.core.record.logbook import join_pages, page_number, page_path, pages_of
-from herorun.record.maintenance import memory_file, remembered_here
+from herorun.record.maintenance import MemorySnapshot, forget, hold, memory_file, remembered_here
 from herorun.record.model import Content, FoldedMemory, places
 from herorun.system.git import Repository
 
@@ -191,10 +190,16 @@ class RecordReader:
     def _read(self) -> Content:
         tip = self.tip
         if tip != self._content.tip:
-            self._content = (
-                self._load(tip, remembered_here(self._memory_file)) if tip else Content()
-            )
+            snapshot = remembered_here(self._memory_file) if tip else None
+            self._content = self._load(tip, snapshot) if tip else Content()
+            self._hold()
         return self._content
+
+    def _hold(self) -> None:
+        """Spare whoever opens this record next the lines that were read or written here."""
+        content = self._content
+        if content.tip is not None:
+            hold(self._memory_file, content, self._segments(content.tip))
 
     def _read_all(self) -> Content:
         """Every line, read and checked. Nobody keeps them: a journal grows, and who watches a run
@@ -210,7 +215,7 @@ class RecordReader:
         content = self._read()
         if content.remembered is not None and content.tip is not None and not content.checked:
             if self._folded(content.tip) != content.memory:
-                self._memory_file.unlink(missing_ok=True)
+                forget(self._memory_file)
                 self._content = self._load(content.tip)
                 raise HerorunError(
                     f"What {self._memory_file} held of the record of {self.slug} was not what its "
@@ -239,20 +244,22 @@ class RecordReader:
                 f"{self.slug}` shows more; nothing was changed."
             ) from None
 
-    def _load(self, tip: str, remembered: Remembered | None = None) -> Content:
+    def _load(self, tip: str, snapshot: MemorySnapshot | None = None) -> Content:
         objects = self._segments(tip)
-        remembered = remembered if remembered and remembered.is_of(objects) else None
-        new_objects = objects[remembered.older :] if remembered else objects
+        amount = snapshot.remembered if snapshot else None
+        amount = amount if amount and amount.is_of(objects) else None
+        new_objects = objects[amount.older :] if amount else objects
         segments = self._contents(new_objects)
-        if remembered and not remembered.is_prefix_of(
-            segments[f"{self.journal_path}/{new_objects[0][0]}"]
-        ):
+        if amount and not amount.is_prefix_of(segments[f"{self.journal_path}/{new_objects[0][0]}"]):
             return self._load(tip)
         lines = self._lines(
-            segments, remembered.size if remembered else 0, remembered.hash if remembered else START
+            segments, amount.size if amount else 0, amount.hash if amount else START
         )
-        memory = fold((line.event for line in lines), remembered.memory if remembered else None)
-        return Content(tip, lines, segments, None, memory, remembered)
+        memory = fold((line.event for line in lines), amount.memory if amount else None)
+        content = Content(tip, lines, segments, None, memory, amount)
+        if amount and snapshot:
+            content.saved, content.checked = snapshot.saved, snapshot.checked
+        return content
 
     def _segments(self, tip: str) -> list[tuple[str, str]]:
         """The journal's files by name and object, in their order; a submodule is none."""

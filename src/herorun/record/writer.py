@@ -47,6 +47,7 @@ class RecordWriter(RecordReader):
         with locked(self._lock, what=WRITER):
             tip = self._append(clean, files or {})
             self._remember()
+            self._hold()
             return tip
 
     def _remember(self) -> None:
