@@ -29,7 +29,7 @@ settings.load_profile("busy")
 
 # What this shell tells trainers would stand in every plan, and another clone would have to be told
 # to believe it.
-for variable in [name for name in os.environ if admissible(name) and name != "PYTHONPATH"]:
+for variable in [name for name in os.environ if admissible(name)]:
     os.environ.pop(variable)
 
 # A shell's background jobs ignore interruptions, and would hand that down to all that the tests

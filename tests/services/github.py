@@ -177,6 +177,7 @@ class Server(ThreadingHTTPServer):
 
 class Proxy(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each answer waits 40 ms for an acknowledgement
     server: Server
 
     def do_GET(self) -> None:
