@@ -176,6 +176,8 @@ def _norm(state: MetricsState, name: str, value: float, names: Names, at: RowPos
 def _rate(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     resume.see_rate(state.lineage, at.step, value)
     state.rate_rises = state.rate is not None and value > state.rate
+    if state.loss.begun.goes_on and (state.rate is None or state.rate_rises):
+        state.rate_rose = at.step
     state.rate = value
     if value > 0.0:
         watch = state_for(state.rates, name, ExcursionWatch)

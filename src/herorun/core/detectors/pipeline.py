@@ -1,5 +1,6 @@
 """All detectors together: rows in, state out; and the state as evidence."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -39,7 +40,7 @@ from herorun.core.detectors.instances import (
 )
 from herorun.core.detectors.names import Names
 from herorun.core.detectors.state import MetricsState, copied
-from herorun.core.evidence import Excursion, Metrics, Presence
+from herorun.core.evidence import Excursion, LeastLoss, Metrics, Presence
 from herorun.core.ports import Row
 from herorun.core.ports.columnar import parts_of
 
@@ -54,7 +55,7 @@ TREND = (
     baseline.FLOOR,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 17  # of the state
+SHAPE = 18  # of the state
 ONE_BY_ONE = 16  # rows that follow the one at which a batch ended
 
 
@@ -217,8 +218,18 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         lost=tuple(state.steps.lost),
         stride=state.steps.stride,
         opening=tuple(state.lineage.opening),
+        least=_least_loss(state),
         unjudged=tuple(unjudged_metrics(state)),
     )
+
+
+def _least_loss(state: MetricsState) -> LeastLoss | None:
+    loss, rose = state.loss, state.rate_rose
+    if not loss.begun.rows or loss.signed or not (loss.settled or loss.begun.goes_on):
+        return None
+    lowest = min(loss.begun.floor, loss.lowest) if loss.settled else loss.begun.floor
+    steady_steps = state.step - rose if rose is not None and state.rate else None
+    return LeastLoss(math.exp(lowest), state.judged, steady_steps)
 
 
 def _idle_rates(state: MetricsState) -> Iterator[Excursion]:

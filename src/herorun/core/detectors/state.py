@@ -58,6 +58,8 @@ class MetricsState:
     last: Mapping[str, float] = field(default_factory=dict)
     rate: float | None = None  # of learning, in the newest row
     rate_rises: bool = False
+    # the step at which it last rose, by the rows in which the loss may still be at its beginning
+    rate_rose: int | None = None
     since_phase: int = 1_000_000  # rows since a declared phase began
     phases: int = 0  # how many have begun
     loss: LossState = field(default_factory=LossState)

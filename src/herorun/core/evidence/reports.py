@@ -117,6 +117,18 @@ class UnjudgedMetric:
 
 
 @dataclass(frozen=True)
+class LeastLoss:
+    """How far the loss has come down since the first row: single rows count as long as it may be at
+    its beginning, and a smoothed level later.
+    """
+
+    lowest: float
+    rows: int  # judged so far
+    # steps since the learning rate last rose; None: not logged, or zero
+    rate_held: int | None = None
+
+
+@dataclass(frozen=True)
 class Metrics:
     """What the tracker's rows amount to, folded. `step` counts completed updates of the current
     instance.
@@ -148,6 +160,7 @@ class Metrics:
     lost: tuple[tuple[int, int], ...] = ()  # the steps of the rows around each gap, the newest ones
     stride: float = 0.0  # usual steps between two rows; 0: there was only one
     opening: tuple[float, ...] = ()  # the losses of the run's first rows
+    least: LeastLoss | None = None  # None: the rows do not show it
     unjudged: tuple[UnjudgedMetric, ...] = ()
 
     def why_not_judged(self, check: str) -> str:

@@ -22,6 +22,14 @@ LEAST, MOST = 0.9, 1.5  # of ln V; beyond, the loss is no mean over tokens in na
 UNDECIDED = (0.9, 1.2)  # times ln 2: the loss where a decision between two is open, by its rows
 FALLEN = 1.25  # times that a loss must have fallen by, to have decided anything
 _VOCABULARY = frozenset(["vocab_size", "padded_vocab_size", "n_vocab"])
+_MICRO_BATCHES = frozenset(
+    [
+        "gradient_accumulation_steps",
+        "grad_accum_steps",
+        "accumulate_grad_batches",
+        "num_microbatches",
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,16 @@ def vocabulary(config: Mapping[str, Any]) -> Vocabulary | None:
         Vocabulary(k, n) for k, n in sizes if n and n > 1 and snake_parts(k)[-1] in _VOCABULARY
     ]
     return max(candidates, key=lambda each: each.size, default=None)
+
+
+def micro_batches(config: Mapping[str, Any]) -> int:
+    """How many of them one step adds up, by the config; 1 where it does not say."""
+    counts = (
+        whole_number(value)
+        for key, value in flatten(config).items()
+        if snake_parts(key)[-1] in _MICRO_BATCHES
+    )
+    return max((count for count in counts if count), default=1)
 
 
 def opening_of(metrics: Metrics, history: History) -> tuple[float, ...]:

@@ -1,0 +1,93 @@
+"""All losses so far are far above that of untrained weights, or at it although the learning rate no longer rises.
+
+Why: a run that is broken from its first row has no healthy rows to be compared with; the config's
+vocabulary says what they would be.
+Fix: far above: check the initial weights, the labels' shift and whether the loss is a sum over tokens.
+At it: check that the gradients reach the weights, that the labels belong to the inputs and are not
+masked, and the learning rate of each group. Stop the job if nothing explains it; `herorun ack` if
+the loss is a sum by design.
+Source: an untrained model gives each of V tokens the same probability, so its loss is ln V. Tokens are not
+equally frequent, so it comes down soon: 61 public curves that begin at the logarithm of a usual
+vocabulary are below 0.98 times it after at most 100 steps, warm-up included.
+"""
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import History, LeastLoss, Metrics, PriorLaunch
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
+from herorun.core.health.opening import (
+    MOST,
+    Vocabulary,
+    is_untrained,
+    micro_batches,
+    vocabulary,
+)
+from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
+
+SUMMED = 50.0  # times ln V: a sum over the tokens of a sequence is more, a bad start hardly ever
+NATURAL = 1000  # tokens at least; fewer may be symbols of a task, all equally frequent
+
+
+@dataclass(frozen=True)
+class Limits:
+    """All of `rows` rows must be above `times` ln V; or above `learned` ln V, for `held_rows` rows and for
+    `held_steps` steps since the learning rate last rose."""
+
+    rows: PositiveInt = 4
+    times: PositiveFloat = MOST
+    learned: PositiveFloat = 0.98
+    held_rows: PositiveInt = 8
+    held_steps: PositiveInt = 200
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.METRIC)
+def loss_above_chance(
+    metrics: Metrics, history: History, prior: PriorLaunch, limits: Limits
+) -> Verdict:
+    least, vocab = metrics.least, vocabulary(prior.config)
+    if not history.wrote(metrics) or least is None or prior.adopted:
+        return not_applicable("no first rows of this plan")
+    if vocab is None:
+        return not_applicable("the config names no vocabulary size")
+    untrained = f"untrained weights give {vocab.untrained:.4g} (ln of {vocab.key} = {vocab.size})"
+    ratio, parts = least.lowest / vocab.untrained, micro_batches(prior.config)
+    if least.rows < limits.rows:
+        return not_applicable(f"not judged before row {limits.rows}")
+    if ratio > SUMMED:
+        return not_applicable(f"a loss of {least.lowest:.4g} is no mean over tokens: {untrained}")
+    if ratio > limits.times and parts > 1 and is_untrained(least.lowest / parts, vocab):
+        return not_applicable(
+            f"the loss may be the sum of {count(parts, 'micro-batch', 'micro-batches')}: {untrained}"
+        )
+    lowest = f"the lowest loss of {count(least.rows, 'row')} is {least.lowest:.4g} nats"
+    if ratio > limits.times:
+        return failed(
+            f"{lowest}, {ratio:.1f} times that of untrained weights (limit {limits.times:g}); "
+            f"{untrained}",
+            subject="first rows",
+        )
+    if ratio < limits.learned:
+        return passed(f"{lowest}; {untrained}")
+    return _at_chance(least, vocab, lowest, untrained, limits)
+
+
+def _at_chance(
+    least: LeastLoss, vocab: Vocabulary, lowest: str, untrained: str, limits: Limits
+) -> Verdict:
+    """A warm-up explains such a loss, as long as it goes on."""
+    if vocab.size < NATURAL:
+        return not_applicable(f"{count(vocab.size, 'token')} may be equally frequent")
+    if least.rate_held is None:
+        return not_applicable(
+            "not judged: no learning rate is logged, and a warm-up looks the same"
+        )
+    if least.rate_held < limits.held_steps or least.rows < limits.held_rows:
+        return not_applicable(
+            f"not judged before row {limits.held_rows} and {count(limits.held_steps, 'step')} after the "
+            f"learning rate last rose; {count(least.rate_held, 'step')} so far"
+        )
+    return failed(
+        f"{lowest}, {count(least.rate_held, 'step')} after the learning rate last rose (limit "
+        f"{limits.held_steps}); {untrained}: the run learns nothing",
+        subject="first rows",
+    )
