@@ -27,16 +27,7 @@ def show_tick(slug: str, tick: Any) -> None:
     what is amiss.
     """
     document = tick.entry(with_findings=False).as_json()
-    calm = (
-        document["run"] in ("healthy", "finished")
-        and document["monitor"] == "fresh"
-        and not document["missing_evidence"]
-    )
-    if (
-        progress.quiet
-        and calm
-        and not (document["alerts"] or document["actions"] or tick.doubts or tick.push)
-    ):
+    if progress.quiet and _is_calm(document, tick):
         return
     at = f"{tick.tick.at:%Y-%m-%dT%H:%M:%SZ} " if tick.tick else ""
     out = console()
@@ -73,6 +64,16 @@ def show_tick(slug: str, tick: Any) -> None:
             out, TICK, f"  the record is not pushed: {clean(tick.push)}; retried at the next tick"
         )
     sys.stdout.flush()
+
+
+def _is_calm(document: dict[str, Any], tick: Any) -> bool:
+    """Whether there is nothing that a person would have to know."""
+    return (
+        document["run"] in ("healthy", "finished")
+        and document["monitor"] == "fresh"
+        and not document["missing_evidence"]
+        and not (document["alerts"] or document["actions"] or tick.doubts or tick.push)
+    )
 
 
 def show_summary(run: Any, tick: Any, until: str) -> None:

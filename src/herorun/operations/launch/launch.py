@@ -90,8 +90,7 @@ def launch(
     show_request: ShowRequest = ignore_request,
     adopt: str = "",
 ) -> LaunchOutcome:
-    """Preflight, record, submit once, start the babysitter. See the module's and
-    `herorun.launching`'s words.
+    """Preflight, record, submit once, start the babysitter.
 
     With `adopt`, the id of a job that runs already, that job is taken over and nothing is
     submitted.
