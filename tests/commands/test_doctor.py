@@ -3,6 +3,7 @@ match.
 """
 
 import os
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -171,3 +172,11 @@ def test_what_is_broken_counts_before_what_was_not_seen() -> None:
     assert verdict([part(Fit.UNSEEN), part(Fit.BROKEN), part(Fit.WORKS)]) is Fit.BROKEN
     assert verdict([part(Fit.UNSEEN), part(Fit.WORKS)]) is Fit.UNSEEN
     assert verdict([part(Fit.WORKS), part(Fit.UNCHECKED)]) is Fit.WORKS
+
+
+def test_a_state_folder_that_cannot_be_written_is_broken(story: Story, capsys: CAPTURE) -> None:
+    folder = story.work / ".git" / "herorun"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.symlink_to("/proc/self")  # where not even root can
+    part = parts(examined(story, capsys), "broken")["disk: state folder"]
+    assert str(folder) in part["message"]

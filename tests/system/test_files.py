@@ -3,11 +3,12 @@
 import errno
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from herorun.system.files import LockHeld, create_atomic, is_locked, locked
+from herorun.system.files import LockHeld, create_atomic, is_locked, locked, take_lock
 from stories import eventually
 
 
@@ -63,3 +64,31 @@ def test_who_waits_for_a_lock_is_next(tmp_path: Path) -> None:
     finally:
         enough.set()
         waiter.join()
+
+
+@pytest.fixture
+def nobody() -> Iterator[None]:
+    """What is refused to a user is refused to root too."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    yield
+    os.seteuid(0)
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_whether_a_lock_is_held_is_seen_by_who_may_only_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_taken: bool, request: pytest.FixtureRequest
+) -> None:
+    path = tmp_path / "babysitter.lock"
+    descriptor = take_lock(path, 0, "another")
+    if not is_taken:
+        os.close(descriptor)
+    path.chmod(0o444)
+    tmp_path.chmod(0o555)
+    monkeypatch.chdir(tmp_path)
+    request.getfixturevalue("nobody")
+    with pytest.raises(PermissionError):
+        os.open(path.name, os.O_RDWR)
+    assert is_locked(Path(path.name)) is is_taken

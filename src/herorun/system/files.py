@@ -230,7 +230,7 @@ def take_lock(path: Path, wait: float, what: str) -> int:
 def is_locked(path: Path) -> bool:
     """Whether some process holds the lock right now."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # also where nothing can be written
     except FileNotFoundError:
         return False
     try:

@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -31,12 +31,13 @@ def probes(start: Path, repository: Repository | None) -> Iterator[tuple[str, st
     yield (
         "disk",
         "temporary folder",
-        lambda: [_examine_disk("temporary folder", Path(tempfile.gettempdir()))],
+        lambda: [_examine_disk("temporary folder", [Path(tempfile.gettempdir())])],
     )
     yield "clock", "this machine", lambda: _clock(repository)
     if repository is not None:
         yield "git", "identity", lambda: _examine_git_identity(repository)
-        yield "disk", "state folder", lambda: [_examine_disk("state folder", repository.main)]
+        folders = [repository.main / ".herorun", repository.common / "herorun"]
+        yield "disk", "state folder", lambda: [_examine_disk("state folder", folders)]
         for remote in sorted(repository.remotes()):
             yield "git", f"remote {remote}", partial(_remote, repository, remote)
 
@@ -118,17 +119,21 @@ def _remote(repository: Repository, remote: str) -> Iterator[DoctorPart]:
         yield DoctorPart("git", f"{name}, push", Fit.WORKS, message)
 
 
-def _examine_disk(name: str, folder: Path) -> DoctorPart:
-    free = shutil.disk_usage(folder).free
+def _examine_disk(name: str, folders: Sequence[Path]) -> DoctorPart:
+    """Room for more, and that this user can write there: each folder, or where it would be made."""
+    there = [next(each for each in (path, *path.parents) if each.is_dir()) for path in folders]
+    for folder in there:
+        try:
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError as error:
+            message = f"nothing can be written in {folder}: {error.strerror}"
+            fix = f"Make {folder} writable for this user."
+            return DoctorPart("disk", name, Fit.BROKEN, message, fix)
+    free, folder = min((shutil.disk_usage(each).free, each) for each in there)
     few = free < SMALLEST
-    message = f"{free / (1 << 30):.1f} GiB free at {folder}"
-    return DoctorPart(
-        "disk",
-        name,
-        Fit.BROKEN if few else Fit.WORKS,
-        message,
-        "Free some space there." if few else "",
-    )
+    message = f"{free / (1 << 30):.1f} GiB free at {folder}, and it can be written"
+    fix = "Free some space there." if few else ""
+    return DoctorPart("disk", name, Fit.BROKEN if few else Fit.WORKS, message, fix)
 
 
 def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
