@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 _AS_THEY_ARE = frozenset({str, int, bool, type(None)})
@@ -32,7 +33,8 @@ def _form_of(kind: type) -> Callable[[Any], Any]:
     """How a type's values are made plain, looked up once for each type."""
     form_of_kind = next((form for base, form in _BY_BASE if issubclass(kind, base)), None)
     if form_of_kind is None and dataclasses.is_dataclass(kind):
-        form_of_kind = partial(_object, tuple(field.name for field in dataclasses.fields(kind)))
+        names = tuple(field.name for field in dataclasses.fields(kind))
+        form_of_kind = partial(_object, names, attrgetter("__class__", *names))
     return _FORMS.setdefault(kind, form_of_kind or _no_form)
 
 
@@ -43,11 +45,13 @@ def _no_form(value: Any) -> Any:
 # In the next three, what stays as it is costs no call: a tick makes thousands of values plain.
 
 
-def _object(names: tuple[str, ...], value: Any) -> dict[str, Any]:
+def _object(
+    names: tuple[str, ...], values: Callable[[Any], tuple[Any, ...]], value: Any
+) -> dict[str, Any]:
+    """`values` gives the class, so that one field makes a tuple too, and the fields."""
     return {
         name: item if type(item) in _AS_THEY_ARE else plain(item)
-        for name in names
-        for item in (getattr(value, name),)
+        for name, item in zip(names, values(value)[1:], strict=True)
     }
 
 

@@ -27,6 +27,7 @@ KINDS: Mapping[str, type[Any]] = {
     },
     "ActionBlock": types.ActionBlock,  # its name in earlier evidence
 }
+_TYPES = frozenset(KINDS.values())
 
 
 class LostEvidence(ValueError):
@@ -55,7 +56,7 @@ def _form(value: Any) -> dict[str, Any] | None:
         case Contract():
             # Not `data_for_toml`, whose JSON has no word for a threshold that is infinite.
             return {"value": value.model_dump(by_alias=True, exclude_none=True, exclude_unset=True)}
-    return {"value": value} if type(value) in KINDS.values() else None
+    return {"value": value} if type(value) in _TYPES else None
 
 
 def digests(forms: Mapping[str, Any]) -> dict[str, str]:

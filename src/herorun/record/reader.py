@@ -92,7 +92,7 @@ class RecordReader:
         tip, pushed = self.tip, self.pushed
         if self.remote is None or tip is None or tip == pushed:
             return 0
-        remote_count = self._load(pushed).count if pushed else 0
+        remote_count = self._load(pushed, self._segments(pushed)).count if pushed else 0
         return max(0, self._read().count - remote_count)
 
     @property
@@ -191,15 +191,10 @@ class RecordReader:
         tip = self.tip
         if tip != self._content.tip:
             snapshot = remembered_here(self._memory_file) if tip else None
-            self._content = self._load(tip, snapshot) if tip else Content()
-            self._hold()
+            objects = self._segments(tip) if tip else []
+            self._content = self._load(tip, objects, snapshot) if tip else Content()
+            hold(self._memory_file, self._content, objects)
         return self._content
-
-    def _hold(self) -> None:
-        """Spare whoever opens this record next the lines that were read or written here."""
-        content = self._content
-        if content.tip is not None:
-            hold(self._memory_file, content, self._segments(content.tip))
 
     def _read_all(self) -> Content:
         """Every line, read and checked. Nobody keeps them: a journal grows, and who watches a run
@@ -208,7 +203,7 @@ class RecordReader:
         content = self._checked()
         if content.remembered is None or content.tip is None:
             return content
-        return self._load(content.tip)
+        return self._load(content.tip, self._segments(content.tip))
 
     def _checked(self) -> Content:
         """As it is read here, and what was remembered is what all the lines before amount to."""
@@ -216,7 +211,7 @@ class RecordReader:
         if content.remembered is not None and content.tip is not None and not content.checked:
             if self._folded(content.tip) != content.memory:
                 forget(self._memory_file)
-                self._content = self._load(content.tip)
+                self._content = self._load(content.tip, self._segments(content.tip))
                 raise HerorunError(
                     f"What {self._memory_file} held of the record of {self.slug} was not what its "
                     "journal says: it was deleted, nothing was done. Try again."
@@ -244,14 +239,19 @@ class RecordReader:
                 f"{self.slug}` shows more; nothing was changed."
             ) from None
 
-    def _load(self, tip: str, snapshot: MemorySnapshot | None = None) -> Content:
-        objects = self._segments(tip)
+    def _load(
+        self,
+        tip: str,
+        objects: Sequence[tuple[str, str]],
+        snapshot: MemorySnapshot | None = None,
+    ) -> Content:
+        """`objects` are the journal's files of that commit, as `_segments` tells them."""
         amount = snapshot.remembered if snapshot else None
         amount = amount if amount and amount.is_of(objects) else None
         new_objects = objects[amount.older :] if amount else objects
         segments = self._contents(new_objects)
         if amount and not amount.is_prefix_of(segments[f"{self.journal_path}/{new_objects[0][0]}"]):
-            return self._load(tip)
+            return self._load(tip, objects)
         lines = self._lines(
             segments, amount.size if amount else 0, amount.hash if amount else START
         )

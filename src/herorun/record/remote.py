@@ -124,7 +124,7 @@ class Record(RecordWriter):
                 "which was pushed. A person must look."
             )
         self._must_hold_this_run(theirs)
-        target = self._load(theirs)
+        target = self._load(theirs, self._segments(theirs))
         tail = missing(self._read_all(), target)
         if tail:
             target = self._written(fetched, target, tail, self._files_beside(ours, theirs))
@@ -188,7 +188,7 @@ class Record(RecordWriter):
         fetch(self.repository, remote, {target: fetched})
         theirs = str(self.repository.resolve(fetched))
         self._must_hold_this_run(theirs)
-        content = self._load(theirs)
+        content = self._load(theirs, self._segments(theirs))
         with contextlib.suppress(HerorunError, OSError):
             maintenance.pack_new(self.repository, self.slug, content)
         return content

@@ -47,7 +47,7 @@ class RecordWriter(RecordReader):
         with locked(self._lock, what=WRITER):
             tip = self._append(clean, files or {})
             self._remember()
-            self._hold()
+            maintenance.hold(self._memory_file, self._content, self._segments(tip))
             return tip
 
     def _remember(self) -> None:

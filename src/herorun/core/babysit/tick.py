@@ -85,15 +85,6 @@ class Rules:
     def by_name(self) -> dict[str, Check]:
         return {check.name: check for check in sorted(self.checks, key=lambda c: c.name)}
 
-    @property
-    def thresholds(self) -> list[tuple[Any, ...]]:
-        """Each check with its response, its hold, and its limits as they apply."""
-        checks = self.by_name.values()
-        limits = {
-            c.name: self.limits.get(c.name) or (c.limits() if c.limits else None) for c in checks
-        }
-        return [(check.name, check.response, check.hold, limits[check.name]) for check in checks]
-
 
 def tick(
     alerts: Mapping[AlertId, Alert], ledger: Ledger, evidence: Evidence, rules: Rules, now: datetime

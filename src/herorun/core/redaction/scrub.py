@@ -18,6 +18,7 @@ from herorun.core.redaction.locations import mask_places, secrets_by_location
 from herorun.core.redaction.patterns import has_shape, mask_shapes, mask_wrapped
 
 MASK = "[scrubbed]"
+_HIDES_NOTHING = frozenset({bool, float, type(None)})
 _SHORT = 1000  # characters: the names and sentences that each tick says again, and no log
 
 
@@ -80,8 +81,7 @@ def scrub_tree(value: Any, name: str = "") -> Any:
     """The same for every text in a JSON-able value; texts under secret-looking keys are masked
     whole.
     """
-    kind = type(value)
-    if kind is bool or kind is float or value is None:
+    if type(value) in _HIDES_NOTHING:
         return value
     match value:
         case str():
@@ -91,15 +91,17 @@ def scrub_tree(value: Any, name: str = "") -> Any:
         case dict() | Mapping():  # the first of them is asked a tenth as long
             pair = _name_of_pair(value) if "value" in value else ""
             return {
-                _scrubbed_key(key): scrub_tree(
-                    item, pair if key == "value" and pair else _secret_key(str(key))
-                )
+                _scrubbed_key(key): item
+                if type(item) in _HIDES_NOTHING
+                else scrub_tree(item, pair if key == "value" and pair else _secret_key(str(key)))
                 for key, item in value.items()
             }
         case list() | tuple() if not name and _is_argv(value):
             return list(scrub_argv(tuple(value)))
         case list() | tuple():
-            return [scrub_tree(item, name) for item in value]
+            return [
+                item if type(item) in _HIDES_NOTHING else scrub_tree(item, name) for item in value
+            ]
     return value
 
 

@@ -1,11 +1,14 @@
 """The rules that a run's babysitter applies, and where it stores what its ticks saw."""
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from herorun import __version__
 from herorun.core.babysit.tick import Rules
-from herorun.core.canonical_json import digest
+from herorun.core.canonical_json import digest, plain
+from herorun.core.check import Check
 from herorun.core.recovery.policy import RecoveryPolicy
 from herorun.runs import MonitoredRun
 
@@ -41,7 +44,21 @@ def rules_digest(rules: Rules) -> str:
     """Names what a tick was judged by: version, checks with their thresholds, policy and
     waivers.
     """
-    return digest([__version__, rules.thresholds, rules.policy, list(rules.waivers)])
+    rows = [
+        plain([*_as_declared(check), limits]) if (limits := rules.limits.get(name)) else _row(check)
+        for name, check in rules.by_name.items()
+    ]
+    return digest([__version__, rows, rules.policy, list(rules.waivers)])
+
+
+def _as_declared(check: Check) -> tuple[Any, ...]:
+    return check.name, check.response, check.hold
+
+
+@lru_cache(maxsize=1024)
+def _row(check: Check) -> Any:
+    """Of a check with its own limits. Each tick of each run asks for all of them."""
+    return plain([*_as_declared(check), check.limits() if check.limits else None])
 
 
 def evidence_file(run: MonitoredRun, at: datetime) -> Path:
