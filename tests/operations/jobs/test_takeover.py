@@ -156,3 +156,16 @@ def test_outside_a_repository_a_status_leads_to_jobs(alone: Alone, capsys: CAPTU
     assert answer.code == 2 and mentions(
         answer.err, "status", "--job", "4711", "--scheduler", "KIND"
     )
+
+
+@pytest.mark.parametrize("kind", ["device", "pipe"])
+def test_a_state_file_that_has_no_end_is_not_read(alone: Alone, capsys: CAPTURE, kind: str) -> None:
+    """It may have come with a clone."""
+    path = alone.folder / "scratch" / "20260302-1856_monitoring_state.json"
+    path.parent.mkdir()
+    if kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        os.mkfifo(path)
+    answer = babysit(alone, capsys, "--once")
+    assert answer.code == 3 and path.name in answer.err, answer

@@ -19,8 +19,9 @@ from herorun.operations.jobs.news import log_end, reported_runs
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.scheduler import ExternalJobs
 from herorun.system.clock import now
-from herorun.system.files import create_atomic, locked, write_atomic
+from herorun.system.files import create_atomic, locked, read_regular, write_atomic
 
+LARGEST = 16 << 20  # bytes of a file that may have come with a clone
 _RENAMED = {"wandb_runs": "tracker_runs", "wandb_links": "tracker_links"}  # of older files
 
 
@@ -58,7 +59,7 @@ def of_job(start: Path, spec: JobSpec) -> JobSpec | None:
 
 def _read_spec(path: Path) -> JobSpec:
     """OSError, or a ValueError that says what is wrong with it."""
-    return with_kind_of_fields(facts_in(path.read_bytes())[0])
+    return with_kind_of_fields(facts_in(read_regular(path, LARGEST))[0])
 
 
 def _all(start: Path) -> list[Path]:
@@ -157,7 +158,7 @@ def _failure_before(memory: Memory) -> dict[str, Any]:
 def _read_document(path: Path) -> dict[str, Any]:
     """Empty if the file is half-written: the journal has everything in it."""
     try:
-        document = read_json(path.read_bytes())
+        document = read_json(read_regular(path, LARGEST))
     except (OSError, ValueError):
         return {}
     return document if isinstance(document, dict) else {}

@@ -12,11 +12,18 @@ from herorun.core.adhoc_jobs.registry import Entry, read_entries, write_entries
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
-from herorun.system.files import create_atomic, locked, make_folders, write_atomic
+from herorun.system.files import (
+    create_atomic,
+    locked,
+    make_folders,
+    read_regular,
+    write_atomic,
+)
 from herorun.system.git import find_repository
 
 OWN = "HERORUN_SESSION"  # handed on to what herorun starts, which has no terminal
 FOLDER = ".claude/agents"
+LARGEST = 16 << 20  # bytes of a registry, which may have come with a clone
 _VARIABLES = (
     ("CLAUDE_CODE_SESSION_ID", "claude-code"),
     ("CODEX_THREAD_ID", "codex"),
@@ -116,7 +123,7 @@ def _top(start: Path) -> Path:
 def read_jobs(session: JobSession) -> tuple[list[Entry], str]:
     """The jobs, and what is wrong with the file, in words; empty where nothing is."""
     try:
-        entries, fault = read_entries(session.file.read_bytes())
+        entries, fault = read_entries(read_regular(session.file, LARGEST))
     except FileNotFoundError:
         return [], ""
     except OSError as error:
@@ -138,7 +145,7 @@ def change_jobs(session: JobSession, change: Callable[[list[Entry]], list[Entry]
 
 
 def _keep_damaged(file: Path) -> None:
-    data = file.read_bytes()
+    data = read_regular(file, LARGEST)
     name = hashlib.sha256(data).hexdigest()[:8]
     with contextlib.suppress(FileExistsError):
         create_atomic(file.with_name(f"active_jobs.damaged-{name}.json"), data)
