@@ -11,6 +11,7 @@ a buffer, not a hang.
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.durations import format_span
 from herorun.core.evidence import Checkpoints, Job, JobLog, Metrics, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.health.preconditions import not_running
@@ -50,5 +51,8 @@ def buffered_output(
                 f"the log of {job.instance} ends at {log.changed_at:%H:%M} UTC, and {what} at "
                 f"{at:%H:%M} UTC"
             )
-            return failed(f"{message}: its output is buffered", subject=job.instance)
+            return failed(
+                f"{message}: its output is buffered; the limit is {format_span(limits.behind)}",
+                subject=job.instance,
+            )
     return passed(f"the log of {job.instance} advances with the job", subject=job.instance)

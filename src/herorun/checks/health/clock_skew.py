@@ -56,8 +56,9 @@ def clock_skew(
     store += [lease.modified] if isinstance(lease, LeaseSeen) else []
     clocks = (("the scheduler's clock", scheduler), ("the store's clock", store))
     leading = [(name, _lead(times, now.at)) for name, times in clocks]
+    limit = f"; the limit is {format_span(limits.skew)}"
     wrong = [
-        failed(f"{name} is {format_span(by)} ahead of ours", subject=name)
+        failed(f"{name} is {format_span(by)} ahead of ours{limit}", subject=name)
         for name, by in leading
         if by > limits.skew
     ]
@@ -68,7 +69,7 @@ def clock_skew(
         ("the tracker's clock", _rows_before_launch(metrics, history)),
     )
     wrong += [
-        failed(f"{name} is at least {format_span(by)} behind ours", subject=name)
+        failed(f"{name} is at least {format_span(by)} behind ours{limit}", subject=name)
         for name, by in effects
         if limits.skew < by <= limits.most
     ]

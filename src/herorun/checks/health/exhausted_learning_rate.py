@@ -43,7 +43,8 @@ def exhausted_learning_rate(
         return passed(f"the learning rate is above zero up to step {metrics.step}")
     last = excursions[-1]
     return failed(
-        f"{last.metric} is zero for {duration(last)}, and the run ends at step {final.value}",
+        f"{last.metric} is zero for {duration(last)}, and the run ends at step "
+        f"{final.value}; zero is allowed only in the last {limits.last:.0%} of the run",
         subject=last.metric,
         steps=(last.first_step, last.last_step),
     )

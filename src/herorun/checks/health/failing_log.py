@@ -58,9 +58,8 @@ def failing_log(
     if worst is None or worst.weight == "symptom":
         return passed(f"the log of {job.instance} shows no fatal error", subject=job.instance)
     since = idle_since(worst, job, metrics, history, now.at)
-    if since is None or now.at - since <= _most(
-        worst.weight, metrics, history, final, cadence, limits
-    ):
+    most = _most(worst.weight, metrics, history, final, cadence, limits)
+    if since is None or now.at - since <= most:
         return passed(
             f"{job.instance} made a step recently; {describe_complaint(worst)}",
             subject=job.instance,
@@ -68,7 +67,7 @@ def failing_log(
     idle = format_span(now.at - since)
     advice = f". {worst.advice}" if worst.advice else ""
     return failed(
-        f"{job.instance} runs and made no step for {idle}; {describe_complaint(worst)}{advice}",
+        f"{job.instance} runs and made no step for {idle} (the limit is {format_span(most)}); {describe_complaint(worst)}{advice}",
         subject=job.instance,
     )
 

@@ -8,7 +8,7 @@ over 200 rows against that over 5,000, for 500 rows.
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict
+from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveInt
@@ -26,4 +26,11 @@ def grad_norm_creep(metrics: Metrics, history: History, limits: Limits) -> list[
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows and not excursion.declared
 
-    return judge_excursions(metrics, history, metrics.of("creep"), lasts, "no slow growth")
+    return judge_excursions(
+        metrics,
+        history,
+        metrics.of("creep"),
+        lasts,
+        "no slow growth",
+        limit=lambda _: f"3 times for {count(limits.rows, 'row')}",
+    )

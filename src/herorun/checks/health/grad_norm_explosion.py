@@ -9,7 +9,7 @@ loss rose from 2.2 to 5.1. So it takes ten times the trend for 3 rows, or a hund
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.excursion import MISSES
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict
+from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
@@ -38,4 +38,13 @@ def grad_norm_explosion(metrics: Metrics, history: History, limits: Limits) -> l
         high = excursion.rows >= limits.rows or (excursion.peak >= limits.at_once and not alone)
         return high and excursion.sigmas >= limits.sigmas
 
-    return judge_excursions(metrics, history, metrics.of("explosion"), lasts, "no explosion")
+    return judge_excursions(
+        metrics,
+        history,
+        metrics.of("explosion"),
+        lasts,
+        "no explosion",
+        limit=lambda _: (
+            f"10 times for {count(limits.rows, 'row')}, or {limits.at_once:g} times for one"
+        ),
+    )

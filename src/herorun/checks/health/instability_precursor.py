@@ -13,7 +13,7 @@ import math
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict
+from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import duration, judge_excursions, state
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
@@ -45,7 +45,13 @@ def instability_precursor(metrics: Metrics, history: History, limits: Limits) ->
 
     early = metrics.of("growth", "explosion")
     return judge_excursions(
-        metrics, history, early, lasts, "no growth that precedes trouble", describe=_describe
+        metrics,
+        history,
+        early,
+        lasts,
+        "no growth that precedes trouble",
+        describe=_describe,
+        limit=lambda e: "10 times" if e.kind == "explosion" else f"{count(limits.rows, 'row')}",
     )
 
 

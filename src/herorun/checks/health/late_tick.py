@@ -42,10 +42,11 @@ def late_tick(
     if last is None:
         return not_applicable("this is the first tick")
     ago = now.at - last
-    if ago > max(limits.least, limits.cadences * cadence.every):
+    most = max(limits.least, limits.cadences * cadence.every)
+    if ago > most:
         message = (
             f"no tick for {format_span(ago)}, since {last:%Y-%m-%d %H:%M} UTC; the cadence is "
-            f"{format_duration(cadence.every)}"
+            f"{format_duration(cadence.every)} and the limit {format_span(most)}"
         )
         return failed(message)
     return passed(f"the last tick was at {last:%Y-%m-%d %H:%M} UTC")

@@ -41,6 +41,10 @@ def learning_rate_jump(metrics: Metrics, history: History, limits: Limits) -> Ve
         f"learning rate {resume.rate_before:.4g} before and {resume.rate_after:.4g} after the "
         f"resume at step {resume.step}"
     )
-    if jump > (limits.same_step if resume.rate_exact else limits.near_step):
-        return failed(message, subject=f"resume at step {resume.step}")
+    limit = limits.same_step if resume.rate_exact else limits.near_step
+    if jump > limit:
+        return failed(
+            f"{message}; the limit is a difference of {limit:.0%}",
+            subject=f"resume at step {resume.step}",
+        )
     return passed(message, subject=f"resume at step {resume.step}")

@@ -14,7 +14,7 @@ import math
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict
+from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
@@ -50,5 +50,14 @@ def loss_diverged(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         long = excursion.rows >= limits.leap_rows and excursion.steps >= limits.leap_steps
         return high and long and not excursion.declared
 
+    def limit(excursion: Excursion) -> str:
+        if excursion.kind == "diverged":
+            return f"1.5 times the lowest level for {count(limits.rows, 'row')}"
+        if excursion.kind == "regressed":
+            return f"1.05 times for {count(limits.regressed_rows, 'row')}"
+        return f"{limits.leap:g} times for {count(limits.leap_rows, 'row')}"
+
     risen = metrics.of("diverged", "elevated", "regressed", "stepped")
-    return judge_excursions(metrics, history, risen, lasts, "no divergence", check="loss-diverged")
+    return judge_excursions(
+        metrics, history, risen, lasts, "no divergence", limit=limit, check="loss-diverged"
+    )

@@ -9,7 +9,7 @@ Source: a draw-up of 1 % that stands out of the noise (`core.detectors.loss`), f
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict
+from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveInt
@@ -28,5 +28,11 @@ def loss_drift(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         return excursion.rows >= limits.rows and not excursion.declared
 
     return judge_excursions(
-        metrics, history, metrics.of("drift"), lasts, "no upward drift", check="loss-drift"
+        metrics,
+        history,
+        metrics.of("drift"),
+        lasts,
+        "no upward drift",
+        limit=lambda _: f"1.01 times the lowest level for {count(limits.rows, 'row')}",
+        check="loss-drift",
     )

@@ -11,7 +11,7 @@ counts here: it may be a generator's, or a preference or classifier loss that go
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict
+from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
 from herorun.core.health.opening import may_rise
 from herorun.core.lazy_dataclass import dataclass
@@ -33,5 +33,11 @@ def loss_elevated(metrics: Metrics, history: History, limits: Limits) -> list[Ve
     spikes = [each for each in metrics.spikes if may_rise(metrics.opening, each.expected)]
     risen = (*metrics.of("elevated"), *spikes)
     return judge_excursions(
-        metrics, history, risen, lasts, "no raised level", check="loss-elevated"
+        metrics,
+        history,
+        risen,
+        lasts,
+        "no raised level",
+        limit=lambda _: f"1.02 times for {count(limits.rows, 'row')}",
+        check="loss-elevated",
     )

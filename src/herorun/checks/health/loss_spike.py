@@ -21,7 +21,7 @@ import math
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict
+from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
 from herorun.core.health.opening import may_rise
 from herorun.core.lazy_dataclass import dataclass
@@ -75,5 +75,17 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         beyond_noise = spike.height >= math.exp(limits.noises * spike.noise)
         return (slow or fast) and spike.sigmas >= needed and beyond_noise
 
+    def limit(spike: Excursion) -> str:
+        """The rules of the first rows, which have no trend, are several: the page lists them."""
+        if spike.kind in ("risen", "shifted"):
+            return ""
+        return (
+            f"1.5 times for {count(limits.steps, 'step')}, {limits.fast_ratio:g} times for "
+            f"{count(limits.fast_rows, 'row')}, or {limits.leap_ratio:g} times for "
+            f"{count(limits.leap_steps, 'step')}"
+        )
+
     risen = (*metrics.spikes, *metrics.of("shifted", "risen"))
-    return judge_excursions(metrics, history, risen, lasts, "no lasting spike", check="loss-spike")
+    return judge_excursions(
+        metrics, history, risen, lasts, "no lasting spike", limit=limit, check="loss-spike"
+    )

@@ -26,7 +26,9 @@ def lost_metric(metrics: Metrics, history: History, limits: Limits) -> list[Verd
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     verdicts = [
-        _report_lost_metric(presence) for presence in metrics.presence if _is_lost(presence, limits)
+        _report_lost_metric(presence, limits)
+        for presence in metrics.presence
+        if _is_lost(presence, limits)
     ]
     return verdicts or [passed("every watched metric is reported")]
 
@@ -35,9 +37,10 @@ def _is_lost(presence: Presence, limits: Limits) -> bool:
     return presence.rows >= limits.rows and presence.rows >= limits.gaps * presence.longest
 
 
-def _report_lost_metric(presence: Presence) -> Verdict:
+def _report_lost_metric(presence: Presence, limits: Limits) -> Verdict:
     before = ", but in earlier ones" if presence.seen else ", nor in any before"
     return failed(
-        f"{presence.metric} is not in the newest {count(presence.rows, 'row')}{before}",
+        f"{presence.metric} is not in the newest {count(presence.rows, 'row')}{before}; the "
+        f"limit is {max(limits.rows, limits.gaps * presence.longest):g} rows",
         subject=presence.metric,
     )

@@ -8,12 +8,13 @@ optimizer instability; without a band, three times or a third of the trend; Mega
 end the search of a loss scale at 1.
 """
 
+import math
 from typing import Annotated
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judge_excursions
+from herorun.core.finding import Verdict, count
+from herorun.core.health.excursion import duration, format_ratio, judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveInt, StringConstraints
 
@@ -35,6 +36,28 @@ def metric_out_of_band(metrics: Metrics, history: History, limits: Limits) -> li
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows
 
+    def limit(excursion: Excursion) -> str:
+        rows = count(limits.rows, "row")
+        return rows if excursion.kind == "band" else f"3 times, or a third, for {rows}"
+
     return judge_excursions(
-        metrics, history, metrics.of("band", "wander"), lasts, "nothing out of its band"
+        metrics,
+        history,
+        metrics.of("band", "wander"),
+        lasts,
+        "nothing out of its band",
+        describe=_describe_departure,
+        limit=limit,
+    )
+
+
+def _describe_departure(excursion: Excursion) -> str:
+    """A metric with a band is compared with the bound that it passed, any other with its trend."""
+    if excursion.kind != "band":
+        return format_ratio(excursion)
+    value = excursion.expected * excursion.peak
+    reached = f"reached {value:.4g}, " if math.isfinite(value) and value > 0 else ""
+    return (
+        f"{excursion.metric} {reached}outside its band (the bound is {excursion.expected:.4g}) "
+        f"for {duration(excursion)}"
     )

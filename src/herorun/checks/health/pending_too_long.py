@@ -81,10 +81,11 @@ def pending_too_long(
     if since is None:
         return [unknown(f"it is unknown since when {job.instance} waits", subject=job.instance)]
     waits = now.at - since
-    if waits <= (limits.never if why is Waiting.NEVER else limits.first):
+    limit = limits.never if why is Waiting.NEVER else limits.first
+    if waits <= limit:
         return [passed(f"{job.instance} waits since {since:%H:%M} UTC", subject=job.instance)]
     reason = UNCONFIRMED if running else _describe_waiting(why, job)
-    message = f"{job.instance} has been pending for {format_span(waits)}: {reason}"
+    message = f"{job.instance} has been pending for {format_span(waits)} (the limit is {format_span(limit)}): {reason}"
     return [failed(message, subject=subject) for subject in _subjects(job.instance, waits, limits)]
 
 

@@ -58,7 +58,7 @@ def repeated_crash(
     before = [end for end in history.ends if end.instance != job.instance and is_failure(end)]
     repeats = _describe_repeats(last, before, limits)
     if repeats:
-        return failed(f"{job.ending}; {'; '.join(repeats)}", subject=job.instance)
+        return failed(f"{job.ending}; {' and '.join(repeats)}", subject=job.instance)
     return passed(f"no earlier failure is like that of {job.instance}", subject=job.instance)
 
 
@@ -83,7 +83,7 @@ def _describe_repeats(last: End, before: Sequence[End], limits: Limits) -> list[
         (on_node, limits.same_node, f"on {', '.join(last.failed_on)} again"),
     ]
     return [
-        f"{message}, {count(times + 1, 'time')} in a row"
+        f"{message}, {count(times + 1, 'time')} in a row; the limit is {least}"
         for times, least, message in rows
         if times + 1 >= least
     ]

@@ -78,14 +78,21 @@ def resume_mismatch(
 def _equal_steps(resume: Resume, exact: bool, limits: Limits) -> Verdict | None:
     """What the equal steps say against the resume. `exact`: the order of the data is declared."""
     if exact:
-        return failed(_differs(resume)) if _catch_up(resume, limits) else None
+        return _mismatch(resume, limits) if _catch_up(resume, limits) else None
     if not resume.level or resume.compared < limits.least_rows:
         return None
-    if _catch_up(resume, _with_noise(resume, limits)):
-        return failed(_differs(resume))
+    if _catch_up(resume, with_noise := _with_noise(resume, limits)):
+        return _mismatch(resume, with_noise)
     if resume.compared >= limits.least_equal and abs(resume.shift) > _shift(resume, limits):
-        return failed(_shifted(resume))
+        return failed(f"{_shifted(resume)}; the limit is {math.expm1(_shift(resume, limits)):.2%}")
     return None
+
+
+def _mismatch(resume: Resume, limits: Limits) -> Verdict:
+    return failed(
+        f"{_differs(resume)}; the limit is {limits.catch_up:.4f} in the median, "
+        f"{limits.once:.4f} at one step"
+    )
 
 
 def _verifies(resume: Resume, exact: bool, limits: Limits) -> bool:
@@ -98,13 +105,13 @@ def _verifies(resume: Resume, exact: bool, limits: Limits) -> bool:
 
 
 def _compare_after_warmup(resume: Resume, exact: bool, limits: Limits) -> Verdict:
-    """By the level behind the warm-up, where the equal steps say nothing against it."""
+    """By the level behind the warm-up, unless the equal steps already contradict the resume."""
     level = (
-        f"the loss is {math.expm1(resume.offset):+.2%} from the trend "
-        f"{count(resume.after, 'row')} after the warm-up"
+        f"the loss differs by {math.expm1(resume.offset):+.2%} from the trend, over {count(resume.after, 'row')} after "
+        "the warm-up"
     )
     if resume.after >= limits.least_after and _level(resume, limits):
-        return failed(level)
+        return failed(f"{level}; the limit is {math.expm1(_least(resume, limits)):.2%}")
     if _verifies(resume, exact, limits):
         return passed(f"{_equal(resume)} by {resume.median:.5f} in the median")
     if resume.after < limits.least_after:
@@ -167,8 +174,8 @@ def _least(resume: Resume, limits: Limits) -> float:
 def _shifted(resume: Resume) -> str:
     most = f", most at step {resume.worst_step} ({_losses(resume)[:-2]})"
     return (
-        f"the loss is {math.expm1(resume.shift):+.2%} on average at {count(resume.compared, 'step')} "
-        f"up to {resume.high_water} that both attempts logged"
+        f"the loss differs by {math.expm1(resume.shift):+.2%} on average at "
+        f"{count(resume.compared, 'step')} up to {resume.high_water} that both attempts logged"
         f"{'' if resume.worst_new is None else most}"
     )
 

@@ -11,6 +11,7 @@ job continues to write.
 from datetime import datetime, timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.durations import format_span
 from herorun.core.evidence import (
     Cadence,
     Job,
@@ -69,7 +70,7 @@ def second_writer(
     beat = heartbeat_of(identity) if isinstance(identity, TrackerIdentity) else None
     for what, last in (("rows", rows), ("the tracker's heartbeat", beat)):
         if writes_after(last, job.ended, now.at, grace):
-            verdicts.append(_late_writer(job, what, last))
+            verdicts.append(_late_writer(job, what, last, grace))
     doubtful = [
         unknown(f"it is unknown whether {other.instance} runs", subject=other.instance)
         for other in others
@@ -78,8 +79,9 @@ def second_writer(
     return [*verdicts, *doubtful] or [passed(f"no other writer than {job.instance} was found")]
 
 
-def _late_writer(job: Job, what: str, last: datetime | None) -> Verdict:
+def _late_writer(job: Job, what: str, last: datetime | None, limit: timedelta) -> Verdict:
     return failed(
-        f"{what} continued until {last:%H:%M} UTC, and {job.instance} ended at {job.ended:%H:%M} UTC",
+        f"{what} continued until {last:%H:%M} UTC, and {job.instance} ended at "
+        f"{job.ended:%H:%M} UTC; the limit is {format_span(limit)} after the end",
         subject=what,
     )

@@ -57,7 +57,7 @@ def silent_tracker(
     if wrote and isinstance(metrics, Metrics):
         most = limits.between_rows(metrics, final, cadence)
     if now.at - since <= most:
-        return passed(f"{job.instance} reported within {most}", subject=job.instance)
+        return passed(f"{job.instance} reported within {format_span(most)}", subject=job.instance)
     sign = sign_of_life(metrics, log, checkpoints, since, now.at, limits.fresh)
     if not sign:
         return not_applicable(
@@ -66,4 +66,5 @@ def silent_tracker(
         )
     what = "no row" if wrote else "no row at all"
     idle = format_span(now.at - since)
-    return failed(f"{job.instance}: {what} for {idle}, but {sign}", subject=job.instance)
+    limit = f"the limit is {format_span(most)}"
+    return failed(f"{job.instance}: {what} for {idle} ({limit}), but {sign}", subject=job.instance)

@@ -10,8 +10,8 @@ an attempt, in which half precision looks for its loss scale, do not count.
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judge_excursions
+from herorun.core.finding import Verdict, count
+from herorun.core.health.excursion import duration, judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveInt
 
@@ -28,6 +28,15 @@ def skipped_steps(metrics: Metrics, history: History, limits: Limits) -> list[Ve
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.steps
 
+    def describe(excursion: Excursion) -> str:
+        return f"{count(excursion.rows, 'skipped step')} within {duration(excursion)}"
+
     return judge_excursions(
-        metrics, history, metrics.of("skipped"), lasts, "no steps skipped again and again"
+        metrics,
+        history,
+        metrics.of("skipped"),
+        lasts,
+        "no steps skipped again and again",
+        describe=describe,
+        limit=lambda _: f"{limits.steps}, each within 15 minutes of the second before it",
     )

@@ -13,6 +13,7 @@ from math import isclose
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.contract import Contract
+from herorun.core.durations import format_span
 from herorun.core.evidence import (
     Cadence,
     Checkpoints,
@@ -88,7 +89,8 @@ def _heartbeat(identity: TrackerIdentity, now: Now, most: timedelta) -> list[Ver
         return []
     return [
         failed(
-            f"the tracker last heard of the run at {beat:%Y-%m-%d %H:%M} UTC", subject="heartbeat"
+            f"the tracker last heard of the run at {beat:%Y-%m-%d %H:%M} UTC; the limit is {format_span(most)}",
+            subject="heartbeat",
         )
     ]
 

@@ -53,8 +53,8 @@ def stalled_by_infrastructure(
     most = max(limits.least, limits.cadences * cadence.every)
     idle = now.at - since
     if idle <= most:
-        return passed(f"{job.instance} moved within {most}", lines[-1], subject=job.instance)
-    message = (
-        f"{job.instance} made no step for {format_span(idle)}; {signal_in(lines[-1])}: {lines[-1]}"
-    )
+        return passed(
+            f"{job.instance} moved within {format_span(most)}", lines[-1], subject=job.instance
+        )
+    message = f"{job.instance} made no step for {format_span(idle)} (the limit is {format_span(most)}); {signal_in(lines[-1])}: {lines[-1]}"
     return failed(message, subject=job.instance)

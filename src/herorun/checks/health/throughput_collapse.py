@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Cadence, Excursion, History, Metrics, Nothing
-from herorun.core.finding import Verdict
+from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import format_slowdown, judge_excursions, subject
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
@@ -55,6 +55,16 @@ def throughput_collapse(
         brief = excursion.seconds is not None and excursion.seconds < lasting.total_seconds()
         return excursion.rows >= limits.rows and excursion.sigmas >= limits.sigmas and not brief
 
+    def limit(excursion: Excursion) -> str:
+        match excursion.kind:
+            case "wall":
+                return f"75 % of the usual speed for {count(limits.half_hours, 'half hour')}"
+            case "leak":
+                return (
+                    f"{limits.halved:g} times the step time for {count(limits.halved_rows, 'row')}"
+                )
+        return f"75 % of the usual speed for {count(limits.rows, 'row')}"
+
     slow = metrics.of("slow", "wall", "leak")
     verdicts = judge_excursions(
         metrics,
@@ -63,6 +73,7 @@ def throughput_collapse(
         lasts,
         "no lasting collapse",
         describe=format_slowdown,
+        limit=limit,
         check="throughput-collapse",
     )
     far_below = {subject(excursion) for excursion in slow if excursion.peak >= limits.unit}
@@ -71,5 +82,6 @@ def throughput_collapse(
 
 def _or_unit(verdict: Verdict) -> Verdict:
     return replace(
-        verdict, message=f"{verdict.message}; so much is mostly another unit under the old name"
+        verdict,
+        message=f"{verdict.message}; a change this large is usually another unit under the old name",
     )

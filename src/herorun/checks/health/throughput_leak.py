@@ -9,7 +9,7 @@ step time, for 100 rows.
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict, not_applicable, passed
+from herorun.core.finding import Verdict, count, not_applicable, passed
 from herorun.core.health.excursion import excursion_verdict, format_slowdown
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
@@ -31,12 +31,14 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     long = [e for e in metrics.of("leak") if e.rows >= limits.rows and not e.declared]
-    verdicts = [excursion_verdict(leak, format_slowdown(leak)) for leak in long]
-    verdicts += [_deep(leak) for leak in long if leak.peak >= limits.deep]
+    limit = f"; the limit is 5 % for {count(limits.rows, 'row')}"
+    verdicts = [excursion_verdict(leak, f"{format_slowdown(leak)}{limit}") for leak in long]
+    verdicts += [_deep(leak, limits.deep) for leak in long if leak.peak >= limits.deep]
     if not verdicts and (why := metrics.why_not_judged("throughput-leak")):
         return [not_applicable(f"not judged yet: {why}")]
     return verdicts or [passed(f"no slow leak up to step {metrics.step}")]
 
 
-def _deep(leak: Excursion) -> Verdict:
-    return excursion_verdict(leak, f"{format_slowdown(leak)}, which is more than a leak", ", deep")
+def _deep(leak: Excursion, limit: float) -> Verdict:
+    message = f"{format_slowdown(leak)}; the limit of a slow leak is {limit:g} times the step time"
+    return excursion_verdict(leak, message, ", deep")

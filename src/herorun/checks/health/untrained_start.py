@@ -52,5 +52,8 @@ def untrained_start(
             )
     if isinstance(source, SourceLoss) and before and level > limits.times * before:
         saved = f"{source.slug} was at {before:.4g} when it saved {start}"
-        return failed(f"{message}, and {saved}: {level / before - 1:+.0%}", subject="first rows")
+        return failed(
+            f"{message}, and {saved}: {level / before - 1:+.0%}; the limit is {limits.times - 1:+.0%}",
+            subject="first rows",
+        )
     return not_applicable(f"{message}, which does not show whether {start} was loaded")

@@ -10,7 +10,7 @@ good. It takes ten rows in a row, after thirty above zero, because a skipped ste
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict
+from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import format_zeros, judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveInt
@@ -35,5 +35,6 @@ def vanished_gradient(metrics: Metrics, history: History, limits: Limits) -> lis
         lasts,
         "no gradient norm of zero",
         describe=format_zeros,
+        limit=lambda _: f"{count(limits.rows, 'row')}",
         check="vanished-gradient",
     )

@@ -11,7 +11,7 @@ first step that counts (public runs: 4 and 6 rows, and 10 steps).
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict
+from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import duration, judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveInt
@@ -37,4 +37,5 @@ def zero_learning_rate(metrics: Metrics, history: History, limits: Limits) -> li
         lasts,
         "the learning rate is not zero",
         describe=lambda idle: f"{idle.metric} has been zero for {duration(idle)}: nothing learned",
+        limit=lambda _: f"{count(limits.rows, 'row')} and {count(limits.steps, 'step')}",
     )

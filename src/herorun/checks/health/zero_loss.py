@@ -12,7 +12,7 @@ no quiet curve of docs/judgement.md has such a row.
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
-from herorun.core.finding import Verdict
+from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import format_zeros, judge_excursions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveInt
@@ -35,5 +35,15 @@ def zero_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verdic
     begins = {excursion.first_step for excursion in metrics.of("emptied")}
     zeros = metrics.of("collapsed", "emptied")
     return judge_excursions(
-        metrics, history, zeros, lasts, "no loss of zero", describe=format_zeros
+        metrics,
+        history,
+        zeros,
+        lasts,
+        "no loss of zero",
+        describe=format_zeros,
+        limit=lambda zero: (
+            "one row, after a loss of 1 or more"
+            if zero.kind == "emptied"
+            else f"{count(limits.rows, 'row')}"
+        ),
     )

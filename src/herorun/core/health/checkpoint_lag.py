@@ -55,7 +55,9 @@ def overdue(
         return not_applicable("no save interval is stated or seen yet", subject=job.instance)
     if lag.intervals > most.intervals:
         return failed(
-            f"{lag.message}: {lag.intervals:.1f} intervals without one", subject=job.instance
+            f"{lag.message}: {lag.intervals:.1f} intervals without one; the limit is "
+            f"{most.intervals:g}",
+            subject=job.instance,
         )
     return passed(lag.message, subject=job.instance)
 

@@ -15,24 +15,30 @@ def judge_excursions(
     calm: str,
     *,
     describe: Callable[[Excursion], str] | None = None,
+    limit: Callable[[Excursion], str] | None = None,
     check: str = "",
 ) -> list[Verdict]:
     """One answer for each excursion that lasts, open or ended since the last look; else that all is
     calm.
 
-    `describe` says what happened; the verdict names the steps where it did. A `check` that needs
-    more rows than there are says so.
+    `describe` says what happened, `limit` what it is compared with; the verdict names the steps
+    where it did. A `check` that needs more rows than there are says so.
     """
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     verdicts = [
-        excursion_verdict(each, (describe or format_ratio)(each))
+        excursion_verdict(each, (describe or format_ratio)(each) + _format_limit(each, limit))
         for each in excursions
         if lasts(each)
     ]
     if not verdicts and (why := metrics.why_not_judged(check)):
         return [not_applicable(f"not judged yet: {why}")]
     return verdicts or [passed(f"{calm} up to step {metrics.step}")]
+
+
+def _format_limit(excursion: Excursion, limit: Callable[[Excursion], str] | None) -> str:
+    text = limit(excursion) if limit else ""
+    return f"; the limit is {text}" if text else ""
 
 
 def excursion_verdict(excursion: Excursion, message: str, more: str = "") -> Verdict:
@@ -49,9 +55,10 @@ def subject(excursion: Excursion) -> str:
 
 
 def format_ratio(excursion: Excursion) -> str:
+    way = "down" if excursion.peak < 1 else "up"
     return (
-        f"{excursion.metric} up to {excursion.peak:.3g} times the expected "
-        f"{excursion.expected:.4g} "
+        f"{excursion.metric} {way} to {excursion.expected * excursion.peak:.4g}, "
+        f"{excursion.peak:.3g} times the expected {excursion.expected:.4g} "
         f"for {duration(excursion)}"
     )
 

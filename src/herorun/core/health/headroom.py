@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from herorun.core.evidence import Disk, Disks
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import NonNegativeInt, PositiveFloat
 
@@ -43,15 +43,17 @@ def shortage(disks: Disks, path: str, at: datetime, least: Headroom) -> str:
     """What there is too little of, as a message; empty if there is enough."""
     disk = disks.now[path]
     if disk.free < max(least.bytes, FULL):
-        return format_room(replace(disk, inodes=None))
+        limit = _size(max(least.bytes, FULL))
+        return f"{format_room(replace(disk, inodes=None))}; the limit is {limit}"
     if disk.inodes is not None and disk.inodes < least.inodes:
-        return f"room for {disk.inodes} more files"
+        return f"room for {disk.inodes} more files; the limit is {least.inodes}"
     days = headroom(
         disk, disks.before.get(path), at - disks.before_at if disks.before_at else None, least.pace
     )
     if days is not None and days < least.days:
         return (
-            f"full in {days:.1f} days at the pace of the last hours ({_size(disk.free)} are free)"
+            f"full in {days:.1f} days at the pace of the last hours ({_size(disk.free)} are free); "
+            f"the limit is {count(least.days, 'day')}"
         )
     return ""
 
