@@ -41,6 +41,7 @@ def test_a_pause_is_ordered_until_its_end(
     outcome = module.pause(a_run(monkeypatch, before), NOON + MINUTE, "repairs")
     assert orders == [(Word.PAUSE, ["tiny"], "repairs", NOON + MINUTE)]
     assert outcome.warnings == ("ordered",)
+    assert "12:01:00" in outcome.message
 
 
 def test_the_same_pause_is_not_ordered_again(
