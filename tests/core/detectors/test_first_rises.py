@@ -54,6 +54,10 @@ def test_how_many_rows_are_a_rise(losses, rows):
 @pytest.mark.parametrize(
     ("losses", "first", "rows"),
     [
+        ([6.7, 690.0], LATE, 1),  # a hundred times all rows before
+        ([6.7, 650.0], LATE, 0),
+        ([6.7, 690.0], 0, 0),
+        ([0.09, 690.0], LATE, 0),  # near zero a ratio says nothing
         ([0.17, 4.9, 5.3], LATE, 2),
         ([0.17, 4.9, 5.3], 0, 0),
         ([0.17, 4.9, 1.6], LATE, 0),

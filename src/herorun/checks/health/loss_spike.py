@@ -12,8 +12,8 @@ trend: there one row counts at ten times the highest of three or more rows, or a
 10 %; three rows at twice three rows within 20 %, or at one and a half times four within 10 %; two rows at three
 times four rows, if the gradient norm leaps as far; and eight rows that each lie above the one before, from a
 loss that had fallen to twice its lowest. Losses below 0.1 do not count, but for the last. In a record that begins
-in the midst of a training, two rows at ten times all rows before count too, and five at one and a half times two
-rows within 10 %. The limits of noise are set on
+in the midst of a training, one row at a hundred times all rows before counts too, two at ten times, and five at
+one and a half times two rows within 10 %. The limits of noise are set on
 the public curves of docs/backtest.md, where no clean or noisy curve raises a false alarm with them.
 """
 

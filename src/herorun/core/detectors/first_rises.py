@@ -44,6 +44,7 @@ RISES = (
     Rise(1, 3.0, 4, 1.1),
     Rise(3, 2.0, 3, 1.2),
     Rise(3, 1.5, 4, 1.1),
+    Rise(1, 100.0, 1, all_rows=True, mid_training=True),
     Rise(2, 10.0, 1, all_rows=True, mid_training=True),
     Rise(5, 1.5, 2, 1.1, all_rows=True, mid_training=True),
 )
