@@ -137,7 +137,7 @@ def _must_fit(port: str, kind: str, adapter: object) -> None:
 
 def trust_items(table: str, port: str, kind: str, options: Table) -> tuple[str, ...]:
     """What these options make this machine run, or send credentials to, as people read it; wrong
-    ones are told later.
+    ones are reported later.
     """
     if not options:
         return ()
@@ -170,7 +170,7 @@ def reach(kind: str, options: Table) -> RemoteTarget | None:
     """How the machine is reached on which a scheduler's jobs run; None where it is this one, or has
     no files for us.
 
-    A scheduler elsewhere tells it by a function `reach(options)` next to its `connect`.
+    A scheduler elsewhere declares it by a function `reach(options)` next to its `connect`.
     """
     module = adapter_module("schedulers", kind)
     reach_of = getattr(module, "reach", None)

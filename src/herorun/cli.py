@@ -103,7 +103,7 @@ def main() -> None:
 
 
 def _interrupted_again(unraisable: "sys.UnraisableHookArgs") -> None:
-    """An interruption in a destructor or a callback, where Python prints it and goes on: it comes
+    """An interruption in a destructor or a callback, where Python prints it and continues: it comes
     again, a moment later.
     """
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):

@@ -243,6 +243,7 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output
+    from herorun.core.finding import count
     from herorun.operations.jobs.discover import find_jobs
     from herorun.schemas.boxes import DiscoveredJob, JobPlace, JobsFind
 
@@ -263,7 +264,7 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
     for place in () if as_json else places:
         output.show_line(
             f"{output.clean(place.name)}: "
-            f"{(place.why and 'could not be read: ' + output.clean(place.why)) or len(place.jobs)}"
+            f"{(place.why and 'could not be read: ' + output.clean(place.why)) or count(len(place.jobs), 'job')}"
         )
         for job, description in place.jobs:
             output.show_line(f"  {output.clean(f'{job}: {description}')}")

@@ -9,8 +9,8 @@ from herorun.commands._options import RunArgument, yes
 if TYPE_CHECKING:
     from herorun.operations.seal.seal import SealOutcome
 
-ENDS = "the run takes no more launches or orders, and a seal is not taken back"
-CONTINUES = "the run continues; the seal is not taken back"
+ENDS = "the run takes no more launches or orders; a seal cannot be undone"
+CONTINUES = "the run continues; a seal cannot be undone"
 
 
 @click.command(short_help="Run the seal checks, then tag, push and announce the run.")
@@ -61,10 +61,19 @@ def command(
     if as_json:
         output.show_json(outcome.document())
     else:
-        _show_seal(outcome, CONTINUES if milestone else ENDS)
+        _show_seal(outcome, _effect(milestone, aborted, successor))
     for warning in outcome.warnings:
         output.show_note(warning)
     return {"clear": 0, "blocked": 1, "unknown": 3}[outcome.verdict.value]
+
+
+def _effect(milestone: str | None, aborted: bool, successor: str | None) -> str:
+    """What the seal makes of the run, by its kind."""
+    if milestone:
+        return CONTINUES
+    if aborted:
+        return f"the run counts as given up; {ENDS}"
+    return f"the run counts as replaced by {successor}; {ENDS}" if successor else ENDS
 
 
 def _show_seal(outcome: "SealOutcome", effect: str) -> None:

@@ -53,7 +53,7 @@ class Topic(StrEnum):
     PROGRESS = "progress"
     CHECKPOINTS = "checkpoints"
     METRIC = "metric"  # spikes, drifts: anything about the shape of a curve
-    # how an instance goes on from what came before; what follows from it never mutes it
+    # how an instance continues what came before; what follows from it never mutes it
     LINEAGE = "lineage"
     NUMERIC = "numeric"  # not-finite
 
@@ -62,7 +62,7 @@ class AtRelaunch(StrEnum):
     """How a launch check is asked when the babysitter relaunches under a standing contract."""
 
     SKIP = "skip"  # it is about the user's checkout, which a relaunch never reads
-    WARN = "warn"  # FAIL blocks, UNKNOWN is told
+    WARN = "warn"  # FAIL blocks, UNKNOWN is reported
     BLOCK = "block"  # FAIL and UNKNOWN both block
 
 
@@ -116,7 +116,7 @@ class Check:
     accepts: tuple[frozenset[Any], ...]
     limits: type[Any] | None
     ask: Callable[..., Verdict | Sequence[Verdict]]
-    always: bool = False  # in every `[policy] mode`: to go on would do harm that nobody can undo
+    always: bool = False  # in every `[policy] mode`: continuing would do harm that cannot be undone
     asks: EscalationReason | None = None  # what of a person, where it escalates
 
     @property

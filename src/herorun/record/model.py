@@ -9,7 +9,7 @@ from herorun.core.journal import START, JournalLine, Memory
 from herorun.core.journal.snapshot import Remembered
 from herorun.core.lazy_dataclass import dataclass
 
-# bytes after which a day goes on in another file: each line rewrites its own
+# bytes after which a day continues in another file: each line rewrites its own
 SEGMENT = 128 * 1024
 
 

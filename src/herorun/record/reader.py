@@ -57,7 +57,7 @@ class RecordReader:
     def logbook_path(self) -> str:
         """The logbook's first page, as the record was begun; before that, as the contract chooses.
 
-        A journal that cannot be read is told of by the one that reads it: a damaged record is still
+        A journal that cannot be read is reported by its reader: a damaged record is still
         verified.
         """
         try:

@@ -19,7 +19,7 @@ from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch, move_ref, push
 from herorun.system.git.tips import recent_tips
 
-PATIENCE = 5.0  # seconds for which a push goes on against others who push the same branch
+PATIENCE = 5.0  # seconds for which a push is retried against others who push the same branch
 FIRST_PAUSE, LONGEST_PAUSE = (
     0.1,
     1.0,

@@ -16,7 +16,7 @@ SAMPLE = 256  # bytes before an offset
 
 def read_part(path: str, offset: int, limit: int, mark: str) -> tuple[bytes, dict[str, Any]]:
     """From a file that may have grown, or been replaced, since `mark` was made at `offset`: its
-    bytes, and what is told of them.
+    bytes, and what is reported of them.
     """
     with open_regular(path) as file:
         stats = os.fstat(file.fileno())

@@ -106,7 +106,7 @@ def read_status(repository: Repository, *settings: str) -> TreeStatus:
 
 
 def _must_be_complete(status: ProcessResult) -> None:
-    """git only warns of a folder that it may not open, and goes on as if it were empty."""
+    """git only warns of a folder that it may not open, and continues as if it were empty."""
     for line in status.err.decode("utf-8", "backslashreplace").splitlines():
         if "could not open directory" in line:
             raise CouldNotLook(

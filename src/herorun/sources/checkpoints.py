@@ -43,7 +43,7 @@ def read_checkpoints(
     before it.
 
     What a rollback gave up stands apart.
-    Of each root the newest are looked into until one is complete and nothing speaks against it;
+    Of each root the newest are looked into until one is complete and no finding excludes it;
     besides the one that was modified last, the one that the contract names, and those of the final
     step. One that cannot be read raises if it may be the newest of all: to go on from an older one
     would silently do its steps again. An older one stays in sight as unread.

@@ -16,7 +16,7 @@ from herorun.sources.bucket_rules import lifetimes
 def read_recovery_source(
     contract: Contract, store: Store, checkpoints: Checkpoints, history: History
 ) -> RecoverySource | Nothing:
-    """The newest complete one that nothing speaks against. A store that will not say is noted, not
+    """The newest complete one that no finding excludes. A store that will not say is noted, not
     raised.
     """
     source = acceptable(checkpoints.candidates, contract, history).newest

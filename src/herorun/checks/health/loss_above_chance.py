@@ -74,7 +74,7 @@ def loss_above_chance(
 def _at_chance(
     least: LeastLoss, vocab: Vocabulary, lowest: str, untrained: str, limits: Limits
 ) -> Verdict:
-    """A warm-up explains such a loss, as long as it goes on."""
+    """A warm-up explains such a loss, as long as it lasts."""
     if vocab.size < NATURAL:
         return not_applicable(f"{count(vocab.size, 'token')} may be equally frequent")
     if least.rate_held is None:

@@ -55,7 +55,7 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
     """One answer for each excursion that is open or ended since the last look."""
 
     def lasts(spike: Excursion) -> bool:
-        """Also where it was high enough, and goes on lower: it is one excursion until it ends."""
+        """Also where it was high enough, and continues lower: it is one excursion until it ends."""
         return early(spike) or leapt(spike) or stayed(spike)
 
     def early(spike: Excursion) -> bool:

@@ -58,7 +58,7 @@ def pending_too_long(
     limits: Limits,
 ) -> list[Verdict]:
     """One answer for each limit that is passed, so that each is reported. Without a row, a log line or a receipt a running
-    job's allocation is unconfirmed, and the clock goes on."""
+    job's allocation is unconfirmed, and the wait continues."""
     if job.state.in_doubt:
         return [
             unknown(f"the scheduler cannot say whether {job.instance} waits", subject=job.instance)

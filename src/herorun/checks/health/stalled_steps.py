@@ -50,7 +50,7 @@ def stalled_steps(
     final: FinalStep | Nothing | Unavailable,
     limits: Limits,
 ) -> Verdict:
-    """Rows that stand still while something else goes on are the tracker's fault first: see `silent-tracker`."""
+    """Rows that stand still while something else moves are the tracker's fault first: see `silent-tracker`."""
     if verdict := not_running(job):
         return verdict
     since, wrote = rows_since(job, metrics, history, now.at)

@@ -33,7 +33,7 @@ def start_checkpoint_not_newest(
     own: Checkpoints | Nothing,
     siblings: StartSiblings | Nothing | Unavailable,
 ) -> Verdict:
-    """A run with a past goes on from its own newest checkpoint; a new one is judged among those next to its start."""
+    """A run with a past continues from its own newest checkpoint; a new one is judged among those next to its start."""
     start = plan.start.value
     mine = candidates_of(own) if history.instances else ()
     good = acceptable(mine, contract, history)

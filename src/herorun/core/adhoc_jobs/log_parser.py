@@ -53,7 +53,7 @@ class LogProgress:
 
 
 def progress_in(text: str) -> LogProgress | None:
-    """The newest that is told; an evaluation's or a download's own count is none.
+    """The newest that is reported; an evaluation's or a download's own count is none.
 
     >>> print(progress_in("train: 89%|####| 4600/5155 [1:02<"))
     ~4600/5155

@@ -111,7 +111,7 @@ def with_status(
 
 
 def raw_state_of(raw: str) -> str:
-    """The source's own word, as the registry keeps it: the first of what is told.
+    """The source's own word, as the registry keeps it: the first that is reported.
 
     >>> raw_state_of("success; Slurm COMPLETED"), raw_state_of("CANCELLED by 1003")
     ('SUCCESS', 'CANCELLED')

@@ -29,7 +29,7 @@ class JobSpec:
     # names of the variables that hold channels' addresses, with commas between them
     notify: str = ""
     bad_node_zone: str = ""  # where the machine of a bad TPU is deleted before a resubmission
-    # of a watch that goes on from its state file: the job it began with, and how often it restarted
+    # of a watch that resumes from its state file: the job it began with, and how often it restarted
     first_job: str = ""
     restarts: int = 0
     last_signal: str = ""

@@ -17,7 +17,7 @@ class UnreadableConfig(ValueError):
 
 
 def parse_config(name: str, data: bytes) -> dict[str, Any]:
-    """TOML, JSON or YAML, told by the file's ending. A key that is given twice is an error."""
+    """TOML, JSON or YAML, by the file's ending. A key that is given twice is an error."""
     if len(data) > LARGEST:
         raise UnreadableConfig(f"{name} is larger than {LARGEST // 1_000_000} MB: it is no config")
     try:

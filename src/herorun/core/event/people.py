@@ -83,5 +83,5 @@ class Sealed:
     statement_digest: str
     lines: Mapping[str, str] = field(default_factory=dict)
     ending: str = "final"  # which kind of a seal, see `core.seal.kinds`
-    name: str = ""  # of the milestone, or the run that goes on in this one's place
+    name: str = ""  # of the milestone, or the run that replaces this one
     checkpoint: str = ""  # path of the checkpoint that it states; empty: it states none

@@ -14,7 +14,7 @@ class Sealing:
     """Which seal is asked for."""
 
     kind: SealKind = SealKind.FINAL
-    name: str = ""  # of the milestone, or the run that goes on in this one's place
+    name: str = ""  # of the milestone, or the run that replaces this one
     step: int | None = (
         None  # of the milestone, where it is said; None: that of the newest permanent checkpoint
     )

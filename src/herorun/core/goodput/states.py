@@ -49,7 +49,7 @@ class StateSpan:
 
 @dataclass
 class Timeline:
-    """Stretches, one behind the other: what is told late or twice cannot overlap."""
+    """Stretches, one behind the other: what is reported late or twice cannot overlap."""
 
     now: int
     accelerators: int | None = None

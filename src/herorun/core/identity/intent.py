@@ -60,7 +60,7 @@ def intent_of(
 
 
 def goes_on(plan: Plan) -> bool:
-    """Whether the launch goes on from a checkpoint in the run's own roots."""
+    """Whether the launch continues from a checkpoint in the run's own roots."""
     start = plan.start.value
     return start is not None and any(start.path.startswith(f"{root}/") for root in plan.roots)
 

@@ -26,7 +26,7 @@ class Intent(StrEnum):
 
 
 class Weight(StrEnum):
-    """How much an answer weighs. `warn` goes ahead, and is told."""
+    """How much an answer weighs. `warn` continues, and is reported."""
 
     PASS = "pass"
     WARN = "warn"

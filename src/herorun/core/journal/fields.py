@@ -61,7 +61,7 @@ class JournalFields:
     restarts: tuple[tuple[datetime, int], ...] = ()
     caveats: tuple[str, ...] = ()
     sealed: Sealed | None = None
-    milestones: tuple[Sealed, ...] = ()  # seals after which the run goes on
+    milestones: tuple[Sealed, ...] = ()  # seals after which the run continues
     last_decided: Decided | None = None
     ticks: int = 0  # that were recorded
     last_seen: datetime | None = None  # the newest tick that could see the run

@@ -133,7 +133,7 @@ class HostObservation:
 
 @dataclass(frozen=True)
 class PreviousTick:
-    """What the tick before this one saw, as far as a change is told."""
+    """What the tick before this one saw, as far as it is needed to report a change."""
 
     at: datetime
     facts: str = ""

@@ -156,7 +156,7 @@ def news_facts(observation: HostObservation, advice: PatrolAdvice) -> list[str]:
 
 
 def movement_of(observation: HostObservation) -> str:
-    """What moves while a run goes on: a stall is when none of it does."""
+    """What moves while a run trains: a stall is when none of it does."""
     log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
     markers = sorted(path for path in observation.markers if fresh(observation, path))
     copies = [copy.remote for copy in observation.copies]

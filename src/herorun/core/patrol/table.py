@@ -22,7 +22,7 @@ from herorun.core.patrol.state import chain_fact, decided_on, fresh
 def decide(
     observation: HostObservation, ways: PatrolCommands, before: PreviousTick | None = None
 ) -> PatrolAdvice:
-    """The seed's rows, in its order; then what threatens a run that goes on."""
+    """The seed's rows, in its order; then what threatens a run that continues."""
     state, remedy = decided_on(observation)
     if observation.unreachable:
         return PatrolAdvice(PatrolState.UNKNOWN, (_unreachable(observation),))
@@ -74,7 +74,7 @@ def _resumed(observation: HostObservation, without: str, ways: PatrolCommands) -
     log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
     why = f" Its log shows {log.failure}: {log.excerpt}. {log.advice}" if log.failure else ""
     then = (
-        "Resume it:"
+        "To resume it, begin with:"
         if ways.resume
         else "Submit it again yourself: herorun does not know the command."
     )

@@ -110,9 +110,9 @@ def choose_start(
     siblings: StartSiblings,
     history: History,
 ) -> Sourced[StartPoint | None]:
-    """What a run with a past goes on from; else what the contract names; else none.
+    """What a run with a past continues from; else what the contract names; else none.
 
-    That is its newest complete checkpoint that nothing speaks against, or the one of its own that
+    That is its newest complete checkpoint that no finding excludes, or the one of its own that
     the contract names with a reason. None is ever chosen that is rejected, foreign or tainted.
     """
     own = own_start(contract, source, checkpoints, history) if history.instances else None

@@ -42,7 +42,7 @@ class Lease:
         return replace(self, beat=self.beat + 1, clone=clone or self.clone)
 
     def handed(self, owner: str, clone: str = "") -> "Lease":
-        """Another's: the fence rises, so that what the former owner still does is told apart."""
+        """Another's: the fence rises, so that what the former owner still does is recognised."""
         return replace(self, owner=owner, fence=self.fence + 1, beat=0, clone=clone)
 
 

@@ -13,7 +13,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.record.logbook_entries import EVENTS, INSTANCES
 from herorun.core.record.render import add_entries, entries_of
 
-PAGE = 64 * 1024  # bytes after which the next entry goes on another page: most runs have one
+PAGE = 64 * 1024  # bytes after which the next entry begins another page: most runs have one
 _NUMBERED = lazy_regex(r"_(\d{3,})\.md")
 _CLOSING = lazy_regex(r"\n\nContinued in \[(?P<name>[^\]\n]+)\]\((?P=name)\)\.\n\Z")
 

@@ -142,7 +142,9 @@ def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[R
     elif ending.needs_person:
         advice = f" {ending.advice}" if ending.advice else ""
         objections.append(
-            RelaunchObjection("person", f"A relaunch alone does not cure {ending.seen}.{advice}")
+            RelaunchObjection(
+                "person", f"A relaunch alone does not fix this failure ({ending.seen}).{advice}"
+            )
         )
     if repeated(ending, ledger.endings):
         objections.append(
@@ -174,7 +176,8 @@ def _bug(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> RelaunchObje
         )
     if ending.advice and not ending.seen.startswith(Cause.CODE_BUG):
         return RelaunchObjection(
-            "code-bug", f"A relaunch alone does not cure {ending.seen}{at}. {ending.advice}"
+            "code-bug",
+            f"A relaunch alone does not fix this failure ({ending.seen}{at}). {ending.advice}",
         )
     return RelaunchObjection(
         "code-bug",
@@ -267,7 +270,7 @@ def why_recoverable(ending: Ending, policy: RecoveryPolicy, ledger: Ledger, now:
     if ledger.answer and ledger.answer.yes:
         return f"recoverable: {ledger.answer.summary}"
     if ending.cause.free:
-        return f"recoverable: {ending.cause} is free"
+        return f"recoverable: {ending.cause} uses no budget"
     most = policy.budget(ending.cause) or 0
     number = _relaunches_after(ending.cause, policy, ledger, now) + 1
     window = format_duration(policy.window)

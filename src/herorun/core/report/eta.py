@@ -55,8 +55,7 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
         return Eta(
             None,
             None,
-            f"unknown: it takes {ENOUGH} steps whose rows tell their time, and there are "
-            f"{len(rises)}",
+            f"unknown: an estimate needs {ENOUGH} steps with a time, and there are {len(rises)}",
         )
     at = round(now.timestamp() * SECOND)
     silent = at - rises[-1][0]

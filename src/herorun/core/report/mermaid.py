@@ -85,7 +85,7 @@ def _filled(values: Sequence[float | None]) -> list[float]:
 
 
 def _scale(most: float) -> int:
-    """The power of ten that numbers are told in: 0 where they are readable as they are."""
+    """The power of ten that numbers are shown in: 0 where they are readable as they are."""
     return 0 if most == 0 or 1e-2 <= most < 1e4 else max(floor(log10(most)), -300)
 
 

@@ -275,7 +275,7 @@ def _journal(
 def _store_evidence(
     run: MonitoredRun, this_tick: Tick, forms: Mapping[str, Any], evidence: Evidence
 ) -> list[str]:
-    """What serves a replay or saves time: where a full disk refuses it, the tick goes on and says
+    """What serves a replay or saves time: where a full disk refuses it, the tick continues and says
     so.
     """
     doubts = []

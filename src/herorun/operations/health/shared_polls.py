@@ -44,7 +44,7 @@ class SharedPolls:
 
     def expect(self, names: Iterable[str], start: Path) -> "SharedPolls":
         """Take down what these runs will ask for, so that the first look answers for all. What
-        fails is told by its tick.
+        fails is reported by its tick.
         """
         for name in names:
             with contextlib.suppress(HerorunError, OSError):

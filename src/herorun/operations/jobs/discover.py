@@ -27,7 +27,7 @@ class SearchedPlace:
     """The answer of one place. With a `why`, it could not be queried: its jobs are unknown."""
 
     name: str
-    jobs: tuple[tuple[str, str], ...] = ()  # id and what is told of it
+    jobs: tuple[tuple[str, str], ...] = ()  # id and its description
     why: str = ""
 
 

@@ -116,7 +116,7 @@ def gate_of(
 
 
 def must_be_resumable(run: Run) -> None:
-    """Under `resume = "never"` a run goes on only as another one, with an identity and a root of
+    """Under `resume = "never"` a run continues only as another one, with an identity and a root of
     its own.
     """
     if run.contract.tracker.resume == "never":
@@ -164,7 +164,7 @@ def _is_admitted_tree(run: Run, plan: Plan, tree: WorkTree, evidence: Evidence) 
 
 
 def resumed(run: Run, memory: Memory, plan: Plan) -> Plan:
-    """The admitted plan from the newest complete checkpoint that nothing speaks against. Nothing is
+    """The admitted plan from the newest complete checkpoint that no finding excludes. Nothing is
     guessed.
     """
     evidence = gather([Checkpoints], discover.sources(), run.given(memory))

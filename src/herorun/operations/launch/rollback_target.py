@@ -52,7 +52,7 @@ class RollbackPreview:
 
 
 def steps_to_go_back_to(run: Run, memory: Memory) -> list[int]:
-    """Of its own checkpoints that nothing speaks against and nobody found incomplete, newest
+    """Of its own checkpoints that no finding excludes and nobody found incomplete, newest
     first.
     """
     inputs = {**run.given(memory), Now: Now(now())}

@@ -140,7 +140,7 @@ def _write_fork(
 
 
 def _source(old: Run, step: int | None) -> Candidate:
-    """The checkpoint of that step, else the newest complete one that nothing speaks against. None
+    """The checkpoint of that step, else the newest complete one that no finding excludes. None
     is guessed.
     """
     memory = with_taints_now(old, old.record.memory())

@@ -52,8 +52,8 @@ def wait_for(
     most: int,
     show: Callable[[str], None],
 ) -> Ended:
-    """At most so many looks, `every` seconds apart. Whatever a look meets, the loop goes on to its
-    bound and ends.
+    """At most so many looks, `every` seconds apart. A failed look does not end the
+    loop before its bound.
 
     `observer` says how one looks at such a run, or refuses what it can never see.
     """

@@ -92,7 +92,7 @@ class RunExporter:
         if memory.instances and time.monotonic() - made_at >= ACCOUNT:
             try:
                 account = stored_account(run)
-            except (HerorunError, OSError):  # the rest is told all the same
+            except (HerorunError, OSError):  # the rest is exported all the same
                 account = None
             self._accounts[run.slug] = time.monotonic(), account
         return account

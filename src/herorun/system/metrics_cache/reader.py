@@ -1,5 +1,5 @@
-"""Read what was fetched: one metric over a range of steps, file by file, while a babysitter goes on
-adding to it.
+"""Read what was fetched: one metric over a range of steps, file by file, while a babysitter adds to
+it.
 """
 
 import io
