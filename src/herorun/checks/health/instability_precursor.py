@@ -58,7 +58,8 @@ def instability_precursor(metrics: Metrics, history: History, limits: Limits) ->
 def _describe(excursion: Excursion) -> str:
     if excursion.kind == "explosion":
         return (
-            f"{excursion.metric} up to {excursion.peak:.3g} times its average of "
+            f"{excursion.metric} up to {excursion.expected * excursion.peak:.4g}, "
+            f"{excursion.peak:.3g} times its average of "
             f"{excursion.expected:.4g} for {duration(excursion)}"
         )
     return (

@@ -77,7 +77,9 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
 
     def limit(spike: Excursion) -> str:
         """The rules of the first rows, which have no trend, are several: the page lists them."""
-        if spike.kind in ("risen", "shifted"):
+        if spike.kind == "risen":
+            return "one of those for first rows, see `herorun explain loss-spike`"
+        if spike.kind == "shifted":
             return ""
         return (
             f"1.5 times for {count(limits.steps, 'step')}, {limits.fast_ratio:g} times for "

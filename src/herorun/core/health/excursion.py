@@ -87,28 +87,25 @@ def format_zeros(excursion: Excursion) -> str:
 
 def format_flat(flat: Excursion) -> str:
     """Of a loss that stands still from its first rows on."""
+    until = f"up to step {flat.last_step}"
+    if flat.open:
+        until += ", still in progress: the run learns nothing"
+    else:
+        until += ": the run learned nothing until then"
+    untrained = (
+        f"{flat.expected:.4g}, the loss of untrained weights for {math.exp(flat.expected):.0f} "
+        "classes"
+    )
     if flat.kind == "chance":
-        until = "" if flat.open else f" up to step {flat.last_step}"
-        return (
-            f"the loss has not gone below {flat.expected:.4g}, the loss of untrained weights for "
-            f"{math.exp(flat.expected):.0f} classes{until}: the run learns nothing"
-        )
-    until = "" if flat.open else f" until step {flat.last_step}"
+        return f"the loss has not gone below {untrained}, {until}"
     if flat.kind == "above":
-        return (
-            f"the loss has stayed above {flat.expected:.4g}, the loss of untrained weights for "
-            f"{math.exp(flat.expected):.0f} classes, and above its first row{until}: the run "
-            "learns nothing"
-        )
+        return f"the loss has stayed above {untrained}, and above its first row, {until}"
     if flat.kind == "repeats":
         return (
-            f"the loss repeats its first rows, from {flat.expected:.6g} on, to the last "
-            f"digit{until}: the run learns nothing"
+            f"the loss repeats its first rows, from {flat.expected:.6g} on, to the last digit, "
+            f"{until}"
         )
-    return (
-        f"the loss has not moved from {flat.expected:.4g} since its first rows{until}: the run "
-        "learns nothing"
-    )
+    return f"the loss has not moved from {flat.expected:.4g} since its first rows, {until}"
 
 
 def duration(excursion: Excursion) -> str:
