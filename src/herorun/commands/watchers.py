@@ -54,7 +54,7 @@ def command(dry_run: bool, as_json: bool) -> int:
         output.show_line(output.clean(f"{who}: {STATES.get(row.stands, row.stands)}{why}"))
     for other in unregistered:
         output.show_line(
-            output.clean(f"{other.kind}, process {other.pid}: not touched: {other.command[:160]}")
+            output.clean(f"{other.kind}, process {other.pid}: left alone: {other.command[:160]}")
         )
     if not rows:
         output.show_line(f"No `herorun box wait` runs here{_and_no_other(unregistered)}.")
