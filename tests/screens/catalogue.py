@@ -292,7 +292,7 @@ def replace_note(note: Note) -> Note:
 # --- looking closer -------------------------------------------------------------------------------
 
 STEP = "/data/tiny/step-"
-NEEDED = f"{STEP}200 is needed now: the newest complete one"
+NEEDED = f"{STEP}200 must be kept: the newest complete one"
 LOST_EVIDENCE = "the evidence of Metrics is not what the tick saw: its digest differs"
 CHANGED = "4f4f4f4f4: journal/20260101.jsonl was changed before its end"
 NOT_FETCHED = (

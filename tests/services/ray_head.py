@@ -72,7 +72,8 @@ def _start(session: Path, port: int, log: Path) -> "subprocess.Popen[bytes]":
     head = ray_start(["--head"], options, log)
     url = f"http://127.0.0.1:{port}"
     until = time.monotonic() + START
-    while not _takes_jobs(url):
+    agent = f"http://127.0.0.1:{ports['dashboard-agent-listen-port']}"
+    while not _takes_jobs(url, agent):
         if head.poll() is not None or time.monotonic() > until:
             end(head)
             sys.exit(f"ray did not start: see {log}")
@@ -108,12 +109,13 @@ def ray_start(flags: list[str], options: dict[str, object], log: Path) -> "subpr
         )
 
 
-def _takes_jobs(url: str) -> bool:
+def _takes_jobs(url: str, agent: str) -> bool:
     """Whether its parts answer, and it has been there for a second, so that a test may speak of a
-    moment ago.
+    moment ago. The agent comes last on a busy machine, and a job is refused ten seconds later.
     """
     try:
         with (
+            urlopen(f"{agent}/api/local_raylet_healthz", timeout=5),
             urlopen(f"{url}/api/jobs/", timeout=5),
             urlopen(f"{url}/api/v0/nodes?detail=1", timeout=5) as nodes,
         ):

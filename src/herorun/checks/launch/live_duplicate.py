@@ -5,7 +5,7 @@ Fix: let it run (`herorun babysit RUN`), or stop it first and confirm that it ha
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
-from herorun.core.evidence import Job, LiveJobs
+from herorun.core.evidence import Job, JobState, LiveJobs
 from herorun.core.finding import Verdict, failed, passed
 
 
@@ -20,5 +20,10 @@ def live_duplicate(live: LiveJobs) -> list[Verdict]:
 
 
 def _report_live_job(job: Job) -> Verdict:
-    message = f"{job.instance} is {job.state} as job {job.id}"
+    may_live = job.state is JobState.UNKNOWN
+    message = (
+        f"{job.instance} may be live, as job {job.id} in an unknown state"
+        if may_live
+        else f"{job.instance} is {job.state} as job {job.id}"
+    )
     return failed(f"{message}: {job.reason}" if job.reason else message, subject=job.instance)

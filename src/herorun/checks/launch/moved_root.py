@@ -57,9 +57,9 @@ def _moved(
 ) -> Verdict:
     start = plan.start.value
     start_text = f"from {start.path}" if start else "from scratch"
+    place = f"would write to {new}" if new else "has none"
     message = (
-        f"the {role} of {before.name} is {old}, and this launch would write to {new or 'none'} "
-        f"and start {start_text}; "
+        f"the {role} of {before.name} is {old}; this launch {place}, starting {start_text}; "
         f"{_describe_left_behind(old, old_checkpoints)}"
     )
     return failed(message, *(c.path for c in _in(old, old_checkpoints)[:20]), subject=new or role)

@@ -31,6 +31,8 @@ def no_complete_checkpoint(contract: Contract, history: History, own: Checkpoint
     ]
     message = (
         f"none of {count(len(wrong), 'checkpoint')} can be resumed from; the newest is {wrong[0]}"
+        if len(wrong) > 1
+        else f"the only checkpoint cannot be resumed from: {wrong[0]}"
     )
     return failed(message, *wrong[:20], subject=own.candidates[-1].path)
 

@@ -16,9 +16,10 @@ def tracker_resume_auto(plan: Plan, tracker: TrackerTraits) -> Verdict:
     """For a hero run, and over several hosts, `tracker-identity` refuses it."""
     run = plan.tracker.value
     if not tracker.resumes_by_id:
-        return not_applicable(f"the tracker {run.kind} resumes nothing")
+        return not_applicable(f"a {run.kind} tracker has no runs to resume")
     if run.resume == "auto":
         return failed(
-            f'{run.id} is resumed by a file of one machine (resume = "auto")', subject=run.id
+            f'whether {run.id} is resumed depends on a file of one machine (resume = "auto")',
+            subject=run.id,
         )
     return passed(f"{run.id} is resumed by its id (resume = {run.resume})", subject=run.id)

@@ -185,7 +185,7 @@ def _check_victim(run: Run, plan: PrunePlan, victim: Victim) -> None:
     entries = listed(run)
     entry = entries.get(victim.path)
     if entry and (why := all_references(run).why(entry.candidate)):
-        raise Blocked(f"{victim.path} is needed now: {'; '.join(why)}")
+        raise Blocked(f"{victim.path} must be kept: {'; '.join(why)}")
     doomed = {each.path for each in plan.victims}
     stay = [
         entries[each.path] for each in plan.kept if each.path in entries and each.path not in doomed
