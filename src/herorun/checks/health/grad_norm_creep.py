@@ -7,6 +7,7 @@ over 200 rows against that over 5,000, for 500 rows.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.detectors.grad_norm import CREEP
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
@@ -32,5 +33,5 @@ def grad_norm_creep(metrics: Metrics, history: History, limits: Limits) -> list[
         metrics.of("creep"),
         lasts,
         "no slow growth",
-        limit=lambda _: f"3 times for {count(limits.rows, 'row')}",
+        limit=lambda _: f"{CREEP:g} times for {count(limits.rows, 'row')}",
     )

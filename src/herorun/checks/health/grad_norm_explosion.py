@@ -8,6 +8,7 @@ loss rose from 2.2 to 5.1. So it takes ten times the trend for 3 rows, or a hund
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.excursion import MISSES
+from herorun.core.detectors.grad_norm import EXPLODED
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
@@ -45,6 +46,6 @@ def grad_norm_explosion(metrics: Metrics, history: History, limits: Limits) -> l
         lasts,
         "no explosion",
         limit=lambda _: (
-            f"10 times for {count(limits.rows, 'row')}, or {limits.at_once:g} times for one"
+            f"{EXPLODED:g} times for {count(limits.rows, 'row')}, or {limits.at_once:g} times for one"
         ),
     )

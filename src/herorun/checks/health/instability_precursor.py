@@ -12,6 +12,7 @@ times its average preceded one public event in nine: too few for an alert.
 import math
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.detectors.grad_norm import EXPLODED
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import duration, judge_excursions, state
@@ -51,7 +52,9 @@ def instability_precursor(metrics: Metrics, history: History, limits: Limits) ->
         lasts,
         "no growth that precedes trouble",
         describe=_describe,
-        limit=lambda e: "10 times" if e.kind == "explosion" else f"{count(limits.rows, 'row')}",
+        limit=lambda e: (
+            f"{EXPLODED:g} times" if e.kind == "explosion" else count(limits.rows, "row")
+        ),
     )
 
 

@@ -13,6 +13,8 @@ a quarter of it, 10 % of its loss, and no clean curve lost a fifth for 500 rows.
 import math
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.detectors.loss import DIVERGED
+from herorun.core.detectors.relapse import REGRESSED
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
@@ -52,9 +54,9 @@ def loss_diverged(metrics: Metrics, history: History, limits: Limits) -> list[Ve
 
     def limit(excursion: Excursion) -> str:
         if excursion.kind == "diverged":
-            return f"1.5 times the lowest level for {count(limits.rows, 'row')}"
+            return f"{DIVERGED:g} times the lowest level for {count(limits.rows, 'row')}"
         if excursion.kind == "regressed":
-            return f"1.05 times for {count(limits.regressed_rows, 'row')}"
+            return f"{math.exp(REGRESSED):g} times for {count(limits.regressed_rows, 'row')}"
         return f"{limits.leap:g} times for {count(limits.leap_rows, 'row')}"
 
     risen = metrics.of("diverged", "elevated", "regressed", "stepped")

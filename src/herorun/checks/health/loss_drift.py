@@ -8,6 +8,7 @@ Source: a draw-up of 1 % that stands out of the noise (`core.detectors.loss`), f
 """
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.detectors.loss import DRIFT
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
@@ -33,6 +34,6 @@ def loss_drift(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         metrics.of("drift"),
         lasts,
         "no upward drift",
-        limit=lambda _: f"1.01 times the lowest level for {count(limits.rows, 'row')}",
+        limit=lambda _: f"{DRIFT:g} times the lowest level for {count(limits.rows, 'row')}",
         check="loss-drift",
     )

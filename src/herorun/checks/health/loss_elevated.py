@@ -10,6 +10,7 @@ counts here: it may be a generator's, or a preference or classifier loss that go
 """
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.detectors.loss import ELEVATED
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
@@ -38,6 +39,6 @@ def loss_elevated(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         risen,
         lasts,
         "no raised level",
-        limit=lambda _: f"1.02 times for {count(limits.rows, 'row')}",
+        limit=lambda _: f"{ELEVATED:g} times for {count(limits.rows, 'row')}",
         check="loss-elevated",
     )

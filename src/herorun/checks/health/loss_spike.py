@@ -20,6 +20,7 @@ the public curves of docs/backtest.md, where no clean or noisy curve raises a fa
 import math
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.detectors.loss import RATIO
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
@@ -82,7 +83,7 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         if spike.kind == "shifted":
             return ""
         return (
-            f"1.5 times for {count(limits.steps, 'step')}, {limits.fast_ratio:g} times for "
+            f"{RATIO:g} times for {count(limits.steps, 'step')}, {limits.fast_ratio:g} times for "
             f"{count(limits.fast_rows, 'row')}, or {limits.leap_ratio:g} times for "
             f"{count(limits.leap_steps, 'step')}"
         )

@@ -12,6 +12,7 @@ import math
 from typing import Annotated
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.detectors.band import FAR
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import duration, format_ratio, judge_excursions
@@ -38,7 +39,7 @@ def metric_out_of_band(metrics: Metrics, history: History, limits: Limits) -> li
 
     def limit(excursion: Excursion) -> str:
         rows = count(limits.rows, "row")
-        return rows if excursion.kind == "band" else f"3 times, or a third, for {rows}"
+        return rows if excursion.kind == "band" else f"{FAR:g} times, or a third, for {rows}"
 
     return judge_excursions(
         metrics,

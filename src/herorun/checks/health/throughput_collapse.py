@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
+from herorun.core.detectors.throughput import SLOW, SLOW_WALL
 from herorun.core.evidence import Cadence, Excursion, History, Metrics, Nothing
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import format_slowdown, judge_excursions, subject
@@ -58,12 +59,15 @@ def throughput_collapse(
     def limit(excursion: Excursion) -> str:
         match excursion.kind:
             case "wall":
-                return f"75 % of the usual speed for {count(limits.half_hours, 'half hour')}"
+                return (
+                    f"{100 * SLOW_WALL:.0f} % of the usual speed for "
+                    f"{count(limits.half_hours, 'half hour')}"
+                )
             case "leak":
                 return (
                     f"{limits.halved:g} times the step time for {count(limits.halved_rows, 'row')}"
                 )
-        return f"75 % of the usual speed for {count(limits.rows, 'row')}"
+        return f"{100 * SLOW:.0f} % of the usual speed for {count(limits.rows, 'row')}"
 
     slow = metrics.of("slow", "wall", "leak")
     verdicts = judge_excursions(

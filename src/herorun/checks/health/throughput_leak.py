@@ -8,6 +8,7 @@ step time, for 100 rows.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.detectors.throughput import LEAK
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count, not_applicable, passed
 from herorun.core.health.excursion import excursion_verdict, format_slowdown
@@ -31,7 +32,7 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     long = [e for e in metrics.of("leak") if e.rows >= limits.rows and not e.declared]
-    limit = f"; the limit is 5 % for {count(limits.rows, 'row')}"
+    limit = f"; the limit is {100 * (1 - LEAK):.0f} % for {count(limits.rows, 'row')}"
     verdicts = [excursion_verdict(leak, f"{format_slowdown(leak)}{limit}") for leak in long]
     verdicts += [_deep(leak, limits.deep) for leak in long if leak.peak >= limits.deep]
     if not verdicts and (why := metrics.why_not_judged("throughput-leak")):

@@ -35,6 +35,6 @@ def vanished_gradient(metrics: Metrics, history: History, limits: Limits) -> lis
         lasts,
         "no gradient norm of zero",
         describe=format_zeros,
-        limit=lambda _: f"{count(limits.rows, 'row')}",
+        limit=lambda _: count(limits.rows, "row"),
         check="vanished-gradient",
     )

@@ -44,6 +44,6 @@ def zero_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verdic
         limit=lambda zero: (
             "one row, after a loss of 1 or more"
             if zero.kind == "emptied"
-            else f"{count(limits.rows, 'row')}"
+            else count(limits.rows, "row")
         ),
     )
