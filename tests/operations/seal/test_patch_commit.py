@@ -9,7 +9,12 @@ from herorun.core.errors import Blocked, CouldNotLook
 from herorun.operations.seal import patch_commit
 
 TREE = "7" * 40
-PATCH = {"commit": "c" * 40, "tree": TREE, "diff": "sha256:d1ff" + "0" * 60, "files": 1}
+PATCH: dict[str, Any] = {
+    "commit": "c" * 40,
+    "tree": TREE,
+    "diff": "sha256:d1ff" + "0" * 60,
+    "files": 1,
+}
 TAG = f"herorun/tiny/edits-{TREE[:12]}"
 
 
@@ -81,7 +86,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 PUSHED = [("origin", "oid", f"refs/tags/{TAG}")]
-DIFF = {"files/patch-" + PATCH["diff"][7:19] + ".diff": b"the diff"}  # type: ignore[index]
+DIFF = {"files/patch-" + PATCH["diff"][7:19] + ".diff": b"the diff"}
 
 
 def test_only_instances_that_ran_edits_get_a_tag(world: World) -> None:
