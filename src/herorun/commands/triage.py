@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from herorun.schemas.judged import Failure
 
 PATIENCE = 60.0  # seconds for one log; what is usual is read at some hundred MiB a second
-_BLOCK = 1 << 20  # bytes
+_BLOCK = 1 << 20  # bytes at the beginning and at the end that are kept
+_PART = 1 << 16  # bytes of one read: a processor has them at hand while they are searched
 
 
 @click.command(short_help="Find the root cause in a log or in the end of a run.")
@@ -146,7 +147,7 @@ def _blocks(name: str, start: Path) -> Iterator[bytes]:
     try:
         size = None if name == "-" else (start / name).stat().st_size
         with click.open_file("-" if name == "-" else str(start / name), "rb") as log:
-            while block := log.read(_BLOCK):
+            while block := log.read(_PART):
                 yield block
                 bytes_read += len(block)
                 progress.progress(activity, bytes_read, size and max(size, bytes_read + 1))

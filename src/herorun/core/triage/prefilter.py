@@ -8,13 +8,11 @@ Words are lower case ASCII; the case of the text does not matter.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from herorun.core.lazy_regex import lazy_regex
-
 if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick
 
 EDGE = "|"
-_CONTROL = lazy_regex(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = bytes(c for c in (*range(32), 127) if c not in b"\t\n\r")
 
 
 class Sieve:
@@ -57,8 +55,9 @@ class KeywordFilter:
         """Whether a closer look may find anything. A line with control characters, or in an
         envelope, has to be made readable first.
         """
-        is_readable = not _CONTROL.search(line) and b'{"' not in line
-        return not is_readable or any(True for _ in self._keywords_in(line.lower()))
+        for _ in self._keywords_in(line.lower()):
+            return True
+        return b'{"' in line or len(line.translate(None, _CONTROL)) < len(line)
 
     def rows(self, text: str) -> list[int]:
         """Their numbers, in order."""

@@ -95,14 +95,13 @@ def _walk(now: LineParser, body: bytes, lines: int, inside: bool) -> int:
     steps are watched, and all of them while a traceback is open."""
     at, marks = 0, _Marks(now.catalogue, body)
     while at <= len(body):
-        start = at if now.open else marks.next(at, now.watch.on)
+        start = at if now.open else marks.next_step(at) if now.watch.on else marks.next(at)
         if start < 0:
             break
         lines += body.count(b"\n", at, start) + 1
-        end = body.find(b"\n", start)
-        end = len(body) if end < 0 else end
+        end = _line_end(body, start)
         torn_off = inside and start == 0
-        if now.open or (marks.stem_at(start) and now.catalogue.gate.opens(body[start:end])):
+        if now.open or not now.watch.on or marks.opens(start, end):
             _pieces(now, body[start:end], lines, torn_off)
         if now.watch.on and not torn_off and end - start <= LONGEST:
             _watched(now, body[start:end], lines)
@@ -115,24 +114,43 @@ class _Marks:
 
     def __init__(self, catalogue: Catalogue, body: bytes) -> None:
         self._body = body
+        self._gate = catalogue.gate
         self._stems, self._stem = catalogue.prefilter.starts(body), 0
         self._steps: list[int] | None = None
         self._step = 0
 
-    def next(self, at: int, with_steps: bool) -> int:
-        """The first of them from there on; -1 where there is none."""
+    def next(self, at: int) -> int:
+        """The first line from there on that a row may fit; -1 where there is none."""
+        body, opens = self._body, self._gate.opens
         self._stem = bisect_left(self._stems, at, self._stem)
-        candidates = self._stems[self._stem : self._stem + 1]
-        if with_steps:
-            if self._steps is None:
-                self._steps = step_lines(self._body)
-            self._step = bisect_left(self._steps, at, self._step)
-            candidates = candidates + self._steps[self._step : self._step + 1]
-        return min(candidates, default=-1)
+        while self._stem < len(self._stems):
+            start = self._stems[self._stem]
+            if opens(body[start : _line_end(body, start)]):
+                return start
+            self._stem += 1
+        return -1
 
-    def stem_at(self, start: int) -> bool:
+    def next_step(self, at: int) -> int:
+        """The first line from there on that holds a stem or may hold a step; -1 where there is
+        none.
+        """
+        if self._steps is None:
+            self._steps = step_lines(self._body)
+        self._stem = bisect_left(self._stems, at, self._stem)
+        self._step = bisect_left(self._steps, at, self._step)
+        stem = self._stems[self._stem : self._stem + 1]
+        return min(stem + self._steps[self._step : self._step + 1], default=-1)
+
+    def opens(self, start: int, end: int) -> bool:
+        """Whether a row may fit the line that begins there."""
         self._stem = bisect_left(self._stems, start, self._stem)
-        return self._stems[self._stem : self._stem + 1] == [start]
+        has_stem = self._stems[self._stem : self._stem + 1] == [start]
+        return has_stem and self._gate.opens(self._body[start:end])
+
+
+def _line_end(body: bytes, start: int) -> int:
+    end = body.find(b"\n", start)
+    return len(body) if end < 0 else end
 
 
 def _watched(now: LineParser, line: bytes, number: int) -> None:
