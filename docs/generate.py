@@ -164,6 +164,9 @@ def check_part(check: Check) -> str:
         parts.append("It blocks in every `[policy] mode`.")
     if check.vetoes_relaunch:
         parts.append("While it fires, nothing is relaunched.")
+    if check.inhibited_by:
+        others = " or ".join(f"[{name}](#{name})" for name in check.inhibited_by)
+        parts.append(f"It sends no message while {others} fires for the same subject.")
     if check.limits is not None:
         parts += [limits_words(check.limits), limits_table(check.limits)]
     return "\n\n".join(part for part in parts if part)

@@ -46,7 +46,7 @@ class Severity(StrEnum):
 
 
 class Topic(StrEnum):
-    """What a health check is about; inhibition mutes whole topics (see `core.babysit.alert`)."""
+    """What a health check is about; whole topics are muted (see `core.babysit.muting`)."""
 
     JOB = "job"
     MONITOR = "monitor"
@@ -118,6 +118,9 @@ class Check:
     ask: Callable[..., Verdict | Sequence[Verdict]]
     always: bool = False  # in every `[policy] mode`: continuing would do harm that cannot be undone
     asks: EscalationReason | None = None  # what of a person, where it escalates
+    # health checks that tell the same fact about the same subject, and more of it: while one of
+    # them fires, this one fires without a message
+    inhibited_by: tuple[str, ...] = ()
 
     @property
     def about_numbers(self) -> bool:
@@ -189,6 +192,7 @@ def check(
     at_relaunch: AtRelaunch = AtRelaunch.SKIP,
     always: bool = False,
     asks: EscalationReason | None = None,
+    inhibited_by: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Verdict | Sequence[Verdict]]], Check]:
     """Make a function a check; its annotations say which evidence it needs.
 
@@ -221,6 +225,7 @@ def check(
             ask=ask,
             always=always,
             asks=asks,
+            inhibited_by=inhibited_by,
         )
 
     return decorate

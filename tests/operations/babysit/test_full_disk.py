@@ -55,7 +55,8 @@ def test_a_crash_on_a_full_state_folder_is_recorded_told_and_relaunched(
         said = capsys.readouterr().out
         assert mentions(said, "evidence", "replayed")
         alerts = {alert.check for alert in story.events("Decided")[-1].alerts if alert.firing}
-        assert {"full-disk", "crashed"} <= alerts
+        assert {"full-disk", "filling-disk", "crashed"} <= alerts
+        assert not [key for key in story.comments if "filling-disk" in key]
         assert not (state / "reserve").exists()
         assert [key for key in story.comments if key.startswith("escalate/full-disk")]
         story.ended("tiny-2")

@@ -24,7 +24,7 @@ from herorun.core.health.completion import final_checkpoint
 from herorun.core.recovery.diagnosis import diagnose, scene_of
 
 
-@check(Gate.HEALTH, Response.RELAUNCH, topic=Topic.JOB)
+@check(Gate.HEALTH, Response.RELAUNCH, topic=Topic.JOB, inhibited_by=("repeated-crash",))
 def crashed(
     job: Job,
     final: FinalStep | Nothing | Unavailable,

@@ -14,7 +14,7 @@ from herorun.core.health.log_errors import describe_complaint, idle_since, worst
 from herorun.core.health.preconditions import not_running
 
 
-@check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)
+@check(Gate.HEALTH, Response.WARN, topic=Topic.JOB, inhibited_by=("failing-log",))
 def error_in_log(
     job: Job,
     log: JobLog | Nothing,

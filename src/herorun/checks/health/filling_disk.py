@@ -23,6 +23,6 @@ class Limits(Headroom):
     inodes: NonNegativeInt = 10_000
 
 
-@check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
+@check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR, inhibited_by=("full-disk",))
 def filling_disk(disks: Disks, now: Now, limits: Limits) -> list[Verdict]:
     return room(disks, now.at, limits)

@@ -25,7 +25,13 @@ class Limits(CheckpointPatience):
 
 # The store is read in parallel with the rows, so a short job can have saved since: a second look must see it
 # too.
-@check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.CHECKPOINTS)
+@check(
+    Gate.HEALTH,
+    Response.WARN,
+    hold=Hold(ticks=2),
+    topic=Topic.CHECKPOINTS,
+    inhibited_by=("nothing-saved", "stalled-checkpoints"),
+)
 def late_checkpoints(
     job: Job,
     contract: Contract,

@@ -26,7 +26,7 @@ class Limits:
     rows: PositiveInt = 20
 
 
-@check(Gate.HEALTH, Response.WARN, topic=Topic.METRIC)
+@check(Gate.HEALTH, Response.WARN, topic=Topic.METRIC, inhibited_by=("loss-diverged", "loss-spike"))
 def loss_elevated(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows and not excursion.declared

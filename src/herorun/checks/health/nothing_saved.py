@@ -27,7 +27,7 @@ class Limits:
     startup: timedelta = timedelta(minutes=45)
 
 
-@check(Gate.HEALTH, Response.WARN, topic=Topic.CHECKPOINTS)
+@check(Gate.HEALTH, Response.WARN, topic=Topic.CHECKPOINTS, inhibited_by=("stalled-checkpoints",))
 def nothing_saved(
     job: Job,
     contract: Contract,

@@ -38,7 +38,12 @@ class Limits(RowPatience):
     Without times in the rows: `cadences` cadences. Before the first row: `startup`. After the final step: `closing`."""
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.PROGRESS)
+@check(
+    Gate.HEALTH,
+    Response.ESCALATE,
+    topic=Topic.PROGRESS,
+    inhibited_by=("failing-log", "stalled-by-infrastructure"),
+)
 def stalled_steps(
     job: Job,
     metrics: Metrics | Nothing,

@@ -24,7 +24,13 @@ from herorun.core.health.liveness import FRESH, rows_since, steps_seen
 from herorun.core.health.preconditions import not_running
 
 
-@check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.MONITOR)
+@check(
+    Gate.HEALTH,
+    Response.WARN,
+    hold=Hold(ticks=2),
+    topic=Topic.MONITOR,
+    inhibited_by=("silent-tracker",),
+)
 def unreported_steps(
     job: Job,
     contract: Contract,

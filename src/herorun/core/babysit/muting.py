@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
+from herorun.core.babysit.alert import Alert, AlertId
 from herorun.core.check import Check, Topic
 from herorun.core.evidence import Evidence, Job, JobState, Metrics
 from herorun.core.finding import Finding, Outcome
@@ -65,3 +66,18 @@ def is_in_a_stretch(steps: Steps | None, numeric: Iterable[Steps]) -> bool:
     if steps is None:
         return bool(list(numeric))
     return any(first <= steps[0] and steps[1] <= last for first, last in numeric)
+
+
+def inhibitors(
+    alerts: Iterable[Alert], checks: Mapping[str, Check]
+) -> dict[AlertId, tuple[str, ...]]:
+    """For each firing alert whose fact others tell now, the checks of these, by `inhibited_by`."""
+    firing = {alert.id for alert in alerts if alert.firing}
+    by_id = {
+        (check, subject): tuple(
+            name for name in checks[check].inhibited_by if (name, subject) in firing
+        )
+        for check, subject in firing
+        if check in checks
+    }
+    return {key: names for key, names in by_id.items() if names}

@@ -21,6 +21,7 @@ from herorun.core.notify.escalation_policy import (
     reasons,
     sticky,
     trouble_began,
+    without_inhibited,
 )
 from herorun.core.recovery.backoff import wait_until
 from herorun.core.recovery.bad_node import describe_replacement
@@ -46,19 +47,17 @@ def decide(
     """What to do about the alerts, in order: news, escalations, reminders, then at most one
     intervention.
 
-    What is `muted` stays open and is not said again meanwhile.
+    What is `muted` stays open and is not said again meanwhile. An alert whose fact another one
+    tells gets no message; it still counts for an intervention.
     """
     sorted_alerts = [alerts[key] for key in sorted(alerts)]
+    told_alerts = without_inhibited(sorted_alerts, checks, ledger)
     case = case or Case()
     actions = [
-        *(
-            action
-            for alert in sorted_alerts
-            for action in _alert_actions(alert, checks[alert.check])
-        ),
-        *escalations(sorted_alerts, checks, policy, case),
+        *(action for alert in told_alerts for action in _alert_actions(alert, checks[alert.check])),
+        *escalations(told_alerts, checks, policy, case),
         *_again(
-            alerts=sorted_alerts,
+            alerts=told_alerts,
             checks=checks,
             policy=policy,
             ledger=ledger,
@@ -66,7 +65,7 @@ def decide(
             now=now,
             muted=muted,
         ),
-        *_second_person(sorted_alerts, checks, policy, ledger, case, now),
+        *_second_person(told_alerts, checks, policy, ledger, case, now),
         *_bad_node(policy, case),
         *_intervention(sorted_alerts, checks, policy, ledger, case, now),
     ]
@@ -98,7 +97,7 @@ def ended_alert_notices(
             sticky(alert),
             about=alert_name(alert),
         )
-        for alert in ended
+        for alert in without_inhibited(ended, checks, ledger)
         if alert.check not in checks or checks[alert.check].severity is not Severity.INFO
     ]
     return [

@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.babysit.actions import Action, Escalate, Tell
-from herorun.core.babysit.alert import Alert
+from herorun.core.babysit.alert import Alert, AlertState
+from herorun.core.babysit.muting import inhibitors
 from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.durations import format_span
 from herorun.core.lazy_dataclass import dataclass
@@ -36,6 +37,24 @@ AGAIN = {Severity.CRITICAL: timedelta(hours=4), Severity.WARN: timedelta(hours=2
 def sticky(alert: Alert) -> str:
     """The key of an incident's own comment, which is kept up to date in its place."""
     return write_key(Verb.TELL, alert.key, "firing")
+
+
+def without_inhibited(
+    alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger
+) -> list[Alert]:
+    """Those that people get messages about: not one whose fact another firing alert tells, nor
+    the end of one that was never told because of that.
+    """
+    all_alerts = list(alerts)
+    inhibited = inhibitors(all_alerts, checks)
+    tried = {*ledger.done, *ledger.unfinished, *ledger.failed}
+
+    def ends_unheard(alert: Alert) -> bool:
+        check = checks.get(alert.check)
+        over = alert.state in (AlertState.RESOLVED, AlertState.ENDED)
+        return over and bool(check and check.inhibited_by) and sticky(alert) not in tried
+
+    return [a for a in all_alerts if a.id not in inhibited and not ends_unheard(a)]
 
 
 def escalations(
@@ -201,12 +220,12 @@ def _second_person(
 
 
 def all_answered(alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger) -> bool:
-    """Whether a person has acknowledged everything critical that fires, or has said no to a
-    relaunch.
+    """Whether a person has acknowledged everything critical that was told and fires, or has said
+    no to a relaunch.
     """
     return all(
         alert.key in ledger.acked or is_denied(checks[alert.check], ledger)
-        for alert in alerts
+        for alert in without_inhibited(alerts, checks, ledger)
         if alert.firing and checks[alert.check].severity is Severity.CRITICAL
     )
 

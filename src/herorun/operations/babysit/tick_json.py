@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from herorun.core.babysit import actions
 from herorun.core.babysit.alert import Alert
+from herorun.core.babysit.muting import inhibitors
 from herorun.core.babysit.tick import Tick
 from herorun.core.check import Check, Response
 from herorun.core.evidence import Evidence, Gaps, OtherJobs
@@ -59,13 +60,17 @@ def alert_entries(
     alerts: Iterable[Alert], checks: Mapping[str, Check], slug: str, decision: str = ""
 ) -> list[AlertEntry]:
     """`decision`: what a person types about a run that is down and that nothing relaunches by
-    itself.
+    itself. An alert whose fact another one tells refers to that.
     """
+    alerts = list(alerts)
+    inhibited = inhibitors(alerts, checks)
 
     def fix(alert: Alert) -> str:
         check = checks.get(alert.check)
         if check is None:
             return ""
+        if alert.id in inhibited:
+            return f"see {' and '.join(inhibited[alert.id])}"
         if decision and alert.firing and check.response is Response.RELAUNCH:
             return f"herorun does not relaunch it; the DRI decides: `{decision}`"
         return check.next_action(slug)
