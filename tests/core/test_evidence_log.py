@@ -147,7 +147,7 @@ def test_what_is_not_what_was_seen_is_lost(change: str) -> None:
         del kept["Job"]
     else:
         del told["Job"]
-    with pytest.raises(LostEvidence, match=r"\bJob\b"):
+    with pytest.raises(LostEvidence, match=r"\bjob\b"):
         decode_evidence(kept, told)
 
 

@@ -293,7 +293,7 @@ def replace_note(note: Note) -> Note:
 
 STEP = "/data/tiny/step-"
 NEEDED = f"{STEP}200 must be kept: the newest complete one"
-LOST_EVIDENCE = "the evidence of Metrics is not what the tick saw: its digest differs"
+LOST_EVIDENCE = "stored evidence was changed since the tick: metrics (the digest differs)"
 CHANGED = "4f4f4f4f4: journal/20260101.jsonl was changed before its end"
 NOT_FETCHED = (
     "the record is not in this clone: "
@@ -422,7 +422,7 @@ def closer() -> Iterator[Screen]:
             "0.1.0",
             True,
             ReplayResult.UNKNOWN,
-            why="the evidence of Metrics is not what the tick saw: its digest differs",
+            why=LOST_EVIDENCE,
         ),
     )
     replayed = ReplayedTicks("tiny", None, "sha256:aa", ticks)
@@ -443,11 +443,14 @@ def closer() -> Iterator[Screen]:
     yield known("verify-blocked", "verify tiny", target, broken)
     for state, fields in {
         "clear": {},
-        "blocked": {"faults": ["the checkpoint /data/tiny/step-100000 is gone"]},
+        "blocked": {
+            "proven": ["the tag is on origin"],
+            "faults": ["the checkpoint /data/tiny/step-100000 is gone"],
+        },
         "unknown": {"unproven": [NOT_FETCHED]},
     }.items():
         words = ["the checkpoint /data/tiny/step-100000 is unchanged, by the digests of its files"]
-        proof = SealProof("herorun/tiny/seal-1", proven=words, **fields)
+        proof = SealProof("herorun/tiny/seal-1", **{"proven": words, **fields})
         documents = {
             f"{OPERATIONS}seal.verify.verify_seal": proof,
             "herorun.system.git.find_repository": None,
@@ -660,8 +663,14 @@ def wrong() -> Iterator[Screen]:
         yield Screen(name, argv, home=repository)
     target = "launch.preflight.preflight"
     for name, error in {
-        "blocked": Blocked("The launch is blocked: dirty-tree: 1 file is changed."),
-        "could-not-look": CouldNotLook("origin does not answer: connection timed out."),
+        "blocked": Blocked(
+            "The launch is blocked: dirty-tree: 1 file is changed "
+            "(`herorun explain CHECK` says how to fix it)"
+        ),
+        "could-not-look": CouldNotLook(
+            "The launch checks could not read everything: 1 unknown: stale-worktree "
+            "(`herorun preflight RUN` says why)"
+        ),
         "wrong-use": WrongUse("/work has no commit yet: commit the training code first."),
         "fault": RuntimeError("a bug of ours"),
     }.items():

@@ -27,7 +27,7 @@ COLOURS = {
     "healthy": "green",
 }
 TRAINS = ("healthy", "degraded", "starting")  # the states in which a speed is that of now
-COLUMNS = ("run", "state", "seen", "progress", "loss", "speed", "checkpoint", "next tick")
+COLUMNS = ("run", "state", "last tick", "progress", "loss", "speed", "checkpoint", "next tick")
 FEWEST = 2  # columns that stay on any terminal
 GAP = 2  # cells between two columns
 
@@ -41,7 +41,7 @@ class Size:
     short: bool
 
 
-SIZES = (Size(WIDTH, BAR, False), Size(12, 6, True), Size(8, 4, True))
+SIZES = (Size(WIDTH, BAR, False), Size(12, 6, True), Size(8, 4, True), Size(4, 4, True))
 
 
 def table_of(run_summaries: Sequence[RunSummary], at: datetime, width: int = 120) -> Any:

@@ -97,7 +97,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
     if as_json:
         output.show_json(CheckpointsPlan.of(prune_plan))
         return 0
-    out = output.console()
+    plan_file, out = out, output.console()
     for checkpoint in prune_plan.kept:
         why = output.clean("; ".join(checkpoint.why))
         output.hang(
@@ -113,7 +113,19 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
         f"{len(prune_plan.victims)} to delete, {format_size(prune_plan.bytes)}; {len(prune_plan.kept)} kept"
     )
     output.show_line(f"digest {prune_plan.digest}")
+    if prune_plan.victims:
+        output.show_line(f"next: {_next_command(run, keep, plan_file)}")
     return 0
+
+
+def _next_command(run: str, keep: int | None, plan_file: str | None) -> str:
+    """Deletes what the plan names, if it was written into a file; otherwise writes it."""
+    import shlex
+
+    if plan_file:
+        return shlex.join(["herorun", "checkpoints", "prune", run, "--plan", plan_file])
+    keeping = ["--keep", str(keep)] if keep else []
+    return shlex.join(["herorun", "checkpoints", "plan", run, *keeping, "--out", "plan.json"])
 
 
 @command.command("prune", short_help="Delete exactly what a printed plan names.")
@@ -160,7 +172,7 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
         output.show_json(outcome.document())
     else:
         for path, why in outcome.remaining:
-            reason = output.clean(why.removeprefix(f"{path} "))
+            reason = output.clean(why.removeprefix(f"{path} ").removeprefix("must be kept: "))
             output.show_line(f"kept     {output.clean(path)}: {reason}")
         output.show_line(
             f"{len(outcome.deleted)} of {len(prune_plan.victims)} deleted, {format_size(outcome.bytes)} freed"

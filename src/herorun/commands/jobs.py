@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from herorun.operations.jobs.discover import SearchedPlace
     from herorun.operations.record.session import JobSession
 
 _SESSION = click.option(
@@ -240,6 +243,7 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
     Example:
       herorun jobs find --host login
     """
+    import shlex
     from pathlib import Path
 
     from herorun import output
@@ -261,13 +265,22 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
             for place in places
         ]
         output.show_json(JobsFind(places=matches))
-    for place in () if as_json else places:
+        return _find_code(places)
+    for place in places:
         output.show_line(
             f"{output.clean(place.name)}: "
             f"{(place.why and 'could not be read: ' + output.clean(place.why)) or count(len(place.jobs), 'job')}"
         )
         for job, description in place.jobs:
             output.show_line(f"  {output.clean(f'{job}: {description}')}")
+    if any(place.jobs for place in places):
+        there = shlex.join(["--host", host]) if host else ""
+        how = f"herorun babysit --job ID --scheduler KIND {there}".rstrip()
+        output.show_line(f"next: `{how}` monitors one of them")
+    return _find_code(places)
+
+
+def _find_code(places: "Sequence[SearchedPlace]") -> int:
     return 3 if all(place.why for place in places) else 0
 
 

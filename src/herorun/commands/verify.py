@@ -61,11 +61,13 @@ def verify_record(
     if as_json:
         output.show_json(verification.document())
     else:
-        _show_record(verification)
+        _show_record(verification, run)
     return EXIT_CODES[verification.verdict]
 
 
-def _show_record(verification: "Verified") -> None:
+def _show_record(verification: "Verified", run: str) -> None:
+    from pathlib import Path
+
     from herorun import output
     from herorun.core.finding import count
 
@@ -81,9 +83,11 @@ def _show_record(verification: "Verified") -> None:
         f"{' in the record' + sealed if sealed else ''}"
     )
     if verification.faults:
+        slug = Path(run).stem if run.endswith(".toml") else run
         output.show_line(
-            "next: do not launch or seal before each fault is explained: `git log` on the record's "
-            "branch shows who pushed what"
+            "next: do not launch or seal before each fault is explained: "
+            f"`git log -p refs/herorun/record/{slug}` shows each commit, and only your git server's "
+            "log who pushed it"
         )
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 # for people, what the JSON calls in one word
 STATES = {"watches": "running"}
 ACTIONS = {"retired": "asked to end", "forgotten": "its entry is removed"}
+WOULD = {"retired": "would be asked to end", "forgotten": "its entry would be removed"}
 
 
 @click.command(short_help="List this machine's waits and monitors; end stale waits.")
@@ -42,6 +43,7 @@ def command(dry_run: bool, as_json: bool) -> int:
         ]
         output.show_json(Watchers(watchers=entries, others=unregistered))
         return 0
+    actions = WOULD if dry_run else ACTIONS
     for row in rows:
         each = row.watcher
         since = timestamp(datetime.fromtimestamp(int(each.started), UTC)) if each else ""
@@ -50,7 +52,7 @@ def command(dry_run: bool, as_json: bool) -> int:
             if each
             else row.path.name
         )
-        why = f": {row.why}; {ACTIONS.get(row.action, row.action)}" if row.why else ""
+        why = f": {row.why}; {actions.get(row.action, row.action)}" if row.why else ""
         output.show_line(output.clean(f"{who}: {STATES.get(row.stands, row.stands)}{why}"))
     for other in unregistered:
         output.show_line(

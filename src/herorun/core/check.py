@@ -16,7 +16,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.notify.escalation import EscalationReason
 
-UNREAD = Unavailable("nobody read it")
+UNREAD = Unavailable("this evidence was not read")
 _RUN = lazy_regex(r"\bRUN\b")  # in a check's advice: the run that is asked about
 
 
@@ -253,7 +253,7 @@ def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Seq
         return [_blind(gaps)]
     if lacking:
         need, value = lacking[0]
-        return [not_applicable(value.why or f"there is no {name_of(need)} yet")]
+        return [not_applicable(value.why or _none_yet(need))]
     if check.limits is not None:
         values.append(limits.get(check.name) or check.limits())
     try:
@@ -261,6 +261,12 @@ def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Seq
     except Exception as error:  # a broken check must not read as a healthy run
         return [unknown(f"the check itself failed: {error!r}")]
     return [answer] if isinstance(answer, Verdict) else list(answer)
+
+
+def _none_yet(need: Any) -> str:
+    from herorun.core.evidence_names import evidence_name
+
+    return f"no {evidence_name(name_of(need))} yet"
 
 
 def _blind(gaps: Sequence[Unavailable]) -> Verdict:

@@ -13,6 +13,7 @@ from herorun.core.check import name_of
 from herorun.core.contract import Contract, contract_from
 from herorun.core.decode import decode
 from herorun.core.evidence import Evidence, Nothing, Unavailable
+from herorun.core.evidence_names import evidence_name
 from herorun.core.redaction.scrub import scrub_tree
 
 # By name, what a tick may have judged by. Adapters and the repository are in its evidence too: they
@@ -75,8 +76,9 @@ def decode_evidence(forms: Mapping[str, Any], journal_digests: Mapping[str, str]
         if n not in forms or digest(forms[n]) != journal_digests.get(n)
     )
     if mismatches:
+        names = ", ".join(map(evidence_name, mismatches))
         raise LostEvidence(
-            f"the evidence of {', '.join(mismatches)} is not what the tick saw: its digest differs"
+            f"stored evidence was changed since the tick: {names} (the digest differs)"
         )
     return {KINDS[name]: _decode_value(name, form) for name, form in forms.items() if name in KINDS}
 

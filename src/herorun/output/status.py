@@ -8,6 +8,7 @@ from typing import Any
 
 from herorun.core.babysit.alert import AlertState
 from herorun.core.durations import format_span
+from herorun.core.evidence_names import format_gap
 from herorun.core.finding import count
 from herorun.output import clean, console, hang, shortened
 from herorun.system import progress
@@ -41,7 +42,7 @@ def show_tick(slug: str, tick: Any) -> None:
         f"{format_steps(document['progress'])}",
     )
     for gap in document["unread"]:
-        _line(out, TICK, f"  not read {clean(gap)}")
+        _line(out, TICK, f"  not read {clean(format_gap(gap))}; retried at the next tick")
     for missing in document["missing_evidence"]:
         _line(out, TICK, f"  missing  {_missing_evidence(missing)}")
     for alert in document["alerts"]:
@@ -51,6 +52,8 @@ def show_tick(slug: str, tick: Any) -> None:
             f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: "
             f"{clean(alert['message'])}{_next_action(alert)}",
         )
+    for note in _ended_note(document, slug):
+        _line(out, TICK, f"  note     {note}")
     for action in document["actions"]:
         how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
         name = ACTION_NAMES.get(action["action"], action["action"])
@@ -144,7 +147,9 @@ def _monitoring(document: Mapping[str, Any]) -> Iterator[str]:
 def _monitor(document: Mapping[str, Any]) -> str:
     """Its state, and what that means here."""
     if document["unread"]:
-        return f"{document['monitor']}: could not read {clean('; '.join(document['unread']))}"
+        gaps = clean(", ".join(map(format_gap, document["unread"])))
+        access = f"next: `herorun doctor {document['slug']}` tests the access"
+        return f"{document['monitor']}: could not read {gaps}; {access}"
     meaning = {"fresh": "all evidence was read", "stale": "no babysitter checks the run regularly"}
     state = document["monitor"]
     return f"{state}: {meaning[state]}" if state in meaning else state
@@ -165,6 +170,18 @@ def format_steps(progress: str) -> str:
 def _missing_evidence(missing: Mapping[str, Any]) -> str:
     until = f"; allowed until {_cut_fraction(missing['until'])}" if missing["until"] else ""
     return f"{clean(missing['message'])}{until}"
+
+
+ENDED = (
+    f"{AlertState.ENDED}: the job ended, or the check got no more evidence, before anything showed "
+    "that the problem is gone"
+)
+
+
+def _ended_note(document: Mapping[str, Any], slug: str) -> list[str]:
+    """What the state means, once, and what closes it."""
+    states = [alert["state"] for alert in document["alerts"]]
+    return [f"{ENDED}; `herorun ack {slug}` closes it"] if AlertState.ENDED in states else []
 
 
 def _next_action(alert: Mapping[str, Any]) -> str:
@@ -206,6 +223,7 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
             f"  alert      {alert['state']} {alert['severity']} {alert['check']} (began "
             f"{_ago(alert['since'], at)}): {clean(alert['message'])}{_next_action(alert)}"
         )
+    yield from (f"  note       {note}" for note in _ended_note(document, document["slug"]))
     for problem in document["doubts"]:
         yield f"  unknown    {clean(problem)}"
     for missing in document["missing_evidence"]:

@@ -57,7 +57,7 @@ def read_tracker_mentions(
     for key in ("progress", "success_pattern"):
         mentions.pattern(f"[patrol] {key}", getattr(contract.patrol, key))
     if not mentions.places and not mentions.others:
-        return Nothing("no file of the job tells where it reports to")
+        return Nothing("no file of the job names where it reports to")
     return TrackerMentions(mentions.places, mentions.others)
 
 

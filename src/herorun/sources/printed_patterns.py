@@ -49,7 +49,9 @@ def read_printed_patterns(
             present[row.id] = f"{row.printed_by} {version}"
         else:
             keywords = ", ".join(f"{keyword.strip(EDGE)!r}" for keyword in row.keywords)
-            missing[row.id] = f"{row.printed_by} {version} holds none of {keywords}"
+            missing[row.id] = (
+                f"the installed {row.printed_by} {version} contains none of {keywords}"
+            )
     return PrintedPatterns(present, missing)
 
 

@@ -189,7 +189,7 @@ class RemotePython:
         self._must_have_python(answer)
         if answer.code:
             raise CouldNotLook(
-                f"{self.transport.where} gave no whole answer: {answer.complaint}. Try again."
+                f"{self.transport.where} sent an incomplete answer: {answer.complaint}. Try again."
             )
 
     def _understood(self, answer: Mapping[str, Any], ask: _Ask) -> Any:

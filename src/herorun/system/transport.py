@@ -261,7 +261,7 @@ def connection_error(result: ProcessResult) -> str:
     for pattern, message in _REASONS:
         if re.search(pattern, text):
             return message.format(said=complaint.rstrip("."))
-    return f"gave no whole answer: {complaint}. Try again."
+    return f"sent an incomplete answer: {complaint}. Try again."
 
 
 def transport_to(login: SshLogin, connect: float = CONNECT) -> Transport:

@@ -45,7 +45,7 @@ def test_it_says_from_what_to_what():
         "grad_norm",
         "12 times",
         "average",
-        "2 for",
+        "of 2",
         "2 steps",
     )
 

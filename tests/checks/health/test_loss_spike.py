@@ -98,7 +98,7 @@ def test_each_spike_is_its_own_subject_with_its_values():
     )
 
     assert [v.subject for v in verdicts] == ["loss from step 40", "loss from step 412"]
-    assert mentions(verdicts[0].message, "1.75", "expected", "2 for", "12 steps", "40", "51")
+    assert mentions(verdicts[0].message, "1.75", "expected 2", "12 steps", "40", "51")
     assert mentions(verdicts[1].message, "progress")
 
 

@@ -16,7 +16,7 @@ def test_a_gap_fails_and_is_named():
     verdict = answer(monitor_blind, Gaps(("Job: time-out", "Metrics: 503"), 9))
 
     assert verdict.outcome is Outcome.FAIL
-    assert mentions(verdict.message, "2 of 9", "Job: time-out", "Metrics: 503")
+    assert mentions(verdict.message, "2 of 9", "job", "time-out", "metrics", "503")
     assert verdict.details == ("Job: time-out", "Metrics: 503")
 
 

@@ -248,7 +248,7 @@ def test_the_line_is_said_even_when_nothing_changed() -> None:
     *machine, change = parts[1:]
     assert now == "2026-03-01T12:00:00Z tiny-1: running"
     assert parts[0] == "step 120 loss 2.1 [+0 steps in 30m] (3s ago)"
-    assert machine == ["gpu 90 % of 2", "memory 40%", "disk 500 GiB free", "inodes 90% free"]
+    assert machine == ["2 GPUs 90% busy", "memory 40%", "disk 500 GiB free", "inodes 90% free"]
     assert mentions(change, "nothing", "11:30Z")
 
 

@@ -196,7 +196,7 @@ def test_gpus_are_sampled_and_a_folder_is_no_marker(
     finally:
         box.ssh(f"rm -f {smi} {path}/gpus")
     assert states(told_of) == (0, "running", ["data-bound"]), told_of.document
-    assert "gpu 0 % of 1" in told_of.document["line"]
+    assert "1 GPU 0% busy" in told_of.document["line"]
     assert mentions(told_of.document["observation"]["markers"][f"{data}/DONE"]["why"], "folder")
 
 

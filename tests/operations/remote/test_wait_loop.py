@@ -43,7 +43,7 @@ def looks(*each: HostObservation | Exception) -> Callable[[], WaitObservation]:
 
 
 def waited(*each: HostObservation | Exception, most: int = 0, step: int = 200) -> Ended:
-    return wait._loop(looks(*each), WaitCondition(step=step), 60.0, most or len(each))
+    return wait._loop(looks(*each), WaitCondition(step=step), 60.0, most or len(each), "tiny")
 
 
 def test_it_ends_at_the_look_that_saw_it(slept: list[float]) -> None:

@@ -61,9 +61,9 @@ def instability_precursor(metrics: Metrics, history: History, limits: Limits) ->
 def _describe(excursion: Excursion) -> str:
     if excursion.kind == "explosion":
         return (
-            f"{excursion.metric} up to {excursion.expected * excursion.peak:.4g}, "
-            f"{excursion.peak:.3g} times its average of "
-            f"{excursion.expected:.4g} for {duration(excursion)}"
+            f"{excursion.metric} up to {excursion.expected * excursion.peak:.4g} "
+            f"({excursion.peak:.3g} times its average of "
+            f"{excursion.expected:.4g}) for {duration(excursion)}"
         )
     return (
         f"{excursion.metric} went from {excursion.expected:.4g} to "

@@ -68,9 +68,7 @@ def _checkpoint(checkpoints: Checkpoints, step: int) -> Verdict:
             subject="checkpoint",
         )
     if of_step:
-        return unknown(
-            f"{of_step[0].path} could not be read: {of_step[0].problem}", subject="checkpoint"
-        )
+        return unknown(f"{of_step[0].path}: {of_step[0].problem}", subject="checkpoint")
     return failed(f"there is no checkpoint of the final step {step}", subject="checkpoint")
 
 

@@ -8,13 +8,16 @@ from datetime import timedelta
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Gaps
-from herorun.core.finding import Verdict, failed, few, passed
+from herorun.core.evidence_names import format_gap
+from herorun.core.finding import Verdict, count, failed, few, passed
 
 
 @check(Gate.HEALTH, Response.ESCALATE, hold=Hold(timedelta(minutes=30)), topic=Topic.MONITOR)
 def monitor_blind(gaps: Gaps) -> Verdict:
     if gaps.gaps:
+        names = few([format_gap(gap) for gap in gaps.gaps])
         return failed(
-            f"{len(gaps.gaps)} of {gaps.asked} reads failed: {few(gaps.gaps)}", *gaps.gaps
+            f"could not read {len(gaps.gaps)} of {count(gaps.asked, 'source')}: {names}",
+            *gaps.gaps,
         )
-    return passed("everything was read")
+    return passed("all evidence was read")

@@ -185,7 +185,8 @@ def _differs(resume: Resume) -> str:
     first = f", first at step {resume.first_bad_step}" if resume.first_bad_step is not None else ""
     return (
         f"{_equal(resume)} by {resume.median:.4f} in the median, "
-        f"at most {abs(resume.worst):.4f} at step {resume.worst_step} ({_losses(resume)}{side}){first}"
+        f"and most, by {abs(resume.worst):.4f}, at step {resume.worst_step} "
+        f"({_losses(resume)}{side}){first}"
     )
 
 

@@ -38,5 +38,5 @@ def skipped_steps(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         lasts,
         "no steps skipped again and again",
         describe=describe,
-        limit=lambda _: f"{limits.steps}, each within 15 minutes of the second before it",
+        limit=lambda _: f"{limits.steps}, any three in a row within 15 minutes",
     )

@@ -42,7 +42,7 @@ def stale_monitor(
         )
     if heart.held and not heart.own and heart.at:
         idle = now.at - heart.at
-        message = f"the babysitter on this machine last wrote {format_span(idle)} ago{limit}"
+        message = f"the last heartbeat of the babysitter on this machine is {format_span(idle)} old{limit}"
         verdicts.append(
             failed(message, subject="this machine")
             if idle > most

@@ -22,6 +22,7 @@ def stopped_by_hand(job: Job, history: History) -> Verdict:
         )
     if job.stopped_by_hand:
         return failed(
-            f"{job.instance} was stopped by {job.stopped_by or 'somebody'}", subject=job.instance
+            f"{job.instance} was stopped by {job.stopped_by or 'an unknown person'}",
+            subject=job.instance,
         )
     return passed(f"no person stopped {job.instance}", subject=job.instance)

@@ -14,7 +14,12 @@ from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.detectors.throughput import SLOW, SLOW_WALL
 from herorun.core.evidence import Cadence, Excursion, History, Metrics, Nothing
 from herorun.core.finding import Verdict, count
-from herorun.core.health.excursion import format_slowdown, judge_excursions, subject
+from herorun.core.health.excursion import (
+    format_pace_limit,
+    format_slowdown,
+    judge_excursions,
+    subject,
+)
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
@@ -59,15 +64,12 @@ def throughput_collapse(
     def limit(excursion: Excursion) -> str:
         match excursion.kind:
             case "wall":
-                return (
-                    f"{100 * SLOW_WALL:.0f} % of the usual speed for "
-                    f"{count(limits.half_hours, 'half hour')}"
-                )
+                slower, length = 1 / SLOW_WALL, count(limits.half_hours, "half hour")
             case "leak":
-                return (
-                    f"{limits.halved:g} times the step time for {count(limits.halved_rows, 'row')}"
-                )
-        return f"{100 * SLOW:.0f} % of the usual speed for {count(limits.rows, 'row')}"
+                slower, length = limits.halved, count(limits.halved_rows, "row")
+            case _:
+                slower, length = 1 / SLOW, count(limits.rows, "row")
+        return f"{format_pace_limit(excursion, slower)} for {length}"
 
     slow = metrics.of("slow", "wall", "leak")
     verdicts = judge_excursions(

@@ -11,7 +11,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.detectors.throughput import LEAK
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count, not_applicable, passed
-from herorun.core.health.excursion import excursion_verdict, format_slowdown
+from herorun.core.health.excursion import excursion_verdict, format_pace_limit, format_slowdown
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
@@ -32,8 +32,14 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     long = [e for e in metrics.of("leak") if e.rows >= limits.rows and not e.declared]
-    limit = f"; the limit is {100 * (1 - LEAK):.0f} % for {count(limits.rows, 'row')}"
-    verdicts = [excursion_verdict(leak, f"{format_slowdown(leak)}{limit}") for leak in long]
+    lasting = f"for {count(limits.rows, 'row')}"
+    verdicts = [
+        excursion_verdict(
+            leak,
+            f"{format_slowdown(leak)}; the limit is {format_pace_limit(leak, 1 / LEAK)} {lasting}",
+        )
+        for leak in long
+    ]
     verdicts += [_deep(leak, limits.deep) for leak in long if leak.peak >= limits.deep]
     if not verdicts and (why := metrics.why_not_judged("throughput-leak")):
         return [not_applicable(f"not judged yet: {why}")]
@@ -41,5 +47,7 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
 
 
 def _deep(leak: Excursion, limit: float) -> Verdict:
-    message = f"{format_slowdown(leak)}; the limit of a slow leak is {limit:g} times the step time"
+    message = (
+        f"{format_slowdown(leak)}; the limit of a slow leak is {format_pace_limit(leak, limit)}"
+    )
     return excursion_verdict(leak, message, ", deep")

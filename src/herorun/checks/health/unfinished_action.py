@@ -20,7 +20,7 @@ OWN = "unfinished-action"  # where nothing can be posted, its own alerts stay un
 def unfinished_action(unfinished: Unfinished) -> list[Verdict]:
     """One answer for each action, by its key."""
     verdicts = [
-        failed(f"no outcome of {action}", subject=action.partition(": ")[0])
+        failed(f"no outcome is recorded of {action}", subject=action.partition(": ")[0])
         for action in unfinished.actions
         if parse_key(action).check != OWN
     ]

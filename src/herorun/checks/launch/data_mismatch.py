@@ -22,7 +22,7 @@ def data_mismatch(contract: Contract, data: DataFound) -> list[Verdict]:
 
 def _judge_path(path: str, digest: str, data: DataFound) -> Verdict:
     if path in data.unread or path not in data.found:
-        why = data.unread.get(path, "nobody read it")
+        why = data.unread.get(path, "no source returned it")
         return unknown(f"{path} could not be read: {why}", subject=path)
     actual = data.found[path]
     if actual is None:

@@ -41,7 +41,6 @@ def hidden_replay(
     message = (
         f"{run.id} has logged up to step {last}, and the run resumes at {first}: its first "
         f"{count(last - first + 1, 'step')} "
-        f"will be invisible, because {identity.tracker} drops them; missing rows do not mean that it "
-        "is not training"
+        f"will be invisible: {identity.tracker} drops them, although the job trains"
     )
     return failed(message, subject=run.id)

@@ -27,7 +27,7 @@ def incomplete_start_checkpoint(
         return failed(f"{start.path} does not exist", subject=start.path)
     if not checkpoint.examined:
         return unknown(
-            f"{start.path} could not be read: {checkpoint.problem or 'it is only listed'}",
+            f"{start.path}: {checkpoint.problem or 'it was listed but not examined'}",
             subject=start.path,
         )
     if checkpoint.problem:

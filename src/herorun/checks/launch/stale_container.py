@@ -32,6 +32,6 @@ def stale_container(
         return failed(f"{message}; that commit is not in this clone", subject=image)
     files = of_impact(container.changed, contract.code.impact, closure.files, Impact.BLOCK)
     if files:
-        return failed(f"{message}, which changed {few(files)}", *listed(files), subject=image)
+        return failed(f"{message}; these files differ: {few(files)}", *listed(files), subject=image)
     message = f"{message}, and nothing between the two can change the training"
     return passed(message, *listed(container.changed), subject=image)

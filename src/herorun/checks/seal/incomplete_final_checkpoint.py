@@ -24,7 +24,7 @@ def incomplete_final_checkpoint(checkpoints: Checkpoints | Nothing, final: Final
     unreadable = next((c for c in at_end if not c.examined), None)
     if unreadable:
         return unknown(
-            f"{unreadable.path} could not be read: {unreadable.problem}",
+            f"{unreadable.path}: {unreadable.problem}",
             subject=unreadable.path,
         )
     if at_end:

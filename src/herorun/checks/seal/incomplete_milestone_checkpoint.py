@@ -28,7 +28,7 @@ def incomplete_milestone_checkpoint(
         return failed(f"there is no checkpoint {which}", subject=sealing.name)
     if not checkpoint.examined:
         return unknown(
-            f"{checkpoint.path} could not be read: {checkpoint.problem}",
+            f"{checkpoint.path}: {checkpoint.problem}",
             subject=checkpoint.path,
         )
     if checkpoint.problem:

@@ -32,8 +32,8 @@ def parse_config(name: str, data: bytes) -> dict[str, Any]:
             raise
         raise UnreadableConfig(f"{name}: {str(error).splitlines()[0]}") from None
     if not isinstance(tables, dict):
-        content = "nothing" if document is None else type(document).__name__
-        raise UnreadableConfig(f"{name} holds {content}, not a table")
+        content = "is empty" if document is None else f"contains a {type(document).__name__}"
+        raise UnreadableConfig(f"{name} {content}: a config is a table of keys")
     return tables
 
 

@@ -57,8 +57,8 @@ def subject(excursion: Excursion) -> str:
 def format_ratio(excursion: Excursion) -> str:
     way = "down" if excursion.peak < 1 else "up"
     return (
-        f"{excursion.metric} {way} to {excursion.expected * excursion.peak:.4g}, "
-        f"{excursion.peak:.3g} times the expected {excursion.expected:.4g} "
+        f"{excursion.metric} {way} to {excursion.expected * excursion.peak:.4g} "
+        f"({excursion.peak:.3g} times the expected {excursion.expected:.4g}) "
         f"for {duration(excursion)}"
     )
 
@@ -75,6 +75,13 @@ def format_slowdown(excursion: Excursion) -> str:
         f"{name} {usual * slower:.4g}, expected {usual:.4g}, {100 * (slower - 1):+.0f} % "
         f"for {duration(excursion)}"
     )
+
+
+def format_pace_limit(excursion: Excursion, slower: float) -> str:
+    """A step time that is `slower` times the usual one, as `format_slowdown` states the value: a
+    share of the usual rate is less, one of a step time more.
+    """
+    return f"{100 * ((1 / slower if excursion.inverse else slower) - 1):+.0f} %"
 
 
 def format_zeros(excursion: Excursion) -> str:

@@ -130,8 +130,8 @@ _OURS = _each(
 )
 
 _FORKED = _pass(
-    "{tracker} begins {id} as a fork: give its client fork_from and no resume this once, for it "
-    "refuses both together"
+    "{tracker} begins {id} as a fork: for this launch, pass fork_from to its client and no resume, "
+    "because it refuses both together"
 )
 _FORK_TAKEN = _any(
     _fail(

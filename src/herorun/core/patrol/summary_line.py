@@ -5,6 +5,7 @@ Pure.
 from collections.abc import Iterator
 
 from herorun.core.durations import format_span
+from herorun.core.finding import count
 from herorun.core.patrol.advice import PatrolAdvice
 from herorun.core.patrol.decisions import ChainFact, JobFact
 from herorun.core.patrol.format import size
@@ -94,7 +95,7 @@ def _gained(step: int | None, before: PreviousTick | None, observation: HostObse
 
 def _machine(observation: HostObservation) -> Iterator[str]:
     if isinstance(observation.gpus, tuple) and observation.gpus:
-        yield f"gpu {mean_use(observation.gpus):.0f} % of {len(observation.gpus)}"
+        yield f"{count(len(observation.gpus), 'GPU')} {mean_use(observation.gpus):.0f}% busy"
     elif isinstance(observation.gpus, Blind):
         yield f"gpu unknown: {observation.gpus.why}"
     if isinstance(observation.memory, MemoryUse) and observation.memory.share is not None:

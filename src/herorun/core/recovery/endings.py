@@ -50,7 +50,7 @@ def end_of(
 
 def end_to_record(evidence: Evidence, history: History, at: datetime) -> End | None:
     """The current job's end, if the record does not hold it yet or now more of it is known."""
-    job, unread = evidence.get(Job), Unavailable("nobody read it")
+    job, unread = evidence.get(Job), Unavailable("this evidence was not read")
     if not isinstance(job, Job) or not job.state.ended:
         return None
     metrics, saved = evidence.get(Metrics, unread), evidence.get(Checkpoints, unread)

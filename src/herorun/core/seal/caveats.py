@@ -53,7 +53,7 @@ def _alerts(memory: Memory, assessment: HealthAssessment) -> list[str]:
         for which, message in assessment.alerts
         if which not in ended_keys
     ]
-    gaps = [f"not seen: {which}: {message}" for which, message in assessment.unseen]
+    gaps = [f"could not be checked: {which}: {message}" for which, message in assessment.unseen]
     return [*ended, *still, *gaps]
 
 
@@ -87,7 +87,7 @@ def _gaps(memory: Memory, events: Iterable[Event], most: timedelta, at: datetime
 def _gap(instance: str, since: datetime, until: datetime) -> str:
     length = format_span(until - since)
     return (
-        f"gap in monitoring: nobody saw {instance} from {since:%Y-%m-%d %H:%M} to "
+        f"gap in monitoring: no tick saw {instance} from {since:%Y-%m-%d %H:%M} to "
         f"{until:%Y-%m-%d %H:%M} UTC ({length})"
     )
 

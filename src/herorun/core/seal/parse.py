@@ -122,10 +122,10 @@ def parse_statement(text: str | bytes) -> dict[str, Any]:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise ValueError(
-            f"it is no whole statement of a seal ({where[:80]}: {first['msg']})"
+            f"it is not a valid statement of a seal ({where[:80]}: {first['msg']})"
         ) from None
     except (KeyError, TypeError, ValueError, AttributeError, StopIteration) as error:
-        raise ValueError(f"it is no whole statement of a seal ({error})") from None
+        raise ValueError(f"it is not a valid statement of a seal ({error})") from None
     return dict(document)
 
 

@@ -155,9 +155,7 @@ def facts_of(document: Mapping[str, Any]) -> dict[str, Any]:
     except (KeyError, TypeError):
         is_ours = False
     if not is_ours:
-        raise ValueError(
-            "it is no statement of a seal, or of a form that this herorun does not know"
-        )
+        raise ValueError("it is of another kind, or of a version that this herorun does not know")
     return dict(own)
 
 

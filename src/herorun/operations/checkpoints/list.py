@@ -137,9 +137,7 @@ def sized(run: Run, one: ListedCheckpoint) -> SizedCheckpoint | None:
         checkpoint = run.layout.examined(run.store, candidate)
     except OSError as error:
         why = f"it could not be read: {scrub(describe_error(error))}"
-        return SizedCheckpoint(
-            replace(candidate, problem=why), doubt=f"it could not be read: {why}"
-        )
+        return SizedCheckpoint(replace(candidate, problem=why), doubt=why)
     if checkpoint is None:
         return None
     if one.link:

@@ -55,7 +55,7 @@ def _own_candidates(evidence: Evidence, history: History) -> tuple[Candidate, ..
 
 
 def _place(evidence: Evidence, kind: Any) -> Any:
-    return evidence.get(kind, Unavailable("nobody read it"))
+    return evidence.get(kind, Unavailable("this evidence was not read"))
 
 
 def _is(candidate: Candidate, start: Any) -> bool:

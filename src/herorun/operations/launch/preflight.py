@@ -101,7 +101,10 @@ class PreflightOutcome:
                 f"The launch is blocked: {self.why} (`herorun explain CHECK` says how to fix it)"
             )
         if self.verdict is GateVerdict.UNKNOWN:
-            raise CouldNotLook(f"The launch checks could not read everything: {self.why}")
+            raise CouldNotLook(
+                f"The launch checks could not read everything: {self.why} (`herorun preflight RUN` "
+                "says why)"
+            )
 
     def document(self) -> "PreflightDocument":
         from herorun.schemas.runs import PreflightDocument

@@ -70,7 +70,7 @@ def wait_for(
                     f"the earlier wait of {slug} (process {other.pid}, for {other.what}) is "
                     "ended: a run has one wait"
                 )
-            return _loop(see, condition, every, most)
+            return _loop(see, condition, every, most, slug)
     finally:
         signal.signal(signal.SIGTERM, previous)
 
@@ -110,7 +110,11 @@ def replaced(own: process_registry.RegisteredWatcher) -> list[process_registry.R
 
 
 def _loop(
-    see: Callable[[], WaitObservation], condition: WaitCondition, every: float, most: int
+    see: Callable[[], WaitObservation],
+    condition: WaitCondition,
+    every: float,
+    most: int,
+    slug: str,
 ) -> Ended:
     movement, moved_at = "", now()
     advice: PatrolAdvice | None = None
@@ -137,7 +141,7 @@ def _loop(
     return Ended(
         3 if blind else 1,
         f"gave up after {most} {'query' if most == 1 else 'queries'}: {why.rstrip('.')}. "
-        "Check it yourself",
+        f"`herorun box patrol {slug}` checks it again",
         line,
         most,
         advice,

@@ -56,7 +56,7 @@ def _stale(each: RegisteredWatcher, newest: dict[tuple[str, str, str], Registere
     """Why nobody needs it any more; empty where somebody may."""
     other = newest[each.same_run]
     if other != each:
-        return f"process {other.pid} waits for the same run, and began later"
+        return f"process {other.pid} waits for the same run and started later"
     if each.until and now().timestamp() > each.until + SENTINEL_GRACE:
         return "it is past its own time limit"
     try:

@@ -29,7 +29,7 @@ class Account:
     def lines(self) -> list[str]:
         return [
             f"{self.run.slug}: {line}" if not number else line
-            for number, line in enumerate(_goodput_lines(self.totals))
+            for number, line in enumerate(_goodput_lines(self.totals, self.run.slug))
         ]
 
 
@@ -65,9 +65,9 @@ def stored_account(run: Run) -> GoodputTotals | None:
     return goodput(events, beats_of(curves, run)[0], run.contract.budget.rate)
 
 
-def _goodput_lines(totals: GoodputTotals) -> list[str]:
+def _goodput_lines(totals: GoodputTotals, slug: str) -> list[str]:
     if totals.since is None or totals.until is None:
-        return ["nothing was launched yet"]
+        return [f"nothing was launched yet; next: `herorun preflight {slug}`"]
     lines = [
         (
             f"{format_span(totals.wall_seconds)} of wall time, {totals.since:%Y-%m-%d %H:%M} to "

@@ -70,7 +70,7 @@ class HfTrainer(NamedLayout):
 def _without_weights(names: set[str]) -> str:
     missing = missing_shard(names)
     if missing:
-        return f"the weights are not whole: {missing} is missing"
+        return f"the weights are incomplete: {missing} is missing"
     if any(_WEIGHTS.fullmatch(name) for name in names):
         return ""
     index = next((name for name in names if _INDEX.fullmatch(name)), None)

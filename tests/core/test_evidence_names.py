@@ -1,0 +1,35 @@
+"""Messages name evidence in plain words, never by its type."""
+
+import re
+
+import pytest
+
+from herorun.core import evidence as types
+from herorun.core.evidence_log import KINDS
+from herorun.core.evidence_names import NAMES, evidence_name, format_gap
+
+
+def test_every_name_is_plain_words() -> None:
+    names = {kind: evidence_name(kind) for kind in KINDS}
+    assert {kind: name for kind, name in names.items() if not re.fullmatch(r"[a-z' ]+", name)} == {}
+
+
+def test_no_two_types_have_one_name() -> None:
+    names = [evidence_name(kind) for kind in KINDS]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_a_name_belongs_to_a_type(kind: str) -> None:
+    assert hasattr(types, kind)
+
+
+@pytest.mark.parametrize(
+    ("gap", "text"),
+    [
+        ("Job: squeue: 503", "the job (squeue: 503)"),
+        ("no type", "no type"),
+    ],
+)
+def test_a_gap_names_what_was_not_read_and_why(gap: str, text: str) -> None:
+    assert format_gap(gap) == text
