@@ -1,6 +1,6 @@
 """Whatever command a story is proposed works when it is typed.
 
-A command stands in what the command line prints: in backticks, or as `next` of a status. After the
+A command stands in what the command line prints: in backticks, or after `next`. After the
 test's own body, while its world still stands, a command that the last call proposed is typed. One
 story in `EACH` is tried, always the same ones;
 HERORUN_TYPED=1 tries the first command of every story, HERORUN_TYPED=2 the second, and so on.
@@ -21,7 +21,8 @@ from typing import Any
 EACH = 10
 # After a "then" it waits for a step of the person's own, such as a commit; "there" is elsewhere.
 _COMMAND = re.compile(
-    r"(?<!then )`(herorun [^`\n]+)`(?! there)|^  (?:next|goes on)  +(herorun .+)$", re.MULTILINE
+    r"(?<!then )`(herorun [^`\n]+)`(?! there)|^(?:  (?:next|goes on)  +|next: )(herorun [^(\n]+)",
+    re.MULTILINE,
 )
 _TO_FILL_IN = re.compile(r"\b[A-Z]{2,}\b|\.\.\.|\{|user@machine")
 # What an order comes to, and what a look may find: nothing that is proposed is a wrong use.
