@@ -52,6 +52,8 @@ class RecordReader:
         self._stated: list[Sealed] = []  # seals whose tag was seen to say the same
         # instances that nothing proves to be launches of ours
         self.rejected_launches: frozenset[str] = frozenset()
+        # why it is unknown whether another clone has added to the record; empty if it is not
+        self.remote_unread = ""
 
     @property
     def logbook_path(self) -> str:

@@ -8,15 +8,16 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Self
 
-from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.journal import JournalLine, Memory
+from herorun.core.redaction.scrub import scrub
 from herorun.record import maintenance
 from herorun.record.model import Content, Pushed, missing
 from herorun.record.reader import LARGEST
 from herorun.record.writer import WRITER, RecordWriter
 from herorun.system.files import locked
 from herorun.system.git import Repository
-from herorun.system.git.plumbing import fetch, move_ref, push
+from herorun.system.git.plumbing import fetch, move_ref, move_refs, push
 from herorun.system.git.tips import recent_tips
 
 PATIENCE = 5.0  # seconds for which a push is retried against others who push the same branch
@@ -118,17 +119,20 @@ class Record(RecordWriter):
         assert theirs is not None and ours is not None
         if self.repository.is_ancestor(theirs, ours):
             return
+        self._must_continue_ours(theirs, remote)
+        target = self._load(theirs, self._segments(theirs))
+        tail = missing(self._read_all(), target)
+        if tail:
+            target = self._written(fetched, target, tail, self._files_beside(ours, theirs))
+        move_ref(self.repository, self.ref, str(target.tip), ours)
+
+    def _must_continue_ours(self, theirs: str, remote: str) -> None:
         if self.pushed and not self.repository.is_ancestor(self.pushed, theirs):
             raise Blocked(
                 f"{self.branch} on {remote} was rewritten: it does not hold {self.pushed[:9]}, "
                 "which was pushed. A person must look."
             )
         self._must_hold_this_run(theirs)
-        target = self._load(theirs, self._segments(theirs))
-        tail = missing(self._read_all(), target)
-        if tail:
-            target = self._written(fetched, target, tail, self._files_beside(ours, theirs))
-        move_ref(self.repository, self.ref, str(target.tip), ours)
 
     def _files_beside(self, ours: str, theirs: str) -> dict[str, bytes]:
         """What only our side has besides the journal: contracts, configs, seal statements, by
@@ -146,26 +150,56 @@ class Record(RecordWriter):
         }
 
     def fetch(self, at_once: bool = True) -> None:
-        """Take over a record that exists on the remote and not here, as in a fresh clone.
+        """Take over what the remote has of the record and this clone has not: all of it, as in a
+        fresh clone, or what another clone added.
 
         `WrongUse` where the branch that is to hold it holds something else. Unless `at_once`, a
-        listing of the remote that another run had seconds ago says whether it exists.
+        listing of the remote that another run had seconds ago says whether there is more.
+        A record that is here stands where the remote cannot be read; `remote_unread` says why.
         """
-        if self.remote is None or self.tip is not None:
+        if self.remote is None:
             return
+        if self.tip is None:
+            self._take_over(self.remote, at_once)
+            return
+        try:
+            self._follow(self.remote, at_once)
+            self.remote_unread = ""
+        except (HerorunError, OSError) as error:
+            self.remote_unread = scrub(describe_error(error)).rstrip(".")
+
+    def _take_over(self, remote: str, at_once: bool) -> None:
         self._must_be_a_branch_of_its_own()
         target, fetched = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
-        if at_once:
-            tips: Mapping[str, str] = self.repository.remote_tips(self.remote, target)
-        else:
-            tips, _ = recent_tips(self.repository, self.remote)
-        if target not in tips:
+        if target not in self._tips(remote, target, at_once):
             return
-        fetch(self.repository, self.remote, {target: fetched})
+        fetch(self.repository, remote, {target: fetched})
         theirs = str(self.repository.resolve(fetched))
         self._must_hold_this_run(theirs)
         move_ref(self.repository, self.pushed_ref, theirs, self.pushed)
         move_ref(self.repository, self.ref, theirs, None)
+
+    def _follow(self, remote: str, at_once: bool) -> None:
+        """Nothing is taken over while lines of this clone wait: their push puts them on top."""
+        target, tip, pushed = f"refs/heads/{self.branch}", self.tip, self.pushed
+        theirs = self._tips(remote, target, at_once).get(target)
+        if tip is None or pushed is None or tip != pushed or theirs in (None, pushed):
+            return
+        if self.repository.has(theirs) and self.repository.is_ancestor(theirs, tip):
+            return  # a listing from before our last push
+        fetch(self.repository, remote, {target: f"refs/herorun/fetched/{self.slug}"})
+        with locked(self._lock, what=WRITER):
+            if (self.tip, self.pushed) != (tip, pushed):
+                return
+            self._must_continue_ours(theirs, remote)
+            if missing(self._read_all(), self._load(theirs, self._segments(theirs))):
+                raise Blocked(f"{self.branch} on {remote} lacks lines that were pushed.")
+            move_refs(self.repository, [(self.ref, theirs, tip), (self.pushed_ref, theirs, pushed)])
+
+    def _tips(self, remote: str, target: str, at_once: bool) -> Mapping[str, str]:
+        if at_once:
+            return self.repository.remote_tips(remote, target)
+        return recent_tips(self.repository, remote)[0]
 
     def published(self) -> Memory:
         """What the remote has of the record at this moment, as anybody outside can read it; ours

@@ -10,7 +10,7 @@ from herorun.core.record.lease import Lease, read_lease
 from herorun.operations.record.lease import take_lease
 from herorun.stores.local import LocalStore
 from herorun.system import host
-from stories import CRASH, SLUG, WAIT, Story
+from stories import CRASH, SLUG, WAIT, Story, git
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -141,3 +141,57 @@ def test_a_launch_from_the_second_clone_is_blocked_and_says_where(
     capsys.readouterr()
     assert other.launch() == 1
     assert mentions("".join(capsys.readouterr()), "another", "clone", f"{story.work}")
+
+
+def test_the_second_clone_shows_and_answers_what_the_first_one_recorded_since(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.init()
+    other = story.clone("elsewhere")
+    assert other.herorun("status", SLUG) == 0  # from here on it has a record of its own
+    story.order(f"{SLUG}-1", CRASH)
+    story.launch()
+    capsys.readouterr()
+    other.herorun("status", SLUG, "--json")
+    document = json.loads(capsys.readouterr().out)
+    assert document["stage"] == "launched"
+    assert document["record"] == other.run.record.pushed == story.run.record.tip
+    other.herorun("pause", SLUG, "--until", "2h", "--reason", "maintenance")
+    story.ended()
+    story.tick()
+    assert story.starts == [f"{SLUG}-1 scratch"]  # the pause of the other clone holds at once
+
+
+def test_a_second_clone_that_the_remote_does_not_answer_says_that_it_may_be_behind(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.init()
+    other = story.clone("elsewhere")
+    other.herorun("status", SLUG)
+    story.origin.rename(story.home / "gone")
+    capsys.readouterr()
+    assert other.herorun("status", SLUG, "--json") == 3
+    document = json.loads(capsys.readouterr().out)
+    assert (document["stage"], document["monitor"]) == ("initialised", "partial")
+    assert mentions(document["unread"], "record", "remote")
+
+
+def test_lines_that_vanish_from_the_remote_are_not_taken_over(story: Story) -> None:
+    """The branch has a new commit whose journal lacks the newest line that was pushed."""
+    story.init()
+    other = story.clone("elsewhere")
+    other.run.record.fetch()
+    story.herorun("note", SLUG, "seen by all")
+    record = other.run.record
+    record.fetch()
+    tip = record.tip
+    assert tip == story.run.record.tip
+    (path,) = [name for _, _, name in story.run.repository.entries(str(tip), record.journal_path)]
+    text = git(story.work, "show", f"{tip}:{record.journal_path}/{path}")
+    cut = "".join(text.splitlines(keepends=True)[:-1])
+    git(story.work, "switch", "-q", "-c", "cut", str(tip))
+    (story.work / record.journal_path / path).write_text(cut)
+    git(story.work, "commit", "-q", "-a", "-m", "cut")
+    git(story.work, "push", "-q", "origin", f"HEAD:refs/heads/{record.branch}")
+    record.fetch()
+    assert record.tip == tip and mentions(record.remote_unread, record.branch, "origin")

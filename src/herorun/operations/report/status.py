@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from herorun import discover
 from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.babysit.tick import RunHealth, critical_topics, exit_code
+from herorun.core.babysit.tick import MonitorHealth, RunHealth, critical_topics, exit_code
 from herorun.core.check import Check, Gate
 from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics, UnjudgedMetric
 from herorun.core.journal import Memory, fold
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from herorun.operations.babysit.outcome import TickOutcome
     from herorun.schemas.runs import BabysitDocument
 
-STALE = "stale"  # the monitor's word for a babysitter that is gone
+# the monitor's words; stale is a babysitter that is gone
+FRESH, PARTIAL, STALE = (each.value for each in MonitorHealth)
 # as `operations.babysit.tick` words it
 DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"
 
@@ -90,7 +91,9 @@ def status_of_run(
     if is_finished:
         facts["babysitter"] = describe_babysitter(run, is_finished=True)
     alerts = [*shown_alerts(result, memory), *_silence(run, memory, evidence, checks)]
-    monitor = STALE if not is_finished and monitor_is_stale(run) else result.monitor.value
+    unread_record = _unread_record(run, evidence)
+    monitor = PARTIAL if unread_record and result.monitor.value == FRESH else result.monitor.value
+    monitor = STALE if not is_finished and monitor_is_stale(run) else monitor
     summary = summarise(
         run=run,
         memory=memory,
@@ -106,7 +109,7 @@ def status_of_run(
     status = Status(
         run=result.run,
         monitor=monitor,
-        unread=unread(evidence),
+        unread=[*unread(evidence), *unread_record],
         progress=progress_of(evidence),
         missing_evidence=result.awaited,
         findings=finding_entries(result.findings, checks, run.slug) if with_findings else [],
@@ -136,6 +139,16 @@ def _record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
         "unfinished_actions": memory.unfinished.actions,
         **_people(memory),
     }
+
+
+def _unread_record(run: Run, evidence: Evidence) -> list[str]:
+    """Why another clone may have recorded more than is shown. Nobody but the owner of the lease
+    launches, relaunches or monitors.
+    """
+    lease, why = evidence.get(LeaseSeen), run.record.remote_unread
+    if not why or (isinstance(lease, LeaseSeen) and lease.mine):
+        return []
+    return [f"record: what other clones added is unknown: {why}"]
 
 
 def _unjudged(evidence: Evidence) -> tuple[UnjudgedMetric, ...]:
@@ -174,14 +187,16 @@ def _inactive_status(
     """Before the launch, after the seal, and where nothing that the contract names may be used."""
     from herorun.operations.seal.facts import at_the_end, progress_at_seal
 
-    monitor = "stale" if run.shut else "fresh"
+    unread_record = [] if memory.sealed else _unread_record(run, {})
+    facts["doubts"] = [*facts["doubts"], *unread_record]
+    monitor = STALE if run.shut else PARTIAL if unread_record else FRESH
     summary = RunSummary(run.slug, stage_of(run), monitor=monitor)
     if memory.sealed:
         summary = at_the_end(run, memory, summary)
     status = Status(
         run=summary.run,
         monitor=monitor,
-        unread=[f"all: {run.shut}"] if run.shut else [],
+        unread=[*(f"all: {why}" for why in filter(None, [run.shut])), *unread_record],
         progress=progress_at_seal(memory, summary),
         missing_evidence=[],
         findings=[],
@@ -249,7 +264,7 @@ def status_code(status: StatusOf) -> int:
     see it.
     """
     if status.stage != "launched":
-        return 0
+        return 3 if status.monitor == PARTIAL else 0
     firing = (alert.check for alert in status.alerts if alert.state == "firing")
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if status.alerts else {}
     return exit_code(
