@@ -1,6 +1,7 @@
 """A young curve on which nothing fires is not known to be healthy."""
 
 import math
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -52,6 +53,20 @@ def test_twelve_rows_judge_no_level_and_sparse_ones_no_spike(gap, spike_too):
 def test_thirty_rows_judge_all():
     assert not unjudged(curve(*[2.0] * 30, gap=400, grad_norm=1.0))
     assert unjudged(curve(*[2.0] * 29))["loss"].until_row == 30
+
+
+@pytest.mark.parametrize("names", [("step_time", "tokens_per_s"), ("tokens_per_s", "step_time")])
+def test_a_rate_beside_step_times_is_not_waited_for(names):
+    """Only step times are judged then, whichever stands first in a row."""
+    rows = [
+        replace(row, values={"loss": 2.0, **dict.fromkeys(names, 1.0)})
+        for row in curve(*[2.0] * 60)
+    ]
+    few = unjudged(rows[:12])
+
+    assert few["step_time"].checks == PACES
+    assert "tokens_per_s" not in few
+    assert unjudged(rows) == {}
 
 
 def a_descent(rows):

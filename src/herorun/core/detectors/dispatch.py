@@ -194,7 +194,8 @@ def _rate(state: MetricsState, name: str, value: float, names: Names, at: RowPos
 def _judge_step_time(
     state: MetricsState, name: str, value: float, names: Names, at: RowPosition
 ) -> None:
-    state.timed = True
+    if not state.timed:
+        _leave_rates(state)
     throughput.judge_time(
         state_for(state.speeds, name, throughput.Speed),
         name,
@@ -203,6 +204,14 @@ def _judge_step_time(
         at.declared,
         at.boundary,
     )
+
+
+def _leave_rates(state: MetricsState) -> None:
+    """From here on step times are judged, and no rates: those that have shown nothing are not
+    waited for.
+    """
+    state.timed = True
+    state.speeds = {name: speed for name, speed in state.speeds.items() if speed.excursions(name)}
 
 
 def _speed(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
