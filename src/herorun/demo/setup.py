@@ -35,7 +35,6 @@ temporary_root = "{data}/{slug}-temporary"
 layout = "levanter"
 permanent_every = 200
 temporary_every = "1s"
-keep = 3
 
 [start]
 from = "{start}"
