@@ -11,6 +11,7 @@ FIRST_HOUR = timedelta(hours=1)
 LEAST = timedelta(seconds=1)
 # five pushes a minute: GitHub recommends at most six to one repository
 PUSH_GAP = timedelta(seconds=12)
+URGENT_GAP = timedelta(seconds=2)  # of those that somebody waits for, as when many runs start
 PUSH_SHARE = 5  # and never more than this part of the cadence
 
 
@@ -43,8 +44,7 @@ def push_delay(since_last: timedelta, cadence: timedelta, urgent: bool) -> timed
     """How long a tick's push waits, so that those of other runs go with it.
 
     `since_last` is the time since a push to that remote last began. The push of a tick that
-    notified or acted is urgent, and never waits.
+    notified or acted is urgent, and hardly waits.
     """
-    if urgent:
-        return timedelta()
-    return max(timedelta(), min(PUSH_GAP, cadence / PUSH_SHARE) - since_last)
+    gap = URGENT_GAP if urgent else PUSH_GAP
+    return max(timedelta(), min(gap, cadence / PUSH_SHARE) - since_last)

@@ -23,6 +23,7 @@ from herorun.operations.babysit.batch import slugs_to_watch
 from herorun.operations.babysit.loop import watch
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.tick import run_tick
+from herorun.operations.babysit.tick_limiter import TickLimiter
 from herorun.operations.babysit.watchdog import raise_alarm
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.push import PushPacer
@@ -31,7 +32,7 @@ from herorun.runs import Run, watched_run
 from herorun.system.files import LockHeld
 from herorun.system.git import find_repository
 
-MAX_CONCURRENT_TICKS = 32  # ticks; a thousand at the same moment would only wait for one another
+MAX_CONCURRENT_TICKS = 32  # most of them wait for a scheduler, a store or a disk
 SHUTDOWN_TIMEOUT = 10.0  # seconds that the loops get to end between two ticks
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds before a loop is begun again
 REFRESH_INTERVAL = (
@@ -84,7 +85,7 @@ class Fleet:
         self._speak, self._on_alarm = report, on_alarm
         self._tasks: dict[str, _Task] = {}  # by slug
         self._one_at_a_time = threading.Lock()
-        self._room = threading.BoundedSemaphore(MAX_CONCURRENT_TICKS)
+        self._room = TickLimiter(MAX_CONCURRENT_TICKS)
         self._stop_event = threading.Event()
         self._together = PushPacer()
         self._refreshed_at = time.monotonic()
@@ -202,6 +203,10 @@ class Fleet:
             task.ticked, task.message = time.monotonic(), ""
             return outcome
 
+        def opened(name: str, start: Path) -> tuple[Run, str]:
+            with self._room:
+                return watched_run(name, start)
+
         return watch(
             task.name,
             self._start,
@@ -209,7 +214,7 @@ class Fleet:
             self._until,
             tick=tick,
             stop_event=self._stop_event,
-            opened=watched_run,
+            opened=opened,
         )
 
     def _push(self, run: Run, urgent: bool) -> Pushed:
