@@ -44,13 +44,11 @@ def command(
       herorun launch grug --adopt 4711
     """
     from pathlib import Path
-    from shlex import join
 
     from herorun import output
     from herorun.core.errors import WrongUse
-    from herorun.operations.launch.launch import launch, watched_elsewhere
+    from herorun.operations.launch.launch import launch
     from herorun.operations.launch.plan_file import read_plan_file
-    from herorun.output.findings import show_by_mode, show_next, what_blocks
     from herorun.runs import open_run
 
     def show_request(request: str) -> None:
@@ -74,37 +72,53 @@ def command(
             f"already running: {', '.join(map(output.clean, outcome.running))}", style="bold red"
         )
         return outcome.exit_code
-    open_ones = [
-        f.as_json() for f in outcome.preflight.report.entries if f.outcome in ("fail", "unknown")
-    ]
-    if outcome.launched is None or outcome.preflight.policy:
-        show_by_mode(page, outcome.preflight, open_ones)
+    _show_gate(page, opened, outcome, "nothing was adopted" if adopt else "nothing was submitted")
     if outcome.launched is None:
-        nothing_done = "nothing was adopted" if adopt else "nothing was submitted"
-        output.show_verdict(
-            page,
-            outcome.preflight.verdict.value,
-            f"{outcome.preflight.report.tally}; {nothing_done}",
-        )
-        show_next(page, what_blocks(outcome.preflight, f"herorun launch {opened.slug}"))
         return outcome.exit_code
-    did = "adopted as" if adopt else "launched"
-    page.print(f"{did} {outcome.launched.instance}: job {outcome.launched.job}", style="bold green")
-    _show_launched(page, opened, outcome, outcome.launched.plan_digest)
-    if no_babysit and not opened.contract.babysit.declined and not watched_elsewhere(opened):
-        folder_options = [] if start == "." else ["-C", start]
-        page.print("Watch it with:")
-        page.print(f"  {join(['herorun', *folder_options, 'babysit', run])}", soft_wrap=True)
+    _show_launched(page, opened, outcome, "adopted as" if adopt else "launched")
+    if no_babysit:
+        _show_babysit_command(page, opened, start, run)
     return outcome.exit_code
 
 
-def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", plan: str) -> None:
-    """Below the first line, which names the job."""
+def _show_gate(page: Any, run: "Run", outcome: "LaunchOutcome", nothing_done: str) -> None:
+    """What blocks the launch, or would block it under another `[policy] mode`."""
+    from herorun import output
+    from herorun.output.findings import show_by_mode, show_next, what_blocks
+
+    preflight = outcome.preflight
+    open_ones = [f.as_json() for f in preflight.report.entries if f.outcome in ("fail", "unknown")]
+    if outcome.launched is None or preflight.policy:
+        show_by_mode(page, preflight, open_ones)
+    if outcome.launched is None:
+        output.show_verdict(
+            page, preflight.verdict.value, f"{preflight.report.tally}; {nothing_done}"
+        )
+        show_next(page, what_blocks(preflight, f"herorun launch {run.slug}"))
+
+
+def _show_babysit_command(page: Any, opened: "Run", start: str, run: str) -> None:
+    """What a person types to watch the run, where somebody must."""
+    from shlex import join
+
+    from herorun.operations.launch.launch import watched_elsewhere
+
+    if opened.contract.babysit.declined or watched_elsewhere(opened):
+        return
+    folder_options = [] if start == "." else ["-C", start]
+    page.print("Watch it with:")
+    page.print(f"  {join(['herorun', *folder_options, 'babysit', run])}", soft_wrap=True)
+
+
+def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", did: str) -> None:
+    """The job, and where what belongs to it is."""
     from herorun.output import hang, shortened
 
+    assert outcome.launched is not None
+    page.print(f"{did} {outcome.launched.instance}: job {outcome.launched.job}", style="bold green")
     for message in outcome.not_proved:
         hang(page, "  not proved ", message, "yellow", "yellow")
-    hang(page, "  plan       ", shortened(plan))
+    hang(page, "  plan       ", shortened(outcome.launched.plan_digest))
     if outcome.log:
         hang(page, "  log        ", outcome.log)
     hang(page, "  record     ", f"{run.record.branch} at {shortened(run.record.tip or '')}")

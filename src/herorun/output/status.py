@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -41,32 +41,38 @@ def show_tick(slug: str, tick: Any) -> None:
         f"{at}{slug}: {document['run']}, monitor {document['monitor']}, "
         f"{format_steps(document['progress'])}",
     )
-    for gap in document["unread"]:
-        _line(out, TICK, f"  not read {clean(format_gap(gap))}; retried at the next tick")
-    for missing in document["missing_evidence"]:
-        _line(out, TICK, f"  missing  {_missing_evidence(missing)}")
-    for alert in document["alerts"]:
-        _line(
-            out,
-            TICK,
-            f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: "
-            f"{clean(alert['message'])}{_next_action(alert)}",
-        )
-    for note in _ended_note(document, slug):
-        _line(out, TICK, f"  note     {note}")
-    for action in document["actions"]:
-        how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
-        name = ACTION_NAMES.get(action["action"], action["action"])
-        _line(out, TICK, f"  {name:<8} {clean(action['title'])}: {how}")
-    for other in document["other_jobs"]:
-        _line(out, TICK, f"  other    {_other(other)}")
-    for problem in tick.doubts:
-        _line(out, TICK, f"  unknown  {clean(problem)}")
+    for line in _tick_lines(slug, document, tick.doubts):
+        _line(out, TICK, line)
     if tick.push:
         _line(
             out, TICK, f"  the record is not pushed: {clean(tick.push)}; retried at the next tick"
         )
     sys.stdout.flush()
+
+
+def _tick_lines(slug: str, document: Mapping[str, Any], doubts: Iterable[str]) -> Iterator[str]:
+    """Below the line of the run: what could not be read, each alert, each action, what is in
+    doubt.
+    """
+    for gap in document["unread"]:
+        yield f"  not read {clean(format_gap(gap))}; retried at the next tick"
+    for missing in document["missing_evidence"]:
+        yield f"  missing  {_missing_evidence(missing)}"
+    for alert in document["alerts"]:
+        yield (
+            f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: "
+            f"{clean(alert['message'])}{_next_action(alert)}"
+        )
+    for note in _ended_note(document, slug):
+        yield f"  note     {note}"
+    for action in document["actions"]:
+        how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
+        name = ACTION_NAMES.get(action["action"], action["action"])
+        yield f"  {name:<8} {clean(action['title'])}: {how}"
+    for other in document["other_jobs"]:
+        yield f"  other    {_other(other)}"
+    for problem in doubts:
+        yield f"  unknown  {clean(problem)}"
 
 
 def _is_calm(document: dict[str, Any], tick: Any) -> bool:

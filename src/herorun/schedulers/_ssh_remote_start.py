@@ -151,36 +151,13 @@ def _write_remote_file(path: str, data: bytes) -> None:
 def _start_detached(order: dict[str, Any], secrets: dict[str, str]) -> str:
     """Under tmux, else in a session of its own; either outlives the connection. How, comes back."""
     folder, name = order["folder"], order["request"]["instance"]
-    base = {
-        key: value
-        for key, value in os.environ.items()
-        if key != _NOT_PASSED_ON
-        and any(fnmatch.fnmatchcase(key, glob) for glob in order["machine"])
-    }
-    inner = {
-        "order": {
-            "request": order["request"],
-            "folder": os.path.join(folder, name),
-            "argv": order["request"]["argv"],
-            "cwd": os.path.join(order["request"]["code"], order["request"]["cwd"]),
-            "grace": order["grace"],
-        },
-        "lock": os.path.join(folder, f"{name}.lock"),
-        "environment": {**base, "PYTHONUNBUFFERED": "1", **order["environment"], **secrets},
-    }
+    base = _machine_environment(order["machine"])
     private = os.path.join(folder, f".{name}.{os.getpid()}.start")
-    _write_remote_file(private, json.dumps(inner).encode("ascii"))
+    start = _supervisor_start(order, {**base, "PYTHONUNBUFFERED": "1"}, secrets)
+    _write_remote_file(private, json.dumps(start).encode("ascii"))
     try:
-        argv = [
-            sys.executable,
-            "-I",
-            "-S",
-            "-B",
-            "-X",
-            "utf8",
-            _installed(folder, order["programs"]),
-            private,
-        ]
+        python = [sys.executable, "-I", "-S", "-B", "-X", "utf8"]
+        argv = [*python, _installed(folder, order["programs"]), private]
         how = (
             _under_tmux(order["tmux"], name, argv, base)
             if order["tmux"]
@@ -189,21 +166,53 @@ def _start_detached(order: dict[str, Any], secrets: dict[str, str]) -> str:
         if not how:
             how = "in a session of its own, without tmux"
         if not how.startswith("under"):
-            nothing = subprocess.DEVNULL
-            subprocess.Popen(
-                argv,
-                stdin=nothing,
-                stdout=nothing,
-                stderr=nothing,
-                cwd="/",
-                env=base,
-                start_new_session=True,
-            )
+            _start_session(argv, base)
         _await_taken(private, os.path.join(folder, name), time.monotonic() + order["within"])
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(private)
     return how
+
+
+def _machine_environment(globs: list[str]) -> dict[str, str]:
+    """The variables of this machine that the job may see, by the globs of their names."""
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if key != _NOT_PASSED_ON and any(fnmatch.fnmatchcase(key, glob) for glob in globs)
+    }
+
+
+def _supervisor_start(
+    order: dict[str, Any], base: dict[str, str], secrets: dict[str, str]
+) -> dict[str, Any]:
+    """What the supervisor reads when it starts."""
+    folder, request = order["folder"], order["request"]
+    return {
+        "order": {
+            "request": request,
+            "folder": os.path.join(folder, request["instance"]),
+            "argv": request["argv"],
+            "cwd": os.path.join(request["code"], request["cwd"]),
+            "grace": order["grace"],
+        },
+        "lock": os.path.join(folder, f"{request['instance']}.lock"),
+        "environment": {**base, **order["environment"], **secrets},
+    }
+
+
+def _start_session(argv: list[str], env: dict[str, str]) -> None:
+    """A process in a session of its own, without this connection's input and output."""
+    nothing = subprocess.DEVNULL
+    subprocess.Popen(
+        argv,
+        stdin=nothing,
+        stdout=nothing,
+        stderr=nothing,
+        cwd="/",
+        env=env,
+        start_new_session=True,
+    )
 
 
 def _under_tmux(socket: str, name: str, argv: list[str], env: dict[str, str]) -> str:

@@ -101,12 +101,7 @@ def tick(
     step = _step_of_metrics(evidence)
     moment = Moment(now, rules.policy.cadence, step, ledger.instance, case.live)
     muted = muted_topics(evidence, findings, checks)
-    ended = _left_unresolved(alerts, ledger, findings, checks)
-    if _has_ended(evidence):
-        alerts, unresolved = ended_unresolved(alerts, findings, checks)
-        ended = (*ended, *unresolved)
-    late_resolved = resolved_late((*ledger.ended, *ended), findings)
-    ended = tuple(alert for alert in ended if alert.id not in late_resolved)
+    alerts, ended, late_resolved = _end_alerts(alerts, ledger, evidence, findings, checks)
     numeric = numeric_stretches(evidence, findings, checks)
     advanced = advance(alerts, findings, checks, moment, muted, numeric)
     advanced, unjudged = no_longer_judged(advanced, findings, moment)
@@ -143,6 +138,25 @@ def tick(
         quiet_every=rules.policy.quiet_every,
         ended=ended,
     )
+
+
+def _end_alerts(
+    alerts: Mapping[AlertId, Alert],
+    ledger: Ledger,
+    evidence: Evidence,
+    findings: Sequence[Finding],
+    checks: Mapping[str, Check],
+) -> tuple[Mapping[AlertId, Alert], tuple[Alert, ...], dict[AlertId, Alert]]:
+    """The alerts that go on; those that end unresolved, because their instance ended or another
+    one was launched; and of these, now or before, those that late evidence resolves.
+    """
+    ended = _left_unresolved(alerts, ledger, findings, checks)
+    if _has_ended(evidence):
+        alerts, unresolved = ended_unresolved(alerts, findings, checks)
+        ended = (*ended, *unresolved)
+    late_resolved = resolved_late((*ledger.ended, *ended), findings)
+    ended = tuple(alert for alert in ended if alert.id not in late_resolved)
+    return alerts, ended, late_resolved
 
 
 def _left_unresolved(

@@ -67,24 +67,14 @@ def _remember(memory: Memory, event: Event) -> Memory:
         case Launched():
             return _apply_launched(memory, event)
         case CheckedIn():
-            ours = memory.current is not None and memory.current.name == event.instance
-            starts = (
-                (*memory.starts, (event.at, event.attempt))[-MOST_STARTS:]
-                if ours
-                else memory.starts
-            )
-            restarts = memory.restarts
-            if ours and event.attempt > 1 and event.written:
-                restarts = (*restarts, (event.written, event.attempt))[-MOST_STARTS:]
-            checked_in = memory.checked_in | {event.instance}
-            return replace(memory, checked_in=checked_in, starts=starts, restarts=restarts)
+            return _apply_checked_in(memory, event)
         case Observed():
             judge = memory.judge.ticked(event.version)
             return replace(memory, judge=judge, rows=event.rows or memory.rows)
         case Replayed():
             return replace(memory, judge=memory.judge.judged_again(event))
         case Decided():
-            return _ticked(memory, event)
+            return _apply_decided(memory, event)
         case Intended():
             return replace(memory, intended={**memory.intended, event.key: event})
         case Done():
@@ -99,7 +89,7 @@ def _remember(memory: Memory, event: Event) -> Memory:
         case Noted() if event.caveat:
             return replace(memory, caveats=(*memory.caveats, event.caveat))
         case Ordered():
-            return _ordered(memory, event)
+            return _apply_ordered(memory, event)
         case HandedOff():
             return replace(memory, handed=event)
         case Leased():
@@ -115,6 +105,18 @@ def _remember(memory: Memory, event: Event) -> Memory:
             return memory
 
 
+def _apply_checked_in(memory: Memory, event: CheckedIn) -> Memory:
+    """The starts and restarts are those of the current instance alone."""
+    checked_in = memory.checked_in | {event.instance}
+    if memory.current is None or memory.current.name != event.instance:
+        return replace(memory, checked_in=checked_in)
+    restarts = memory.restarts
+    if event.attempt > 1 and event.written:
+        restarts = (*restarts, (event.written, event.attempt))[-MOST_STARTS:]
+    starts = (*memory.starts, (event.at, event.attempt))[-MOST_STARTS:]
+    return replace(memory, checked_in=checked_in, starts=starts, restarts=restarts)
+
+
 def _set_right(memory: Memory, at: datetime) -> Memory:
     """What a clock that was ahead has dated, once a decision of this moment shows that it was."""
     before = memory.leaps.last_right(at)
@@ -128,7 +130,7 @@ def _set_right(memory: Memory, at: datetime) -> Memory:
     )
 
 
-def _ticked(memory: Memory, event: Decided) -> Memory:
+def _apply_decided(memory: Memory, event: Decided) -> Memory:
     memory = _set_right(memory, event.at)
     open_alerts = {
         a.id: a for a in event.alerts if a.state in (AlertState.PENDING, AlertState.FIRING)
@@ -171,23 +173,7 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
 
 def _apply_launched(memory: Memory, event: Launched) -> Memory:
     launching = memory.launchings.get(event.instance)
-    instance = Instance(
-        name=event.instance,
-        number=event.number,
-        job=event.job,
-        plan_digest=event.plan_digest,
-        output_root=event.output_root,
-        started=event.at,
-        commit=event.commit,
-        babysitter=event.babysitter,
-        temporary_root=plan_value(launching.plan, "temporary_root") if launching else None,
-        intended=((launching.adopts and launching.adopts.since) or launching.at)
-        if launching
-        else None,
-        start=start_step(launching) if launching and not launching.adopts else None,
-        rows=memory.rows,
-        counted=memory.current is not None and memory.current.name in memory.ends,
-    )
+    instance = _launched_instance(memory, event, launching)
     new_caveats = [_unverified(event)] if launching and launching.adopts else []
     ending = memory.endings.get(event.relaunch_of)
     cause = ending.cause if ending else Cause.UNKNOWN
@@ -217,6 +203,27 @@ def _apply_launched(memory: Memory, event: Launched) -> Memory:
     )
 
 
+def _launched_instance(memory: Memory, event: Launched, launching: Launching | None) -> Instance:
+    """`launching` is its intent; None in a record that begins after that."""
+    return Instance(
+        name=event.instance,
+        number=event.number,
+        job=event.job,
+        plan_digest=event.plan_digest,
+        output_root=event.output_root,
+        started=event.at,
+        commit=event.commit,
+        babysitter=event.babysitter,
+        temporary_root=plan_value(launching.plan, "temporary_root") if launching else None,
+        intended=((launching.adopts and launching.adopts.since) or launching.at)
+        if launching
+        else None,
+        start=start_step(launching) if launching and not launching.adopts else None,
+        rows=memory.rows,
+        counted=memory.current is not None and memory.current.name in memory.ends,
+    )
+
+
 def _unverified(event: Launched) -> str:
     """What the seal must say of an adopted instance, whatever came after it."""
     return (
@@ -225,7 +232,7 @@ def _unverified(event: Launched) -> str:
     )
 
 
-def _ordered(memory: Memory, event: Ordered) -> Memory:
+def _apply_ordered(memory: Memory, event: Ordered) -> Memory:
     memory = replace(memory, orders=(*memory.orders, event))
     match event.word:
         case Word.ACK:

@@ -61,19 +61,11 @@ def entry_of(event: Event) -> tuple[str, str] | None:
     """Which section an event belongs to, and its entry; None for what only the machine needs."""
     match event:
         case Launched():
-            return (
-                INSTANCES,
-                (
-                    f"{headline(event.at, event.instance)}\n\n"
-                    f"{bullets(event.entry, _instance_names(event.entry))}"
-                ),
-            )
+            lines = bullets(event.entry, _instance_names(event.entry))
+            return INSTANCES, f"{headline(event.at, event.instance)}\n\n{lines}"
         case Amended():
-            lines = {name: one_line(text) for name, text in event.lines.items()}
-            return (
-                CONTRACT,
-                f"{headline(event.at, f'amended by {event.instance}')}\n\n{bullets(lines)}",
-            )
+            title = headline(event.at, f"amended by {event.instance}")
+            return CONTRACT, f"{title}\n\n{bullets(_one_line_each(event.lines))}"
         case Launching():
             return _event(event.at, f"{event.instance} requested", _launching_lines(event))
         case CheckedIn():
@@ -81,28 +73,27 @@ def entry_of(event: Event) -> tuple[str, str] | None:
         case Decided() if event.summary:
             return _event(event.at, "all quiet", _quiet_lines(event))
         case Done() if event.title:
-            return _event(event.at, event.title, {k: one_line(v) for k, v in event.lines.items()})
+            return _event(event.at, event.title, _one_line_each(event.lines))
         case Failed():
             return _event(event.at, "action failed", _failure_lines(event))
         case Noted():
-            lines = {k: one_line(v) for k, v in event.lines.items()}
-            if event.caveat:
-                lines["Caveat"] = one_line(event.caveat)
-            return _event(event.at, event.title, lines | {"By": one_line(event.by)})
+            caveat = {"Caveat": event.caveat} if event.caveat else {}
+            facts = _one_line_each({**event.lines, **caveat, "By": event.by})
+            return _event(event.at, event.title, facts)
         case Ordered():
             return _event(event.at, f"{event.word} by {event.by}", _order_lines(event))
         case HandedOff():
-            facts = {k: one_line(v) for k, v in event.facts.items()}
-            return _event(event.at, f"handed off to {event.to}", facts)
+            return _event(event.at, f"handed off to {event.to}", _one_line_each(event.facts))
         case Sealed():
-            facts = {k: one_line(v) for k, v in event.lines.items()}
-            title = headline(event.at, f"sealed as {event.tag}")
-            return (
-                EVENTS,
-                f"{title}\n\n{bullets(facts, EVENT_LINES + for_tracker(SEAL_FURTHER, facts))}",
-            )
+            facts, title = _one_line_each(event.lines), headline(event.at, f"sealed as {event.tag}")
+            lines = bullets(facts, EVENT_LINES + for_tracker(SEAL_FURTHER, facts))
+            return EVENTS, f"{title}\n\n{lines}"
         case _:
             return None
+
+
+def _one_line_each(lines: Mapping[str, str]) -> dict[str, str]:
+    return {name: one_line(text) for name, text in lines.items()}
 
 
 def _instance_names(entry: Mapping[str, str]) -> tuple[str, ...]:

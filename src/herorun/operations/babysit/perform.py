@@ -103,31 +103,24 @@ def _intend_action(
 
     match action:
         case Tell(key, title, why, edits, own_comment, about):
-            lines = {"Status": title, "Evidence": why, "Decision": "notify", "Next": "continue"}
             intent = post_intent(
                 run=run,
                 key=key,
                 title=title,
                 why=f"{worded(why)}{_note_of(about, proposer)}",
-                lines=lines,
+                lines=_entry_lines(title, why, "notify", "continue"),
                 at=at,
                 edits=edits,
                 own_comment=own_comment,
             )
             return with_pictures(run, intent) if is_digest(key) else intent
         case Escalate(key=key, title=title, why=why, edits=edits, reason=reason):
-            lines = {
-                "Status": title,
-                "Evidence": why,
-                "Decision": f"ask {run.dri}: {reason}",
-                "Next": "a person decides",
-            }
             return post_intent(
                 run=run,
                 key=key,
                 title=f"Escalation: {title}",
                 why=f"{worded(why)}\n\n{_question(run, action, proposer)}",
-                lines=lines,
+                lines=_entry_lines(title, why, f"ask {run.dri}: {reason}", "a person decides"),
                 at=at,
                 edits=edits,
             )
@@ -138,6 +131,11 @@ def _intend_action(
                 attempt=run.record.memory().attempt(action.key),
                 what=reason_of(action)[0],
             )
+
+
+def _entry_lines(status: str, evidence: str, decision: str, following: str) -> dict[str, str]:
+    """The lines of an action's entry in the logbook."""
+    return {"Status": status, "Evidence": evidence, "Decision": decision, "Next": following}
 
 
 def _question(run: MonitoredRun, action: Escalate, proposer: Proposer | None) -> str:
@@ -242,12 +240,7 @@ def stop_once(run: MonitoredRun, intended: Intended, instance: str, why: str) ->
 
 def stopped(intended: Intended, instance: str, why: str) -> Done:
     """The outcome of a stop, with its entry in the logbook."""
-    lines = {
-        "Status": f"{instance} told to stop",
-        "Evidence": why,
-        "Decision": "stop",
-        "Next": "confirm the end",
-    }
+    lines = _entry_lines(f"{instance} told to stop", why, "stop", "confirm the end")
     return Done(now(), intended.key, intended.attempt, f"{instance} stopped", lines)
 
 

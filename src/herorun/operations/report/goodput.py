@@ -76,26 +76,8 @@ def _goodput_lines(totals: GoodputTotals, slug: str) -> list[str]:
         f"{count(totals.instances, 'instance')}, {count(totals.max_step, 'step')}",
         f"effective training time: {_percent(totals.productive_fraction)}",
     ]
-    for state in WallTimeState:
-        if totals.states[state]:
-            hours = (totals.accelerator_hours or {}).get(state)
-            cost = f"  {hours:,.1f} accelerator-hours" if hours else ""
-            share = totals.states[state] / totals.wall_seconds if totals.wall_seconds else 0
-            lines.append(
-                f"  {state:<11} {format_span(totals.states[state]):>10}  {share:6.1%}{cost}"
-            )
-    lost_text = f"{count(totals.lost_steps, 'step')} lost to restarts"
-    lines.append(
-        lost_text
-        + (
-            f"; unknown for {count(totals.unknown_losses, 'restart')}"
-            if totals.unknown_losses
-            else ""
-        )
-    )
-    ends = ", ".join(f"{count} {cause}" for cause, count in totals.interruptions.items())
-    mean = f"; {format_span(totals.mtbf)} between failures" if totals.mtbf else ""
-    lines.append(f"interruptions: {ends or 'none'}{mean}")
+    lines += [_state_line(totals, state) for state in WallTimeState if totals.states[state]]
+    lines += [_loss_line(totals), _interruption_line(totals)]
     if totals.total_accelerator_hours.min is not None:
         money = f"; cost: {_span(totals.cost)}" if totals.cost.min is not None else ""
         lines.append(f"accelerator-hours: {_span(totals.total_accelerator_hours)}{money}")
@@ -109,6 +91,27 @@ def _goodput_lines(totals: GoodputTotals, slug: str) -> list[str]:
         )
     ]
     return [*lines, *(f"note: {note}" for note in totals.notes)]
+
+
+def _state_line(totals: GoodputTotals, state: WallTimeState) -> str:
+    """The time in one state, its share, and its accelerator-hours where these are known."""
+    hours = (totals.accelerator_hours or {}).get(state)
+    cost = f"  {hours:,.1f} accelerator-hours" if hours else ""
+    share = totals.states[state] / totals.wall_seconds if totals.wall_seconds else 0
+    return f"  {state:<11} {format_span(totals.states[state]):>10}  {share:6.1%}{cost}"
+
+
+def _loss_line(totals: GoodputTotals) -> str:
+    lost_text = f"{count(totals.lost_steps, 'step')} lost to restarts"
+    if totals.unknown_losses:
+        return f"{lost_text}; unknown for {count(totals.unknown_losses, 'restart')}"
+    return lost_text
+
+
+def _interruption_line(totals: GoodputTotals) -> str:
+    ends = ", ".join(f"{number} {cause}" for cause, number in totals.interruptions.items())
+    mean = f"; {format_span(totals.mtbf)} between failures" if totals.mtbf else ""
+    return f"interruptions: {ends or 'none'}{mean}"
 
 
 def _percent(span: Range) -> str:

@@ -22,6 +22,7 @@ from herorun.core.report.annotations import (
 )
 from herorun.core.report.eta import eta
 from herorun.core.report.text import readable, readable_tree
+from herorun.core.run_summary import RunSummary
 from herorun.gather import gather
 from herorun.operations.health.evaluate import READ_DEADLINE
 from herorun.operations.metrics.charts import (
@@ -88,11 +89,7 @@ def report_of(run: Run, drift: str = "") -> RunReport:
         evidence = _gather_report(run, memory)
     events = [line.event for line in run.record.lines()]
     rows = _load_rows(run, events, _none_yet(evidence, memory))
-    resolved = final_step(memory)
-    final = resolved.value if isinstance(resolved, FinalStep) else None
-    step = _completed_steps(evidence, rows.beats, memory)
-    if memory.sealed:
-        step, final = summary.step if summary.step is not None else step, summary.final_step
+    step, final = _progress_of(memory, evidence, rows.beats, summary)
     fired = incidents(events)
     account = Account(run, goodput(events, rows.beats, run.contract.budget.rate, rows.notes))
     document = ReportDocument(
@@ -133,6 +130,17 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     shown_document = readable_tree(document.as_json())
     axes = axes_of(run.contract, memory.launchings.values(), rows.beats)
     return RunReport(shown_document, rows.charts, lines, _logbook(run), rows.blind, axes)
+
+
+def _progress_of(
+    memory: Memory, evidence: Evidence, beats: Sequence[Beat], summary: RunSummary
+) -> tuple[int | None, int | None]:
+    """The step that was reached and the planned final one; of a sealed run, what its seal says."""
+    step = _completed_steps(evidence, beats, memory)
+    if memory.sealed:
+        return summary.step if summary.step is not None else step, summary.final_step
+    resolved = final_step(memory)
+    return step, resolved.value if isinstance(resolved, FinalStep) else None
 
 
 def _gather_report(run: Run, memory: Memory) -> Evidence:

@@ -103,48 +103,66 @@ def read_output(text: str) -> LauncherOutput:
 
 
 def _read_launcher_line(output: LauncherOutput, line: str) -> LauncherOutput:
-    if match := _EXPERIMENT.search(line):
-        name = next(part for part in match.groups() if part)
-        output = (
-            replace(output, statuses=())
-            if line.lstrip().startswith("Experiment Status for")
-            else output
-        )
-        output = _add_event(
-            replace(output, experiment=name), f"experiment {name}", output.experiment != name
-        )
-    if match := _SLURM.search(line):
-        number = next(part for part in match.groups() if part)
-        new = number not in output.slurm
-        output = replace(output, slurm=(*output.slurm, number) if new else output.slurm)
-        output = _add_event(output, f"Slurm job {number}", new)
-    if match := _IMPORT.search(line):
-        output = _add_event(
-            replace(output, container=match[0]), "the container is imported", not output.container
-        )
-    if _CALIBRATED.search(line):
-        output = _add_event(
-            replace(output, calibration="complete"),
-            "calibration complete",
-            output.calibration != "complete",
-        )
-    elif match := _CALIBRATION.search(line):
-        share = f"{match[1]}/{match[2]}" if match[1] else f"{match[3]} %"
-        output = _add_event(
-            replace(output, calibration=share), "calibration began", not output.calibration
-        )
-    if match := _EXPORT.search(line):
-        path = match[1].rstrip(".,;)")
-        output = _add_event(
-            replace(output, export=path),
-            f"the checkpoint is exported to {path}",
-            output.export != path,
-        )
+    readers = (_read_experiment, _read_slurm_job, _read_import, _read_calibration, _read_export)
+    for reader in readers:
+        output = reader(output, line)
     if match := _STATUS.search(line):
         output = replace(output, statuses=(*output.statuses, match[1]))
     if not output.failed and _FAILURE.search(line):
         output = replace(output, failed=line.strip()[:200])
     return output
+
+
+def _read_experiment(output: LauncherOutput, line: str) -> LauncherOutput:
+    """A new table of an experiment's status replaces the one before."""
+    match = _EXPERIMENT.search(line)
+    if not match:
+        return output
+    name = next(part for part in match.groups() if part)
+    if line.lstrip().startswith("Experiment Status for"):
+        output = replace(output, statuses=())
+    is_new = output.experiment != name
+    return _add_event(replace(output, experiment=name), f"experiment {name}", is_new)
+
+
+def _read_slurm_job(output: LauncherOutput, line: str) -> LauncherOutput:
+    match = _SLURM.search(line)
+    if not match:
+        return output
+    number = next(part for part in match.groups() if part)
+    is_new = number not in output.slurm
+    output = replace(output, slurm=(*output.slurm, number) if is_new else output.slurm)
+    return _add_event(output, f"Slurm job {number}", is_new)
+
+
+def _read_import(output: LauncherOutput, line: str) -> LauncherOutput:
+    match = _IMPORT.search(line)
+    if not match:
+        return output
+    is_new = not output.container
+    return _add_event(replace(output, container=match[0]), "the container is imported", is_new)
+
+
+def _read_calibration(output: LauncherOutput, line: str) -> LauncherOutput:
+    """How far it is, as `3/16` or `40 %`, until a line says that it is complete."""
+    if _CALIBRATED.search(line):
+        is_new = output.calibration != "complete"
+        return _add_event(replace(output, calibration="complete"), "calibration complete", is_new)
+    match = _CALIBRATION.search(line)
+    if not match:
+        return output
+    share = f"{match[1]}/{match[2]}" if match[1] else f"{match[3]} %"
+    is_new = not output.calibration
+    return _add_event(replace(output, calibration=share), "calibration began", is_new)
+
+
+def _read_export(output: LauncherOutput, line: str) -> LauncherOutput:
+    match = _EXPORT.search(line)
+    if not match:
+        return output
+    path = match[1].rstrip(".,;)")
+    is_new = output.export != path
+    return _add_event(replace(output, export=path), f"the checkpoint is exported to {path}", is_new)
 
 
 def _add_event(output: LauncherOutput, message: str, new: bool) -> LauncherOutput:
