@@ -54,18 +54,31 @@ def test_one_line_a_file_for_people(log: Path, capsys: pytest.CaptureFixture[str
     assert second == f"{bug}: code-bug-small at a.py:7, line 4: NameError: x"
 
 
-@pytest.mark.parametrize("text", ["step 1 loss 2.0\n", "", "Killed\n", "KeyboardInterrupt\n"])
-def test_no_failure_that_the_log_explains(log: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("step 1 loss 2.0\n", 0), ("", 3), ("Killed\n", 3), ("KeyboardInterrupt\n", 0)],
+)
+def test_no_failure_that_the_log_explains(log: Path, text: str, code: int) -> None:
     log.write_text(text)
-    assert run(["triage", str(log)]) == 0
+    assert run(["triage", str(log)]) == code
 
 
 def test_an_exit_code_is_evidence(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log.write_text("step 1\n")
     assert run(["triage", str(log), "--exit-code", "78", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["files"][0]["class"] == "refused"
-    assert run(["triage", str(log), "--exit-code", "-9"]) == 0
+    assert run(["triage", str(log), "--exit-code", "-9"]) == 3
     assert run(["triage", str(log), "--exit-code", "0"]) == 0
+
+
+@pytest.mark.parametrize("exit_code", ["1", "137", "139"])
+def test_nobody_reads_no_failure_of_a_job_that_failed(
+    log: Path, exit_code: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither by its words nor by its exit code."""
+    log.write_text("step 1\n")
+    assert run(["triage", str(log), "--exit-code", exit_code]) != 0
+    assert not mentions(capsys.readouterr().out, "no failure")
 
 
 def test_standard_input(
@@ -131,7 +144,7 @@ def test_what_is_no_text_is_not_called_benign(
     log: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log.write_bytes(bytes(range(256)) * 400)
-    assert run(["triage", str(log), "--json"]) == 0
+    assert run(["triage", str(log), "--json"]) == 3
     (told,) = json.loads(capsys.readouterr().out)["files"]
     assert told["class"] == "unknown" and "no text" in told["advice"]
 
@@ -141,7 +154,7 @@ def test_a_document_that_speaks_of_a_failure_is_no_log_of_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     (tmp_path / name).write_text("# It refuses with exit code 78: the code differs\n")
-    assert run(["triage", str(tmp_path / name), "--json"]) == 0
+    assert run(["triage", str(tmp_path / name), "--json"]) == 3
     (told,) = json.loads(capsys.readouterr().out)["files"]
     assert (told["class"], told["line"]) == ("unknown", None)
     assert "no log" in told["advice"]
@@ -157,7 +170,7 @@ def test_of_a_log_that_takes_too_long_the_end_is_read_and_nothing_good_is_said(
     monkeypatch.setattr(triage, "_BLOCK", 4_096)
     text = "".join(line.format(number) + "\n" for number in range(1_000))
     log.write_text(text)
-    assert run(["triage", str(log), "--json"]) == 0
+    assert run(["triage", str(log), "--json"]) == 3
     (told,) = json.loads(capsys.readouterr().out)["files"]
     assert (told["class"], told["needs_person"]) == ("unknown", True)
     assert mentions(told["advice"], "MiB", "middle")

@@ -43,7 +43,8 @@ def command(
 
     A log that takes more than a minute is cut to its start and end, and the answer says so.
 
-    Exit code 1: a failure was found. 0: none was found, or none that the log explains.
+    Exit code 0: the log was read and nothing in it failed. 1: a failure was found. 3: the cause is unknown, because
+    the log does not say why the job failed, or could not be read as a log.
 
     \b
     Example:
@@ -52,7 +53,7 @@ def command(
       herorun triage my-run
     """
     from herorun import output, signatures
-    from herorun.core.triage.classes import QUIET
+    from herorun.core.triage.classes import QUIET, FailureClass
     from herorun.schemas.judged import TriageDocument
 
     catalogue = signatures.with_own(*(Path(start, name) for name in own))
@@ -62,11 +63,21 @@ def command(
     for failure in () if as_json else verdicts:
         where = f" at {failure.frame}" if failure.frame else ""
         line = f", line {failure.line}" if failure.line else ""
-        message = f"{failure.file}: {failure.class_}{where}{line}: {failure.excerpt or 'no failure found'}"
+        message = f"{failure.file}: {failure.class_}{where}{line}: {failure.excerpt or _without_line(failure)}"
         output.show_line(output.clean(message))
         if failure.advice:
             output.hang(output.console(), "    ", output.clean(failure.advice))
-    return int(any(failure.class_ not in QUIET for failure in verdicts))
+    classes = {failure.class_ for failure in verdicts}
+    return 1 if classes - QUIET else 3 if FailureClass.UNKNOWN in classes else 0
+
+
+def _without_line(failure: "Failure") -> str:
+    """What stands in the place of the line that explains it, where there is none."""
+    from herorun.core.triage.classes import QUIET, FailureClass
+
+    if failure.class_ == FailureClass.UNKNOWN:
+        return "no cause found"
+    return "no failure found" if failure.class_ in QUIET else "known by the exit code alone"
 
 
 def _triage_named(
