@@ -93,7 +93,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
 
     prune_plan = make_plan(watched_run(run, Path(start))[0], keep)
     if out:
-        write_plan(prune_plan, Path(out))
+        write_plan(prune_plan, Path(start, out))
     if as_json:
         output.show_json(CheckpointsPlan.of(prune_plan))
         return 0
@@ -159,7 +159,7 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     from herorun.operations.checkpoints.prune import prune as delete
     from herorun.runs import watched_run
 
-    prune_plan = read_plan(Path(file))
+    prune_plan = read_plan(Path(start, file))
     for victim in prune_plan.victims:
         click.echo(f"delete  {output.clean(victim.path)}, {format_size(victim.bytes)}", err=True)
     click.echo(

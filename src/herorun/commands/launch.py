@@ -55,7 +55,7 @@ def command(
         output.show_note("submitting", request)
 
     opened = open_run(run, Path(start))
-    reviewed = read_plan_file(Path(plan), opened.slug) if plan else None
+    reviewed = read_plan_file(Path(start, plan), opened.slug) if plan else None
     if adopt == "":
         raise WrongUse("--adopt needs the id of a job, as its scheduler names it.")
     outcome = launch(

@@ -50,7 +50,7 @@ def command(start: str, runs: tuple[str, ...], listen: str | None, textfile: str
         return _serve(exporter, listen)
     if textfile:
         try:
-            write_textfile(exporter, Path(textfile))
+            write_textfile(exporter, Path(start, textfile))
         except OSError as error:
             raise WrongUse(f"{textfile} could not be written: {error.strerror}.") from None
     else:

@@ -46,7 +46,8 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     if out:
         from herorun.operations.launch.plan_file import write_plan_file
 
-        write_plan_file(Path(out), opened.slug, answer)
+        if warning := write_plan_file(opened, Path(start, out), answer):
+            output.show_note(output.clean(warning))
     if as_json:
         output.show_json(answer.document())
     else:

@@ -253,14 +253,20 @@ class Run(MonitoredRun):
     def prepare(self) -> None:
         """Make the private state folder, invisible to git."""
         make_folders(self.state)
-        ignore = self.repository.main / ".herorun" / ".gitignore"
-        if not ignore.exists():
-            write_atomic(ignore, b"*\n", 0o644)
+        hide_from_git(self.repository.main / ".herorun")
         keep_reserve(self.repository.main / ".herorun" / "reserve")
         if (
             self.state.stat().st_dev != self.repository.common.stat().st_dev
         ):  # the record's disk has one of its own
             keep_reserve(self.repository.common / "herorun" / "reserve")
+
+
+def hide_from_git(folder: Path) -> None:
+    """Let git ignore a folder of ours and what is in it."""
+    make_folders(folder)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        write_atomic(ignore, b"*\n", 0o644)
 
 
 def log_of(run: Run, instance: str) -> str:

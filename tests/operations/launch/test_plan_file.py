@@ -278,3 +278,36 @@ def test_a_plan_with_a_masked_value_is_compared_as_it_is_shown(
     edit(plan, another_digest)
     assert mentions(refusal(story, capsys, plan, 1), "value", "masked")
     assert story.launch("--plan", str(review(story))) == 0
+
+
+# --- where it lies --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["linked work tree", "fresh clone"])
+def test_a_plan_in_the_state_folder_does_not_block_its_launch(story: Story, kind: str) -> None:
+    """Where the folder is new, and git was told to ignore it nowhere yet."""
+    assert story.init() == 0
+    other = story.clone("elsewhere")
+    work = other.work
+    if kind == "linked work tree":
+        git(work, "switch", "-q", "-c", "other")
+        work = other.home / "linked"
+        git(other.work, "worktree", "add", "-q", str(work), "main")
+    plan = ".herorun/plan.json"
+    assert story.herorun("-C", str(work), "preflight", SLUG, "--out", plan) == 0
+    assert git(work, "status", "--porcelain") == ""
+    assert story.herorun("-C", str(work), "launch", SLUG, "--no-babysit", "--plan", plan) == 0
+    Story(other.home).ended()
+
+
+def test_a_plan_that_would_block_its_own_launch_is_said_to(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert story.init() == 0
+    for name, blocks in (("plan.json", True), ("docs/plan.json", False)):
+        (story.work / name).parent.mkdir(exist_ok=True)
+        capsys.readouterr()
+        assert story.herorun("preflight", SLUG, "--out", name) == 0
+        assert mentions(capsys.readouterr().err, name, ".herorun/plan.json") == blocks
+        assert story.herorun("preflight", SLUG) == int(blocks)
+        (story.work / name).unlink()

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from herorun.core.canonical_json import canonical, digest
+from herorun.core.code.impact import impact_of
 from herorun.core.config.files import parse_json
+from herorun.core.contract import Impact
 from herorun.core.errors import Blocked, WrongUse, describe_error
 from herorun.core.evidence import (
     Checkpoints,
@@ -24,24 +26,47 @@ from herorun.core.journal import Memory
 from herorun.core.plan import PLAN_SCHEMA, Plan, moved
 from herorun.core.redaction.scrub import MASK, scrub, scrub_tree
 from herorun.operations.launch.preflight import PreflightOutcome, plan_json
+from herorun.runs import Run, hide_from_git
 from herorun.system.files import read_regular, write_atomic
 
 SCHEMA = 1
 LARGEST_PLAN = 64 << 20  # bytes: it holds the resolved config
 
 
-def write_plan_file(path: Path, slug: str, answer: PreflightOutcome) -> None:
-    """`WrongUse` where there is no plan to write."""
+def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> str:
+    """A warning if the file itself would block the launch, as a change of the work tree; empty if
+    it would not. `WrongUse` where there is no plan to write.
+    """
     if answer.plan is None:
         raise WrongUse(f"There is no plan to write to {path}: {answer.why}")
     document = {
         "schema": SCHEMA,
-        "run": slug,
+        "run": run.slug,
         "plan_digest": answer.plan.digest,
         "plan": plan_json(answer.plan),
         "seen": moving_evidence(answer),
     }
-    write_atomic(path.absolute(), (canonical(document) + "\n").encode(), 0o644)
+    ours, place = run.repository.top / ".herorun", path.resolve()
+    if ours in place.parents:  # of a linked work tree or a fresh clone, in which it is new
+        hide_from_git(ours)
+    write_atomic(place, (canonical(document) + "\n").encode(), 0o644)
+    if not _blocks_launch(run, place):
+        return ""
+    return (
+        f"git sees {path.name} as an uncommitted change, which blocks the launch: name "
+        f".herorun/{path.name} instead, or a file outside the repository"
+    )
+
+
+def _blocks_launch(run: Run, place: Path) -> bool:
+    """Whether a new file there is a change that `dirty-tree` fails for."""
+    if not place.is_relative_to(run.repository.top):
+        return False
+    name = place.relative_to(run.repository.top).as_posix()
+    if impact_of(name, run.contract.code.impact) is not Impact.BLOCK:
+        return False
+    changed = ("ls-files", "--others", "--modified", "--exclude-standard", "--", name)
+    return bool(run.repository.git(*changed).text)
 
 
 def moving_evidence(answer: PreflightOutcome) -> dict[str, Any]:
