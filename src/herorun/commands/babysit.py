@@ -1,9 +1,14 @@
 """`herorun babysit`."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from herorun.commands._adhoc import babysit_job, options, resumable
 from herorun.commands._options import only_run, runs_hint
+
+if TYPE_CHECKING:
+    from herorun.core.babysit.shard import Shard
 
 
 @click.command(short_help="Monitor runs; alert, relaunch and escalate by the contract.")
@@ -11,6 +16,11 @@ from herorun.commands._options import only_run, runs_hint
 @click.option("--once", is_flag=True, help="One tick of each run, for cron; exit with its verdict.")
 @click.option(
     "--all", "every_run", is_flag=True, help="Every launched and unsealed run of this repository."
+)
+@click.option(
+    "--shard",
+    metavar="K/N",
+    help="With --all: only the K-th of N shards, so that N processes share the runs.",
 )
 @click.option(
     "--json",
@@ -32,6 +42,7 @@ def command(
     runs: tuple[str, ...],
     once: bool,
     every_run: bool,
+    shard: str | None,
     as_json: bool,
     until: str | None,
     **job_options: str | None,
@@ -44,7 +55,8 @@ def command(
 
     Several runs share one process with a thread each, so a slow run does not delay the others. If monitoring of
     one ends unexpectedly, it restarts after a pause of up to a minute; a run without a tick for two cadences is a
-    critical alert. --all also includes runs that are launched or relaunched later. With --once the runs are
+    critical alert. --all also includes runs that are launched or relaunched later; --shard 2/5 takes the second of five
+    shares of them, by the name of the run. With --once the runs are
     checked one after another and their records pushed together; one that cannot be read does not stop the others.
     For several runs, or with --all, --once prints {"schema": 1, "runs": [{"slug", ...}]}, and a run that failed
     has "error".
@@ -67,6 +79,7 @@ def command(
     """
     from pathlib import Path
 
+    from herorun.core.babysit.shard import parse_shard
     from herorun.core.errors import WrongUse
     from herorun.operations.babysit.batch import slugs_to_watch
     from herorun.system.git import find_repository
@@ -81,7 +94,11 @@ def command(
         return babysit_job(start, job_options, once, as_json, until)
     if not runs and not every_run and (run := only_run(start)):
         runs = (run,)
-    names = [*runs, *(slugs_to_watch(find_repository(Path(start))) if every_run else [])]
+    if shard and not every_run:
+        raise WrongUse("--shard is a share of all runs: say --all too.")
+    share = parse_shard(shard or "1/1") if every_run else None
+    every = slugs_to_watch(find_repository(Path(start))) if share else []
+    names = [*runs, *(slug for slug in every if share and share.has(slug))]
     if not names:
         raise WrongUse(
             (
@@ -89,7 +106,7 @@ def command(
                 "without a contract say --job and --scheduler."
             )
             if not every_run
-            else "No run here is launched and unsealed."
+            else f"No run {f'of shard {share} ' if every else ''}is launched and unsealed here."
         )
     if once:
         return (
@@ -97,7 +114,7 @@ def command(
             if every_run or len(names) > 1
             else _tick_one(names[0], start, as_json)
         )
-    return _watch(names, start, as_json, until, every_run)
+    return _watch(names, start, as_json, until, share)
 
 
 def _tick_one(name: str, start: str, as_json: bool) -> int:
@@ -143,7 +160,9 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
     return worst(codes)
 
 
-def _watch(names: list[str], start: str, as_json: bool, until: str | None, every_run: bool) -> int:
+def _watch(
+    names: list[str], start: str, as_json: bool, until: str | None, shard: "Shard | None"
+) -> int:
     from pathlib import Path
 
     from herorun import output
@@ -171,7 +190,7 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
     from herorun.commands._restart import check_installation, restart_if_replaced
 
     same = check_installation(end)
-    if len(names) == 1 and not every_run:
+    if len(names) == 1 and not shard:
         with restart_if_replaced():
             return watch(names[0], Path(start), report, end, opened=watched_run, before_tick=same)
 
@@ -182,6 +201,6 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
 
     with restart_if_replaced():
         exit_codes = watch_all(
-            names, Path(start), report, report_unread, end, every=every_run, before_look=same
+            names, Path(start), report, report_unread, end, shard=shard, before_look=same
         )
         return worst(exit_codes)

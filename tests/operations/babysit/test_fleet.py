@@ -69,6 +69,25 @@ def test_both_are_watched_to_their_end_and_their_lines_do_not_mix(
 
 
 @pytest.mark.thorough
+def test_two_processes_share_them(two: Story, capsys: CAPTURE) -> None:
+    """`tiny` is in the second half of all runs, and `other` in the first."""
+    for shard, slug in (("1/2", OTHER), ("2/2", SLUG)):
+        capsys.readouterr()
+        assert two.herorun("babysit", "--all", "--shard", shard, "--once", "--json") in (0, 3)
+        assert [each["slug"] for each in json.loads(capsys.readouterr().out)["runs"]] == [slug]
+        assert two.herorun("babysit", "--all", "--shard", shard, "--until", "time=1s") in (0, 3)
+        assert is_watched_only(two, slug, capsys.readouterr().out)
+    assert two.herorun("babysit", "--all", "--shard", "2/3", "--once") in (0, 3)  # both
+    assert two.herorun("babysit", "--all", "--shard", "1/3", "--once") == 2  # none
+    assert two.herorun("babysit", SLUG, "--shard", "1/2", "--once") == 2
+
+
+def is_watched_only(two: Story, slug: str, out: str) -> bool:
+    other = OTHER if slug == SLUG else SLUG
+    return f"{slug}: " in out and f"{other}: " not in out
+
+
+@pytest.mark.thorough
 def test_one_tick_of_both_is_one_push(two: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     pushed: list[int] = []
     real = push.push_many

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from commands.answers import ask
+from herorun.core.babysit.shard import Shard
 from herorun.core.babysit.stop_condition import StopCondition
 from herorun.core.errors import CouldNotLook
 from herorun.operations.babysit import supervise, watchdog
@@ -31,10 +32,13 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(supervise, name, 0.05)
 
 
+ALL = Shard()
+
+
 class Watched:
     """A fleet of one story's runs, in a thread of its own."""
 
-    def __init__(self, story: Story, names: list[str], every: bool = True) -> None:
+    def __init__(self, story: Story, names: list[str], shard: Shard | None = ALL) -> None:
         self.said: list[str] = []
         self.ticks: list[str] = []
         self.fleet = Fleet(
@@ -43,7 +47,7 @@ class Watched:
             lambda slug, words: self.said.append(f"{slug}: {words}"),
             StopCondition(),
             SharedPolls(),
-            every,
+            shard,
         )
         for name in names:
             self.fleet.start(name)
@@ -132,8 +136,32 @@ def test_a_run_that_is_relaunched_after_its_watch_ended_is_taken_up_again(
     story.ended("tiny-2")
 
 
+@pytest.mark.parametrize(("shard", "is_taken_up"), [(Shard(2, 2), True), (Shard(1, 2), False)])
+def test_a_run_that_is_launched_meanwhile_is_taken_up_by_its_shard(
+    story: Story, watched: Begin, shard: Shard, is_taken_up: bool
+) -> None:
+    idle = threading.Event()
+    other = threading.Thread(target=idle.wait)
+    other.start()
+    fleet = watched(story, [], shard=shard)
+    fleet.fleet._tasks["other"] = supervise._Task("other", other)  # a run that is watched on and on
+    runner = threading.Thread(target=fleet._go)
+    runner.start()
+    story.launched(WAIT)
+    if is_taken_up:
+        eventually(lambda: fleet.ticks)
+    else:
+        assert not idle.wait(1.0)
+        assert not fleet.ticks and SLUG not in fleet.fleet._tasks
+    idle.set()
+    (story.data / "go").touch()
+    story.ended("tiny-1")
+    fleet.fleet.end()
+    runner.join(30)
+
+
 def test_a_name_that_is_no_run_is_told_of_and_left(story: Story, watched: Begin) -> None:
-    fleet = watched(story, ["nowhere"], every=False)
+    fleet = watched(story, ["nowhere"], shard=None)
     eventually(lambda: not fleet.fleet.lives(0.01))
     assert mentions(fleet.said[0], "contract") and fleet.fleet.codes == [2]
 

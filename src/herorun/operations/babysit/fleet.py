@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
+from herorun.core.babysit.shard import Shard
 from herorun.core.babysit.stop_condition import StopCondition
 from herorun.operations.babysit.batch import BatchResult, each
 from herorun.operations.babysit.loop import tick_once, unattended
@@ -26,17 +27,17 @@ def watch_all(
     report: Report,
     on_alarm: AlarmCallback,
     until: StopCondition,
-    every: bool = False,
+    shard: Shard | None = None,
     before_look: Callable[[], None] = lambda: None,
 ) -> list[int]:
     """Watch them until nothing is left to watch, and return their exit codes; `on_alarm` gets what
     ended a loop.
 
-    Whatever ends the loop of a run, the run is taken up again, for ever; `every` also takes up
-    those that are launched meanwhile. What a person named, and what cannot be a run, is told of and
+    Whatever ends the loop of a run, the run is taken up again, for ever; with a `shard` also those
+    of it that are launched meanwhile. What a person named, and what cannot be a run, is told of and
     left. What `before_look` raises ends all loops.
     """
-    fleet = Fleet(start, report, on_alarm, until, SharedPolls().expect(names, start), every)
+    fleet = Fleet(start, report, on_alarm, until, SharedPolls().expect(names, start), shard)
     with unattended(), _handle_end_request():
         try:
             for name in names:

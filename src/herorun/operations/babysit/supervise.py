@@ -14,6 +14,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
+from herorun.core.babysit.shard import Shard
 from herorun.core.babysit.stop_condition import StopCondition
 from herorun.core.errors import HandedOver, HerorunError, WrongUse, describe_error
 from herorun.core.lazy_dataclass import dataclass
@@ -79,9 +80,9 @@ class Fleet:
         on_alarm: AlarmCallback,
         until: StopCondition,
         polls: SharedPolls,
-        every: bool,
+        shard: Shard | None,
     ) -> None:
-        self._start, self._until, self._polls, self._every = start, until, polls, every
+        self._start, self._until, self._polls, self._shard = start, until, polls, shard
         self._speak, self._on_alarm = report, on_alarm
         self._tasks: dict[str, _Task] = {}  # by slug
         self._one_at_a_time = threading.Lock()
@@ -143,7 +144,7 @@ class Fleet:
                 task.thread.join(max(0.0, until - time.monotonic()))
 
     def _take_up(self) -> None:
-        """Those whose record has moved since their loop ended; with `every`, also those that are
+        """Those whose record has moved since their loop ended; of the shard, also those that are
         new.
         """
         repository = find_repository(self._start)
@@ -159,7 +160,7 @@ class Fleet:
                 and not self._tasks[slug].lives
                 and self._tasks[slug].ended_at != tip
             )
-            or (self._every and slug not in self._tasks)
+            or (self._shard and self._shard.has(slug) and slug not in self._tasks)
         }
         for slug in (
             sorted(changed_slugs & set(slugs_to_watch(repository))) if changed_slugs else ()
@@ -193,7 +194,7 @@ class Fleet:
     def _is_the_end(self, error: BaseException) -> bool:
         """It was handed over, or a person has named what is no run that can be watched."""
         wrong = isinstance(error, WrongUse) and not isinstance(error, LockHeld)
-        return isinstance(error, HandedOver) or (wrong and not self._every)
+        return isinstance(error, HandedOver) or (wrong and not self._shard)
 
     def _watch(self, task: _Task) -> int:
         def tick(run: Run, drift: str) -> TickOutcome:

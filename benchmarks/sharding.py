@@ -1,0 +1,49 @@
+"""Five thousand runs on one machine, a fifth of them in each of five processes, as with
+`herorun babysit --all --shard K/5`; beside a shell loop that asks for each of them.
+"""
+
+import multiprocessing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.fleet import BESIDE, a_fleet, looping, two_ticks_each
+from benchmarks.measures import memory
+from benchmarks.timing import Row, cpu_seconds, in_turns
+from herorun.core.babysit.shard import Shard
+
+RUNS, SHARDS = 5_000, 5
+
+
+class Watched(NamedTuple):
+    """What one process has done, and what it took."""
+
+    ticks: int
+    odd: tuple[str, ...]  # what was not as it should be, one text a tick
+    seconds: float  # of CPU, its programs included
+    memory: int  # bytes at most
+
+
+def rows(home: Path) -> Iterator[Row]:
+    work, slugs = a_fleet(home / "fleet", RUNS)
+    with multiprocessing.get_context("spawn").Pool(SHARDS) as processes:
+        shards = [Shard(number, SHARDS) for number in range(1, SHARDS + 1)]
+        shares = [[slug for slug in slugs if shard.has(slug)] for shard in shards]
+        watched = processes.starmap(watch, [(home / "fleet", work, share) for share in shares])
+    assert sum(each.ticks for each in watched) == 2 * RUNS, watched
+    assert not any(each.odd for each in watched), [each.odd[:1] for each in watched]
+    seconds = sum(each.seconds for each in watched) / 2
+    most = max(each.memory for each in watched) / 1e6
+    what = (
+        f"a tick of each of {RUNS:,} runs in {SHARDS} processes: {RUNS / seconds:.0f} a second of "
+        f"CPU, {most:.0f} MB at most in one"
+    )
+    loop = in_turns({"loop": looping(home / "fleet")}, 1, cpu_seconds)["loop"]
+    yield Row(what, seconds, BESIDE, loop)
+
+
+def watch(home: Path, work: Path, slugs: list[str]) -> Watched:
+    began = cpu_seconds()
+    ticks = two_ticks_each(home, work, slugs)
+    odd = tuple(text for text in ticks if text)
+    return Watched(len(ticks), odd, cpu_seconds() - began, memory("VmHWM"))
