@@ -1,10 +1,10 @@
-"""How far apart the ticks of many runs push to one remote."""
+"""When the next tick is due, and how far apart the ticks of many runs push to one remote."""
 
 from datetime import timedelta
 
 import pytest
 
-from herorun.core.babysit.cadence import push_delay
+from herorun.core.babysit.cadence import next_tick_delay, push_delay
 
 SECOND = timedelta(seconds=1)
 
@@ -27,3 +27,37 @@ def test_a_push_keeps_a_distance_from_the_last_which_is_less_if_it_is_urgent(
     since_last: int, cadence: int, urgent: bool, delay: int
 ) -> None:
     assert push_delay(since_last * SECOND, cadence * SECOND, urgent) == delay * SECOND
+
+
+@pytest.mark.parametrize(
+    ("state", "delay"),
+    [
+        ({}, 900),
+        ({"pending": True}, 120),
+        ({"firing": True}, 570),
+        ({"pending": True, "firing": True}, 120),
+        ({"age": 30}, 90),  # two minutes after a start it is looked at
+        ({"age": 120}, 900),
+        ({"relaunched": True, "age": 3599}, 570),
+        ({"relaunched": True, "age": 3600}, 900),
+        ({"relaunched": True}, 900),  # of unknown age
+        ({"wait": 40}, 40),
+        ({"firing": True, "wait": 1000}, 570),
+        ({"wait": 0.1}, 1),
+        ({"cadence": 60, "firing": True}, 60),  # never later than the contract says
+        ({"cadence": 60, "pending": True, "wait": 1000}, 60),
+    ],
+)
+def test_the_next_tick_is_never_later_than_the_cadence_and_sooner_where_it_matters(
+    state: dict[str, float], delay: float
+) -> None:
+    age, wait = (state[name] * SECOND if name in state else None for name in ("age", "wait"))
+    computed = next_tick_delay(
+        state.get("cadence", 900) * SECOND,
+        age,
+        bool(state.get("relaunched")),
+        bool(state.get("pending")),
+        bool(state.get("firing")),
+        wait,
+    )
+    assert computed == delay * SECOND

@@ -1,21 +1,22 @@
 """From alerts to actions: keys, budgets, back-off, vetoes, and at most one intervention."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from builders import EVERY, MINUTE, NOON
-from herorun.core.babysit.actions import Escalate, Relaunch, Stop, Tell
+from herorun.core.babysit.actions import DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.babysit.policy import back_off, decide
+from herorun.core.babysit.policy import back_off, backs_off, decide
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Recovery
 from herorun.core.evidence import Gaps
 from herorun.core.finding import Verdict
 from herorun.core.notify.escalation import EscalationReason, Option
 from herorun.core.notify.escalation_policy import Case
-from herorun.core.recovery.classify import Cause, Ending
-from herorun.core.recovery.decision import MOST_TRIES
+from herorun.core.recovery.classify import BAD_ACCELERATOR, Cause, Ending
+from herorun.core.recovery.decision import MOST_TRIES, not_relaunched, why_recoverable
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy, Tries
 from wording import mentions
 
@@ -394,6 +395,78 @@ def test_a_veto_is_final_and_asks_what_the_vetoing_check_asks():
         EscalationReason.JUDGEMENT,
         (Option.LAUNCH, Option.DENY),
     )
+
+
+def test_a_relaunch_that_numbers_forbid_names_the_step_before_which_they_were_good():
+    """The proposed rollback must not go to a checkpoint of the bad numbers."""
+    early = replace(alert("nan"), steps=(412, 500))
+    late = replace(alert("nan", subject="norm"), steps=(480, 481))
+    infra = replace(alert("spike"), steps=(3, 4))  # it is about the job, not about its numbers
+    *_, question = (a for a in act(alert("crashed"), late, early, infra) if isinstance(a, Escalate))
+    assert (question.key, question.before) == (not_relaunched("tiny-1", "veto"), 412)
+
+
+BROKEN = Ending(
+    instance="tiny-1",
+    cause=Cause.INFRA,
+    fingerprint="bad-tpu",
+    why="No accelerator found",
+    ended=NOON - HOUR,
+    worker="10.0.0.9",
+    seen=BAD_ACCELERATOR,
+)
+REPLACES = RecoveryPolicy(delete_bad_node=True, zone="us-east5-a")
+
+
+def replacement(ending=BROKEN, policy=REPLACES, **ledger):
+    *_, last = act(alert("crashed"), policy=policy, case=Case(ending=ending), **ledger)
+    return last
+
+
+def test_a_bad_node_goes_before_the_relaunch_which_would_land_on_it():
+    node = DeleteNode("node/tiny-1", "tiny-1", "No accelerator found", "10.0.0.9", "us-east5-a")
+
+    assert replacement() == node
+    failed_once = {node.key: Tries(1, NOON - 2 * HOUR)}
+    assert replacement(failed=failed_once) == node
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"ledger": {"done": frozenset({"node/tiny-1"})}},
+        {"ledger": {"failed": {"node/tiny-1": Tries(MOST_TRIES, NOON - 9 * HOUR)}}},
+        {"ending": replace(BROKEN, worker="")},
+    ],
+)
+def test_the_relaunch_comes_once_the_node_is_gone_or_cannot_be_deleted(changes):
+    ending, ledger = changes.get("ending", BROKEN), changes.get("ledger", {})
+
+    assert isinstance(replacement(ending, **ledger), Relaunch)
+
+
+def test_without_leave_no_node_is_deleted_and_a_person_reads_how():
+    told = act(alert("crashed"), policy=RecoveryPolicy(), case=Case(ending=BROKEN))
+
+    assert [type(action) for action in told if not isinstance(action, Tell)] == [Relaunch]
+    (advice,) = [a for a in told if a.key.endswith("bad-node")]
+    assert BROKEN.worker in advice.why and BROKEN.why in advice.why
+
+
+def test_a_relaunch_says_why_it_can_help():
+    action = replacement(replace(BROKEN, worker=""))
+
+    assert mentions(
+        action.why,
+        "crashed message",
+        why_recoverable(replace(BROKEN, worker=""), REPLACES, Ledger(instance="tiny-1"), NOON),
+    )
+
+
+def test_a_try_of_this_very_moment_is_waited_for():
+    assert backs_off(Tries(1, NOON), EVERY, NOON)
+    assert not backs_off(Tries(1, NOON + MINUTE), EVERY, NOON)  # by a clock that was set back
+    assert not backs_off(Tries(1, NOON - EVERY), EVERY, NOON)
 
 
 def test_what_is_muted_is_not_said_again():

@@ -26,7 +26,9 @@ from herorun.core.babysit.tick import (
     MonitorHealth,
     Rules,
     RunHealth,
+    case_of,
     monitor_health,
+    overdue,
     run_health,
     tick,
 )
@@ -44,7 +46,7 @@ from herorun.core.evidence import (
     Unavailable,
     Unfinished,
 )
-from herorun.core.finding import Outcome, Waiver
+from herorun.core.finding import Finding, Outcome, Waiver, failed
 from herorun.core.health.training import Training, TrainingProof
 from herorun.core.journal.decision import decided
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
@@ -364,3 +366,28 @@ def test_a_store_that_was_read_before_the_rows_is_looked_at_twice():
 
     assert [first.alerts[name, "tiny-1"].state for name in names] == [AlertState.PENDING] * 2
     assert [second.alerts[name, "tiny-1"].state for name in names] == [AlertState.FIRING] * 2
+
+
+def test_what_was_seen_of_an_end_while_the_checkpoints_could_be_read_still_holds():
+    """Whether it saved anything decides whether the same crash counts as the same."""
+    evidence = {**healthy(Gate.HEALTH), Job: a_crashed_job(), Checkpoints: Unavailable("503")}
+    blind = case_of(evidence, Ledger(), NOON).ending
+    assert blind is not None and blind.advanced is None
+    others = replace(blind, instance="tiny-0", advanced=False)
+
+    for advanced in (True, False):
+        ledger = Ledger(endings=(others, replace(blind, advanced=advanced)))
+        assert case_of(evidence, ledger, NOON).ending == replace(blind, advanced=advanced)
+    assert case_of(evidence, Ledger(endings=(others,)), NOON).ending == blind
+
+
+def test_an_overdue_checkpoint_is_awaited_once_however_many_checks_ask_for_it():
+    late = [
+        Finding(name, failed(f"{name} says so", subject="tiny-1"))
+        for name in ("nothing-saved", "late-checkpoints", "stalled-steps")
+    ]
+    evidence = healthy(Gate.HEALTH)
+
+    assert [each.message for each in overdue(evidence, late)] == ["nothing-saved says so"]
+    assert overdue(evidence | {Job: a_crashed_job()}, late) == ()
+    assert overdue(evidence, late[2:]) == ()

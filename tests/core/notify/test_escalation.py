@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from herorun import cli
-from herorun.core.notify.escalation import Option, command_of
+from herorun.core.notify.escalation import Option, command_of, proposal
 
 
 @pytest.mark.parametrize("way", list(Option))
@@ -20,3 +20,27 @@ def test_every_choice_is_a_command_that_there_is(way: Option) -> None:
 def test_an_odd_subject_cannot_leave_its_word() -> None:
     command = command_of(Option.ACK, "tiny", "full-disk[$(reboot) '; `x`]")
     assert shlex.split(command) == ["herorun", "ack", "tiny", "full-disk[$(reboot) '; `x`]"]
+
+
+@pytest.mark.parametrize(
+    ("command", "argv"),
+    [
+        (
+            proposal(Option.ACK, "tiny", "crashed[tiny-1]").command,
+            ["ack", "tiny", "crashed[tiny-1]"],
+        ),
+        (proposal(Option.STOP, "tiny", "crashed[tiny-1]").command, ["stop", "tiny"]),
+        (
+            command_of(Option.FORK, "tiny", "tiny-b", 300),
+            ["fork", "tiny", "tiny-b", "--from", "300"],
+        ),
+        (
+            command_of(Option.ROLLBACK, "tiny", "crashed[tiny-1]", 300),
+            ["rollback", "tiny", "--to", "300"],
+        ),
+    ],
+)
+def test_a_command_names_an_alert_and_a_checkpoint_only_where_it_takes_one(
+    command: str, argv: list[str]
+) -> None:
+    assert shlex.split(command) == ["herorun", *argv]
