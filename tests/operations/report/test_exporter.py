@@ -2,6 +2,7 @@
 nothing good that nobody has seen.
 """
 
+import queue
 import re
 import socket
 import threading
@@ -10,6 +11,7 @@ import urllib.request
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -127,6 +129,19 @@ def test_it_is_served_and_no_scrape_asks_anybody(
     assert status_of(urls[0].removesuffix("/metrics")) == 404
     # a page of another site, whose name was made to lead here
     assert status_of(urls[0], Host="evil.example.org") == 421
+
+
+def test_an_address_of_version_6_is_a_url_that_can_be_opened(tmp_path: Path) -> None:
+    if not socket.has_dualstack_ipv6():
+        pytest.skip("this machine has no IPv6")
+    urls: queue.Queue[str] = queue.Queue()
+    exporter = RunExporter(tmp_path)
+    threading.Thread(
+        target=exporting.serve, args=(exporter, "::1", 0, urls.put), daemon=True
+    ).start()
+    url = urls.get(timeout=60)
+    assert urlsplit(url).hostname == "::1"
+    assert status_of(f"{url}/no") == 404
 
 
 def status_of(url: str, **headers: str) -> int:

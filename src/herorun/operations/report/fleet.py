@@ -26,8 +26,9 @@ from herorun.core.run_summary_text import (
 )
 from herorun.operations.babysit.batch import worst
 from herorun.operations.report.html import html_environment, page_of, page_policy
-from herorun.operations.report.report import LEVELS, report_of
+from herorun.operations.report.report import report_of
 from herorun.operations.report.status import all_statuses
+from herorun.operations.report.verdict import LEVELS
 from herorun.runs import known_slugs, template, watched_run
 from herorun.system.clock import now
 from herorun.system.files import write_atomic

@@ -10,7 +10,6 @@ from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Event
 from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Metrics, Nothing, Now
 from herorun.core.finding import count, few
-from herorun.core.goodput.instances import STALLS
 from herorun.core.goodput.timeline import Beat
 from herorun.core.goodput.totals import goodput
 from herorun.core.journal import Memory
@@ -44,23 +43,14 @@ from herorun.operations.report.report_entries import (
     newest_checkpoint,
 )
 from herorun.operations.report.status import status_of_run
+from herorun.operations.report.verdict import level_of, no_estimate, verdict_text
 from herorun.runs import Run, final_step
 from herorun.schemas.reports import (
     ProgressEntry,
     Recorded,
     ReportDocument,
 )
-from herorun.schemas.status import Status
 from herorun.system.clock import now
-
-LEVELS = {
-    "starting": "unknown",
-    "healthy": "good",
-    "finished": "good",
-    "degraded": "warn",
-    "down": "bad",
-    "unknown": "unknown",
-}
 
 
 @dataclass(frozen=True)
@@ -94,8 +84,8 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     account = Account(run, goodput(events, rows.beats, run.contract.budget.rate, rows.notes))
     document = ReportDocument(
         run=run.slug,
-        verdict=_verdict(run.slug, status, progress(step, final)),
-        level=_level(status),
+        verdict=verdict_text(run.slug, status, progress(step, final)),
+        level=level_of(status),
         state=status.run,
         stage=status.stage,
         monitor=status.monitor,
@@ -104,7 +94,7 @@ def report_of(run: Run, drift: str = "") -> RunReport:
         goal=run.contract.goal,
         dri=run.dri,
         progress=ProgressEntry(step=step, final_step=final, text=progress(step, final)),
-        eta=eta(rows.beats, final, at, _idle(status)),
+        eta=eta(rows.beats, final, at, no_estimate(status)),
         checkpoint=newest_checkpoint(evidence),
         charts=[chart_entry(chart) for chart in rows.charts],
         annotations=chart_annotations(
@@ -192,57 +182,6 @@ def _completed_steps(evidence: Evidence, beats: Sequence[Beat], memory: Memory) 
         end.step for end in list(memory.ends.values())[-1:] if end.step
     ]
     return max(steps, default=None)
-
-
-def _idle(status: Status) -> str:
-    """Why there is no estimate, whatever the rows say; empty while it is productive."""
-    firing = {alert.check for alert in status.alerts if alert.state == "firing"}
-    if status.stage in ("not initialised", "initialised"):
-        return "none: nothing was launched yet"
-    if status.run in ("down", "finished"):
-        return f"none: the run is {status.run}"
-    if stalled := sorted(STALLS & firing):
-        return f"none: no steps are made, {stalled[0]} fires"
-    if status.run == "starting":
-        return "unknown: the run is starting"
-    if status.run == "unknown":
-        return "unknown: the state of the run could not be read"
-    return ""
-
-
-def _level(status: Status) -> str:
-    """`good`, `warn`, `bad` or `unknown`: what a colour stands for."""
-    firing = {alert.severity for alert in status.alerts if alert.state == "firing"}
-    level = LEVELS[status.run]
-    if level == "bad" or "critical" in firing:
-        return "bad"
-    if status.monitor != "fresh" or (status.missing_evidence and level == "good"):
-        return "unknown"
-    return "warn" if level == "good" and "warn" in firing else level
-
-
-def _verdict(slug: str, status: Status, progress: str) -> str:
-    if status.seal_tag:
-        return f"{slug} is sealed as {status.seal_tag}, at {progress} steps."
-    if status.stage != "launched":
-        return f"{slug} is {status.stage} and was not launched yet."
-    ranks = {"critical": 0, "warn": 1, "info": 2}
-    firing = sorted(
-        (alert for alert in status.alerts if alert.state == "firing"),
-        key=lambda alert: (ranks[alert.severity], alert.check),
-    )
-    names = list(dict.fromkeys(alert.check for alert in firing))
-    names_text = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
-    alerts_text = (
-        f"{names_text} fire{'s' if len(names) == 1 else ''}" if names else "no alert fires"
-    )
-    monitor_text = "" if status.monitor == "fresh" else f"; the monitor is {status.monitor}"
-    question_text = "; a decision is asked for" if status.questions else ""
-    missing = "".join(f"; missing: {each.message}" for each in status.missing_evidence)
-    return (
-        f"{slug} is {status.run} at {progress} steps; "
-        f"{alerts_text}{missing}{monitor_text}{question_text}."
-    )
 
 
 def _logbook(run: Run) -> str:

@@ -1,0 +1,65 @@
+"""What a report says of its run in a colour and in a sentence, and why it estimates no end."""
+
+from herorun.core.goodput.instances import STALLS
+from herorun.schemas.status import Status
+
+LEVELS = {
+    "starting": "unknown",
+    "healthy": "good",
+    "finished": "good",
+    "degraded": "warn",
+    "down": "bad",
+    "unknown": "unknown",
+}
+
+
+def no_estimate(status: Status) -> str:
+    """Why there is no estimate, whatever the rows say; empty while it is productive."""
+    firing = {alert.check for alert in status.alerts if alert.state == "firing"}
+    if status.stage in ("not initialised", "initialised"):
+        return "none: nothing was launched yet"
+    if status.run in ("down", "finished"):
+        return f"none: the run is {status.run}"
+    if stalled := sorted(STALLS & firing):
+        return f"none: no steps are made, {stalled[0]} fires"
+    if status.run == "starting":
+        return "unknown: the run is starting"
+    if status.run == "unknown":
+        return "unknown: the state of the run could not be read"
+    return ""
+
+
+def level_of(status: Status) -> str:
+    """`good`, `warn`, `bad` or `unknown`: what a colour stands for."""
+    firing = {alert.severity for alert in status.alerts if alert.state == "firing"}
+    level = LEVELS[status.run]
+    if level == "bad" or "critical" in firing:
+        return "bad"
+    if status.monitor != "fresh" or (status.missing_evidence and level == "good"):
+        return "unknown"
+    return "warn" if level == "good" and "warn" in firing else level
+
+
+def verdict_text(slug: str, status: Status, progress: str) -> str:
+    """One sentence: the state, what fires, and what is missing."""
+    if status.seal_tag:
+        return f"{slug} is sealed as {status.seal_tag}, at {progress} steps."
+    if status.stage != "launched":
+        return f"{slug} is {status.stage} and was not launched yet."
+    ranks = {"critical": 0, "warn": 1, "info": 2}
+    firing = sorted(
+        (alert for alert in status.alerts if alert.state == "firing"),
+        key=lambda alert: (ranks[alert.severity], alert.check),
+    )
+    names = list(dict.fromkeys(alert.check for alert in firing))
+    names_text = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
+    alerts_text = (
+        f"{names_text} fire{'s' if len(names) == 1 else ''}" if names else "no alert fires"
+    )
+    monitor_text = "" if status.monitor == "fresh" else f"; the monitor is {status.monitor}"
+    question_text = "; a decision is asked for" if status.questions else ""
+    missing = "".join(f"; missing: {each.message}" for each in status.missing_evidence)
+    return (
+        f"{slug} is {status.run} at {progress} steps; "
+        f"{alerts_text}{missing}{monitor_text}{question_text}."
+    )

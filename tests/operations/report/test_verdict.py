@@ -1,0 +1,115 @@
+"""The colour, the sentence and the estimate of a report: never better than what was seen."""
+
+from typing import Any
+
+import pytest
+
+from herorun.operations.report.verdict import LEVELS, level_of, no_estimate, verdict_text
+from herorun.schemas.status import Status
+from screens.states import AWAITED, ENDED, HEALTHY, NAN, SLOW, alert, status
+from wording import mentions
+
+
+def of(run: str = "healthy", **changes: Any) -> Status:
+    shown: Status = status(HEALTHY, **{"run": run, **changes})[0]
+    return shown
+
+
+OVER = NAN.model_copy(update={"state": "resolved"})
+STALL = alert("stalled-steps", "critical", "no step for an hour")
+
+
+@pytest.mark.parametrize(
+    ("shown", "level"),
+    [
+        (of(), "good"),
+        (of("finished"), "good"),
+        (of(alerts=[OVER]), "good"),
+        (of(alerts=[SLOW]), "warn"),
+        (of("degraded"), "warn"),
+        (of("degraded", missing_evidence=[AWAITED]), "warn"),
+        (of(alerts=[SLOW, NAN]), "bad"),
+        (of("starting", alerts=[NAN]), "bad"),
+        (of("down"), "bad"),
+        (of("down", monitor="stale"), "bad"),
+        (of(monitor="stale"), "unknown"),
+        (of(monitor="partial", alerts=[SLOW]), "unknown"),
+        (of("degraded", monitor="stale"), "unknown"),
+        (of(missing_evidence=[AWAITED]), "unknown"),
+        (of("starting"), "unknown"),
+        (of("unknown"), "unknown"),
+    ],
+)
+def test_green_is_only_what_was_seen_to_be_well(shown: Status, level: str) -> None:
+    assert level_of(shown) == level
+
+
+@pytest.mark.parametrize(
+    ("shown", "reason"),
+    [
+        (of(stage="initialised"), ["none"]),
+        (of("down"), ["none", "down"]),
+        (of("finished"), ["none", "finished"]),
+        (of(alerts=[SLOW, STALL]), ["none", "stalled-steps"]),
+        (of("starting", alerts=[STALL]), ["none", "stalled-steps"]),
+        (of("starting"), ["unknown", "starting"]),
+        (of("unknown"), ["unknown"]),
+    ],
+)
+def test_without_training_there_is_no_estimate(shown: Status, reason: list[str]) -> None:
+    assert mentions(no_estimate(shown), *reason)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        of(),
+        of("degraded"),
+        of(alerts=[NAN]),
+        of(alerts=[STALL.model_copy(update={"state": "pending"})]),
+    ],
+)
+def test_a_run_that_makes_steps_has_one(shown: Status) -> None:
+    assert no_estimate(shown) == ""
+
+
+def names_in(shown: Status) -> list[str]:
+    """The alerts that the sentence names, in its order."""
+    text = verdict_text("tiny", shown, "~3/4")
+    return sorted((a.check for a in shown.alerts if a.check in text), key=text.index)
+
+
+def test_the_sentence_names_what_fires_the_worst_first() -> None:
+    more = [alert(name, "warn", "so") for name in ("a-check", "b-check")]
+    info = alert("instability-precursor", "info", "so")
+
+    assert names_in(of(alerts=[info, SLOW, NAN, ENDED])) == [
+        "not-finite",
+        "throughput-leak",
+        "instability-precursor",
+    ]
+    assert names_in(of(alerts=[SLOW, *more, NAN, STALL])) == [
+        "not-finite",
+        "stalled-steps",
+        "a-check",
+    ]
+    assert mentions(verdict_text("tiny", of(alerts=[SLOW, *more, NAN, STALL]), ""), "2 more")
+    assert names_in(of(alerts=[OVER])) == []
+
+
+def test_the_sentence_says_what_nobody_saw_and_what_a_person_is_asked() -> None:
+    blind = of(monitor="stale", missing_evidence=[AWAITED], questions=["relaunch/tiny-1"])
+    told, calm = (verdict_text("tiny", shown, "~3/4") for shown in (blind, of()))
+
+    assert mentions(told, "~3/4", "missing", AWAITED.message, "stale", "decision")
+    assert not any(mentions(calm, word) for word in ("stale", "missing", "decision"))
+
+
+def test_before_the_launch_and_after_the_seal_it_says_so_whatever_fires() -> None:
+    assert names_in(of(stage="initialised", alerts=[NAN])) == []
+    sealed = verdict_text("tiny", of(stage="sealed", seal_tag="herorun/tiny/seal-1"), "~4/4")
+    assert mentions(sealed, "herorun/tiny/seal-1", "~4/4")
+
+
+def test_every_state_has_a_colour() -> None:
+    assert set(Status.model_json_schema()["properties"]["run"]["enum"]) == set(LEVELS)
