@@ -64,9 +64,16 @@ class Browser:
     # --- a page ---------------------------------------------------------------------------------
 
     def open(
-        self, path: Path | str, width: int = 1100, height: int = 900, dark: bool = False
+        self,
+        path: Path | str,
+        width: int = 1100,
+        height: int = 900,
+        dark: bool = False,
+        before: str = "",
     ) -> None:
-        """A new tab of that size on that file or address, once it is loaded."""
+        """A new tab of that size on that file or address, once it is loaded; the script `before`
+        runs ahead of those of the page.
+        """
         self.session = ""
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -77,6 +84,8 @@ class Browser:
         self.ask("Emulation.setDeviceMetricsOverride", **size)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.ask("Emulation.setEmulatedMedia", features=[scheme])
+        if before:
+            self.ask("Page.addScriptToEvaluateOnNewDocument", source=before)
         self.ask("Page.navigate", url=path if isinstance(path, str) else path.as_uri())
         self.until("Page.loadEventFired")
 

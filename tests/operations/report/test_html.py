@@ -234,6 +234,15 @@ def test_it_is_drawn_whole_at_any_width_light_and_dark(
     assert chromium.requests == [page.as_uri()]
 
 
+def test_it_is_drawn_in_a_browser_whose_language_is_none(chromium: Browser, page: Path) -> None:
+    """As Chromium's where the environment has the locale POSIX."""
+    posix = "{ get: () => 'en-US@posix', configurable: true }"
+    language = f"Object.defineProperty(Navigator.prototype, 'language', {posix})"
+    chromium.open(page, before=language)
+    assert chromium.run(DRAWN) == "3" and min(chromium.run(PAINTED)) > 10
+    assert chromium.complaints == []
+
+
 def test_the_pointer_reads_values_and_marks(chromium: Browser, page: Path) -> None:
     chromium.open(page)
     x, y = place(chromium, SPIKE)

@@ -36,9 +36,12 @@ def page_of(report: RunReport, fleet: str = "", poll: int = 0, newer: str = "") 
     fetched. `fleet` is the address of the page of all runs; with `poll` the page asks its own
     address again, each so many seconds, and `newer` is where a newer look is asked for.
     """
-    library = (
-        f"/* {template('report/uplot/LICENSE')} */\n{template('report/uplot/uPlot.iife.min.js')}"
+    parts = (
+        template("report/language.js"),
+        f"/* {template('report/uplot/LICENSE')} */",
+        template("report/uplot/uPlot.iife.min.js"),
     )
+    library = "\n".join(parts)
     script = template("report/page.js")
     poller = template("report/poll.js") if poll else ""
     style = template("report/uplot/uPlot.min.css") + template("report/page.css")
