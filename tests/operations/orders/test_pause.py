@@ -1,61 +1,57 @@
-"""A pause is ordered once, and ends at its time or by a person's word."""
+"""A pause is ordered once, and ends at its time or by a person's word: in a real record."""
 
-from types import SimpleNamespace
+from datetime import timedelta
 from typing import Any
 
-import pytest
-
-from builders import MINUTE, NOON
 from herorun.core.event import Word
-from herorun.operations.orders import pause as module
+from herorun.operations.orders.pause import pause, resume
+from herorun.system.clock import now
+from stories import Story
+
+HOUR = timedelta(hours=1)
 
 
-@pytest.fixture
-def orders(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    orders: list[Any] = []
-
-    def order(run: Any, *about: Any) -> tuple[str, ...]:
-        orders.append(about)
-        return ("ordered",)
-
-    monkeypatch.setattr(module, "order", order)
-    monkeypatch.setattr(module, "now", lambda: NOON)
-    monkeypatch.setattr(module, "push_warning", lambda run: ("not pushed",))
-    return orders
+def orders(story: Story) -> list[tuple[Any, ...]]:
+    return [(e.word, e.about, e.reason, e.until) for e in story.events("Ordered")]
 
 
-def a_run(monkeypatch: pytest.MonkeyPatch, until: Any = None) -> Any:
-    memory = SimpleNamespace(
-        pause=SimpleNamespace(until=until) if until else None,
-        ledger=SimpleNamespace(paused=lambda at: until is not None and at < until),
-    )
-    monkeypatch.setattr(module, "memory_for_orders", lambda run: memory)
-    contract = SimpleNamespace(babysit=SimpleNamespace(recovery="relaunch"))
-    return SimpleNamespace(slug="tiny", contract=contract)
+def test_a_pause_is_ordered_once_until_another_end_is_given(story: Story) -> None:
+    story.init()
+    until = now().replace(microsecond=0) + HOUR
+    first = (Word.PAUSE, ("tiny",), "repairs", until)
+    for _ in range(2):
+        pause(story.run, until, "repairs")
+        assert orders(story) == [first]
+    later = pause(story.run, until + HOUR)
+    assert orders(story) == [first, (Word.PAUSE, ("tiny",), "", until + HOUR)]
+    assert f"{until + HOUR:%H:%M:%S}" in later.message
+    assert story.run.record.memory().ledger.paused(now())
 
 
-@pytest.mark.parametrize("before", [None, NOON + 2 * MINUTE])
-def test_a_pause_is_ordered_until_its_end(
-    monkeypatch: pytest.MonkeyPatch, orders: list[Any], before: Any
-) -> None:
-    outcome = module.pause(a_run(monkeypatch, before), NOON + MINUTE, "repairs")
-    assert orders == [(Word.PAUSE, ["tiny"], "repairs", NOON + MINUTE)]
-    assert outcome.warnings == ("ordered",)
-    assert "12:01:00" in outcome.message
+def test_it_is_ended_before_its_time_and_not_again(story: Story) -> None:
+    story.init()
+    resume(story.run, "nothing to end")
+    assert orders(story) == []
+    pause(story.run, now() + HOUR)
+    for _ in range(2):
+        resume(story.run, "done")
+    assert orders(story)[1:] == [(Word.RESUME, ("tiny",), "done", None)]
+    assert not story.run.record.memory().ledger.paused(now())
 
 
-def test_the_same_pause_is_not_ordered_again(
-    monkeypatch: pytest.MonkeyPatch, orders: list[Any]
-) -> None:
-    outcome = module.pause(a_run(monkeypatch, NOON + MINUTE), NOON + MINUTE)
-    assert (orders, outcome.warnings) == ([], ("not pushed",))
+def test_one_that_is_over_needs_no_word(story: Story) -> None:
+    story.init()
+    pause(story.run, now() - timedelta(seconds=1))
+    resume(story.run)
+    assert [word for word, *_ in orders(story)] == [Word.PAUSE]
 
 
-def test_a_pause_is_ended_before_its_time_and_not_after_it(
-    monkeypatch: pytest.MonkeyPatch, orders: list[Any]
-) -> None:
-    for until in (None, NOON):
-        outcome = module.resume(a_run(monkeypatch, until), "done")
-        assert (orders, outcome.warnings) == ([], ("not pushed",))
-    assert module.resume(a_run(monkeypatch, NOON + MINUTE), "done").warnings == ("ordered",)
-    assert orders == [(Word.RESUME, ["tiny"], "done")]
+def test_an_order_that_the_remote_refuses_stands_and_is_warned_of(story: Story) -> None:
+    story.init()
+    hook = story.refuse_pushes()
+    until = now() + HOUR
+    assert len(pause(story.run, until).warnings) == 1
+    assert len(pause(story.run, until).warnings) == 1
+    hook.unlink()
+    assert pause(story.run, until).warnings == ()
+    assert len(orders(story)) == 1
