@@ -10,7 +10,6 @@ import pytest
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.operations.seal import tag as tags
 from herorun.system.git import Repository
-from herorun.system.git.signing import Signing
 from stories import git
 
 TAG = "herorun/tiny/seal-1"
@@ -73,37 +72,26 @@ def test_without_the_remote_nothing_is_pushed(work: Path) -> None:
     assert (tags.local_tag(run, TAG), tags.remote_tag(run, TAG)) == (oid, None)
 
 
-@pytest.mark.parametrize(
-    ("signing", "signs"), [(Signing.OFF, [False]), (Signing.OFFERED, [True, False])]
-)
+OFFERED = {"user.signingkey": "nobody", "gpg.program": "false"}
+
+
+@pytest.mark.parametrize("settings", [{}, OFFERED])
 def test_a_key_that_cannot_be_used_leaves_an_unsigned_tag_with_the_reason(
-    work: Path, monkeypatch: pytest.MonkeyPatch, signing: Signing, signs: list[bool]
+    work: Path, settings: dict[str, str]
 ) -> None:
-    tried = refuse_to_sign(monkeypatch, signing)
-    oid, why_unsigned = tags.make_tag(a_run(work), TAG, "c0ffee", "the statement")
-    assert (oid, tried) == ("oid", signs)
-    assert ["no such key" in why for why in why_unsigned] == [True] * (len(signs) - 1)
+    for name, value in settings.items():
+        git(work, "config", name, value)
+    head = git(work, "rev-parse", "HEAD").strip()
+    oid, why_unsigned = tags.make_tag(a_run(work), TAG, head, "the statement")
+    assert tags.local_tag(a_run(work), TAG) == oid
+    assert git(work, "cat-file", "tag", TAG).strip().endswith("the statement")
+    assert ["user.signingkey" in why for why in why_unsigned] == [True] * bool(settings)
 
 
-def test_a_demanded_signature_that_fails_makes_no_tag(
-    work: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tried = refuse_to_sign(monkeypatch, Signing.DEMANDED)
-    with pytest.raises(CouldNotLook, match="no such key"):
-        tags.make_tag(a_run(work), TAG, "c0ffee", "the statement")
-    assert tried == [True]
-
-
-def refuse_to_sign(monkeypatch: pytest.MonkeyPatch, signing: Signing) -> list[bool]:
-    """Whether each tag that was tried was to be signed."""
-    tried = []
-
-    def annotated_tag(*arguments: object, sign: bool = False) -> str:
-        tried.append(sign)
-        if sign:
-            raise CouldNotLook("no such key")
-        return "oid"
-
-    monkeypatch.setattr(tags, "annotated_tag", annotated_tag)
-    monkeypatch.setattr(tags, "signing_of", lambda repository: signing)
-    return tried
+def test_a_demanded_signature_that_fails_makes_no_tag(work: Path) -> None:
+    for name, value in {**OFFERED, "tag.gpgSign": "true"}.items():
+        git(work, "config", name, value)
+    head = git(work, "rev-parse", "HEAD").strip()
+    with pytest.raises(CouldNotLook):
+        tags.make_tag(a_run(work), TAG, head, "the statement")
+    assert tags.local_tag(a_run(work), TAG) is None
