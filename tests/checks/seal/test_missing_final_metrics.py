@@ -22,7 +22,13 @@ def test_rows_that_end_before_the_end_fail():
 
 def test_no_row_at_all_fails():
     assert ask({Metrics: Nothing()})["rows"].outcome is Outcome.FAIL
-    assert ask(some_metrics(FINAL))["rows"].outcome is Outcome.FAIL
+    assert ask(some_metrics(None))["rows"].outcome is Outcome.FAIL
+
+
+def test_a_last_row_without_a_number_fails_by_its_step():
+    """As where the trainer writes null for each value that is not finite."""
+    told = ask(some_metrics(FINAL))["rows"]
+    assert told.outcome is Outcome.FAIL and mentions(told.message, f"step {FINAL}", "number")
 
 
 def test_a_metric_that_the_contract_names_and_nobody_reported_fails():

@@ -22,8 +22,10 @@ def missing_final_metrics(metrics: Metrics | Nothing, final: FinalStep) -> list[
 
     Whether a number is sound is another question, which the alerts answer.
     """
-    if isinstance(metrics, Nothing) or not metrics.last:
+    if isinstance(metrics, Nothing) or metrics.step is None:
         return [failed("no row was ever reported", subject="rows")]
+    if not metrics.last:
+        return [failed(f"the last row, of step {metrics.step}, holds no number", subject="rows")]
     if final.value is None:
         return [failed(f"the final step is unknown: {final.source}", subject="rows")]
     never = [each.metric for each in metrics.presence if not each.seen]
