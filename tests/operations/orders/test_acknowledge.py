@@ -61,6 +61,7 @@ class World:
         )
         self.run: Any = SimpleNamespace(
             slug="tiny",
+            record=SimpleNamespace(memory=lambda: self.memory),
             contract=SimpleNamespace(
                 babysit=SimpleNamespace(recovery=Recovery.RELAUNCH, cadence=timedelta(minutes=15))
             ),

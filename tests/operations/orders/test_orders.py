@@ -16,6 +16,7 @@ from herorun.operations.health import evaluate
 from herorun.operations.launch import relaunch, start_instance
 from herorun.operations.orders import stop_and_relaunch
 from herorun.operations.orders.rollback import rollback
+from herorun.record import Record
 from herorun.schedulers.local import Local
 from herorun.system.clock import now
 from stories import CRASH, SLUG, WAIT, Story, eventually
@@ -570,3 +571,39 @@ def test_who_watches_is_apart_from_what_is_seen(
     assert mentions(
         said, "  monitor    stale: no babysitter", "  babysitter", "stale", "last heartbeat"
     )
+
+
+# --- two clones at once ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", ["approve", "deny"])
+def test_of_a_yes_and_a_no_at_the_same_time_the_no_stands(
+    asked: Story, first: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither clone sees the other's answer before it records its own."""
+    second = {"approve": "deny", "deny": "approve"}[first]
+    other = asked.clone("elsewhere")
+    other.run.record.fetch()
+    assert asked.herorun(first, SLUG) == 0
+    with monkeypatch.context() as at_once:
+        at_once.setattr(Record, "fetch", lambda *_, **__: None)
+        code = other.herorun(second, SLUG)
+    assert code == int(second == "approve")
+    asked.tick()
+    assert len(asked.starts) == 1
+    assert other.herorun("approve", SLUG) == 2
+
+
+def test_a_no_that_comes_after_the_relaunch_says_so(
+    asked: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = asked.clone("elsewhere")
+    other.run.record.fetch()
+    asked.herorun("approve", SLUG)
+    asked.tick()
+    asked.ended("tiny-2")
+    capsys.readouterr()
+    with monkeypatch.context() as at_once:
+        at_once.setattr(Record, "fetch", lambda *_, **__: None)
+        assert other.herorun("deny", SLUG) == 1
+    assert mentions(capsys.readouterr().out, "tiny-2", "tiny-1", "herorun stop")

@@ -244,7 +244,9 @@ def _apply_ordered(memory: Memory, event: Ordered) -> Memory:
             )
             questions = [parse_key(key).relaunch_question for key in event.about]
             answers = {question[0]: answer for question in questions if question}
-            return replace(memory, answers={**memory.answers, **answers}, judge=judge)
+            # no command approves what was denied: who did so in another clone did not know of it
+            denied = {name: no for name, no in memory.answers.items() if not no.yes}
+            return replace(memory, answers={**memory.answers, **answers, **denied}, judge=judge)
         case Word.PAUSE if event.until is not None:
             return replace(memory, pause=ActionPause(event.until, event.by, event.at, event.reason))
         case Word.RESUME:

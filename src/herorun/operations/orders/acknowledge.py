@@ -124,6 +124,8 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
             f"`{_continuation_command(run, memory)}` continues it."
         )
     warnings = order(run, Word.APPROVE if yes else Word.DENY, questions, reason)
+    if problem := _overtaken_by(run, current.name, yes):
+        return OrderOutcome(run, problem, code=1, warnings=warnings)
     if not yes:
         message = (
             f"denied: {current.name} is not relaunched; to start it after all, type the command "
@@ -136,6 +138,23 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
         f"to hold it until then: `herorun pause {run.slug} --until 2h`"
     )
     return OrderOutcome(run, message, warnings=(*warnings, *unwatched_warnings(run)))
+
+
+def _overtaken_by(run: Run, instance: str, yes: bool) -> str:
+    """What another clone recorded before this answer reached it, if the answer changes nothing."""
+    memory = run.record.memory()
+    current, stands = memory.current, memory.answers.get(instance)
+    if yes and stands and not stands.yes:
+        return (
+            f"not approved: {instance} was {stands.summary} at the same time; to start it anyway: "
+            f"`{_continuation_command(run, memory)}`"
+        )
+    if not yes and current and current.name != instance:
+        return (
+            f"denied too late: {current.name} was started in place of {instance}; to stop it: "
+            f"`herorun stop {run.slug}`"
+        )
+    return ""
 
 
 def _continuation_command(run: Run, memory: Memory) -> str:
