@@ -17,7 +17,8 @@ def command(start: str, as_json: bool) -> int:
     """One line per run: its state and step at the newest recorded tick (the babysitter's check of the run), and the age of
     that tick.
 
-    It queries no scheduler and no tracker: `herorun status` and `herorun watch` do.
+    It queries no scheduler, tracker or remote: `herorun status` and `herorun watch` do. A run whose record another
+    clone began has no record here before another command has fetched it.
 
     Exit code 3: a record cannot be read.
 
@@ -68,4 +69,6 @@ def _row(entry: "ListEntry", at: "datetime") -> tuple[str, str, str, str]:
         else "never"
     )
     state = entry.run if entry.stage == "launched" and entry.run else entry.stage
+    if state == "not initialised":  # a remote that nobody asked here may have a record
+        state = "no record here"
     return clean(entry.slug), clean(state), last_tick, clean(entry.progress)

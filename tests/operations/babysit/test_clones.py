@@ -195,3 +195,17 @@ def test_lines_that_vanish_from_the_remote_are_not_taken_over(story: Story) -> N
     git(story.work, "push", "-q", "origin", f"HEAD:refs/heads/{record.branch}")
     record.fetch()
     assert record.tip == tip and mentions(record.remote_unread, record.branch, "origin")
+
+
+def test_a_list_does_not_call_a_run_not_begun_that_another_clone_began(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.init()
+    other = story.clone("elsewhere")
+    capsys.readouterr()
+    other.herorun("list")
+    assert mentions(capsys.readouterr().out, SLUG, "here")
+    other.herorun("status", SLUG)
+    capsys.readouterr()
+    other.herorun("list")
+    assert mentions(capsys.readouterr().out, SLUG, "initialised")
