@@ -4,13 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 from herorun.core.contract import parse_duration
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_pydantic.scalars import EARLIEST, LATEST
 
 
 def parse_moment(text: str, now: datetime) -> datetime:
     """A time with its zone (`2026-12-01T12:00:00Z`) or a duration from now (`2h`); it must lie
     ahead.
     """
-    moment = _parse_clock_time(text.strip(), now)
+    moment = _storable(_parse_clock_time(text.strip(), now), text)
     if moment <= now:
         raise WrongUse(f"{text} is over: give a time to come, or a duration such as 2h.")
     return moment.astimezone(UTC)
@@ -23,11 +24,19 @@ def parse_since(text: str, now: datetime) -> datetime:
         moment = now - span if isinstance(span, timedelta) else now
     except (ValueError, OverflowError):
         moment = _parse_clock_time(text.strip(), now)
+    moment = _storable(moment, text)
     if moment >= now:
         raise WrongUse(
             f"{text} is yet to come: give a time that is over, or a duration such as 24h."
         )
     return moment.astimezone(UTC)
+
+
+def _storable(moment: datetime, text: str) -> datetime:
+    """A record holds no other times: they overflow where a zone is added."""
+    if not EARLIEST <= moment <= LATEST:
+        raise WrongUse(f"{text} is not between the years {EARLIEST.year} and {LATEST.year}.")
+    return moment
 
 
 def seconds_of(text: str, option: str) -> float:

@@ -4,6 +4,7 @@ person can do.
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ from herorun.core.recovery.policy import (
     Tries,
     hours_used,
 )
-from herorun.core.time_options import parse_moment
+from herorun.core.time_options import parse_moment, parse_since
 from wording import mentions
 
 HOUR = 60 * MINUTE
@@ -529,3 +530,17 @@ def test_a_moment_has_a_zone_and_lies_ahead():
     for bad in ("2026-01-01T12:00:00Z", "2027-01-01T12:00:00", "noon", "-1h"):
         with pytest.raises(WrongUse):
             parse_moment(bad, NOON)
+
+
+@pytest.mark.parametrize("parse", [parse_moment, parse_since])
+@pytest.mark.parametrize(
+    "time", ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00"]
+)
+def test_a_time_that_no_record_holds_is_refused(parse: Any, time: str) -> None:
+    with pytest.raises(WrongUse):
+        parse(time, NOON)
+
+
+def test_a_duration_that_no_record_holds_is_refused() -> None:
+    with pytest.raises(WrongUse):
+        parse_moment("2600000d", NOON)
