@@ -149,9 +149,9 @@ class Record(RecordWriter):
             path.removeprefix(f"{self.files_path}/"): data for path, data in texts.items() if data
         }
 
-    def fetch(self, at_once: bool = True) -> None:
+    def fetch(self, at_once: bool = True, follow: bool = True) -> None:
         """Take over what the remote has of the record and this clone has not: all of it, as in a
-        fresh clone, or what another clone added.
+        fresh clone, or, to `follow`, what another clone added.
 
         `WrongUse` where the branch that is to hold it holds something else. Unless `at_once`, a
         listing of the remote that another run had seconds ago says whether there is more.
@@ -161,6 +161,8 @@ class Record(RecordWriter):
             return
         if self.tip is None:
             self._take_over(self.remote, at_once)
+            return
+        if not follow:
             return
         try:
             self._follow(self.remote, at_once)

@@ -113,18 +113,18 @@ def _relative_path(repository: Repository, path: Path) -> str:
         ) from None
 
 
-def watched_run(name: str, start: Path) -> tuple[Run, str]:
+def watched_run(name: str, start: Path, follow: bool = True) -> tuple[Run, str]:
     """The run as a babysitter sees it, and what is wrong with the contract on disk (empty if
     nothing).
 
     The file is followed while it parses and its plan part is the admitted one; else the admitted
     contract stands.
     Where nothing proves the launch, the run is closed: it is shown from its record, and nothing of
-    it is used.
+    it is used. `follow` as for `Record.fetch`.
     """
     try:
         run, problem = open_run(name, start), ""
-        run.record.fetch(at_once=False)
+        run.record.fetch(at_once=False, follow=follow)
         apply_proof(run, run.contract)
     except HerorunError as error:
         run, problem = _admitted_by_name(name, start, error), str(error).rstrip(".")

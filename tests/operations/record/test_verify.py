@@ -9,7 +9,7 @@ import pytest
 
 from builders import NOON
 from herorun.core.errors import CouldNotLook
-from herorun.operations.record.verify import Verified, open_record, verify_record
+from herorun.operations.record.verify import Verified, open_record, verify_record, verify_run
 from herorun.system.git.plumbing import commit_files
 from stories import SLUG, Story, git, note
 from wording import mentions
@@ -201,3 +201,13 @@ def test_a_damaged_object_is_never_an_empty_record(kept: Story, name: str) -> No
         verified(kept)
     for words in commands:
         assert kept.herorun(*words) == 3
+
+
+@pytest.mark.thorough
+def test_a_seal_of_another_clone_is_no_fault_where_its_tag_was_not_fetched(story: Story) -> None:
+    story.finished()
+    other = story.clone("elsewhere")
+    other.run.record.fetch()
+    assert story.seal() == 0
+    told = verify_run(SLUG, other.work)
+    assert (told.verdict, told.faults) == ("clear", ())

@@ -62,7 +62,7 @@ def _run_of_name(name: str, start: Path, outside: ExternalAnchors) -> Run | None
     look.
     """
     try:
-        return watched_run(name, start)[0]
+        return watched_run(name, start, follow=False)[0]
     except UNREADABLE as error:
         why = _scrub_error(error)
     try:

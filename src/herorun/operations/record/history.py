@@ -8,7 +8,7 @@ from herorun.core.errors import HerorunError
 from herorun.core.record.logbook import page_number, pages_of
 from herorun.core.record.verify import RecordSnapshot
 from herorun.record import LARGEST, Record
-from herorun.record.seals import seal_problem
+from herorun.record.seals import bring_tag, is_seal_of, seal_problem
 from herorun.runs import open_run
 from herorun.runs.proof import prove
 from herorun.system import progress
@@ -89,6 +89,10 @@ def remote_faults(name: str, start: Path, record: Record) -> tuple[list[str], li
         ours, theirs = record.memory_as_written(), record.published()
     except HerorunError:
         return [], []  # damaged, or silent: said already
+    for seal in (*theirs.milestones, theirs.sealed):
+        if seal and record.remote and is_seal_of(record.slug, seal.tag):
+            with contextlib.suppress(HerorunError):  # then the tag is missing, which is a fault
+                bring_tag(record.repository, record.remote, seal.tag)
     faults = [
         f"the seal {seal.tag} does not count: {problem}"
         for seal in (*theirs.milestones, theirs.sealed)

@@ -46,34 +46,38 @@ class Verified:
         return LogbookVerify.of(self)
 
 
-def open_record(name: str, start: Path) -> Record:
-    """The record of RUN, also in a fresh clone and where the contract file is gone."""
+def open_record(name: str, start: Path, follow: bool = False) -> Record:
+    """The record of RUN, also in a fresh clone and where the contract file is gone. `follow` as for
+    `Record.fetch`.
+    """
     try:
         record = open_run(name, start).record
     except HerorunError:
-        record = _without_contract(name, start)
-        record.fetch()
+        record = _without_contract(name, start, follow)
+        record.fetch(follow=follow)
         if record.tip is None:
             raise
-    record.fetch()
+    record.fetch(follow=follow)
     if record.tip is None:
         raise WrongUse(f"{record.slug} has no record: `herorun init {record.slug}` begins one.")
     return record
 
 
-def _without_contract(name: str, start: Path) -> Record:
+def _without_contract(name: str, start: Path, follow: bool) -> Record:
     """By the admitted contract; before a launch, by where a record is when the contract says
     nothing.
     """
     with contextlib.suppress(HerorunError):
-        return watched_run(name, start)[0].record
+        return watched_run(name, start, follow)[0].record
     repository, slug = find_repository(start), Path(name).stem
     remote = "origin" if "origin" in repository.remotes() else None
     return Record.found(repository, slug, remote=remote)
 
 
 def verify_run(name: str, start: Path) -> Verified:
-    """The record of RUN, held also against what its issue and its output root name."""
+    """The record of RUN, held also against what its issue and its output root name. What the remote
+    has beyond it is judged, and not taken over.
+    """
     record = open_record(name, start)
     outcome = verify_record(record, compare_anchors(name, start))
     faults, doubts, notes = _unproven(name, start, record)
@@ -98,7 +102,7 @@ def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[s
     alone tells of launches that count.
     """
     try:
-        run, _ = watched_run(name, start)
+        run, _ = watched_run(name, start, follow=False)
     except (HerorunError, OSError) as error:
         return *_report_unreadable(
             record, f"the launches were not proven: {describe_error(error)}"
