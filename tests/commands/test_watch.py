@@ -26,6 +26,7 @@ from herorun.commands._run_table import (
     format_pace,
     format_progress,
     format_tick,
+    plain_lines,
     table_of,
 )
 from herorun.commands.watch import _exit_code_of
@@ -328,8 +329,10 @@ def test_a_table_fits_its_terminal_and_cuts_neither_state_nor_number(width: int)
         seen_at=at - timedelta(seconds=250),
     )
     out = Console(file=StringIO(), width=width)
-    out.print(table_of([run, RunSummary("x", "initialised")], at, width))
+    shown = [run, RunSummary("x", "initialised")]
+    out.print(table_of(shown, at, width))
     lines = [line.rstrip() for line in out.file.getvalue().splitlines()]
+    assert plain_lines(shown, at, width) == lines  # as a pipe gets them
     assert len(lines) == 3 and max(map(len, lines)) <= width
     assert mentions(lines[1], "healthy", "monitor stale")
     assert lines[1].startswith("grug-moe-1e23 ") and "…" not in lines[1]

@@ -1,9 +1,10 @@
 """The table of runs, worst first: `watch` redraws it, `status --all` prints it once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
+from herorun import output
 from herorun.core.durations import format_span
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.run_summary import WIDTH, RunSummary
@@ -18,6 +19,8 @@ from herorun.core.run_summary_text import (
     format_tick,
 )
 from herorun.output import clean
+
+Cell: TypeAlias = tuple[str, str]  # a text and its style
 
 COLOURS = {
     "down": "bold red",
@@ -44,62 +47,108 @@ class Size:
 SIZES = (Size(WIDTH, BAR, False), Size(12, 6, True), Size(8, 4, True), Size(4, 4, True))
 
 
+def show_table(run_summaries: Sequence[RunSummary], at: datetime) -> None:
+    """The table and the alerts below it. A pipe gets plain lines: rich takes a tenth of the CPU of a
+    look at a hundred runs.
+    """
+    if output.is_piped():
+        for line in plain_lines(run_summaries, at, output.piped_width()):
+            output.show_line(line)
+        return
+    out = output.console()
+    out.print(table_of(run_summaries, at, out.width))
+    for alert in alert_lines(run_summaries):
+        out.print(alert)
+
+
+def plain_lines(run_summaries: Sequence[RunSummary], at: datetime, width: int) -> list[str]:
+    """What `table_of` and `alert_lines` draw, as text."""
+    rows, column_count = _fitting(run_summaries, at, width)
+    texts = [COLUMNS[:column_count], *([text for text, _ in row[:column_count]] for row in rows)]
+    widths = [max(map(cell_count, column)) for column in zip(*texts, strict=True)]
+    table = [
+        (" " * GAP).join(
+            text + " " * (size - cell_count(text)) for text, size in zip(row, widths, strict=True)
+        )
+        for row in texts
+    ]
+    return [line.rstrip() for line in table] + [text for text, _ in _alert_texts(run_summaries)]
+
+
+def cell_count(text: str) -> int:
+    """The columns of a terminal that it takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
 def table_of(run_summaries: Sequence[RunSummary], at: datetime, width: int = 120) -> Any:
     """A rich table. On a narrow terminal curves and bars shrink first, then the last columns go; no number is cut."""
     from rich.table import Table
+    from rich.text import Text
 
     rows, column_count = _fitting(run_summaries, at, width)
     table = Table(box=None, pad_edge=False, header_style="dim", expand=False)
     for name in COLUMNS[:column_count]:
         table.add_column(name, no_wrap=True, overflow="ellipsis")
     for row in rows:
-        table.add_row(*row[:column_count])
+        table.add_row(*(Text(*cell) for cell in row[:column_count]))
     return table
 
 
 def _fitting(
     run_summaries: Sequence[RunSummary], at: datetime, width: int
-) -> tuple[list[list[Any]], int]:
+) -> tuple[list[list[Cell]], int]:
     """The rows in the largest size with the most columns that fit."""
-    sized = [[_cells(summary, at, size) for summary in run_summaries] for size in SIZES]
+    sized: list[list[list[Cell]]] = []
     for column_count in range(len(COLUMNS), FEWEST - 1, -1):
-        for rows in sized:
-            if sum(widths := _widths(rows)[:column_count]) + GAP * (len(widths) - 1) <= width:
-                return rows, column_count
-    for row in sized[-1]:  # not even these: the names give way
-        row[0].truncate(max(8, width - GAP - _widths(sized[-1])[1]), overflow="ellipsis")
-    return sized[-1], FEWEST
+        for number, size in enumerate(SIZES):
+            if number == len(sized):
+                sized.append([_cells(summary, at, size) for summary in run_summaries])
+            widths = _widths(sized[number])[:column_count]
+            if sum(widths) + GAP * (len(widths) - 1) <= width:
+                return sized[number], column_count
+    rows = sized[-1]  # not even these fit: the names give way
+    room = max(8, width - GAP - _widths(rows)[1])
+    return [[(_cut(row[0][0], room), row[0][1]), *row[1:]] for row in rows], FEWEST
 
 
-def _widths(rows: Sequence[Sequence[Any]]) -> list[int]:
+def _cut(text: str, room: int) -> str:
+    from rich.text import Text
+
+    cell = Text(text)
+    cell.truncate(room, overflow="ellipsis")
+    return cell.plain
+
+
+def _widths(rows: Sequence[Sequence[Cell]]) -> list[int]:
     return [
-        max([len(name), *(row[at].cell_len for row in rows)]) for at, name in enumerate(COLUMNS)
+        max([len(name), *(cell_count(row[at][0]) for row in rows)])
+        for at, name in enumerate(COLUMNS)
     ]
 
 
-def _cells(summary: RunSummary, at: datetime, size: Size) -> list[Any]:
+def _cells(summary: RunSummary, at: datetime, size: Size) -> list[Cell]:
     """As `COLUMNS` names them."""
-    from rich.text import Text
-
     return [
-        Text(clean(summary.slug)),
-        Text(format_state(summary), COLOURS.get(summary.run, "") if not summary.error else "red"),
-        Text(format_last_tick(summary, at, size.short)),
-        Text(format_progress(summary, size.bar)),
-        Text(format_loss(summary, size.curve)),
+        (clean(summary.slug), ""),
+        (format_state(summary), COLOURS.get(summary.run, "") if not summary.error else "red"),
+        (format_last_tick(summary, at, size.short), ""),
+        (format_progress(summary, size.bar), ""),
+        (format_loss(summary, size.curve), ""),
         _speed(summary, size.short),
-        Text(format_checkpoint(summary, size.short)),
-        Text(format_tick(summary, at)),
+        (format_checkpoint(summary, size.short), ""),
+        (format_tick(summary, at), ""),
     ]
 
 
-def _speed(summary: RunSummary, short: bool) -> Any:
+def _speed(summary: RunSummary, short: bool) -> Cell:
     """That of now: what no longer trains, and what cannot be read, has none."""
-    from rich.text import Text
-
     if summary.error or summary.run not in TRAINS:
-        return Text("-")
-    return Text(format_pace(summary, short), "yellow" if _slow(summary) else "")
+        return "-", ""
+    return format_pace(summary, short), "yellow" if _slow(summary) else ""
 
 
 def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:
@@ -124,26 +173,26 @@ def _next_check(summary: RunSummary, at: datetime) -> str:
 
 
 def alert_lines(run_summaries: Sequence[RunSummary]) -> list[Any]:
-    """What is open, what is awaited, and what could not be read, one line each."""
+    """What is open, what is awaited, and what could not be read, one rich text each."""
     from rich.text import Text
 
-    lines = []
+    return [Text(*line) for line in _alert_texts(run_summaries)]
+
+
+def _alert_texts(run_summaries: Sequence[RunSummary]) -> Iterator[Cell]:
     for summary in run_summaries:
         if summary.error:
-            lines.append(Text(f"{clean(summary.slug)}: {clean(summary.error)}", "red"))
+            yield f"{clean(summary.slug)}: {clean(summary.error)}", "red"
         for missing in summary.awaited:
             until = f"; allowed until {missing.until:%Y-%m-%d %H:%M} UTC" if missing.until else ""
-            lines.append(
-                Text(f"{clean(summary.slug)}: missing: {clean(missing.message)}{until}", "yellow")
-            )
+            yield f"{clean(summary.slug)}: missing: {clean(missing.message)}{until}", "yellow"
         for alert in summary.alerts:
             style = "red" if alert.severity == "critical" else "yellow"
             text = (
                 f"{clean(summary.slug)}: {alert.state} {alert.severity} {alert.check}: "
                 f"{clean(alert.message)}"
             )
-            lines.append(Text(text, style if alert.state == "firing" else "dim"))
-    return lines
+            yield text, style if alert.state == "firing" else "dim"
 
 
 def _slow(summary: RunSummary) -> bool:

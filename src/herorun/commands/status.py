@@ -7,8 +7,6 @@ import click
 from herorun.commands._adhoc import naming, one_of_both, show_job_status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from herorun.core.run_summary import RunSummary
     from herorun.runs import Run
     from herorun.schemas.status import StatusOf
@@ -86,7 +84,11 @@ def _show_all(start: str, in_a_table: bool, as_json: bool) -> int:
     elif not answers:
         output.show_line("No run here yet: `herorun init RUN` begins one.")
     elif in_a_table:
-        _show_table(worst_first([summary for summary in summaries.values() if not summary.error]))
+        from herorun.commands._run_table import show_table
+        from herorun.system.clock import now
+
+        rows = [summary for summary in summaries.values() if not summary.error]
+        show_table(worst_first(rows), now())
     return worst(
         status_code(answer.value[0]) if answer.value else answer.code for answer in answers
     )
@@ -120,14 +122,3 @@ def _show_one(status: "StatusOf", summary: "RunSummary") -> None:
 
     moment = now()
     show_status(status.as_json(), moment, summary_rows(summary, moment))
-
-
-def _show_table(run_summaries: "Sequence[RunSummary]") -> None:
-    from herorun import output
-    from herorun.commands._run_table import alert_lines, table_of
-    from herorun.system.clock import now
-
-    out = output.console()
-    out.print(table_of(run_summaries, now(), out.width))
-    for line in alert_lines(run_summaries):
-        out.print(line)

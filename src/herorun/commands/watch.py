@@ -124,15 +124,13 @@ def _is_unseen(summary: "RunSummary") -> bool:
 
 
 def _print(out: Any, summaries: "list[RunSummary]") -> None:
-    from herorun.commands._run_table import alert_lines, table_of
+    from herorun.commands._run_table import show_table
     from herorun.system.clock import now
 
     if not summaries:
         out.print("No run here yet: `herorun init RUN` begins one.")
         return
-    out.print(table_of(summaries, now(), out.width))
-    for line in alert_lines(summaries):
-        out.print(line)
+    show_table(summaries, now())
 
 
 def _follow(names: list[str], home: "Path", seconds: float) -> int:

@@ -245,15 +245,14 @@ def evaluate(
 def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Sequence[Verdict]:
     values = [evidence.get(need, UNREAD) for need in check.needs]
     lacking = [
-        (need, value)
-        for need, value, accepts in zip(check.needs, values, check.accepts, strict=True)
-        if isinstance(value, (Nothing, Unavailable)) and type(value) not in accepts
+        at
+        for at, value in enumerate(values)
+        if isinstance(value, (Nothing, Unavailable)) and type(value) not in check.accepts[at]
     ]
-    if gaps := [value for _, value in lacking if isinstance(value, Unavailable)]:
-        return [_blind(gaps)]
     if lacking:
-        need, value = lacking[0]
-        return [not_applicable(value.why or _none_yet(need))]
+        if gaps := [values[at] for at in lacking if isinstance(values[at], Unavailable)]:
+            return [_blind(gaps)]
+        return [not_applicable(values[lacking[0]].why or _none_yet(check.needs[lacking[0]]))]
     if check.limits is not None:
         values.append(limits.get(check.name) or check.limits())
     try:

@@ -73,9 +73,18 @@ def console() -> Any:
     """A rich console: colours only on a terminal, none with NO_COLOR, no wrapping of paths when
     piped.
     """
-    if sys.stdout.isatty() or any(os.environ.get(name) for name in _AS_TERMINAL):
-        return _rich_console()
-    return _Pipe()
+    return _Pipe() if is_piped() else _rich_console()
+
+
+def is_piped() -> bool:
+    """Whether standard output is no terminal, and nothing says to treat it as one."""
+    return not sys.stdout.isatty() and not any(os.environ.get(name) for name in _AS_TERMINAL)
+
+
+def piped_width() -> int:
+    """The columns of a table in a pipe."""
+    stated_width = os.environ.get("COLUMNS", "")
+    return int(stated_width) if stated_width.isdecimal() and int(stated_width) else PIPED
 
 
 class _Pipe:

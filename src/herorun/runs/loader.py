@@ -246,6 +246,13 @@ def _is_meant_as_contract(path: Path) -> bool:
     if not SLUG.fullmatch(path.stem):
         return False
     try:
-        return "slug" in parse_toml(read_regular(path, LARGEST_CONTRACT).decode())
+        text = read_regular(path, LARGEST_CONTRACT).decode()
     except (OSError, ValueError):
+        return True
+    with contextlib.suppress(WrongUse):
+        parse_contract(text, path.name)  # not read again when its run is opened
+        return True
+    try:
+        return "slug" in parse_toml(text)
+    except ValueError:
         return True
