@@ -222,7 +222,7 @@ def _print_failure(message: str, code: int, as_json: bool) -> int:
         from herorun.output.wrapping import show_failure
 
         message = without_escapes(message)
-        with suppress(OSError):  # where nobody can be told, the exit code still tells
+        with suppress(OSError):  # nothing can be printed: the exit code still says it
             show_failure(message)
     if message and as_json:
         from herorun.output import show_json_line

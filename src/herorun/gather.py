@@ -153,7 +153,7 @@ class _Reads:
         self._readers = 0
 
     def start(self) -> None:
-        """See that somebody reads what waits."""
+        """Start a thread for each waiting read."""
         with self._lock:
             missing = int(not self._readers and not self.waiting.empty())
             self._readers += missing
@@ -245,7 +245,7 @@ def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
 
 
 def _gaps(evidence: Mapping[Kind, Any], graph: Mapping[Kind, Any]) -> Gaps:
-    """What somebody asked for and nobody could read; what is given besides it is no gap."""
+    """What was asked for and could not be read; what is given besides it is no gap."""
     unread = sorted(
         f"{name_of(k)}: {v.why}" for k in graph if isinstance(v := evidence[k], Unavailable)
     )

@@ -25,7 +25,7 @@ def is_supported(kind: str) -> bool:
 
 
 def job_kind(kind: str) -> JobKind:
-    """What its adapter declares; `WrongUse` for a scheduler whose jobs nobody can look at by id."""
+    """What its adapter declares; `WrongUse` for a scheduler whose jobs cannot be read by id."""
     if not is_supported(kind):
         raise WrongUse(
             f"Jobs of {kind!r} cannot be monitored by id; supported kinds: {', '.join(kinds())}."

@@ -152,7 +152,7 @@ def _speed(summary: RunSummary, short: bool) -> Cell:
 
 
 def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:
-    """One run by the names of the columns, for a look at it alone; what nobody saw is left out."""
+    """One run by the names of the columns, for a look at it alone; what is unknown is left out."""
     remaining = f"{format_span(summary.left)} at this pace" if summary.left else ""
     rows = (
         ("left", remaining),

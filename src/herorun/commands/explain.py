@@ -73,7 +73,7 @@ def _check_page(check: "Check") -> "CheckPage":
 
 
 def _list_line(check: "Check") -> str:
-    """One line where nobody looks, as in a pipe; in a terminal the problem wraps below itself."""
+    """One line without a terminal, as in a pipe; in a terminal the problem wraps below itself."""
     import sys
     from shutil import get_terminal_size
     from textwrap import fill

@@ -47,7 +47,7 @@ def _visible(finding: Finding) -> Finding:
 
 
 def not_proved(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """Each thing that nobody could prove of the adopted job, signed for or not, as a sentence."""
+    """What could not be proved about the adopted job, signed for or not, each a sentence."""
     gaps = [
         f.verdict.message
         for f in findings

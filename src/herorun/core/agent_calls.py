@@ -87,7 +87,7 @@ def _visible(text: str) -> str:
 
 
 def _shorter(key: object, value: Any) -> Any:
-    """Of findings only those on which somebody decides."""
+    """Of findings only those that need a decision."""
     if key != "findings" or not isinstance(value, list):
         return value
     return [each for each in value if each.get("outcome") not in ("pass", "n/a")]

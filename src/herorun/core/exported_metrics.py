@@ -87,7 +87,7 @@ METRICS: Sequence[ExportedMetric] = (
 
 @dataclass(frozen=True, kw_only=True)
 class RunReading:
-    """What one reading of a run's record and kept rows knows. None: nobody could tell."""
+    """What one reading of a run's record and kept rows knows. None: unknown."""
 
     summary: RunSummary
     memory: Memory = field(default_factory=Memory)
@@ -210,7 +210,7 @@ def _before(at: datetime, seconds: float | None) -> float | None:
 
 
 def _steps_per_second(run: RunSummary) -> float | None:
-    """Of a run that is known to train, or known to stand still; None for one that nobody sees."""
+    """Of a run that is known to train or to stand still; None for one that is not monitored."""
     if run.run not in (RunHealth.HEALTHY, RunHealth.DEGRADED):
         return None
     if run.stands_still:

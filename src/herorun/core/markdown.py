@@ -29,7 +29,7 @@ def one_line(text: str, most: int = 2000) -> str:
 
 
 def unmentioned(text: str) -> str:
-    """Text from outside for an issue: nobody is paged, and no other issue is linked, by what stands
+    """Text from outside for an issue: it pages no account and links no other issue, whatever stands
     in a log line.
     """
     return _NUMBERED.sub("\\g<0>\u200b", re.sub(r"@(?=[\w-])", "@\u200b", text))
@@ -55,8 +55,8 @@ def unescaped(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """What a person or a job wrote, as one line of a post: it pages nobody, links to nothing and
-    ends nothing.
+    """What a person or a job wrote, as one line of a post: it pages no account, and contains no
+    link and no end of a block.
     """
     return worded(one_line(text))
 

@@ -47,7 +47,7 @@ class OpenAlert:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One run, as it was seen at `seen`; what nobody saw is None."""
+    """One run, as it was seen at `seen`; what is unknown is None."""
 
     slug: str
     stage: str  # not initialised, initialised, launched, sealed
@@ -69,7 +69,7 @@ class RunSummary:
 
     @property
     def rank(self) -> int:
-        """The worst first: down, unreadable, critical, nobody can see, degraded, starting, healthy,
+        """The worst first: down, unreadable, critical, not monitored, degraded, starting, healthy,
         not begun, over.
         """
         firing = {alert.severity for alert in self.alerts if alert.state == "firing"}

@@ -24,7 +24,7 @@ def trainer(run: Run, instance: str) -> int:
                 b"\0"
             ):
                 return int(folder.name)
-        except OSError:  # ended meanwhile, or somebody else's
+        except OSError:  # ended meanwhile, or of another user
             continue
     raise CouldNotLook(
         f"The training process of {instance} is not on this machine: the demo kills it here."

@@ -28,7 +28,7 @@ PACE = 1.0  # seconds between two writes, as GitHub asks for
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a call failed. `lost`: nobody knows whether it was carried out. `wait`: seconds until it
+    """Why a call failed. `lost`: it is unknown whether it was carried out. `wait`: seconds until it
     may be tried again.
     """
 
@@ -55,7 +55,7 @@ class Calls:
             None  # of the call under way: what it looks up on its way shares its deadline
         )
         self._wrote: float | None = None
-        self._down: tuple[float, str] = (0.0, "")  # until when nobody asks again, and why
+        self._down: tuple[float, str] = (0.0, "")  # until when no request is sent, and why
 
     def read(self, act: Callable[[], T]) -> T:
         """Ask until it answers, within the deadline. A definite no is `GithubRefused`."""

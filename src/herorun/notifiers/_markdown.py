@@ -1,6 +1,6 @@
 """Escapes Markdown: adds our markers, and prevents a text from forging one.
 
-Log lines, run names and titles are data: they mention nobody, close no fence and hide nothing.
+Log lines, run names and titles are data: they mention no account, close no fence and hide nothing.
 """
 
 import hashlib

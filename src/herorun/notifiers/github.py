@@ -103,7 +103,7 @@ class GitHubIssue:
             except GithubRefused as error:
                 if error.status not in (404, 410):
                     raise
-                del self._comments[plain_key(post.key)]  # somebody deleted it
+                del self._comments[plain_key(post.key)]  # it was deleted
                 return self.post(post)
             self._comments[plain_key(post.key)] = replace(earlier, body=body)
         return earlier.url

@@ -62,7 +62,7 @@ HASH = lazy_regex(r"(?:\bsha256:)?\b([0-9a-f]{9})[0-9a-f]{23,}\b")
 NARROWEST = 20  # columns of text behind a head
 _COMMAND = lazy_regex(r"[^\s`]*`[^`\n]*`\S*")
 _BLANK = "\ue000"  # stands for a blank where no line may break
-PIPED = 80  # columns of a table in a pipe, as of a terminal that nobody widened
+PIPED = 80  # columns of a table in a pipe, as of a terminal of the usual width
 _AS_TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")  # read by rich
 _LAID_OUT = lazy_regex(
     r"[\x00-\x09\x0b-\x1f\x7f]|[ ](?:\n|\Z)"
@@ -124,7 +124,7 @@ def _rich_console() -> Any:
 def hang(out: Any, head: str, text: str, style: str = "", head_style: str = "") -> None:
     """`head`, and behind it `text`, whose further lines begin below its first: no line is lost.
 
-    Where nobody looks, as in a pipe, it stays one line.
+    Without a terminal, as in a pipe, it stays one line.
     """
     if isinstance(out, _Pipe):
         out.print(head + text)

@@ -19,7 +19,7 @@ class RunRecord(Protocol):
 
     @property
     def remote(self) -> str | None:
-        """Where it is pushed to; None where nobody else can read it."""
+        """Where it is pushed to; None if it is pushed nowhere."""
 
     @property
     def address(self) -> str:

@@ -114,7 +114,7 @@ class RecordReader:
         return self._proven_only(self._read().memory)
 
     def memory_as_written(self) -> Memory:
-        """With all that anybody wrote there."""
+        """With every line that was pushed there."""
         return self._read().memory
 
     def folded_memory(self) -> FoldedMemory:

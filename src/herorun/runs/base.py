@@ -108,7 +108,7 @@ class MonitoredRun(ABC):
         }
 
     def must_take_orders(self) -> None:
-        """An error says why nobody's order may be carried out."""
+        """An error says why no order may be carried out."""
         self.record.must_understand()
 
     def published_memory(self) -> Memory:
@@ -162,7 +162,7 @@ class MonitoredRun(ABC):
 
     def furthest_before(self, step: int | None) -> int | None:
         """The highest step of an earlier tick, where steps are trained again without a word from
-        the tracker; `step` is this tick's. None where nobody keeps it.
+        the tracker; `step` is this tick's. None if it is not kept.
         """
         return None
 

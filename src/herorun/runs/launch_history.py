@@ -57,7 +57,7 @@ def final_step(memory: Memory) -> FinalStep | Nothing:
 
 
 def prior_launch(memory: Memory) -> PriorLaunch | Nothing:
-    """The newest launch that became an instance, or whose outcome nobody knows yet."""
+    """The newest launch that became an instance, or whose outcome is not known yet."""
     started = {instance.name for instance in memory.instances}
     unsettled_name = memory.unsettled.instance if memory.unsettled else ""
     launches = [

@@ -41,7 +41,7 @@ class NotProven(HerorunError):
 
 @dataclass(frozen=True)
 class RecordProof:
-    """What was found of a record's launches. `unseen` says why nobody here can tell; then nothing
+    """What was found of a record's launches. `unseen` says why it is unknown here; then nothing
     is acted on.
     """
 

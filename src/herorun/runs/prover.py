@@ -77,7 +77,7 @@ class Prover:
             raise NotProven("the record names no commit for it")
         if self.code.remote not in self.repository.remotes():
             if self.record.remote is None:
-                return  # nobody but this clone writes this record
+                return  # only this clone writes this record
             raise NotProven(
                 f"there is no remote {self.code.remote} that could have its commit {commit[:9]}"
             )

@@ -180,7 +180,7 @@ class Run(MonitoredRun):
 
     @cached_property
     def signed(self) -> Contract | None:
-        """The contract as it is committed: what is only on disk, nobody has reviewed."""
+        """The contract as it is committed: what is only on disk was not reviewed."""
         if self.file.signed:
             return self.contract
         try:

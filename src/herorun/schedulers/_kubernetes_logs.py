@@ -15,7 +15,7 @@ from herorun.schedulers._kubernetes_parse import PodRecord
 from herorun.schedulers._kubernetes_request import MAIN
 from herorun.system.clock import now
 
-MOST = 128 << 20  # bytes: nodes rotate a log long before, at 10 MiB if nobody says otherwise
+MOST = 128 << 20  # bytes: nodes rotate a log long before, by default at 10 MiB
 TAIL = 20_000  # lines, of a log that is longer
 _NONE_YET = (
     "is waiting to start",

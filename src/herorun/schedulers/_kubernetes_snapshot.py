@@ -36,7 +36,7 @@ class KubernetesSnapshot:
 
     @cached_property
     def all_jobs(self) -> tuple[JobRecord, ...]:
-        """Of the namespace, herorun's or not; asked for once, where somebody needs them."""
+        """Of the namespace, herorun's or not; asked for once, when they are needed."""
         return all_jobs(self.kube)
 
     @cached_property

@@ -134,7 +134,7 @@ class KubernetesSubmitter:
                 )
 
     def _has_secret(self, secret: str, key: str) -> bool | None:
-        """None where nobody may look. Only the names of its keys are brought here."""
+        """None if this login may not read it. Only the names of its keys are brought here."""
         try:
             keys = self._kube.names_in("secret", secret)
         except NotThere:

@@ -91,7 +91,7 @@ class NelJobs:
         since = self._doubts.since(part, at)
         try:
             return settled(part, behind(), since, at)
-        except OSError as error:  # nobody could look into its folder: that settles nothing
+        except OSError as error:  # its folder could not be read: that settles nothing
             return replace(part, reason=f"{part.reason}; {describe_error(error)}")
 
     def _status(self, invocations: Sequence[str]) -> dict[str, str]:

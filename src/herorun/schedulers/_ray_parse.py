@@ -71,7 +71,7 @@ class RayJob:
 
 
 def record_of(record: Any) -> RayJob | None:
-    """A submitted job; None for a driver that somebody started otherwise. `CouldNotLook` at another
+    """A submitted job; None for a driver that was started another way. `CouldNotLook` at another
     shape.
     """
     if not isinstance(record, dict) or not isinstance(record.get("status"), str):

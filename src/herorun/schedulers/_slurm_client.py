@@ -99,7 +99,7 @@ class Programs:
         return CouldNotLook(f"{program} on {self.transport.where} failed: {message}")
 
     def user(self, number: str) -> str:
-        """Their name; where nobody knows it, the number."""
+        """Their name; the number if the name is unknown."""
         if number not in self._users:
             try:
                 answer = self.transport.run(["id", "-nu", number], self.timeout)

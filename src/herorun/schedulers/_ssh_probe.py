@@ -4,7 +4,7 @@
 Standard library only, from Python 3.8 on. What lies in the scheduler's folder, next to the
 supervisor's own files in each `<instance>/` (`_supervisor.py`):
 
-    <instance>.submit          locked while somebody submits it
+    <instance>.submit          locked while it is being submitted
     <instance>.lock            locked while the supervisor or anything of the job lives
     code/<instance>/           the code, where it was sent
     admissions/<instance>.json

@@ -66,12 +66,12 @@ def main() -> None:
     if not claim(order):
         return
     if os.fork():
-        os._exit(0)  # so that nobody but init has to reap the supervisor
+        os._exit(0)  # so that init reaps the supervisor
     run(order)
 
 
 def claim(order: dict[str, Any]) -> bool:
-    """Make the folder of the instance; False where somebody else has.
+    """Make the folder of the instance; False if another process has.
 
     Where a full disk refuses what belongs in it, nothing ran: the claim is taken back, so that the
     instance can be submitted again.
@@ -154,7 +154,7 @@ def _start_job(order: dict[str, Any]) -> subprocess.Popen[bytes] | None:
             pass_fds=(order["lock"],),
             preexec_fn=lambda: _write_start(folder),
         )
-    except Exception as error:  # whatever it is, the record says it and nobody waits for nothing
+    except Exception as error:  # any error is recorded, so that nothing waits for the job
         code, reason = _explain_start_error(error, order)
         _log_line(reason)
         _write_end(folder, {"exit_code": code, "reason": reason, "ended": now()})
@@ -244,7 +244,7 @@ def _exit(code: int) -> dict[str, Any]:
 
 
 def _stop_requester(folder: str) -> str | None:
-    """Who asked for the end; None where nobody did."""
+    """Who asked for the end; None if it was not requested."""
     try:
         with open(f"{folder}/stop.json", encoding="utf-8") as file:
             return str(json.load(file)["by"])

@@ -211,7 +211,7 @@ class Kubernetes:
         return requested_hardware(self._options)
 
     def review(self, plan: Plan, slug: str) -> RequestReview:
-        """Of an instance that nobody will ever launch: numbers begin with 1."""
+        """Of an instance that is never launched: numbers begin with 1."""
         document = self._submitter.document(
             submission_of(plan, f"{slug}-0"), "<code>", "<admission>"
         )
@@ -276,7 +276,7 @@ class Kubernetes:
             deactivate(self._kube, workload)
 
     def _submitted_job(self, instance: str) -> Job | None:
-        """The Job of the name, as long as nobody deletes it."""
+        """The Job of the name, unless it was deleted."""
         return known_job(self.find, instance, now() - self._remembered)
 
     def _to_stop(self, instance: str) -> Job | None:

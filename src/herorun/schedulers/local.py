@@ -157,7 +157,7 @@ class Local:
     def _claim(
         self, folder: Folder, submission: Submission, code: str, admission: str
     ) -> Job | None:
-        """Start a supervisor, unless somebody else is at it."""
+        """Start a supervisor, unless another process is starting it."""
         from herorun.schedulers._environment import environment, keep_environment
         from herorun.schedulers._start import lock_if_free, order_of, request_of, start_supervisor
 

@@ -158,7 +158,7 @@ class Trust(Document):
     repository: str
     """The clone whose contracts are trusted with these items."""
     items: Sequence[str]
-    """Programs that this machine would run, and addresses that it would send credentials to, which nobody has trusted yet."""
+    """Programs that this machine would run, and addresses that it would send credentials to, which are not trusted yet."""
     unproven: Sequence[str]
     """Launches and seals in the record that nothing proves."""
     result: Literal["nothing", "trusted", "rejected"]

@@ -112,7 +112,7 @@ def _loaded_below(top: str, folder: str) -> Iterator[str]:
 
 
 def _is_build(folder: str, names: set[str]) -> bool:
-    """What setuptools leaves behind: a copy that nobody imports."""
+    """What setuptools leaves behind: a copy that is never imported."""
     return folder.rpartition("/")[2] == "build" and any(
         n == "lib" or n.startswith("bdist.") for n in names
     )

@@ -20,7 +20,7 @@ from herorun.system.timeout import within
 T = TypeVar("T")
 DEADLINE = 20.0  # seconds for one call, with every page and retry of it
 OPENING = 20.0  # seconds to load the client and find its credentials, once
-GRACE = 1.0  # for a loop that somebody else blocks
+GRACE = 1.0  # for an event loop that other code blocks
 
 
 class WriteRefused(Exception):

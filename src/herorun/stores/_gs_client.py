@@ -47,7 +47,7 @@ def _raise_on_expiry(credentials: Any) -> None:
             renew(*arguments)
         except Exception as error:
             why = error.__cause__ or error
-            # nobody has looked at the credentials then
+            # the credentials were not checked then
             away = type(error).__name__ == "TransportError"
             message = f"{'Google gave no token' if away else EXPIRED} ({describe_error(why)})"
             if not getattr(why, "retryable", False):

@@ -134,7 +134,7 @@ def probe(root: str) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(leftover)
         if not existed:
-            with contextlib.suppress(OSError):  # somebody has begun to use it: it stays
+            with contextlib.suppress(OSError):  # another process has begun to use it: it stays
                 os.rmdir(home)
 
 

@@ -86,7 +86,7 @@ class GoogleObjects:
         return self._ask(at, lambda fs: _rules(fs, at))
 
     def examine(self) -> tuple[DoctorPart, ...]:
-        """Checks the login only: anybody may list an open bucket."""
+        """Checks the login only: an open bucket can be listed without one."""
         try:
             return (DoctorPart("login", LOGIN, Fit.WORKS, self._requests.ask(LOGIN, login)),)
         except OSError as error:

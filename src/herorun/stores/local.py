@@ -76,7 +76,7 @@ class LocalStore:
         return as_digests(_file_digests.digests(str(_local(folder)), list(names), stamps(previous)))
 
     def region(self, root: str) -> None:
-        """A path lies where this machine lies, and nobody can be asked where that is."""
+        """A path is in this machine's region, which is unknown."""
         _local(root)
 
     def rules(self, root: str) -> tuple[LifecycleRule, ...]:
@@ -161,7 +161,7 @@ def _probed_folder(home: Path, root: str) -> Iterator[None]:
         yield
     finally:
         if not existed:
-            with contextlib.suppress(OSError):  # somebody has begun to use it: it stays
+            with contextlib.suppress(OSError):  # another process has begun to use it: it stays
                 home.rmdir()
 
 

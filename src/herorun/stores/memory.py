@@ -37,7 +37,7 @@ class MemoryObjects:
                 infos = files.ls(f"/{at.key}", detail=True)
             except FileNotFoundError:
                 return []
-            except ValueError as error:  # somebody closed the file that stands there
+            except ValueError as error:  # other code closed the file there
                 raise OSError(f"{at}: {error}") from None
             return [_memory_entry(files, info) for info in infos if info["name"] != f"/{at.key}"]
 
@@ -99,7 +99,7 @@ def _file(files: Any, at: ObjectPath) -> Any:
 def _read_buffer(file: Any, at: ObjectPath) -> bytes:
     try:
         return bytes(file.getvalue())
-    except ValueError as error:  # somebody closed it
+    except ValueError as error:  # other code closed it
         raise OSError(f"{at}: {error}") from None
 
 

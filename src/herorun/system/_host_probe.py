@@ -33,7 +33,7 @@ READER_PROGRAMS = frozenset(
      "less", "more", "cat", "watch", "vi", "vim", "nvim", "nano", "timeout")
 )  # fmt: skip
 _DEAD = ("Z", "X")
-# sacct's words for an end, and how it says that nobody keeps accounts.
+# sacct's words for an end, and how it says that there is no accounting.
 _ENDS = frozenset(
     ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "BOOT_FAIL", "DEADLINE")  # noqa: E501  # one entry of a table, or one recorded value
 )  # fmt: skip

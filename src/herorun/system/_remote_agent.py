@@ -43,7 +43,7 @@ def stream(ask: dict[str, Any]) -> None:
     try:
         for part in _call(ask):
             _print_answer({"told": part})
-    except BrokenPipeError:  # nobody listens any more
+    except BrokenPipeError:  # the reader is gone
         sys.exit(1)
     except Exception as error:
         _print_answer(_failure(error))

@@ -1,7 +1,7 @@
 """Which groups of entry points the installed packages offer, read from their files.
 
 `importlib.metadata` answers the same: it takes 30 ms, half of them to import, and the answer to a
-command nearly always is that nobody offers anything. Here that answer takes one.
+command nearly always is that there are none. Here that answer takes one.
 """
 
 import os

@@ -209,7 +209,7 @@ class LockHeld(WrongUse):
 
 
 def take_lock(path: Path, wait: float, what: str) -> int:
-    """Take a lock until the returned descriptor is closed; `LockHeld` if somebody else keeps it."""
+    """Take a lock until the returned descriptor is closed; `LockHeld` if another holds it."""
     make_folders(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     until = time.monotonic() + wait

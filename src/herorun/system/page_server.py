@@ -146,7 +146,7 @@ class PageHandler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: who looked at which run is nobody's business."""
+        """Logs nothing: requests are not recorded."""
 
 
 def _handler(pages: Pages, loopback: bool, token: str, kind: str) -> type[BaseHTTPRequestHandler]:

@@ -25,7 +25,7 @@ def be_verbose(report: Callable[[str], None]) -> None:
 
 def show_progress(show: Callable[[str, int, int | None], None]) -> None:
     """From now on `show` gets what is waited for: in words, how many are done, and of how many
-    (None: nobody knows).
+    (None: unknown).
     """
     global _show
     _show = show

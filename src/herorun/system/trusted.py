@@ -75,7 +75,7 @@ def _read_trusted() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _read_table(path: Path, version: Hashable) -> dict[str, Any]:
-    """What a version of the file holds; nobody may change it."""
+    """The content of one version of the file; never changed."""
     table = read_json(path.read_bytes())
     if not isinstance(table, dict):
         raise CouldNotLook(f"{path}, where what you trust is kept, is damaged: move it away.")

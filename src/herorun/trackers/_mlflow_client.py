@@ -23,7 +23,7 @@ NOT_MLFLOW = "{} gave an answer that is not MLflow's: correct [tracker] uri"
 
 
 class MlflowClient:
-    """A server, and who asks it: a bearer token, or a name and a password, or nobody.
+    """A server, and who asks it: a bearer token, or a name and a password, or no login.
 
     Raises FileNotFoundError where the server says that there is no such thing, and another OSError
     for everything else that is no answer.

@@ -98,7 +98,7 @@ def _is_deleted(answer: Mapping[str, Any]) -> bool:
 
 
 def _state_of_response(run: Mapping[str, Any]) -> TrackerState:
-    """A run that nobody began counts as absent, as it does for W&B's client."""
+    """A run that was never started counts as absent, as it does for W&B's client."""
     if not run or not run["started"]:
         return TrackerState.ABSENT
     return _STATES.get(run["state"], TrackerState.UNREACHABLE)

@@ -174,7 +174,7 @@ class Mlflow:
                 times = [at for at in (newest, utc((last or {}).get("timestamp"))) if at]
                 return max(times, default=None)
             mark = Mark(page.following)
-        return None  # nobody knows: a time that is too early would call a living run dead
+        return None  # unknown: a time that is too early would call a living run dead
 
     # --- rows ----------------------------------------------------------------------------------
 

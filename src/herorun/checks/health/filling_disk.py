@@ -2,8 +2,8 @@
 
 Why: a full disk stops checkpoints half-way and blinds the monitor; it is easy to fix in advance.
 Fix: free space, or let the run write elsewhere; herorun never deletes the run's data by itself.
-Source: it counts days of headroom, not per cent, because people ignore an alarm that comes too
-early; `bytes` and `inodes` are for an unknown pace.
+Source: the limit is the time until the disk is full, not per cent, because people ignore an alarm
+that comes too early; while the pace is unknown, `bytes` and `inodes` are the limits.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -5,15 +5,16 @@ for a rising loss sees it, and every step is wasted.
 Fix: check the gradient norm, the applied learning rate and the labels, and stop the job early.
 Source: eight public image and language runs stayed at the logarithm of their number of classes from
 the third row on. It takes 100 rows and 2,000 steps without a fall, and with hardly any noise, because
-slow warm-ups stay flat for less. It takes 40 rows and 800 steps if the loss falls at once to the
-logarithm of a common number of classes and never below, even with jumps upwards; 30 rows and 500 steps
-if 14 of the newest 20 rows lie above that logarithm; and 40 rows and 800 steps if the loss begins up to
-a fifth above that of at least 100 classes, never comes down to it, and 14 of the newest 20 rows lie
-above the first. It takes 8 rows and 500 steps if the rows differ by no more than the rounding of single
-precision; the steps do not matter if that number is the logarithm of no whole number, since weights
-whose last layer begins with zeros have one. It takes 8 rows of a record that begins after step 500 if
-they lie within 0.3 % of the logarithm of a common number of at least 100 classes. It takes as many rows
-as the first pass over the data if the losses of the second are the same to the last digit.
+slow warm-ups stay flat for less. Less is enough in five cases. If the loss falls at once to the
+logarithm of a common number of classes and never below, it takes 40 rows and 800 steps, even with
+jumps upwards; and 30 rows and 500 steps if 14 of the newest 20 rows lie above that logarithm. If the
+loss begins up to a fifth above the logarithm of at least 100 classes and never comes down to it, it
+takes 40 rows and 800 steps, and 14 of the newest 20 rows above the first. If the rows differ by no
+more than the rounding of single precision, it takes 8 rows and 500 steps. The steps do not matter if
+that number is the logarithm of no whole number, as with weights whose last layer begins with zeros.
+In a record that begins after step 500, it takes 8 rows within 0.3 % of the logarithm of a common
+number of at least 100 classes. If a second pass over the data has the losses of the first to the
+last digit, it takes as many rows as the first pass.
 `frozen-loss` warns of each flat loss after 30 rows and 500 steps.
 """
 

@@ -2,8 +2,8 @@
 
 Why: checkpoints are truncated, rows are lost, and the babysitter can no longer write.
 Fix: free space, or let the run write elsewhere; herorun never deletes the run's data by itself.
-Source: it counts days of headroom, not per cent, because people ignore an alarm that comes too
-early; `bytes` and `inodes` are for an unknown pace.
+Source: the limit is the time until the disk is full, not per cent, because people ignore an alarm
+that comes too early; while the pace is unknown, `bytes` and `inodes` are the limits.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -8,12 +8,13 @@ has 5 rows in 50 steps, and one odd row is no spike. A threefold loss counts aft
 the loss counts after 2 rows that are 100 steps apart: healthy runs are back by then. A loss that
 began at ln 2 and has not fallen since may be a generator's, which rises as its discriminator learns:
 only a threefold rise of it counts, and `loss-elevated` warns of less. The first 30 rows have no
-trend: there one row counts at ten times the highest of three or more rows, or at three times four rows within
-10 %; three rows at twice three rows within 20 %, or at one and a half times four within 10 %; two rows at three
-times four rows, if the gradient norm leaps as far; and eight rows that each lie above the one before, from a
-loss that had fallen to twice its lowest. Losses below 0.1 do not count, but for the last. In a record that begins
-in the midst of a training, one row at a hundred times all rows before counts too, two at ten times, and five at
-one and a half times two rows within 10 %. The limits of noise are set on
+trend. There one row counts at ten times the highest of three or more rows, or at three times four
+rows within 10 %. Three rows count at twice three rows within 20 %, or at one and a half times four
+within 10 %. Two rows count at three times four rows, if the gradient norm leaps as far. Eight rows
+count that each lie above the one before, if the loss had fallen and rises to twice its lowest; only
+this rule counts losses below 0.1. In a record that begins in the midst of a training, one row counts
+at a hundred times all rows before, two at ten times, and five at one and a half times two rows
+within 10 %. The limits of noise are set on
 the public curves of docs/backtest.md, where no clean or noisy curve raises a false alarm with them.
 """
 

@@ -1,7 +1,7 @@
 """The job ended with success, but its expected results are missing.
 
 Why: an asynchronous save that the trainer does not wait for is lost when the process ends, and this
-is found out only when somebody needs it.
+is found out only when the checkpoint is needed.
 Fix: do not seal; continue from the newest complete checkpoint and save again, or let the DRI accept
 the result.
 Source: marin-community/marin, babysit logbook of April 2026: at least 6 of 12 runs at 100 % lost

@@ -1,7 +1,7 @@
 """A channel that the contract names cannot be used where the babysitter runs.
 
 Why: a babysitter that was started elsewhere, by cron or after a login, lacks the variable, and its
-messages reach nobody.
+messages are not delivered.
 Fix: start the babysitter where the variable is set; or remove its name from `[notify] targets`.
 """
 

@@ -1,6 +1,6 @@
 """The job trains and has not checked in.
 
-Why: without a receipt nobody knows whether what runs is what was admitted.
+Why: without a receipt it is unknown whether what runs is what was admitted.
 Fix: call `herorun.check_in()` in the training script before the first step; or let the DRI waive
 it.
 """

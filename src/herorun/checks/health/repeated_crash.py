@@ -107,5 +107,5 @@ def _at_same_step(end: End, last: End, max_difference: int) -> bool:
 
 
 def _stuck(end: End, last: End) -> bool:
-    """Between the same two checkpoints; never said of what nobody could look at."""
+    """Between the same two checkpoints; never said of what could not be read."""
     return last.checkpoint is not None and end.checkpoint == last.checkpoint

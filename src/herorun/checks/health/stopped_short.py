@@ -17,12 +17,12 @@ def stopped_short(
     checkpoints: Checkpoints,
     history: History,
 ) -> Verdict:
-    """The person who ordered it knows: it is shown, and makes the run down and not finished, and nobody is notified."""
+    """The person who ordered it knows: it is shown, and makes the run down and not finished, without a notification."""
     stopped_by = dict(history.stopped).get(job.instance)
     if job.state is not JobState.SUCCEEDED or not stopped_by:
         message = (
             f"{job.instance} is "
-            f"{job.state}{'' if stopped_by else ', and nobody stopped it through herorun'}"
+            f"{job.state}{'' if stopped_by else ', and no `herorun stop` ended it'}"
         )
         return not_applicable(message, subject=job.instance)
     newest = checkpoints.newest

@@ -1,7 +1,7 @@
 """The trainer raised an alert in its own tracker.
 
 Why: the author of the training code knows what should never happen, but an alert on a panel
-notifies nobody.
+does not notify the DRI.
 Fix: compare it with the rows of that step; the DRI decides. herorun does nothing to the job because
 of it.
 Source: trackio's alerts of level warn and error; one of level info is no finding. They have no end,

@@ -1,6 +1,6 @@
-"""A message that needs a person has reached nobody.
+"""A message that needs a person was not delivered.
 
-Why: nobody answers a question that was not delivered, while the hardware waits or is wasted.
+Why: a question that no channel delivers gets no answer, while the hardware waits or is wasted.
 Fix: tell the DRI yourself; fix the channel that the message names (its variable, its service, the
 network). herorun retries until a channel accepts the message; `herorun ack RUN` withdraws it.
 """

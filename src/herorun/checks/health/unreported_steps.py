@@ -1,7 +1,7 @@
 """The job saves checkpoints or prints steps, but no rows arrive.
 
-Why: it trains and nobody sees the loss, a spike or a NaN; the likely cause is a wrong path or id in
-`[tracker]`.
+Why: it trains, and no check sees the loss, a spike or a NaN; the likely cause is a wrong path or id
+in `[tracker]`.
 Fix: look where the trainer reports to, and correct `[tracker] path`, or `project` and `id`; if
 these are right, find out from the job's log why the tracker gets nothing (`WANDB_MODE`, key,
 network).

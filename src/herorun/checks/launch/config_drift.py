@@ -76,7 +76,7 @@ def _report_config_drift(blocking: list[ConfigChange], prior: PriorLaunch) -> It
 def _judge_allowed(
     changes: tuple[ConfigChange, ...], blocking: list[ConfigChange], prior: PriorLaunch
 ) -> Verdict:
-    """What differs and stands in nobody's way."""
+    """Differences that block nothing."""
     allowed = [str(change) for change in changes if change not in blocking]
     if not allowed:
         other = "nothing else differs from" if blocking else "the same as"

@@ -1,6 +1,6 @@
 """The contract names no responsible person.
 
-Why: somebody must decide when the run needs judgement, money or a cluster.
+Why: a person must decide when the run needs judgement, money or a cluster.
 Fix: set `dri = "@handle"` in the contract, or `git config user.name` for the launching user.
 """
 

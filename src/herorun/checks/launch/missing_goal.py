@@ -1,6 +1,6 @@
 """A hero run states no goal or no stop criteria.
 
-Why: at 3 a.m. somebody decides whether the run continues; without agreed criteria it trains on at
+Why: at 3 a.m. a person decides whether the run continues; without agreed criteria it trains on at
 full cost, or is stopped for the wrong reason.
 Fix: write `goal` and `stop_when` into the contract, one sentence each; or set `hero = false` for an
 ordinary run.

@@ -1,6 +1,6 @@
 """Nothing would monitor the run.
 
-Why: an unmonitored job that crashes, stalls or diverges wastes money until somebody notices.
+Why: an unmonitored job that crashes, stalls or diverges wastes money until a person notices.
 Fix: remove `[babysit] declined`; or start `herorun babysit RUN` on the machine that
 `[babysit] owner` names.
 """

@@ -1,6 +1,6 @@
 """The repository has no remote with the contract's name.
 
-Why: a commit and a record on one disk are lost with it, and nobody else can check the run out.
+Why: a commit and a record on one disk are lost with it, and no other clone can check the run out.
 Fix: add the remote and push; or name the right one in `[code] remote`; or let the DRI waive it, and
 every report says "not pushed".
 """

@@ -1,7 +1,7 @@
 """The start checkpoint was written while an alert showed damaged numbers, was given up, or belongs to no recorded instance.
 
 Why: a checkpoint saved after a non-finite loss or a wrong resume carries the damage on; one that a
-rollback gave up brings back its cause; one that nobody recorded may be from any run.
+rollback gave up brings back its cause; one that no record names may be from any run.
 Fix: start from the newest one before that; or, after the DRI has examined it, name it in
 `[start] from` with a `[start] reason`.
 """

@@ -1,6 +1,6 @@
 """The contract has uncommitted changes, or is not committed.
 
-Why: nobody has reviewed uncommitted text; a relaunch uses the committed contract, and would run
+Why: uncommitted text was not reviewed; a relaunch uses the committed contract, and would run
 another plan.
 Fix: commit and push the contract file; if git ignores it (`git check-ignore -v FILE`), change the
 rule.

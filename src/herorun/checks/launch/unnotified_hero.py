@@ -1,9 +1,9 @@
-"""A hero run has nobody to notify: its issue is a local file, and it names no notification channel.
+"""A hero run notifies no person: its issue is a local file, and it names no notification channel.
 
 Why: a crash, a NaN or a question to the DRI would be written into a file on one machine, and the
-job waits or trains on until somebody looks.
+job waits or trains on until a person looks.
 Fix: name a channel in `[notify] targets`, `page` or `kinds`, or set `[issue] kind = "github"`;
-`herorun doctor RUN --send-test` tests a channel; or let the DRI sign that somebody watches anyway.
+`herorun doctor RUN --send-test` tests a channel; or let the DRI sign that a person watches anyway.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -17,7 +17,7 @@ TEMPLATES = (
     (r"\{[^{}]*\}", "a placeholder"),
     (r"\$[A-Za-z_{(]|`", "a variable or a command of the shell"),
     (r"%\([^)]*\)|<[^<>]+>|\*", "a placeholder"),
-    (r"(?:^|/)~", "somebody's home folder"),
+    (r"(?:^|/)~", "a user's home folder"),
     (r"%(?![0-9A-Fa-f]{2})[A-Za-z-]|YYYY", "a date format"),  # %20 and the like belong to URLs
     (r"(?:^|/)\.\.(?:/|$)", "a step upwards"),
 )

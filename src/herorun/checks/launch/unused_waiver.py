@@ -1,6 +1,6 @@
 """A waiver matches no finding, or has expired.
 
-Why: a waiver that matches nothing today may match a finding tomorrow that nobody has reviewed.
+Why: a waiver that matches nothing today may match a finding tomorrow that was not reviewed.
 Fix: remove it from the contract; or correct its `check` and `subject`; or let a person sign it
 again.
 """

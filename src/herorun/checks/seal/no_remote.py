@@ -1,6 +1,6 @@
 """The repository has no remote with the contract's name, so the seal would be on one disk only.
 
-Why: a seal, its record and its commit on one disk are lost with it, and nobody else can verify
+Why: a seal, its record and its commit on one disk are lost with it, and no other clone can verify
 anything.
 Fix: add the remote and push; or let the DRI waive it: the waiver of the launch counts here too, and
 the seal states it.

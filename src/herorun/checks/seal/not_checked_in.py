@@ -1,6 +1,6 @@
 """An instance of the run never checked in.
 
-Why: without a receipt nobody knows whether what ran is what was admitted.
+Why: without a receipt it is unknown whether what ran is what was admitted.
 Fix: call `herorun.check_in()` in the training script before the first step of the next run; for
 this one, let the DRI accept it in a waiver of `not-checked-in`, which the seal then states.
 """

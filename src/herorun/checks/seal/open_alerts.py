@@ -1,6 +1,6 @@
 """The run has open alerts, or would have at the next tick.
 
-Why: a seal says that the run was well; it must not hide what nobody has answered or seen yet.
+Why: a seal says that the run was healthy; it must not hide an alert that no person has answered.
 Fix: `herorun babysit RUN --once` shows them; resolve them, or let the DRI accept them in a waiver,
 which the seal then states.
 """

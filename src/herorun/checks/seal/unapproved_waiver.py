@@ -1,6 +1,6 @@
 """A waiver that the seal would state was not approved by the person it names.
 
-Why: a waiver permits expensive harm, and anybody can write a name into a file; git knows who
+Why: a waiver permits expensive harm, and anyone can write a name into a file; git records who
 committed it.
 Fix: let the named person commit it; name other approvers in `[policy] approvers`, with the address
 of their commits ("@ana <ana@example.org>"). `[policy] approvals = "recorded"` accepts the name

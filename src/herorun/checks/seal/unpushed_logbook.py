@@ -1,6 +1,6 @@
 """The record is not on its remote.
 
-Why: the seal names a record commit; if only this clone has it, nobody else can verify anything.
+Why: the seal names a record commit; if only this clone has it, no other clone can verify anything.
 Fix: find out why the remote refuses the push; `herorun babysit RUN --once` pushes again.
 """
 

@@ -1,7 +1,7 @@
 """A waiver for the seal matches no finding, or has expired.
 
-Why: the seal states what was waived; a signature that covers nothing raises a question that nobody
-can answer later.
+Why: the seal states what was waived; a signature that covers nothing raises a question that has
+no answer later.
 Fix: remove it from the contract; or correct its `check` and `subject`; or let a person sign it
 again.
 """

@@ -30,7 +30,7 @@ class JobKind:
     article: str = "a"
     needs: tuple[str, ...] = ()  # fields of `JobSpec` without which the job cannot be watched
     place: tuple[str, ...] = ("host", "user")  # fields that say where a job of a contract's run is
-    absent: str = "look at its id, and at the cluster"  # what to do where nobody knows the id
+    absent: str = "look at its id, and at the cluster"  # what to do if the id is unknown
     # How a submission command names its job: the id is the first group that matched.
     printed: re.Pattern[str] = lazy_regex(r"Job submitted: (\S+)")
     id_is_path: bool = False  # a relative id is meant from the folder where it is typed
@@ -54,7 +54,7 @@ class JobKind:
 
     def resolved(self, spec: JobSpec, start: str) -> JobSpec:
         """The same with short names of clusters replaced; `start` is the folder in which it was
-        typed. `WrongUse` for a name that nobody knows.
+        typed. `WrongUse` for an unknown name.
         """
         return spec
 

@@ -100,8 +100,8 @@ def _keeps_folders(value: str, admitted_value: str) -> bool:
 
 
 def _more(admitted_env: Mapping[str, Any], job_env: Mapping[str, str]) -> list[str]:
-    """What trainers or this code read, and nobody admitted; what the scheduler sets by itself is
-    its own.
+    """What trainers or this code read, and the admission lacks; without what the scheduler sets
+    itself.
     """
     values, secrets = admitted_env.get("values") or {}, admitted_env.get("secrets") or {}
     watched, ignored = admitted_env.get("watched") or (), admitted_env.get("ignored") or ()

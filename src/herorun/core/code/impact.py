@@ -129,6 +129,6 @@ def config_paths(contract: Contract) -> tuple[str, ...]:
 
 
 def listed(lines: Sequence[str]) -> tuple[str, ...]:
-    """The lines for a finding's details, as many as anybody reads."""
+    """The lines for a finding's details, as many as are useful."""
     remaining = len(lines) - _MOST
     return (*lines[:_MOST], *([f"and {remaining} more"] if remaining > 0 else []))

@@ -19,7 +19,7 @@ class Side:
     attempts: Mapping[int, tuple[int, int]] | None = (
         None  # first and last step of each; None: it does not tell
     )
-    permanent_every: int | None = None  # steps; None where nobody says
+    permanent_every: int | None = None  # steps; None if not stated
     phases: tuple[tuple[str, int], ...] = ()  # declared boundaries: name, step
     is_run: bool = False
 

@@ -36,7 +36,7 @@ class ConfigChange:
 
     @property
     def steers(self) -> bool:
-        """Whether it trains another trajectory, as far as anybody knows."""
+        """Whether it trains another trajectory, as far as is known."""
         return self.kind in (None, KeyClass.TRAJECTORY)
 
     def __str__(self) -> str:

@@ -63,7 +63,7 @@ def _demand_once(loader: _Loader, node: yaml.MappingNode) -> None:
 
 
 def _unknown(loader: _Loader, node: yaml.Node) -> Any:
-    """The plain value below a tag that nobody here knows."""
+    """The plain value below an unknown tag."""
     if node.tag.startswith(_PYTHON_TAGS):
         return node.tag.partition(":")[2].rpartition(":")[2]
     if isinstance(node, yaml.MappingNode):

@@ -18,7 +18,7 @@ class Boundary:
 
     instance: str
     since: datetime
-    start: int | None = None  # completed updates that it starts from; None: nobody knows
+    start: int | None = None  # completed updates that it starts from; None: unknown
     rows: int = 0  # of the tracker, that the ticks knew before it was launched
     counted: bool = False  # whether that was all of them: the one before had been seen to end
     # its clock was wrong until then: a row between can be an older one's
@@ -114,7 +114,7 @@ def writer_of(
     """The place of the instance to which the `row`th row, which tells no time, may be handed;
     `newest` can have written it.
 
-    Where nobody counted the rows before a launch, a row below the start of the new instance is more
+    If the rows before a launch were not counted, a row below the start of the new instance is more
     likely an older one's than proof of a wrong start: it stays with the oldest that can have
     written it.
     """

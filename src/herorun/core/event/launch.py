@@ -25,10 +25,10 @@ class Initialised:
 
 @dataclass(frozen=True)
 class Adopted:
-    """A job that somebody else submitted, and that an instance is from now on."""
+    """A job that was submitted without herorun, and that is an instance from now on."""
 
     job: str  # by the id that its back end gave it
-    since: datetime | None = None  # when it was started, or else submitted; None: nobody tells
+    since: datetime | None = None  # when it was started, or else submitted; None: unknown
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,7 +46,7 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Taint:
-    """What an instance wrote after its numbers went wrong: nobody should continue from it."""
+    """What an instance wrote after its numbers went wrong: no run should continue from it."""
 
     check: str
     since: (
@@ -211,7 +211,7 @@ class RootFacts:
     regions: Mapping[str, str | None]
     rules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # in words, for people
     expires: Mapping[str, datetime] = field(default_factory=dict)  # path -> when a rule deletes it
-    unknown_regions: Mapping[str, str] = field(default_factory=dict)  # root -> why nobody could ask
+    unknown_regions: Mapping[str, str] = field(default_factory=dict)  # root -> why unknown
     unknown_rules: Mapping[str, str] = field(default_factory=dict)
     untold_rules: Mapping[str, str] = field(default_factory=dict)  # root -> who else tells them
 

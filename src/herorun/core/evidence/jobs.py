@@ -117,7 +117,7 @@ class Job:
     def crashed(self) -> bool:
         return (
             self.state.ended
-            # nobody knows how a gone one ended
+            # it is unknown how a gone one ended
             and self.state not in (JobState.SUCCEEDED, JobState.GONE)
             and not self.stopped_by_hand
             and not self.refused

@@ -26,7 +26,7 @@ class Instance:
     temporary_root: str | None = None
     intended: datetime | None = None  # no row of it can be older than that
     start: int | None = (
-        None  # completed updates that its plan starts from, 0 from scratch; None: nobody knows
+        None  # completed updates that its plan starts from, 0 from scratch; None: unknown
     )
     rows: int = 0  # of the tracker, that the ticks knew when it was launched
     counted: bool = False  # whether that was all of them: a tick had seen the one before end
@@ -69,8 +69,8 @@ class End:
     at: datetime  # when a tick saw it
     exit_code: int | None = None
     signal: str | None = None
-    step: int | None = None  # completed updates; None: it wrote no row, or nobody could look
-    # newest complete one then; 0: there was none; None: nobody could look
+    step: int | None = None  # completed updates; None: it wrote no row, or it could not be read
+    # newest complete one then; 0: there was none; None: it could not be read
     checkpoint: int | None = None
     fingerprint: str = ""  # of its failure, where the log told one
     failed_on: tuple[str, ...] = ()  # nodes, where the scheduler tells
@@ -79,7 +79,7 @@ class End:
 
 @dataclass(frozen=True)
 class Unfinished:
-    """Actions that were intended and whose outcome nobody knows, as `key: what`."""
+    """Actions that were intended and whose outcome is unknown, as `key: what`."""
 
     actions: tuple[str, ...] = ()
     since: datetime | None = None
@@ -113,7 +113,7 @@ class History:
     last_tick: datetime | None = None  # before this one
     rows: int = 0  # of the tracker, that the ticks so far knew
     last_tick_whole: bool = True  # whether it could read all that it asked for
-    began: int | None = None  # the step that the first instance started from; None: nobody knows
+    began: int | None = None  # the step that the first instance started from; None: unknown
     deleting: frozenset[str] = (
         frozenset()
     )  # checkpoints whose deletion was begun, and is not known to be done
@@ -166,7 +166,7 @@ class LaunchProof:
 
 @dataclass(frozen=True)
 class HealthAssessment:
-    """What a fresh look at the run's health found, above INFO and before anybody acts on it:
+    """What a fresh look at the run's health found, above INFO and before any action:
     (which, what it says).
     """
 

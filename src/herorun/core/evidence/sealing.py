@@ -33,7 +33,7 @@ class LaunchedEdits:
 
     # instance -> commit, tree, diff
     patches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    unnamed: tuple[str, ...] = ()  # instances that ran a changed checkout whose edits nobody named
+    unnamed: tuple[str, ...] = ()  # instances that ran a changed checkout, with unknown edits
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class Watch:
     """Who watches the run now."""
 
     here: bool = False  # a babysitter of this machine holds its lock
-    # user@machine; None: nobody owns the output root; empty: unreadable
+    # user@machine; None: the output root has no owner; empty: unreadable
     lease_owner: str | None = None
     lease_slug: str | None = None
     lease_clone: str = ""  # on the owner's machine; empty: not known
@@ -86,7 +86,7 @@ class CommitAuthor:
     commit: str
     name: str
     mail: str
-    signature: str = ""  # good, bad; empty: it has none, or nobody here can check it
+    signature: str = ""  # good, bad; empty: it has none, or it cannot be verified here
     signer: str = ""
 
 

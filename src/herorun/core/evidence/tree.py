@@ -67,7 +67,7 @@ class Published:
     tip: str | None = None
     behind: int = 0  # commits from HEAD to that tip
     behind_files: tuple[str, ...] = ()  # what they change
-    why_not: str = ""  # why nobody could measure it
+    why_not: str = ""  # why it could not be measured
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class Dropped:
 class JobLog:
     """The current instance's own log."""
 
-    changed_at: datetime | None = None  # None: nobody here can tell when
+    changed_at: datetime | None = None  # None: unknown here
     runs: tuple[str, ...] = ()  # tracker runs that it names, as `entity/project/id`
     saves: tuple[str, ...] = ()  # the newest paths that it says checkpoints are saved to
     # newest lines that speak of lost owners, lost nodes or missing resources
@@ -140,9 +140,9 @@ class RecoverySource:
 
     path: str
     step: int
-    expires: datetime | None = None  # None: no rule deletes it, or nobody could ask
+    expires: datetime | None = None  # None: no rule deletes it, or it could not be asked
     rule: str = ""
-    unknown: str = ""  # why nobody could ask
+    unknown: str = ""  # why it could not be asked
     untold: str = ""  # who else tells the rules of a store that tells none
 
 
@@ -173,7 +173,7 @@ class ChannelState:
 
 @dataclass(frozen=True)
 class Undelivered:
-    """What must be told and reached nobody yet, with since when and why."""
+    """Messages that no channel has accepted yet, with since when and why."""
 
     posts: tuple[tuple[str, datetime, str], ...] = ()
 

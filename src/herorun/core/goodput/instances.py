@@ -24,7 +24,7 @@ def micros(at: datetime) -> int:
 
 @dataclass(kw_only=True)
 class Life:
-    """One instance. Times are microseconds; None where nobody told."""
+    """One instance. Times are microseconds; None if unknown."""
 
     name: str
     intended: int
@@ -42,7 +42,7 @@ class Life:
 
     @property
     def ended(self) -> int | None:
-        """By the scheduler, else when it was seen; None while nobody saw it."""
+        """By the scheduler, else when it was seen; None while it is unknown."""
         ended_at = self.end.ended if self.end else None
         if ended_at is None and self.ending and micros(self.ending.ended) != self.seen_ended:
             ended_at = self.ending.ended
@@ -70,7 +70,7 @@ class Life:
 
     @property
     def cause(self) -> Cause | None:
-        """Why it was interrupted; None where it was not, or nobody saw its end."""
+        """Why it was interrupted; None where it was not, or its end was not seen."""
         if self.ending:
             return self.ending.cause
         return Cause.UNKNOWN if self.end and not self.succeeded else None

@@ -37,7 +37,7 @@ class GoodputTotals:
     unknown_losses: int  # restarts of which it is unknown how many they cost
     instances: int
     interruptions: Mapping[Cause, int]
-    mtbf: float | None  # running time for each interruption that nobody meant; None: there was none
+    mtbf: float | None  # running time for each unintended interruption; None: there was none
     accelerator_hours: (
         Mapping[WallTimeState, float] | None
     )  # accelerator-hours; None where a plan does not say how many there are

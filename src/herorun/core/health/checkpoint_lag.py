@@ -97,7 +97,7 @@ def save_interval(contract: Contract, saved: Checkpoints) -> tuple[float, str] |
 
 
 def job_start(job: Job, history: History) -> datetime | None:
-    """When the current instance began to run, as far as anybody knows."""
+    """When the current instance began to run, as far as is known."""
     return job.started or (history.current.started if history.current else None)
 
 

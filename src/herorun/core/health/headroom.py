@@ -1,7 +1,7 @@
 """How long a disk still lasts. Pure: the checks choose the limits.
 
 Source: days of headroom and not percent: an alarm that comes too early is ignored. The floors are
-for disks whose pace nobody knows yet.
+for disks whose pace is not known yet.
 """
 
 from dataclasses import replace

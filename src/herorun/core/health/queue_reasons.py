@@ -9,7 +9,7 @@ from herorun.core.lazy_regex import lazy_regex
 
 
 class Waiting(StrEnum):
-    EXPECTED = "expected"  # somebody asked for the wait
+    EXPECTED = "expected"  # the wait was requested
     QUOTA = "quota"
     PEER = "peer unreachable"
     GANG = "gang gating"

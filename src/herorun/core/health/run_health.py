@@ -93,7 +93,7 @@ def condition(
     alerts: Iterable[Alert],
     checks: Mapping[str, Check],
 ) -> RunHealth:
-    """The worst of what the tables say. A run whose job nobody could see is unknown."""
+    """The worst of what the tables say. A run whose job could not be read is unknown."""
     if not isinstance(job, Job):
         return RunHealth.UNKNOWN
     health = BY_STATE[job.state]

@@ -23,7 +23,7 @@ def plan_value(plan: Mapping[str, Any], name: str) -> Any:
 
 
 def start_step(launching: Launching) -> int | None:
-    """The completed updates that a launch starts from; None where nobody knows.
+    """The completed updates that a launch starts from; None if unknown.
 
     0 from scratch, and where weights alone are taken over: then the steps are counted from 0 again.
     """

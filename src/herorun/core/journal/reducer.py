@@ -98,7 +98,7 @@ def _remember(memory: Memory, event: Event) -> Memory:
         case Sealed(ending=SealKind.MILESTONE):
             return replace(memory, milestones=(*memory.milestones, event))
         case Sealed():
-            return replace(memory, sealed=event, lease=None)  # nobody needs to own what is over
+            return replace(memory, sealed=event, lease=None)  # a run that is over needs no owner
         case Newer():
             return replace(memory, newer=True)
         case _:

@@ -73,8 +73,8 @@ class Memory(JournalFields):
         )
 
     def proven_only(self, rejected_launches: frozenset[str], seals: tuple[Sealed, ...]) -> "Memory":
-        """Without the launches of these instances and without these seals, as if nobody had written
-        them.
+        """Without the launches of these instances and without these seals, as if they had
+        not been written.
         """
         strays = self.strays
         if not (rejected_launches or seals or strays):
@@ -266,7 +266,7 @@ class Memory(JournalFields):
 
     @property
     def undelivered(self) -> tuple[UndeliveredAlert, ...]:
-        """What must be told and reached nobody yet."""
+        """Messages that no channel has accepted yet."""
         return undelivered(self.pages, self.queued, self.failed)
 
     @property

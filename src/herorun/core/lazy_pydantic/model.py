@@ -142,7 +142,7 @@ class BaseModel(metaclass=ModelType):
         return self
 
     def model_copy(self, *, update: Mapping[str, Any] = _NOTHING, deep: bool = False) -> Self:
-        """With other values, which nobody checks."""
+        """With other values, which are not validated."""
         if deep or update.keys() - type(self).model_fields.keys():
             from herorun.core.lazy_pydantic.twins import with_twins, without_twins
 

@@ -146,7 +146,7 @@ def _again(
     now: datetime,
     muted: frozenset[Topic],
 ) -> list[Action]:
-    """What nobody recovers from is said again, until a person takes note, a relaunch or a seal."""
+    """An alert without recovery is repeated, until a person takes note, a relaunch or a seal."""
     actions: list[Action] = []
     for alert in alerts:
         check = checks[alert.check]
@@ -191,7 +191,7 @@ def _second_person(
     case: Case,
     now: datetime,
 ) -> list[Action]:
-    """What a person was asked and nobody acknowledged in time, once for each incident."""
+    """What a person was asked and did not acknowledge in time, once for each incident."""
     actions: list[Action] = []
     after = policy.second_after
     for alert in alerts if after is not None else ():

@@ -28,7 +28,7 @@ def takers(urgency: Urgency, routes: Routes) -> tuple[str, ...]:
     """The channels that are asked to take a message, in order.
 
     Information never goes to a channel that is for pages alone; a page that no other channel takes
-    goes wherever somebody may read it.
+    goes to every channel that may be read.
     """
     if urgency.can_wait:
         warns = urgency is Urgency.NEWS or routes.inform

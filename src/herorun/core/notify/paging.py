@@ -20,7 +20,7 @@ from herorun.core.recovery.policy import Tries
 SENT, FOLDED = "sent", "folded"
 GROUPED = "grouped"  # sent in the message of another page
 MOST_INTERRUPTED = (
-    2  # sendings of one page by one channel whose outcome nobody knows: said again once, no more
+    2  # sendings of one page by one channel whose outcome is unknown: repeated once, no more
 )
 SILENT = "undelivered-escalation"  # what no channel took needs no page that says so
 DAY = timedelta(days=1)
@@ -31,12 +31,12 @@ class Urgency(StrEnum):
     MUST = "must"  # a crash, a relaunch, an escalation: never folded
     NEWS = "news"  # folded where the same was said before
     AGAIN = "again"  # a reminder
-    SECOND = "second"  # nobody acknowledged it: for another person, never folded
+    SECOND = "second"  # not acknowledged: for another person, never folded
     INFORM = "inform"  # a warning, for the channels that only inform
 
     @property
     def can_wait(self) -> bool:
-        """Information: nobody must act on it now."""
+        """Information: it needs no action now."""
         return self in (Urgency.NEWS, Urgency.INFORM)
 
     @classmethod
@@ -227,7 +227,7 @@ def format_moment(at: datetime) -> str:
 
 @dataclass(frozen=True)
 class UndeliveredAlert:
-    """A page or an escalation that reached nobody yet."""
+    """A page or an escalation that no channel has accepted yet."""
 
     title: str
     since: datetime

@@ -26,7 +26,7 @@ class Advice:
 class PatrolCommands:
     """The exact commands of this run."""
 
-    resume: str = ""  # empty where nobody knows how it was submitted
+    resume: str = ""  # empty if it is unknown how it was submitted
     chain: str = ""  # rebuilds the chain; empty where there is none
     transfer: tuple[tuple[str, str], ...] = ()  # folder there, command
     remove: str = ""  # this patrol

@@ -57,7 +57,7 @@ _ENDED = (JobFact.ENDED, JobFact.GONE)
 _GOING = (ChainFact.WAITING, ChainFact.RUNNING)
 _BROKEN = (ChainFact.FAILED, ChainFact.GONE)
 # The first row that holds counts. Before them: everything that was declared is there (done), and
-# nobody could reach the box (unknown).
+# the box could not be reached (unknown).
 DECISIONS = (
     # the training is done, whatever became of the job
     Decision((), (True,), _GOING, PatrolState.RUNNING, Remedy.NOTHING),

@@ -27,7 +27,7 @@ def decided_on(observation: HostObservation) -> tuple[PatrolState, Remedy]:
         return PatrolState.DONE, Remedy.REMOVE
     trained = trained_of(observation)
     if is_done is None and not trained:
-        trained = None  # a sign that nobody could look for may be there
+        trained = None  # a sign that could not be read may be there
     row = decision_of(job_fact(observation), trained, chain_fact(observation))
     return row.state, row.remedy
 
@@ -70,7 +70,7 @@ def _is_stage(stage: str) -> bool:
 
 
 def fresh(observation: HostObservation, path: str) -> bool | None:
-    """Whether a marker is there, and of this run; None where nobody could look."""
+    """Whether a marker is there, and of this run; None if it could not be read."""
     marker = observation.markers[path]
     if isinstance(marker, Blind):
         return None

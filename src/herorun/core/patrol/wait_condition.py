@@ -22,7 +22,7 @@ WORDS = tuple(
 
 class WaitOutcome(StrEnum):
     REACHED = "reached"
-    OVER = "over"  # it can no longer come, or somebody must look
+    OVER = "over"  # it can no longer come, or a person must look
     WAIT = "wait"
 
 

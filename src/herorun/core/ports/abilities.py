@@ -42,10 +42,10 @@ class SchedulerAbilities(Protocol):
         """The path of its log on the machine where it runs."""
 
     def log_page(self, instance: str) -> str:
-        """A web page that shows its log; empty where nobody knows the address."""
+        """A web page that shows its log; empty if the address is unknown."""
 
     def log_changed_at(self, instance: str) -> datetime | None:
-        """When its log last changed, by our own clock; None where nobody could read it."""
+        """When its log last changed, by our own clock; None if it could not be read."""
 
     def external_id(self, job: Job) -> str:
         """The id by which `herorun jobs` finds it without its contract; by default `Job.id`."""

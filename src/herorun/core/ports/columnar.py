@@ -26,7 +26,7 @@ class _RowSequence(Sequence[Row]):
 class ColumnarRows(_RowSequence):
     """Rows that have the same metrics in the same order, all or none of them a time.
 
-    A `Row` is made when somebody asks for one.
+    A `Row` is made on demand.
     """
 
     __slots__ = ("attempt", "columns", "steps", "times")

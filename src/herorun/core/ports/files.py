@@ -93,8 +93,8 @@ class Store(Protocol):
         """Where a root lies; None where the store does not tell."""
 
     def rules(self, root: str) -> tuple[LifecycleRule, ...]:
-        """Rules of the store that delete or lock what lies under a root; OSError where nobody may
-        ask.
+        """Rules of the store that delete or lock what lies under a root; OSError if this login may
+        not read them.
         """
 
     def create(self, path: str, data: bytes) -> None:

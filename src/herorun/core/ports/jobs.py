@@ -157,7 +157,7 @@ class DatedLogs(Protocol):
 
     def log_age(self, job: str) -> timedelta:
         """Since its log last changed, by the clock of the machine where it lies; FileNotFoundError
-        where it has none, `CouldNotLook` or OSError where nobody could tell.
+        where it has none, `CouldNotLook` or OSError if it is unknown.
         """
 
 
@@ -187,7 +187,7 @@ class Submitted(Protocol):
     """
 
     def origin(self, job: str) -> Origin:
-        """Of a job that is live; `CouldNotLook` or OSError where nobody could tell."""
+        """Of a job that is live; `CouldNotLook` or OSError if it is unknown."""
 
 
 class Printable(Protocol):

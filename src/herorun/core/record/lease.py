@@ -47,7 +47,7 @@ class Lease:
 
 
 def read_lease(data: bytes) -> Lease | None:
-    """None for a file that is no lease: it is then nobody's to overwrite."""
+    """None for a file that is no lease: it must not be overwritten."""
     from herorun.core.untrusted_json import read_json, whole_number
 
     try:

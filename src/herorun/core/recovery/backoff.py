@@ -26,8 +26,8 @@ def wait_until(
     """When an instance that was seen ended `since` may be relaunched; None: now. A person's yes
     waits for nothing.
 
-    An end in the future was seen by a clock that was set back since, and nobody waits until it
-    comes again.
+    An end in the future was seen by a clock that was set back since, and the relaunch does
+    not wait until it comes again.
     """
     if since > now or (ledger.answer and ledger.answer.yes):
         return None

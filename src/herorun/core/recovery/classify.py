@@ -35,7 +35,7 @@ _ADDRESS = lazy_regex(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 def ending_of(
     job: Job, scene: Scene, instance: Instance, start_step: int, now: datetime
 ) -> Ending | None:
-    """None while it lives, where nobody knows how it ended, and where it ended well."""
+    """None while it lives, if it is unknown how it ended, and where it ended well."""
     if not job.state.ended or job.state in (JobState.SUCCEEDED, JobState.GONE):
         return None
     diagnosis, fingerprint = diagnose(job, scene), scene.triage.fingerprint if scene.triage else ""

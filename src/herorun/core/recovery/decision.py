@@ -34,7 +34,7 @@ class RelaunchObjection:
 
     kind: str
     why: str
-    observed: bool = False  # the contract lets nobody but a person act
+    observed: bool = False  # by the contract only a person acts
     reason: EscalationReason = EscalationReason.JUDGEMENT
     numbers: bool = False  # what is trained went wrong: an earlier checkpoint is needed
 

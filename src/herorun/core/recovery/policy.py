@@ -103,7 +103,7 @@ class ActionPause:
 
 @dataclass(frozen=True)
 class Span:
-    """When an instance ran; `until` is None while nobody saw its end."""
+    """When an instance ran; `until` is None while its end is unknown."""
 
     instance: str
     since: datetime
@@ -116,7 +116,7 @@ class Ledger:
 
     done: frozenset[str] = frozenset()
     failed: Mapping[str, Tries] = field(default_factory=dict)
-    unfinished: frozenset[str] = frozenset()  # intended, and nobody knows the outcome
+    unfinished: frozenset[str] = frozenset()  # intended, with an unknown outcome
     relaunched: tuple[datetime, ...] = ()  # those that count against the budget
     instance: str = ""
     spent: tuple[tuple[datetime, Cause], ...] = ()  # the same, with what they followed
@@ -130,7 +130,7 @@ class Ledger:
     spans: tuple[Span, ...] = ()
     past: tuple[Alert, ...] = ()  # alerts that are over, or that a relaunch closed
     taints: tuple[Taint, ...] = ()  # of the current instance
-    ended: tuple[Alert, ...] = ()  # unresolved, and nobody has acknowledged them
+    ended: tuple[Alert, ...] = ()  # unresolved and not acknowledged
     # of the instances before, that fired when the current one was launched
     left: tuple[Alert, ...] = ()
 

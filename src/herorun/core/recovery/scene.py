@@ -18,13 +18,13 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """What was seen of an end besides the job itself. None: nobody looked, or it could not be
+    """What was seen of an end besides the job itself. None: it was not read, or it could not be
     read.
     """
 
     triage: Triage | None = None
     root: RootAtEnd | None = None
-    root_unread: str = ""  # why nobody knows whether its roots are there
+    root_unread: str = ""  # why it is unknown whether its roots are there
     checkpoints: Checkpoints | None = None
     disks: Disks | None = None
     receipt_gone: bool = False  # looked for, and nowhere

@@ -14,7 +14,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.target import SshLogin
 
-PUSHING = 60  # seconds that telling somebody may take
+PUSHING = 60  # seconds that a notification may take
 LAST = "exit"  # the script's last line
 WAIT = "wait"  # the stage before the first one, as the script writes it down
 BUSY, GAVE_UP = 75, 124  # EX_TEMPFAIL of sysexits.h; what `timeout` exits with

@@ -68,7 +68,7 @@ def watchdog(
 
 
 def _quiet(memory: Memory, contract: Contract, checks: Mapping[str, Check]) -> str:
-    """Why nobody needs to watch; empty where somebody must."""
+    """Why the run needs no monitor; empty if it needs one."""
     if memory.sealed:
         return f"sealed as {memory.sealed.tag}"
     if memory.current is None:

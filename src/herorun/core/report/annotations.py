@@ -35,7 +35,7 @@ class StepMark:
 
 @dataclass(frozen=True)
 class AlertIncident:
-    """An alert that fired, once for all its ticks. `resolved` is None while nobody saw its end.
+    """An alert that fired, once for all its ticks. `resolved` is None while its end is unknown.
 
     `superseded`: the next instance was launched meanwhile, and what it told was no more asked.
     """
@@ -60,7 +60,7 @@ class AttemptStart:
 
 
 def launches(events: Iterable[Event]) -> list[StepMark]:
-    """Where each instance went on from. One whose start nobody knows stands at 0 and says so."""
+    """Where each instance went on from. One with an unknown start stands at 0 and says so."""
     intents: dict[str, Launching] = {}
     marks = []
     for event in events:

@@ -113,7 +113,7 @@ def longest(stretches: Sequence[NonFiniteSpan], most: int) -> list[NonFiniteSpan
 
 
 def _find_nonfinite_spans(trace: Trace) -> Iterator[NonFiniteSpan]:
-    if isfinite(sum(trace.values)):  # as nearly always, and then nobody looks closer
+    if isfinite(sum(trace.values)):  # as nearly always: no closer check is needed
         return
     groups = groupby(zip(trace.steps, trace.values, strict=True), key=lambda row: isfinite(row[1]))
     for is_finite, rows in groups:

@@ -66,7 +66,7 @@ def _describe_ended_alert(alert: Alert, memory: Memory) -> str:
 
 
 def _gaps(memory: Memory, events: Iterable[Event], most: timedelta, at: datetime) -> list[str]:
-    """When an instance ran and nobody looked, or a look could not see it."""
+    """When an instance ran without a tick, or with one that could not read it."""
     tick_times = [
         event.at for event in events if isinstance(event, Decided) and event.monitor != "stale"
     ]

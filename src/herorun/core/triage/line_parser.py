@@ -79,7 +79,7 @@ def _open_traceback(now: LineParser, line: LogLine, number: int) -> Open:
 
 
 def _read_inside_traceback(now: LineParser, traceback: Open, line: LogLine, number: int) -> None:
-    """The source under a frame, the exception at the end, or a line of somebody else."""
+    """The source under a frame, the exception at the end, or a line of another process."""
     indented = line.content[:1] in " \t|~^"
     raised = None if indented else raised_by(traceback, line.content)
     patient_match = None if raised else patient(traceback)

@@ -80,7 +80,7 @@ def _signature_rows(document: Mapping[str, Any], name: str) -> Iterable[Mapping[
 
 
 def _own_signature(row: Mapping[str, Any], name: str) -> LogSignature:
-    """One whose pattern was compiled: nobody has tested it before."""
+    """One whose pattern was compiled: it was not tested before."""
     signature = _signature(row, name)
     try:
         re.compile(row["pattern"], re.IGNORECASE)

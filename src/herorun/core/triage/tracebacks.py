@@ -137,7 +137,7 @@ def bare(content: str) -> LoggedException | None:
 
 
 def patient(traceback: Open) -> Open | None:
-    """One more line of somebody else; too many, and the traceback is taken for torn."""
+    """One more line of another process; too many, and the traceback is taken for torn."""
     return (
         replace(traceback, strangers=traceback.strangers + 1)
         if traceback.strangers < _PATIENCE

@@ -147,7 +147,7 @@ def no_text(verdict: TriageVerdict) -> TriageVerdict:
     )
 
 
-# Prose and code tell of failures that nobody had.
+# Prose and code mention failures that did not happen.
 DOCUMENTS = frozenset(
     {".md", ".markdown", ".rst", ".adoc", ".tex", ".html", ".htm", ".py", ".toml", ".ipynb"}
 )

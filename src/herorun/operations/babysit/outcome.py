@@ -43,7 +43,7 @@ class TickOutcome:
     doubts: tuple[str, ...] = ()
     push: str = ""
     paused: bool = False
-    holds_pages: bool = False  # until the quiet hours end; then somebody must send them
+    holds_pages: bool = False  # until the quiet hours end; then they must be sent
     pause: timedelta | None = None  # until the next one
     sealed: str = ""  # the tag of the seal that ended it
     furthest: int | None = None  # step that a job without a contract had reached before this tick

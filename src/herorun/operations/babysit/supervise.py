@@ -56,7 +56,7 @@ class _Task:
     message: str = ""  # what was told last of what ended it
     # when a tick was last taken, or the task begun
     ticked: float = field(default_factory=time.monotonic)
-    silence: float = LEAST.total_seconds()  # after which nobody watches
+    silence: float = LEAST.total_seconds()  # after which the run counts as not monitored
     alarmed: float = 0.0
 
     @property

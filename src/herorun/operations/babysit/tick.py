@@ -104,7 +104,7 @@ def _acting_tick(
         doubts += [f"undelivered: {why}" for why in send_pages(run)]
         if not lease and not observes:
             sweep_receipts(run, evidence)
-    # nobody with an order waits for a remote that does not answer
+    # an order does not wait for a remote that does not answer
     pushed = push(bool(performed)) if push else run.record.push()
     doubts += _ping(run, this_tick)
     after = run.record.memory()
@@ -135,8 +135,9 @@ def _own_news(
 
 
 def _ping(run: MonitoredRun, tick: Tick) -> list[str]:
-    """Tell the dead-man's switch that somebody looks. A tick that could not see all stays silent,
-    and so does a clone that only observes: its ping would hide that the one that acts is gone.
+    """Tell the dead-man's switch that the run is monitored. A tick that could not read
+    everything sends nothing, nor does a clone that only observes: its ping would hide that the one
+    that acts is gone.
     """
     variable = run.contract.notify.heartbeat
     if variable is None or tick.monitor is not MonitorHealth.FRESH:
@@ -208,7 +209,7 @@ def pause_after(run: MonitoredRun, this_tick: Tick, memory: Memory) -> timedelta
 
 def _unread_lines(evidence: Evidence) -> list[str]:
     """The newest metric lines that could not be read, and what of the log was passed over: said,
-    because what they hold is judged by nobody.
+    because their content is not judged.
     """
     metrics, log = evidence.get(Metrics), evidence.get(JobLog)
     problems = (

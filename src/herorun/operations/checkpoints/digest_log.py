@@ -39,5 +39,5 @@ class DigestLog:
         append_line(self._file, json.dumps(asdict(each)))
 
     def remove(self) -> None:
-        """The manifest is in the record: nobody needs it any more."""
+        """The manifest is in the record: the log is no longer needed."""
         self._file.unlink(missing_ok=True)

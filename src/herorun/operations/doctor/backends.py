@@ -160,7 +160,7 @@ def _issue(run: Run) -> Iterator[DoctorPart]:
 
 
 def _secret(run: Run, name: str) -> Iterator[DoctorPart]:
-    """Whether the job would get it; its value is read by nobody here."""
+    """Whether the job would get it; its value is not read here."""
     own_environment = "this environment"
     traits = scheduler_traits(run.scheduler)
     source = traits.secrets_source or own_environment

@@ -71,7 +71,7 @@ def _notify_dri(run: Run, order: LaunchOrder, key: str) -> None:
 
 def launch_comment(run: Run, order: LaunchOrder, launching: Launching) -> str:
     plan = order.plan
-    of_plan = ", of the plan" if launching.adopts else ""  # nobody knows whether it is the job's
+    of_plan = ", of the plan" if launching.adopts else ""  # whether it is the job's is unknown
     facts = {
         "Instance": launching.instance,
         "Why": quoted(scrub(order.why)),

@@ -21,7 +21,7 @@ from herorun.schemas.parts import CandidateEntry, Candidates, DiscardedEntry
 
 
 def checkpoint_choice(plan: Plan | None, evidence: Evidence) -> Candidates:
-    """Newest first; those that nobody looked into are only counted."""
+    """Newest first; those that were not examined are only counted."""
     contract, past = evidence[Contract], evidence[History]
     history = past if isinstance(past, History) else History()  # `unread` says so
     start = plan.start.value if plan else None

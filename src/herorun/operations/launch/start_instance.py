@@ -58,7 +58,7 @@ def _submitted(run: Run, order: LaunchOrder, launching: Launching) -> Job:
 
 
 def _adopt_job(run: Run, launching: Launching) -> Job:
-    """The job that is adopted, seen once more: where nobody can see it, the intent waits."""
+    """The job that is adopted, seen once more: if it cannot be read, the intent waits."""
     answer = _search(run, launching)
     if isinstance(answer, Found) and not answer.job.state.ended:
         return answer.job
@@ -220,7 +220,7 @@ def _confirm(run: Run, order: LaunchOrder, launching: Launching, job: Job) -> La
     return launched
 
 
-# --- an intent whose outcome nobody knows ---------------------------------------------------------
+# --- an intent whose outcome is unknown -----------------------------------------------------------
 
 
 def settle_launching(run: Run, babysitter: str) -> Launched | None:

@@ -73,7 +73,7 @@ def push_warning(run: MonitoredRun) -> tuple[str, ...]:
 
 
 def unwatched_warnings(run: Run) -> tuple[str, ...]:
-    """Where no loop runs here, the next tick is somebody's to start."""
+    """Where no loop runs here, a person must start the next tick."""
     if is_locked(run.lock("babysitter")) or run.contract.babysit.declined:
         return ()
     return (f"no babysitter runs on this machine: `herorun babysit {run.slug}` starts one",)

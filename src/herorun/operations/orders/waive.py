@@ -57,9 +57,7 @@ def _must_be_in_order(check: str, name: str | None) -> None:
 
 
 def _open(run: Run, check: str) -> list[tuple[str | None, bool]]:
-    """Subject, and whether it is open because nobody could look, of each open finding; none where
-    there are none.
-    """
+    """Of each open finding its subject, and whether it is open because it could not be checked."""
     report = preflight(run).report
     return [
         (scrub(f.verdict.subject) or None, f.verdict.outcome is Outcome.UNKNOWN)

@@ -52,7 +52,7 @@ def draft_of(start: Path, slug: str) -> ContractDraft:
 
 
 def must_be_filled_in(run: Run, path: Path, draft: ContractDraft) -> None:
-    """`WrongUse` for a contract that nobody has touched since it was written."""
+    """`WrongUse` for a contract that is still as `init` wrote it."""
     is_draft = read_regular(path, LARGEST_CONTRACT).decode() == draft.text
     if is_draft and run.record.tip is None and run.file.committed is None:
         raise WrongUse(f"{path} is still as it was written: fill it in, commit and push it first.")

@@ -16,7 +16,7 @@ from herorun.system.files import is_locked, write_atomic
 
 def last_heartbeat(run: MonitoredRun) -> datetime | None:
     """When a babysitter of this machine last wrote that it is alive; None if never. Its age goes
-    by our uptime: a clock that is set makes nobody look dead.
+    by our uptime: setting the clock makes no babysitter look dead.
     """
     document, clock = _document(run), uptime()
     with contextlib.suppress(TypeError, KeyError):

@@ -194,7 +194,7 @@ def contract_lines(run: Run, issue: str, final: Sourced[int | None]) -> dict[str
 
 
 def _describe_final_step(run: Run, final: Sourced[int | None]) -> str:
-    """The number and its key; the key alone where nobody could resolve it here."""
+    """The number and its key; the key alone if it could not be resolved here."""
     if final.value is not None:
         return str(final)
     return f"{run.contract.final_step or 'not stated'} (not resolved: {final.source})"

@@ -167,7 +167,7 @@ def _create_or_read(run: MonitoredRun, path: str, mine: Lease) -> bytes | None:
         return run.store.read(path)
     try:
         run.store.create(path, mine.bytes())
-    except FileExistsError:  # somebody was faster
+    except FileExistsError:  # another process was faster
         return run.store.read(path)
     return None
 

@@ -70,8 +70,8 @@ def channels_for(run: MonitoredRun, urgency: Urgency) -> list[Channel]:
 
 
 def send_page(run: MonitoredRun, key: str) -> str:
-    """Send what waits under a post's key, and say why nobody took it; empty if it was sent, or
-    was before.
+    """Send what waits under a post's key, and say why no channel accepted it; empty if it is
+    sent.
     """
     settle_pages(run)
     page = run.record.memory().pages.waiting.get(key)

@@ -16,7 +16,7 @@ from herorun.system.git import Repository
 from herorun.system.git.plumbing import RefMoved, RefUpdate, move_ref, move_refs, push_many
 
 AT_ONCE = 1000  # records in one call: their names are words of a command line, about 250 bytes each
-STALE = ("stale info", "fetch first", "non-fast-forward")  # somebody else pushed first
+STALE = ("stale info", "fetch first", "non-fast-forward")  # another push came first
 
 
 def push_together(records: Sequence[Record]) -> list[Pushed]:

@@ -68,7 +68,7 @@ def register_launch(run: Run, job: Job, why: str) -> None:
 
 
 def _id_of(run: Run, job: Job) -> str:
-    """As its adapter says where its own id is known to nobody else."""
+    """As its adapter says if only herorun knows its own id."""
     external_id = getattr(run.scheduler, "external_id", None)
     return str(external_id(job)) if external_id else job.id
 

@@ -50,7 +50,7 @@ BOX = ("alive", "files", "copied", "machine", "matched_lines")  # what the box i
 
 
 def probe_host(run: Run, condition_text: str = "") -> HostObservation:
-    """All that the contract names, and the marker that somebody waits for."""
+    """All that the contract names, and the marker of a wait."""
     reach, current = run.place.reach or HERE, run.record.memory().current
     name = current.name if current else run.slug
     questions = _questions(run, reach, name if current else "", condition_text)

@@ -30,7 +30,7 @@ W = TypeVar("W", bound=MonitoredRun)
 WaitObservation: TypeAlias = tuple[
     HostObservation, PatrolAdvice, Mapping[str, Any]
 ]  # a look, what it means, and what else is known
-LONGEST = timedelta(days=30)  # nobody waits for a sentinel's word that long
+LONGEST = timedelta(days=30)  # no wait lasts longer
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def wait_for(
 
 
 def observer_of_run(run: Run, condition: WaitCondition) -> Callable[[], WaitObservation]:
-    """By the box, the scheduler and the tracker. `WrongUse` for a marker that nobody can see."""
+    """By the box, the scheduler and the tracker. `WrongUse` for a marker that cannot be read."""
     if (
         not run.place.reach
         and condition.marker

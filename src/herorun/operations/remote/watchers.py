@@ -53,7 +53,7 @@ def _watcher_row(
 
 
 def _stale(each: RegisteredWatcher, newest: dict[tuple[str, str, str], RegisteredWatcher]) -> str:
-    """Why nobody needs it any more; empty where somebody may."""
+    """Why it is no longer needed; empty if it may be."""
     other = newest[each.same_run]
     if other != each:
         return f"process {other.pid} waits for the same run and started later"

@@ -17,7 +17,7 @@ BREAK = 500  # a gap longer than such a part of the whole keeps both its ends
 @dataclass(frozen=True)
 class StepAxes:
     """`steps` rise, and so do `seconds` (since 1970, UTC), which are when each was completed the
-    last time. `tokens` are those of one step; None where nobody knows.
+    last time. `tokens` are those of one step; None if unknown.
     """
 
     steps: tuple[int, ...] = ()

@@ -11,7 +11,7 @@ from herorun.system.files import is_locked
 
 
 def describe_babysitter(run: Run, is_finished: bool = False) -> str:
-    """Whether somebody watches: apart from how the run itself is. One that has nothing left to
+    """Whether the run is monitored: apart from the run's health. One that has nothing left to
     watch has gone.
     """
     if run.contract.babysit.declined:
@@ -49,6 +49,6 @@ def monitor_is_stale(run: Run) -> bool:
 
 
 def is_babysitter_lost(run: Run) -> bool:
-    """Nobody looks for a babysitter here whose run was given to somebody elsewhere."""
+    """A run that was handed to another machine needs no babysitter here."""
     handed = run.record.memory().handed
     return is_lost(run) and (handed is None or handed.to == run.launcher.owner)

@@ -1,7 +1,7 @@
 """How a CSV file writes its numbers: with a point before the decimals, or with a comma.
 
 `1,234` is 1234 in one file and 1.234 in another. The other numbers of the file decide which, before
-its first row is read; where none does, nobody can know.
+its first row is read; if none does, it is unknown.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,5 +1,5 @@
 """The runs' metrics for Prometheus, from what lies on this machine: the records, and what the
-babysitters keep. However often somebody scrapes, no scheduler, tracker, store or remote is asked.
+babysitters keep. However often it is scraped, no scheduler, tracker, store or remote is asked.
 """
 
 import threading
@@ -99,7 +99,7 @@ class RunExporter:
 
 
 def _unseen_is_unknown(state: tuple[str, str]) -> tuple[str, str]:
-    """What was seen long ago is nothing that anybody knows now."""
+    """What was read long ago says nothing about now."""
     return (RunHealth.UNKNOWN.value, "stale") if state[1] == "stale" else state
 
 

@@ -67,7 +67,7 @@ def fleet_page(
 
 
 def _title(run_summaries: Sequence[RunSummary]) -> str:
-    """`3 runs: 1 down, 2 healthy`, the worst first; of a run that nobody watches, that alone."""
+    """`3 runs: 1 down, 2 healthy`, the worst first; of a run that is not monitored, that alone."""
     states = Counter(
         f"monitor {summary.monitor}"
         if summary.stage == "launched" and summary.monitor != "fresh" and not summary.error
@@ -100,7 +100,7 @@ def _run_card(summary: RunSummary, at: datetime, page: str) -> dict[str, Any]:
 
 
 def _level_of(summary: RunSummary) -> str:
-    """The colour of its badge. Nothing that nobody sees now is green."""
+    """The colour of its badge. Nothing without a monitor is green."""
     if summary.error:
         return "bad"
     if summary.stage != "launched":

@@ -140,7 +140,7 @@ def _gather_report(run: Run, memory: Memory) -> Evidence:
 
 
 def _none_yet(evidence: Evidence, memory: Memory) -> bool:
-    """The tracker was read and has no row, and nobody has ever seen one: that is no failure to
+    """The tracker was read and has no row, and no reading ever had one: that is no failure to
     look.
     """
     reached = memory.last_decided is not None and not memory.last_decided.progress.startswith(

@@ -159,7 +159,7 @@ def _unjudged(evidence: Evidence) -> tuple[UnjudgedMetric, ...]:
 def _silence(
     run: Run, memory: Memory, evidence: Evidence, checks: Mapping[str, Check]
 ) -> list[Alert]:
-    """That nobody looks at a run whose lease this clone holds: only then is its record here the
+    """That a run whose lease this clone holds is not monitored: only then is its record here the
     whole story.
     """
     lease = evidence.get(LeaseSeen)

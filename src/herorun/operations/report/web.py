@@ -28,7 +28,7 @@ from herorun.system.page_server import page_server
 
 FLEET_EVERY = 15  # seconds between two looks at all runs
 RUN_EVERY = 60  # and at one run, whose tracker and store are asked
-NOW_EVERY = 10  # where somebody asks for a newer look at a run
+NOW_EVERY = 10  # seconds between two new readings on request
 MOST_OF_A_PAGE = 6  # requests that wait for one page
 MOST_OF_RUNS = 16  # and for the pages of runs: the first page stays in reach, however slow they are
 SHORTEST = 32  # characters of a token

@@ -11,7 +11,7 @@ SEEN = "lease-seen.json"  # what a clone saw of the lease, in its state folder
 
 
 def without_lost_clone(lease: Lease, owner: str) -> Lease:
-    """The lease of a clone of this machine that was moved or deleted: nobody can watch from there,
+    """The lease of a clone of this machine that was moved or deleted: nothing can run from there,
     so none is named.
     """
     if lease.owner == owner and lease.clone and not Path(lease.clone).is_dir():

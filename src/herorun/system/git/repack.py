@@ -180,7 +180,7 @@ def _list_packed(repository: Repository, folder: Path, name: str) -> set[str]:
 
 
 def _is_ours(folder: Path, each: Pack) -> bool:
-    """Still there, and nobody has said that it is to stay."""
+    """Still there, and not marked to be kept."""
     if (folder / "multi-pack-index").exists():
         return False
     names = {

@@ -33,7 +33,7 @@ def _truth(repository: Repository, key: str) -> bool | None:
 
 @dataclass(frozen=True)
 class TagSignature:
-    """What git says of a tag's signature: good, bad, or nobody here can tell."""
+    """What git says of a tag's signature: good, bad, or not verifiable here."""
 
     good: bool | None
     detail: str
