@@ -140,12 +140,12 @@ def babysit_job(
         )
     due = next_due(run)
     if due is not None and not (once or as_json):
-        output.show_line(f"{_job_id_of(run)}: resumed; next look at {due:%Y-%m-%dT%H:%M:%SZ}")
+        output.show_line(f"{_job_id_of(run)}: resumed; next tick at {due:%Y-%m-%dT%H:%M:%SZ}")
 
     def report(run: "JobRun", tick: "TickOutcome") -> None:
         _print_tick(run, tick, as_json)
         if not as_json and end.reached(tick.step, now()):
-            output.show_line(f"{_job_id_of(run)}: watched until {end}: {tick.progress}")
+            output.show_line(f"{_job_id_of(run)}: monitored until {end}: {tick.progress}")
 
     if once:
         tick = tick_job(run)

@@ -8,7 +8,7 @@ import click
 from herorun.commands._completion import RUNS, slugs_at
 
 WORDS = {"help": "herorun --help", "version": "herorun --version"}
-ONCE = "`herorun status` looks once, and `herorun status --all` at every run."
+ONCE = "`herorun status` shows one run once, `herorun status --all` every run."
 NO_FORCE = (
     "There is no --force: a person signs what is acceptable, `herorun waive CHECK RUN` prints what."
 )

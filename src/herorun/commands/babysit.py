@@ -85,11 +85,11 @@ def command(
     from herorun.system.git import find_repository
 
     if once and until:
-        raise WrongUse("--once looks one time: leave --until away, or --once.")
+        raise WrongUse("--once makes one tick: use it or --until, not both.")
     if any(job_options.values()) or (not runs and not every_run and resumable(start)):
         if runs or every_run:
             raise WrongUse(
-                "--job and its options are for a job without a contract: leave the run's name away."
+                "--job and its options are for a job without a contract: do not name a run."
             )
         return babysit_job(start, job_options, once, as_json, until)
     if not runs and not every_run and (run := only_run(start)):

@@ -37,7 +37,7 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
     from herorun.schemas.judged import BacktestDocument, Curve
 
     if markdown and labels is None:
-        raise WrongUse("--markdown compares with what people saw: name it with --labels FILE.")
+        raise WrongUse("--markdown needs the known events: name them with --labels FILE.")
     report = backtest(sorted(files), read_labels(labels) if labels else None)
     for skipped in report.skipped:
         output.show_note(f"{skipped}: left out")

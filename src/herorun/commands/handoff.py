@@ -58,7 +58,7 @@ def command(
 
     if bool(to) == take:
         raise WrongUse(
-            "Say who watches: `--to user@machine` gives the run away, `--take` takes it over."
+            "Say who monitors it: `--to user@machine` gives the run away, `--take` takes it over."
         )
     one_of_both(run, job_options)
     if job_options.get("job"):

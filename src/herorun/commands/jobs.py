@@ -56,8 +56,7 @@ def list_(start: str, session: str, as_json: bool) -> int:
     for entry in () if as_json else entries:
         about = f": {entry['description']}" if entry.get("description") else ""
         message = (
-            f"{entry['type']} {entry['id']} "
-            f"{entry.get('last_status') or 'not looked at yet'}{about}"
+            f"{entry['type']} {entry['id']} {entry.get('last_status') or 'not queried yet'}{about}"
         )
         output.show_line(output.clean(message))
     if not entries and not as_json:

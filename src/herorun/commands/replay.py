@@ -42,5 +42,5 @@ def command(start: str, run: str, since: str | None, as_json: bool) -> int:
     opened, drift = watched_run(run, Path(start))
     replayed = replay_run(opened, parse_since(since, now()) if since else None)
     if drift:
-        output.show_note(f"the admitted contract is asked: {output.clean(drift)}")
+        output.show_note(f"judged by the admitted contract: {output.clean(drift)}")
     return show_lines(replayed, as_json)

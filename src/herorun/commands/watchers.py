@@ -9,7 +9,11 @@ if TYPE_CHECKING:
 
 # for people, what the JSON calls in one word
 STATES = {"watches": "running"}
-ACTIONS = {"retired": "asked to end", "forgotten": "its entry is removed"}
+ACTIONS = {
+    "retired": "asked to end",
+    "forgotten": "its entry is removed",
+    "could not be retired": "could not be asked to end",
+}
 WOULD = {"retired": "would be asked to end", "forgotten": "its entry would be removed"}
 
 

@@ -12,7 +12,7 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     repo: str | None = Field(None, pattern=_REPO, description="owner/name.")
-    number: int | None = Field(None, gt=0, description="An issue that is there already.")
+    number: int | None = Field(None, gt=0, description="The number of an existing issue.")
     recorded_issue: str | None = Field(
         None, exclude=True, description="The issue that the record names."
     )
@@ -33,6 +33,8 @@ class Options(BaseModel):
         ),
     )
     installation: int | None = Field(
-        None, description="Of the app; where none is named, that of the repository."
+        None, description="Of the app; by default that of the repository."
     )
-    login: str | None = Field(None, description="Whom we write as, where the token may not ask.")
+    login: str | None = Field(
+        None, description="The login that herorun writes as, if the token may not read it."
+    )

@@ -44,7 +44,7 @@ class Options(BaseModel):
 
 def connect(options: Options, place: Place) -> Channel:
     if not options.variable:
-        raise WrongUse("A channel is named in [notify] targets: no page of a run can lie there.")
+        raise WrongUse("A channel cannot hold the issue of a run: name it in [notify] targets.")
     return AppriseChannel(options.variable, place)
 
 

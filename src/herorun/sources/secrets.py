@@ -27,6 +27,6 @@ def read_secret_names(contract: Contract, scheduler: Scheduler) -> SecretNames |
         return SecretNames(frozenset(secrets), f"{source}, by the contract's word")
     if source != _HERE:
         raise CouldNotLook(
-            f"{', '.join(secrets)} must be set in {source}, which cannot be looked into from here."
+            f"{', '.join(secrets)} must be set in {source}, which cannot be read from here."
         )
     return SecretNames(frozenset(name for name in secrets if os.environ.get(name)), source)

@@ -39,7 +39,7 @@ def test_a_second_machine_is_refused_until_the_first_no_longer_looks(
     _named(alone, "ada@elsewhere", timedelta(minutes=5))
     refused = babysit(alone, capsys, *words)
     assert refused.code == 1
-    assert "process 4711 of ada@elsewhere, last look 20" in refused.err
+    assert "process 4711 of ada@elsewhere, last tick 20" in refused.err
     assert state(alone)[FIELD]["owner"] == "ada@elsewhere"
     for order in (("stop",), ("relaunch", "--stop-first"), ("ack", "crashed")):
         refused = asked(alone, capsys, order[0], "--job", job, *order[1:])
@@ -75,7 +75,7 @@ def test_a_second_monitor_on_this_machine_is_told_who_the_first_one_is(
     refused = babysit(alone, capsys, *words)
     os.close(lock)
     assert refused.code == 2
-    assert f"(process 4711 of {host.owner()}, last look 20" in refused.err
+    assert f"(process 4711 of {host.owner()}, last tick 20" in refused.err
 
 
 def test_what_is_wrong_with_a_live_job_is_its_last_signal(alone: Alone, capsys: CAPTURE) -> None:

@@ -207,7 +207,7 @@ def _second_person(
             actions.append(
                 _ask_about_alert(
                     key=write_key(Verb.AGAIN, alert.key, UNANSWERED),
-                    title=f"nobody acknowledged {alert_title(alert)} for {format_span(after)}",
+                    title=f"not acknowledged for {format_span(after)}: {alert_title(alert)}",
                     why=message,
                     alert=alert,
                     check=check,

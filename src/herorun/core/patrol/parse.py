@@ -99,7 +99,7 @@ def unreachable(box: Mapping[str, Any], job: Any) -> str:
 
 
 def part_of(answers: Mapping[str, Any], part: str) -> Any:
-    return answers.get(part, Blind("it is not looked at"))
+    return answers.get(part, Blind("it is not checked"))
 
 
 def entry_of(files: Any, part: str, path: str) -> Any:

@@ -78,7 +78,7 @@ def judge_condition(
     if (
         state is PatrolState.DONE and not condition.marker
     ):  # a marker may be made long after the job has ended well
-        return WaitOutcome.OVER, f"everything is done, and {condition} did not come"
+        return WaitOutcome.OVER, f"everything is done, and {condition} was not reached"
     if still >= STALL and isinstance(
         observation.log, LogEnd
     ):  # what waits in a queue has no log yet
@@ -86,7 +86,7 @@ def judge_condition(
             WaitOutcome.OVER,
             f"neither log nor output has changed for {format_span(still)}: check whether it hangs",
         )
-    return WaitOutcome.WAIT, f"{condition} has not come"
+    return WaitOutcome.WAIT, f"{condition} is not reached yet"
 
 
 def _reached(

@@ -232,7 +232,7 @@ def _store_and_disk_text(triage: Triage | None, scene: Scene) -> str:
     if failure_class == DISK_FULL and disk:
         path, message, full = disk
         return f"; {path}: {message}" + (
-            "" if full else ", so another disk or a quota was full, or somebody has made room"
+            "" if full else ", so another disk or a quota was full, or room was made since"
         )
     if failure_class == "data" and scene.root and not scene.root.there:
         return f"; its output root {scene.root.path} has no data"

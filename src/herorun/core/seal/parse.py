@@ -137,15 +137,14 @@ def _must_be_known(document: Any) -> None:
             str(document.get(name))[:100] for name in ("commit", "final_checkpoint")
         )
         raise OtherForm(
-            "it is a seal in the flat form that herorun made before the statements of in-toto, "
-            "and that is not judged "
-            f"any more; it names the commit {commit} and the checkpoint {checkpoint}: hold them "
-            "against what is there"
+            "it is a seal in herorun's earlier flat form, which this version does not verify; it "
+            f"names the commit {commit} and the checkpoint {checkpoint}: compare them by hand"
         )
     predicate = document.get("predicate")
     own = predicate.get(OWN) if isinstance(predicate, Mapping) else None
     form = own.get("schema") if isinstance(own, Mapping) else None
     if isinstance(form, int) and not isinstance(form, bool) and form > SCHEMA:
         raise OtherForm(
-            f"it is a newer herorun's seal (form {form}, known is {SCHEMA}): upgrade, and ask again"
+            f"it is a newer herorun's seal (form {form}, known is {SCHEMA}): upgrade, and verify "
+            "again"
         )

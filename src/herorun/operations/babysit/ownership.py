@@ -28,16 +28,15 @@ def must_be_ours(run: MonitoredRun, memory: Memory) -> None:
         run.unproven = LaunchProof((*doubts, _not_handed(run, handed.to)))
         return
     raise HandedOver(
-        f"{run.slug} is watched by {handed.to} since {handed.at:%Y-%m-%d %H:%M} UTC, so "
-        "nothing is done here. "
-        f"Should it not be: `herorun handoff {run.slug} --take`."
+        f"{handed.to} has monitored {run.slug} since {handed.at:%Y-%m-%d %H:%M} UTC, so this "
+        f"machine does nothing. To take it over: `herorun handoff {run.slug} --take`."
     )
 
 
 def _not_handed(run: Run, owner: str) -> str:
     return (
         f"the record says that {owner} monitors {run.slug}, but this clone holds its lease: "
-        f"if nobody handed the run over, `herorun handoff {run.slug} --take`"
+        f"if the run was not handed over, `herorun handoff {run.slug} --take`"
     )
 
 

@@ -93,7 +93,7 @@ def _note_of(about: str, proposer: Proposer | None) -> str:
     if not about or proposer is None:
         return ""
     command = as_markdown(proposer.proposals((Option.ACK,), about))
-    return f"\n\nAcknowledge it once somebody has looked:\n\n{command}"
+    return f"\n\nAcknowledge it once a person has looked at it:\n\n{command}"
 
 
 def _intend_action(
@@ -285,7 +285,7 @@ def _settled(run: MonitoredRun, intended: Intended) -> Done | Failed:
             rollback_key(launching.relaunch_of, back.step if back else None),
         ):
             return Done(now(), intended.key, intended.attempt, result=instance.name)
-    why = "interrupted; decided on again"
+    why = "interrupted; it was decided again"
     return Failed(now(), intended.key, intended.attempt, why, interrupted=True)
 
 

@@ -219,7 +219,7 @@ def _unread_lines(evidence: Evidence) -> list[str]:
     )
     if isinstance(log, JobLog) and log.skipped:
         problems.append(
-            f"log: {count(log.skipped, 'byte')} passed over: more was new than one look reads"
+            f"log: {count(log.skipped, 'byte')} skipped: more was new than one tick reads"
         )
     return problems
 
@@ -284,13 +284,14 @@ def _store_evidence(
         append_line(evidence_file(run, this_tick.at), evidence_line(timestamp(this_tick.at), forms))
     except OSError as error:
         doubts.append(
-            "the evidence of this tick is not kept, so it cannot be replayed: "
+            "the evidence of this tick could not be stored, so it cannot be replayed: "
             f"{describe_error(error)}"
         )
     try:
         keep_own_log(run.place, evidence.get(OwnLog))
     except OSError as error:
-        doubts.append(f"log: what was read is not kept, and is read again: {describe_error(error)}")
+        why = describe_error(error)
+        doubts.append(f"log: the position could not be stored, so lines are read again: {why}")
     return [
         scrub(problem)
         for problem in (*doubts, keep_metrics(run.place, evidence.get(Metrics)))

@@ -161,8 +161,8 @@ def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
     memory = run.record.memory()
     if memory.rollback_ordered:
         raise Blocked(
-            f"A rollback of {run.slug} is ordered and not carried out: nothing is deleted before "
-            "it is."
+            f"A rollback of {run.slug} was interrupted, and nothing is deleted before it is done: "
+            f"`herorun status {run.slug}` shows how to continue."
         )
     keep = keep or run.contract.checkpoints.keep
     if keep is None:

@@ -72,7 +72,7 @@ def _join_kind_and_slug(kind: str, slug: str) -> str:
 def _contract(run: Run) -> Iterator[DoctorPart]:
     signed = run.file.signed
     message = f"{run.file.path} is valid" + (
-        "" if signed else ", and says something else than the newest commit"
+        "" if signed else ", and differs from the committed one"
     )
     yield DoctorPart("contract", run.slug, Fit.WORKS, message)
 
@@ -109,7 +109,7 @@ def _examine_tracker(run: Run) -> Iterator[DoctorPart]:
             if identity.state is TrackerState.UNREACHABLE:
                 yield DoctorPart("tracker", name, Fit.UNSEEN, identity.why)
                 return
-            message = "answers about the run's identity"
+            message = "answers; the run's identity was read"
         else:
             batch = run.tracker.read("")
             message = f"can be read: {count(len(batch.rows), 'row')} in the first read"
@@ -131,7 +131,7 @@ def _root(run: Run, root: str) -> Iterator[DoctorPart]:
     try:
         message = f"can be listed: {count(len(run.store.names(root)), 'entry', 'entries')}"
     except FileNotFoundError:
-        message = "is not there yet, which was seen"
+        message = "does not exist yet, by a listing"
     yield DoctorPart(
         "store", root, Fit.WORKS, f"{message}; `herorun preflight {run.slug} --probe` tries a write"
     )
@@ -165,9 +165,10 @@ def _secret(run: Run, name: str) -> Iterator[DoctorPart]:
     traits = scheduler_traits(run.scheduler)
     source = traits.secrets_source or own_environment
     if source != own_environment and traits.secrets_vouched:
-        yield DoctorPart("secret", name, Fit.WORKS, f"is set in {source}, by the contract's word")
+        message = f"is set in {source}, as the contract says; not tested"
+        yield DoctorPart("secret", name, Fit.WORKS, message)
     elif source != own_environment:
-        message = f"must be set in {source}, which cannot be looked into from here"
+        message = f"must be set in {source}, which cannot be read from here"
         yield DoctorPart("secret", name, Fit.UNSEEN, message)
     elif os.environ.get(name):
         yield DoctorPart("secret", name, Fit.WORKS, "is set here")
@@ -215,7 +216,7 @@ def _sent(channel: Channel) -> tuple[str, str]:
     except (HerorunError, OSError) as error:
         why = scrub(describe_error(error))
         return why, f"did not take the test message: {why}"
-    return "", f"took the test message of {at}; whether somebody reads it, only they can say"
+    return "", f"accepted the test message of {at}; ask its reader whether it arrived"
 
 
 def _patterns_name(run: Run) -> str:
@@ -244,7 +245,7 @@ def _babysitter(run: Run) -> Iterator[DoctorPart]:
     if is_finished:
         yield DoctorPart("babysitter", run.slug, Fit.WORKS, message)
     elif last_heartbeat(run) is None:
-        fix = f"`herorun babysit {run.slug}`, unless it is watched elsewhere."
+        fix = f"`herorun babysit {run.slug}`, unless another machine monitors it."
         yield DoctorPart("babysitter", run.slug, Fit.UNSEEN, message, fix)
     else:
         stale = message.startswith(("monitor stale", "gone"))

@@ -145,12 +145,12 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
             "here was made"
         )
         yield DoctorPart(
-            "clock", "this machine", Fit.BROKEN, message, "Set the clock, by NTP best."
+            "clock", "this machine", Fit.BROKEN, message, "Set the clock, best by NTP."
         )
         return
     state, why = _synchronised()
     if why and newest is None:
-        raise CouldNotLook(f"Whether the clock is synchronised cannot be seen: {why}.")
+        raise CouldNotLook(f"It is unknown whether the clock is synchronised: {why}.")
     if why:
         message = (
             f"not behind the newest commit here ({newest:%Y-%m-%d %H:%M:%S} UTC); NTP was not "

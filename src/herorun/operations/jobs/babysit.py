@@ -50,7 +50,7 @@ def ready(
     run.record_first()
     notices = _what_it_is(run) if new else []
     project(run)
-    notes = [f"what was watched by this id before is kept in {before}"] if before else []
+    notes = [f"the state of the earlier job with this id is kept in {before}"] if before else []
     return (
         run,
         [*notes, *notices, *_of_secrets(run), *job_kind(facts.kind).notices(facts.resubmit)],

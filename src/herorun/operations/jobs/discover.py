@@ -54,7 +54,7 @@ def _registered(session: JobSession) -> tuple[tuple[str, str], ...]:
     rows = tuple(
         (
             f"{e['type']} {e['id']}",
-            _join_parts(e.get("last_status") or "not looked at yet", e.get("description")),
+            _join_parts(e.get("last_status") or "not queried yet", e.get("description")),
         )
         for e in entries
     )

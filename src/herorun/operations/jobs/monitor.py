@@ -35,7 +35,7 @@ class Monitor:
     @property
     def description(self) -> str:
         process = f"process {self.pid} of " if self.pid else ""
-        return f"{process}{self.owner}, last look {self.polled_at:%Y-%m-%d %H:%M:%S} UTC"
+        return f"{process}{self.owner}, last tick {self.polled_at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def monitor_in(path: Path | None) -> Monitor | None:
@@ -62,8 +62,8 @@ def must_be_ours(run: JobRun) -> None:
         job = run.current.job if run.current else run.facts.job
         raise HandedOver(
             f"{job} is monitored by {other.description}. There, `herorun handoff --job {job} --to "
-            f"{run.launcher.owner}` gives it away; without a further look it can be taken over "
-            f"from {due:%Y-%m-%d %H:%M:%S} UTC on."
+            f"{run.launcher.owner}` gives it away; if it makes no further tick, it can be taken "
+            f"over from {due:%Y-%m-%d %H:%M:%S} UTC on."
         )
 
 

@@ -50,7 +50,7 @@ def job_doubts(scheduler: ExternalJobs, facts: JobSpec, evidence: Evidence) -> l
     options = {"--job": job.id, "--scheduler": facts.kind, "--log": facts.log}
     argv = [word for name, value in options.items() if value for word in (name, value)]
     command = f"herorun babysit {shlex.join(argv)} --new-job"
-    return [scrub(job.reason), f"to watch what has its number now, type: {command}"]
+    return [scrub(job.reason), f"to monitor the job that has this id now, type: {command}"]
 
 
 def cause_of(scheduler: ExternalJobs, evidence: Evidence) -> JobCause | None:

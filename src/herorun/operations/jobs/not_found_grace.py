@@ -35,12 +35,12 @@ def not_found(folder: Path) -> tuple[bool, str]:
         write_atomic(path, (canonical({"looks": polls, "since": since}) + "\n").encode())
     if polls >= MIN_POLLS and at - since >= WITHIN:
         return True, (
-            f"its source answered {count(polls, 'time')} in {format_span(at - since)} and does not "
-            "know it, so its result is unknown and it is no longer watched: check its id and host, "
-            "and `herorun jobs add` it again if it exists"
+            f"its scheduler answered {count(polls, 'time')} in {format_span(at - since)} and does "
+            "not know it, so its result is unknown and it is no longer watched: check its id and "
+            "host, and `herorun jobs add` it again if it exists"
         )
     return False, (
-        "its source does not know it: check its id and host; it is removed after "
+        "its scheduler does not know it: check its id and host; it is removed after "
         f"{WITHIN // timedelta(minutes=1)} min of such answers"
     )
 

@@ -81,7 +81,7 @@ def _must_have_ended(run: JobRun, name: str, stop_first: bool, reason: str, wait
     job = find_job(run, name)
     if job is not None and not job.state.ended:
         if not stop_first:
-            raise Blocked(f"{job.id} still is {job.state}: add --stop-first, or leave it.")
+            raise Blocked(f"{job.id} is still {job.state}: add --stop-first, or leave it.")
         stop_and_wait(run, name, reason, wait)
     ending = run.record.memory().endings.get(name)
     if ending and ending.cause is Cause.NUMERIC:

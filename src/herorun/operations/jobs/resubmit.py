@@ -74,7 +74,7 @@ def _must_be_first(run: JobRun, memory: Memory, key: str) -> None:
         how = tries.why if tries else "herorun was interrupted in the middle of it"
         raise Blocked(
             f"The resubmit command was run once for this end, and is not run twice: {how} "
-            "Look whether its job is there, and watch that one with `herorun babysit --job`."
+            "Check whether its job exists, and monitor that one with `herorun babysit --job`."
         )
 
 

@@ -109,7 +109,7 @@ def _watch(
             if s.state is JobState.UNKNOWN
         }
         for message in sorted(problems - doubted):
-            print_line(f"could not be seen: {message}")
+            print_line(f"could not be queried: {message}")
         doubted = problems
         if fault and fault != last_fault:
             print_line(fault)
@@ -125,7 +125,7 @@ def _watch(
         blind = 0 if any(each.state is not JobState.UNKNOWN for each in statuses) else blind + 1
         if blind * every > BLIND:
             print_line(
-                f"none of the jobs could be seen, {count(blind, 'time')} in a row: they stay "
+                f"none of the jobs could be queried, {count(blind, 'time')} in a row: they stay "
                 "registered"
             )
             return worst([code, 3]), True
@@ -139,7 +139,7 @@ def _checked(session: JobSession) -> tuple[list[JobStatus], str, bool]:
     try:
         statuses, fault = check_jobs(session)
     except (HerorunError, OSError) as error:
-        return [], f"this look failed: {scrub(describe_error(error))}", False
+        return [], f"this query failed: {scrub(describe_error(error))}", False
     with contextlib.suppress(HerorunError):
         return statuses, fault, not read_jobs(session)[0]
     return statuses, fault, False

@@ -137,9 +137,8 @@ def _absent(run: Run, checkpoints: Checkpoints, memory: Memory, step: int) -> st
         return f"{foreign[0]} is older than the first launch: no instance of this run wrote it"
     steps = sorted({c.step for c in checkpoints.candidates})
     nearest = ", ".join(str(each) for each in sorted(steps, key=lambda each: abs(each - step))[:5])
-    return (
-        "no checkpoint of that step lies in its roots; the nearest are of steps "
-        f"{nearest or 'none at all'}"
+    return "no checkpoint of that step is in its roots; " + (
+        f"the nearest are of steps {nearest}" if nearest else "they contain none"
     )
 
 

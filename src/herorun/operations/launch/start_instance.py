@@ -238,8 +238,8 @@ def settle_launching(run: Run, babysitter: str) -> Launched | None:
         and not run.scheduler.cluster_wide
     ):
         raise CouldNotLook(
-            f"{launching.instance} was perhaps submitted from {launching.where}: only there can "
-            "it be settled. Launch there."
+            f"{launching.instance} may have been submitted from {launching.where}: only there can "
+            "herorun find out. Launch there."
         )
     if isinstance(answer, Unknown):
         raise CouldNotLook(

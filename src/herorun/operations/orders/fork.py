@@ -84,7 +84,7 @@ def _begin_fork(old: Run, new: Run, show_first: ShowRequest) -> OrderOutcome:
     init = initialise(new)
     warnings = [f"the record of {new.slug} is not pushed: {init.warning}"] if init.warning else []
     warnings += record_both_sides(old, new, facts, init.issue)
-    message = f"{new.slug} is begun as a fork of {old.slug}: issue {init.issue}"
+    message = f"{new.slug} was created as a fork of {old.slug}: issue {init.issue}"
     return OrderOutcome(new, message, warnings=tuple(warnings))
 
 
@@ -122,7 +122,8 @@ def _write_fork(
     )
     create_atomic(path, (head + tomli_w.dumps(data)).encode())
     notes = [
-        f"its command still says {word!r}: is that meant?" for word in leftovers(old.contract, data)
+        f"its command still says {word!r}: is that intended?"
+        for word in leftovers(old.contract, data)
     ]
     if old.contract.waiver:
         notes.append(
@@ -241,7 +242,7 @@ def _left_behind(old: Run, source: Candidate | None) -> str:
     beyond = max(metrics.high_water - source.step, 0)
     return (
         f"what {old.slug} did beyond step {source.step} ({count(beyond, 'step')}) stays there, "
-        "and is done again"
+        "and is trained again"
     )
 
 

@@ -55,4 +55,4 @@ def _record_fork(run: Run, key: str, title: str, body: str, lines: dict[str, str
         pushed = run.record.push()
         return [] if pushed else [f"the record of {run.slug} is not pushed: {pushed.why}"]
     except (HerorunError, OSError) as error:
-        return [f"the issue of {run.slug} was not told yet: {describe_error(error)}"]
+        return [f"the issue of {run.slug} was not updated yet: {describe_error(error)}"]

@@ -191,7 +191,7 @@ def facts(run: Run, giver: str, taker: str, why: str) -> dict[str, str]:
     )
     lines = {
         "Status": (
-            f"{taker} watches {current.name if current else run.slug} from now on, {giver} no more"
+            f"{taker} monitors {current.name if current else run.slug} now, {giver} no longer does"
         ),
         "Evidence": _signal(run),
         "Decision": f"{why}; said by {person(run)}",
@@ -264,10 +264,10 @@ def _post_handoff(run: Run) -> tuple[str, ...]:
         post_entry(
             run,
             write_key(Verb.HANDOFF, f"{handed.at:%Y%m%dT%H%M%S}"),
-            f"{run.slug} is watched by {handed.to}",
+            f"{run.slug} is monitored by {handed.to}",
             body,
             {},
         )
     except (HerorunError, OSError) as error:
-        warnings.append(f"the issue was not told yet: {describe_error(error)}")
+        warnings.append(f"the issue was not updated yet: {describe_error(error)}")
     return (*warnings, *push_warning(run))

@@ -39,7 +39,7 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
             with locked(run.lock("act")):
                 post_entry(run, write_key(Verb.NOTE, line.id), title, body, {})
         except (HerorunError, OSError) as error:
-            warning = f"the issue was not told yet: {describe_error(error)}"
+            warning = f"the issue was not updated yet: {describe_error(error)}"
     pushed = _pushed(run)
     queued = not pushed and run.record.remote is not None
     if not pushed:

@@ -109,7 +109,7 @@ def _go_back(
             memory = with_taints_now(run, run.record.memory())
             (way,) = Proposer(run, memory).proposals((Option.STOP_AND_ROLLBACK,), before=step + 1)
             raise Blocked(
-                f"{name} still is {job.state}, and two writers in one root mix their steps: "
+                f"{name} is still {job.state}, and two writers in one root mix their steps: "
                 f"`{way.command}` ({way.effect})."
             )
         stop_and_wait(run, name, reason, wait)

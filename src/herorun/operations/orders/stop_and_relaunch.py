@@ -227,7 +227,7 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
         if not stop_first:
             (way,) = _proposed(run, Option.STOP_AND_RELAUNCH)
             raise Blocked(
-                f"{name} still is {job.state}: `{way.command}` ({way.effect}), or leave it."
+                f"{name} is still {job.state}: `{way.command}` ({way.effect}), or leave it."
             )
         stop_and_wait(run, name, reason, wait)
     record_taints(run)

@@ -55,7 +55,9 @@ def must_be_filled_in(run: Run, path: Path, draft: ContractDraft) -> None:
     """`WrongUse` for a contract that is still as `init` wrote it."""
     is_draft = read_regular(path, LARGEST_CONTRACT).decode() == draft.text
     if is_draft and run.record.tip is None and run.file.committed is None:
-        raise WrongUse(f"{path} is still as it was written: fill it in, commit and push it first.")
+        raise WrongUse(
+            f"{path} is still as `herorun init` wrote it: fill it in, commit and push it first."
+        )
 
 
 def drafted(text: str, settings: Mapping[str, str]) -> str:

@@ -53,7 +53,7 @@ def who_watches(run: MonitoredRun) -> str:
     pid, owner, polled_at = babysitter_pid(run), _document(run).get("owner"), last_heartbeat(run)
     if pid is None or polled_at is None:
         return ""
-    return f" (process {pid} of {owner}, last look {polled_at:%Y-%m-%d %H:%M:%S} UTC)"
+    return f" (process {pid} of {owner}, last tick {polled_at:%Y-%m-%d %H:%M:%S} UTC)"
 
 
 def beat(run: MonitoredRun, due: datetime | None = None, pid: int | None = None) -> None:

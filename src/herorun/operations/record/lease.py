@@ -110,9 +110,7 @@ def hand_lease(run: MonitoredRun, owner: str) -> Lease:
         return _write_on_record(run, mine.handed(owner))
     path = _path(run)
     if not run.store.swap(path, mine.bytes(), mine.handed(owner).bytes()):
-        raise CouldNotLook(
-            f"The lease {path} was changed at this very moment, and is not handed to {owner}."
-        )
+        raise CouldNotLook(f"The lease {path} was changed meanwhile, and is not handed to {owner}.")
     return mine.handed(owner)
 
 
@@ -198,8 +196,8 @@ def _write_on_record(run: MonitoredRun, lease: Lease) -> Lease:
     current = run.record.memory().lease
     if current != lease:
         raise Blocked(
-            f"{run.record.branch} is held by {current.holder if current else 'nobody'}: "
-            "somebody else was first."
+            f"{run.record.branch} is held by {current.holder if current else 'another owner'}, "
+            "which was first."
         )
     if not pushed and run.record.remote:
         raise CouldNotLook(f"The lease on {run.record.branch} could not be pushed: {pushed.why}")

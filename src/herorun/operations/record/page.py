@@ -117,7 +117,7 @@ def _send(run: MonitoredRun, pages: list[Page], down: set[str]) -> list[tuple[Pa
                 whys[page.key].append(why)
         if not pages:
             break
-    return [(page, "; ".join(whys[page.key]) or "there is no channel") for page in pages]
+    return [(page, "; ".join(whys[page.key]) or "no channel is configured") for page in pages]
 
 
 def _waits(run: MonitoredRun, channel: Channel, page: Page) -> str:

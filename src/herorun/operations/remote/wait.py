@@ -83,7 +83,7 @@ def observer_of_run(run: Run, condition: WaitCondition) -> Callable[[], WaitObse
         and not scheduler_traits(run.scheduler).leaves_files
     ):
         raise WrongUse(
-            f"--marker needs a machine to look at, which {run.contract.scheduler.kind} has not: "
+            f"--marker needs a machine to read it on, and {run.contract.scheduler.kind} has none: "
             "use --state or --step."
         )
 

@@ -228,7 +228,7 @@ def _announce_seal(run: Run, event: Sealed) -> list[str]:
             {},
         )
     except (HerorunError, OSError) as error:
-        return [f"the issue was not told: {describe_error(error)}"]
+        return [f"the issue was not updated: {describe_error(error)}"]
     return []
 
 

@@ -46,7 +46,7 @@ def _stop_babysitter(run: Run) -> list[str]:
             return [
                 (
                     "the babysitter of this machine has not ended within "
-                    f"{format_span(ENDING)}: it does so after its present turn"
+                    f"{format_span(ENDING)}: it ends after its present tick"
                 )
             ]
         time.sleep(0.05)
