@@ -15,7 +15,7 @@ MISTYPED = {
     ("help",): ("Type `herorun --help`.",),
     ("version",): ("Type `herorun --version`.",),
     ("launch", "tiny", "--force"): ("There is no --force", "`herorun waive CHECK RUN`"),
-    ("watch", "--once"): ("`herorun status` looks once",),
+    ("watch", "--once"): ("`herorun status`", "`herorun status --all`"),
     ("status", "--jsn"): (
         "'--json'",
         "herorun status grug",

@@ -604,6 +604,7 @@ def machines() -> Iterator[Screen]:
         "herorun.system.process_registry.others": [babysitter],
     }
     yield Screen("watchers", "box watchers", replacements)
+    yield Screen("watchers-dry-run", "box watchers --dry-run", replacements)
     session_read = {f"{OPERATIONS}record.session.current_session": SESSION}
     read_jobs = f"{OPERATIONS}record.session.read_jobs"
     yield Screen("jobs-list", "jobs list", {**session_read, read_jobs: ([ENTRY], "")})

@@ -179,6 +179,8 @@ def _job_id_of(run: "JobRun") -> str:
 
 
 def _print_tick(run: "JobRun", tick: "TickOutcome", as_json: bool) -> None:
+    import shlex
+
     from herorun import output
     from herorun.output.status import show_tick
     from herorun.schemas.runs import BabysitJobDocument, JobCauseEntry
@@ -190,7 +192,8 @@ def _print_tick(run: "JobRun", tick: "TickOutcome", as_json: bool) -> None:
         )
         output.show_json_line(document)
     else:
-        show_tick(_job_id_of(run), tick)
+        job = _job_id_of(run)
+        show_tick(job, tick, ack=shlex.join(["herorun", "ack", "--job", job]))
         if tick.cause is not None:
             output.show_line(f"  cause    {output.clean(str(tick.cause))}")
 

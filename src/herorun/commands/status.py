@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def command(
     start: str, /, run: str | None, every: bool, as_json: bool, **job_options: str | None
 ) -> int:
-    """Read the job, its metrics and its record, and show them. Nothing is recorded and nobody is notified.
+    """Read the job, its metrics and its record, and show them. It records nothing and notifies no one.
 
     Without RUN it shows every run in full, and with --all in a table, worst first. A run that cannot be read has
     "error", and does not stop the others. `herorun watch` follows runs without queries.

@@ -31,7 +31,7 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
 
     A recorded launch that no published commit proves is shown as well: yes accepts it, --reject excludes it.
 
-    Exit code 0: trusted, or there is nothing to trust. 3: the answer was no, or nobody could be asked.
+    Exit code 0: trusted, or there is nothing to trust. 3: the answer was no, or there is no terminal to ask on.
 
     \b
     Example:

@@ -61,9 +61,7 @@ METRICS: Sequence[ExportedMetric] = (
     _metric("remaining_seconds", "Time until the final step at the current pace, without stops."),
     _metric("loss", "The newest training loss."),
     _metric("alerts", "Alerts that fire.", "check", "severity"),
-    _metric(
-        "unacknowledged_alerts", "Alerts that ended unresolved and that nobody has acknowledged."
-    ),
+    _metric("unacknowledged_alerts", "Alerts that ended unresolved and are not acknowledged."),
     _metric("undelivered_messages", "Messages that no channel and no issue has accepted yet."),
     _metric("instances_total", "Jobs that were started."),
     _metric("relaunches_total", "Relaunches, by the cause of the end before.", "cause"),

@@ -23,9 +23,9 @@ def _line(out: Any, indent: int, text: str, style: str = "") -> None:
     hang(out, text[:indent], text[indent:], style)
 
 
-def show_tick(slug: str, tick: Any) -> None:
+def show_tick(slug: str, tick: Any, ack: str = "") -> None:
     """One tick for people: a line for the run, one for each alert and each action. A quiet one says
-    what is amiss.
+    what is amiss. `ack` is the command that acknowledges; by default that of a run.
     """
     document = tick.entry(with_findings=False).as_json()
     if progress.quiet and _is_calm(document, tick):
@@ -41,7 +41,7 @@ def show_tick(slug: str, tick: Any) -> None:
         f"{at}{slug}: {document['run']}, monitor {document['monitor']}, "
         f"{format_steps(document['progress'])}",
     )
-    for line in _tick_lines(slug, document, tick.doubts):
+    for line in _tick_lines(document, tick.doubts, ack or f"herorun ack {slug}"):
         _line(out, TICK, line)
     if tick.push:
         _line(
@@ -50,7 +50,7 @@ def show_tick(slug: str, tick: Any) -> None:
     sys.stdout.flush()
 
 
-def _tick_lines(slug: str, document: Mapping[str, Any], doubts: Iterable[str]) -> Iterator[str]:
+def _tick_lines(document: Mapping[str, Any], doubts: Iterable[str], ack: str) -> Iterator[str]:
     """Below the line of the run: what could not be read, each alert, each action, what is in
     doubt.
     """
@@ -63,7 +63,7 @@ def _tick_lines(slug: str, document: Mapping[str, Any], doubts: Iterable[str]) -
             f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: "
             f"{clean(alert['message'])}{_next_action(alert)}"
         )
-    for note in _ended_note(document, slug):
+    for note in _ended_note(document, ack):
         yield f"  note     {note}"
     for action in document["actions"]:
         how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
@@ -184,10 +184,10 @@ ENDED = (
 )
 
 
-def _ended_note(document: Mapping[str, Any], slug: str) -> list[str]:
+def _ended_note(document: Mapping[str, Any], ack: str) -> list[str]:
     """What the state means, once, and what closes it."""
     states = [alert["state"] for alert in document["alerts"]]
-    return [f"{ENDED}; `herorun ack {slug}` closes it"] if AlertState.ENDED in states else []
+    return [f"{ENDED}; `{ack}` closes it"] if AlertState.ENDED in states else []
 
 
 def _next_action(alert: Mapping[str, Any]) -> str:
@@ -229,7 +229,8 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
             f"  alert      {alert['state']} {alert['severity']} {alert['check']} (began "
             f"{_ago(alert['since'], at)}): {clean(alert['message'])}{_next_action(alert)}"
         )
-    yield from (f"  note       {note}" for note in _ended_note(document, document["slug"]))
+    ack = f"herorun ack {document['slug']}"
+    yield from (f"  note       {note}" for note in _ended_note(document, ack))
     for problem in document["doubts"]:
         yield f"  unknown    {clean(problem)}"
     for missing in document["missing_evidence"]:

@@ -215,8 +215,8 @@ class RecordReader:
                 forget(self._memory_file)
                 self._content = self._load(content.tip, self._segments(content.tip))
                 raise HerorunError(
-                    f"What {self._memory_file} held of the record of {self.slug} was not what its "
-                    "journal says: it was deleted, nothing was done. Try again."
+                    f"The cache {self._memory_file} of the record of {self.slug} did not match the "
+                    "journal and was deleted; nothing else was done. Try again."
                 )
             content.checked = True
         return content

@@ -69,7 +69,7 @@ class RecordWriter(RecordReader):
             raise NewerRecord(
                 f"The record of {self.slug} is newer than this herorun (journal version "
                 f"{version}), "
-                "which therefore only looks. Upgrade herorun."
+                "which therefore only reads it. Upgrade herorun."
             )
 
     def _append(self, events: Sequence[Event], files: Mapping[str, bytes]) -> str:
@@ -82,7 +82,7 @@ class RecordWriter(RecordReader):
                 continue
             return str(self._content.tip)
         raise CouldNotLook(
-            f"The record of {self.slug} kept moving while it was written to. Try again."
+            f"The record of {self.slug} changed again and again while it was written to. Try again."
         )
 
     def _written(

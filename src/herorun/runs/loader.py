@@ -206,8 +206,8 @@ def apply_proof(run: Run, rules: Contract | None, proof: "RecordProof | None" = 
         run.closed = f"Nothing that the contract names was used: {proof.unseen}."
     elif proof.doubts and launched and not counts:
         run.closed = (
-            "Nothing that the contract names was used, for no launch in the record counts: "
-            f"{proof.doubts[0]}. If you know it: `herorun trust {run.slug}`."
+            "Nothing that the contract names was used, because no launch in the record is proven: "
+            f"{proof.doubts[0]}. If you know that it is right: `herorun trust {run.slug}`."
         )
 
 

@@ -108,8 +108,8 @@ def must_be_whole(record: Record, rules: Contract, launching: Launching) -> None
 
 def describe_unstated(slug: str, launching: Launching, message: str) -> str:
     return (
-        f"the record alone tells that {launching.instance} ran with {message}, and no published "
-        f"contract states it; if you know it to be right: `herorun trust {slug}`"
+        f"only the record says that {launching.instance} ran with {message}, and no published "
+        f"contract states it; if you know that it is right: `herorun trust {slug}`"
     )
 
 

@@ -139,7 +139,7 @@ class Prover:
         if items and patch:
             raise CouldNotLook(
                 "its [config] command would have to be run on edits that were never published: "
-                f"`herorun trust {self.record.slug}` believes it"
+                f"`herorun trust {self.record.slug}` accepts it"
             )
         if not trusts_all() and items - trusted(self.repository.main, ITEMS):
             raise CouldNotLook(
@@ -151,7 +151,7 @@ class Prover:
         except MovedPlan:
             raise NotProven(f"its plan cannot be made again from commit {commit[:9]}") from None
         except (KeyError, TypeError, ValueError):
-            raise NotProven("the record tells its plan in a form that no herorun writes") from None
+            raise NotProven("the record states its plan in a form that no herorun writes") from None
 
     def _contract(self, launching: Launching, commit: str) -> Contract:
         try:

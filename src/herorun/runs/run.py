@@ -39,8 +39,8 @@ from herorun.system.git import Repository
 from herorun.system.reserve import keep_reserve
 
 NOTHING_ADOPTED = Nothing("no job is adopted")
-UNCOMPARED = Nothing("the contract was compared with no admitted one")
-UNPROVEN = Nothing("the record was held against no published commit")
+UNCOMPARED = Nothing("the contract was not compared with an admitted one")
+UNPROVEN = Nothing("the record was not compared with a published commit")
 
 
 @dataclass

@@ -174,8 +174,8 @@ def _is_replacement(record: JobRecord, pod: PodRecord) -> bool:
 
 def _replacing(pod: PodRecord) -> str:
     return (
-        f"pod {pod.name} has taken the place of one whose end nobody saw: on a lost node, or after "
-        "a forced deletion, that one may still write"
+        f"pod {pod.name} has taken the place of one whose end was not seen: on a lost node, or "
+        "after a forced deletion, that one may still write"
     )
 
 

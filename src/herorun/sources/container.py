@@ -64,5 +64,5 @@ def _of_file(image: str, folder: str) -> str | None:
         labels = json.loads(answer.out)["data"]["attributes"]["labels"]
         revision = labels.get(REVISION)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise CouldNotLook(f"`apptainer inspect {image}` told no labels.") from None
+        raise CouldNotLook(f"`apptainer inspect {image}` returned no labels.") from None
     return str(revision) if revision else None

@@ -82,7 +82,7 @@ def read_job_warnings(scheduler: Scheduler, history: History) -> JobWarnings | N
     """
     ask, current = getattr(scheduler, "warnings", None), history.current
     if ask is None or current is None:
-        return Nothing("the scheduler tells no warnings" if ask is None else "no instance yet")
+        return Nothing("the scheduler reports no warnings" if ask is None else "no instance yet")
     try:
         return JobWarnings(ask(current.name))
     except (HerorunError, OSError) as error:

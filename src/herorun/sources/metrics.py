@@ -136,10 +136,7 @@ def _describe_lost_history(place: Place, source: str) -> str:
     at = Writer(Path(place.state) / COLUMNS, source).fetched_at
     if at is None:
         return "no metrics file yet"
-    return (
-        f"the tracker has no rows any more: what was fetched until {at:%Y-%m-%d %H:%M} UTC is "
-        "older, and kept"
-    )
+    return f"the tracker has no rows now: those fetched until {at:%Y-%m-%d %H:%M} UTC are kept"
 
 
 def keep_metrics(place: Place, evidence: object) -> str:
@@ -159,7 +156,7 @@ def keep_metrics(place: Place, evidence: object) -> str:
         _keep_rows(Writer(Path(place.state) / COLUMNS, last_read.source), last_read)
         del _reads[place.state]
     except (OSError, ValueError, HerorunError) as error:
-        return f"metrics: they are not kept: {scrub(describe_error(error))}"
+        return f"metrics: the rows could not be stored: {scrub(describe_error(error))}"
     return ""
 
 

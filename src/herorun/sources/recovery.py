@@ -40,7 +40,7 @@ def read_recovery_source(
             source.path, source.step, rule=rule.description, unknown=scrub(describe_error(error))
         )
     expires = min(oldest) + _span(rule) if oldest else None
-    undated = "" if expires else "its store does not tell how old it is"
+    undated = "" if expires else "its store does not report its age"
     return RecoverySource(source.path, source.step, expires, rule.description, undated)
 
 
@@ -58,7 +58,7 @@ def read_save_time(store: Store, checkpoints: Checkpoints) -> SaveTime | Nothing
     except NotADirectoryError:
         return Nothing("a checkpoint is one file, which tells only when it was done")
     if len(times) < 2:
-        return Nothing("its store does not tell how long a save takes")
+        return Nothing("its store does not report how long a save takes")
     return SaveTime((max(times) - min(times)).total_seconds())
 
 

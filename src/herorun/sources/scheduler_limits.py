@@ -9,6 +9,6 @@ def read_offered(scheduler: Scheduler, plan: Plan) -> Offered | Nothing:
     """A scheduler that can tell has `offers(plan)`, which answers with `Offered`."""
     offers = getattr(scheduler, "offers", None)
     if offers is None:
-        return Nothing("this scheduler does not tell what it would give")
+        return Nothing("this scheduler does not report what it would give")
     answer: Offered = offers(plan)
     return answer

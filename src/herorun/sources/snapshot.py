@@ -30,7 +30,7 @@ def read_snapshot(
     Its objects go into the repository's object store, where git removes what nothing refers to.
     """
     if not any(w.check == "dirty-tree" and now.at < w.expires for w in waivers.waivers):
-        return Nothing("no waiver of dirty-tree stands")
+        return Nothing("no waiver of dirty-tree applies")
     if not blocking_changes(contract, file, tree, closure):
         return Nothing("nothing that can change the training differs from the commit")
     cap = contract.code.snapshot_max_mb * MEGABYTE

@@ -35,7 +35,7 @@ _CONTAINER = lazy_regex(r"[a-z0-9$][a-z0-9-]{1,62}")
 FOLDER = "hdi_isfolder"
 WRITE = "herorun_write"
 HIDDEN_RULES = (
-    "Azure tells the rules that delete by age to its management API alone: see Lifecycle "
+    "Azure reports the rules that delete by age only in its management API: see Lifecycle "
     "management of the storage account"
 )
 
@@ -218,5 +218,5 @@ def _locks(properties: Any) -> Iterator[LifecycleRule]:
         )
     if properties.has_legal_hold:
         yield LifecycleRule(
-            "the container has a legal hold: nobody may replace or delete what lies in it"
+            "the container has a legal hold: what it contains cannot be replaced or deleted"
         )

@@ -44,7 +44,7 @@ def _locks(bucket: Mapping[str, Any]) -> Iterator[LifecycleRule]:
         )
     if bucket.get("defaultEventBasedHold"):
         yield LifecycleRule(
-            "the bucket holds every new object: nobody may replace or delete it until the hold is "
+            "the bucket holds every new object: it cannot be replaced or deleted until the hold is "
             "taken off"
         )
     soft = int(bucket.get("softDeletePolicy", {}).get("retentionDurationSeconds", 0))

@@ -139,4 +139,4 @@ def _moment_of_seconds(seconds: float) -> datetime:
 
 def _of_the_box(path: str) -> None:
     if not path or "\0" in path or "://" in path:
-        raise WrongUse(f"{scrub(path)!r} is no path, and on the box there are only paths.")
+        raise WrongUse(f"{scrub(path)!r} is not a path: on a remote machine a root must be a path.")

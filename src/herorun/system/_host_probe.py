@@ -203,7 +203,7 @@ def _parse_accounting(job: str, accounting: subprocess.CompletedProcess[str]) ->
         )
     parts = [line.split("|")[:2] for line in accounting.stdout.splitlines() if "|" in line]
     if not parts:
-        raise OSError(f"Slurm knows no job {job} here: look at its number, and at the host")
+        raise OSError(f"Slurm knows no job {job} here: check its number and the host")
     unclear = [state for state, _ in parts if state.split(" ")[0] not in _ENDS]
     if unclear:
         raise OSError(f"squeue has no job {job}, and sacct calls it {unclear[0]}")

@@ -29,7 +29,7 @@ def archive_files(data: bytes, algorithm: str) -> Listed:
         rows = _zip(data, algorithm) if data[:2] == b"PK" else _tar(data, algorithm)
         return {_normalise_member(path): (mode, oid) for path, mode, oid in rows}
     except (TarError, BadZipFile, EOFError, OSError, ValueError) as error:
-        raise OSError(f"the bundle is no whole archive: {error}") from None
+        raise OSError(f"the bundle is an incomplete archive: {error}") from None
 
 
 def without_folder(files: Listed, commit_paths: Iterable[str]) -> Listed:

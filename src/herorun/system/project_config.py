@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 TABLE = "[tool.herorun]"
 LARGEST = 4 << 20  # bytes of a pyproject.toml
-KEYS = {"run": "the RUN of a command that only looks, where none is named"}
+KEYS = {"run": "the default RUN of the commands that only read"}
 INIT = {
     "dri": "who is responsible, as @handle",
     "output_root": "a folder or URL; a run's own root is <output_root>/<slug>",

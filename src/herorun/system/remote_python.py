@@ -161,7 +161,7 @@ class RemotePython:
             answers = read_json(answer.out)
         except ValueError:
             raise CouldNotLook(
-                f"{self.transport.where} could be asked nothing: {answer.complaint}"
+                f"{self.transport.where} could not be asked: {answer.complaint}"
             ) from None
         if (
             isinstance(answers, list)

@@ -118,7 +118,7 @@ class SshTransport:
         door = _connection_slots[self.where]
         if not door.acquire(timeout=max(0.0, until - time.monotonic())):
             raise CouldNotLook(
-                f"{self.where} gave no answer in time: other questions to it hang. Try again."
+                f"{self.where} gave no answer in time: other calls to it hang. Try again."
             )
         try:
             seconds = max(0.1, until - time.monotonic())

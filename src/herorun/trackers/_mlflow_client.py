@@ -121,7 +121,7 @@ class MlflowClient:
             case 403:
                 return f"{self.uri} forbids us to read this ({name}: 403): ask for access"
             case 429:
-                return f"{self.uri} was asked too often (429): the next look asks again"
+                return f"{self.uri} was asked too often (429): the next tick asks again"
             case 200 | 404:
                 return NOT_MLFLOW.format(self.uri)
             case _ if 300 <= status < 400:

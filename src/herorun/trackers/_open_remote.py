@@ -35,6 +35,6 @@ def local_path(kind: str, option: str, place: Place) -> Path:
         raise WrongUse(
             f"The tracker {kind} reads files of this machine, and the job's lie on "
             f"{place.reach.login.host}: "
-            "use the tracker jsonl, which reads them there, or one with a server, as wandb."
+            "use the tracker jsonl, which reads them there, or one with a server, such as wandb."
         )
     return file_path(kind, option, place)

@@ -156,7 +156,7 @@ class Wandb:
             problem = f"WANDB_API_KEY is not set, and the netrc file cannot be read: {why}"
             return (DoctorPart("tracker", name, Fit.UNSEEN, problem),)
         if login:
-            return (DoctorPart("tracker", name, Fit.WORKS, "it stands in the netrc file"),)
+            return (DoctorPart("tracker", name, Fit.WORKS, "it is in the netrc file"),)
         fix = "`wandb login`, or export WANDB_API_KEY."
         return (
             DoctorPart(

@@ -89,11 +89,11 @@ def test_no_rows_are_not_applicable_and_unread_ones_unknown():
                 typical=518 / 150,
                 inverse=True,
             ),
-            ("tokens_per_s", "150", "518", "-71 %", "9 steps", "90", "progress"),
+            ("tokens_per_s", "150", "518", "-71 %", "9 steps", "90", "progress", "-25 %"),
         ),
         (
             slow(9, metric="step_time_s", expected=2.0, typical=1.5, open=False),
-            ("step_time_s", "3", "2", "+50 %", "9 steps", "90", "98"),
+            ("step_time_s", "3", "2", "+50 %", "9 steps", "90", "98", "+33 %"),
         ),
         (
             slow(
@@ -105,7 +105,7 @@ def test_no_rows_are_not_applicable_and_unread_ones_unknown():
                 inverse=True,
                 last_step=2000,
             ),
-            ("steps/s", "1", "2", "-50 %", "1911 steps", "90", "progress"),
+            ("steps/s", "1", "2", "-50 %", "1911 steps", "90", "progress", "-30 %"),
         ),
     ],
 )

@@ -67,7 +67,8 @@ def test_the_end_is_told_once_and_alone():
         saved=Checkpoints((a_checkpoint(FINAL),)),
     )
 
-    assert tell == Tell("tell/tiny-1/finished", "tiny-1 finished", f"~{FINAL}/{FINAL}; next: seal")
+    message = f"~{FINAL}/{FINAL}; next: `herorun seal tiny`"
+    assert tell == Tell("tell/tiny-1/finished", "tiny-1 finished", message)
     assert told(RunHealth.FINISHED, ledger=Ledger(done=frozenset({tell.key}))) == []
 
 

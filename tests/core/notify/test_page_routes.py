@@ -157,7 +157,7 @@ def unanswered(check="stalled", age=30 * MINUTE, acked=frozenset(), after=30 * M
 def test_what_nobody_acknowledged_in_time_goes_to_a_second_person_once():
     (asked,) = unanswered()
     assert isinstance(asked, Escalate)
-    assert mentions(asked.title, "stalled", "30m")
+    assert mentions(asked.title, "30m", "stalled")
     assert unanswered(done=[asked.key]) == []
     assert unanswered(age=5 * HOUR, done=[asked.key]) == []
 

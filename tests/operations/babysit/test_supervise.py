@@ -198,7 +198,7 @@ def test_a_status_of_a_run_that_is_not_ticking_is_unknown_and_its_alert_critical
     monkeypatch.setattr(status, "now", lambda: clock.now() + timedelta(hours=2))
     seen = ask(story, capsys, "status", "--all", "--json")
     (told,) = seen.document["runs"]
-    (alert,) = [each for each in told["alerts"] if each["subject"] == "nobody"]
+    (alert,) = [each for each in told["alerts"] if each["subject"] == "no babysitter"]
     assert (alert["check"], alert["severity"], alert["state"]) == (
         "stale-monitor",
         "critical",
@@ -208,6 +208,6 @@ def test_a_status_of_a_run_that_is_not_ticking_is_unknown_and_its_alert_critical
     assert story.herorun("status", "--all") == story.herorun("status", SLUG) == 3
     elsewhere = story.clone("elsewhere")  # whose record is older: it cannot tell
     seen = ask(elsewhere, capsys, "status", SLUG, "--json")
-    assert not [each for each in seen.document["alerts"] if each["subject"] == "nobody"]
+    assert not [each for each in seen.document["alerts"] if each["subject"] == "no babysitter"]
     (story.data / "go").touch()
     story.ended()

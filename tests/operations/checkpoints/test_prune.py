@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -99,6 +100,26 @@ def test_the_plan_says_why_each_is_kept_and_deletes_nothing(ended: Story, capsys
     for why in ("latest 1", "recovery source", "of the final step"):
         assert why in kept["step-4"]
     assert there(ended) == ALL
+
+
+def test_a_printed_plan_names_the_command_that_comes_next_until_all_is_deleted(
+    ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ended.home)
+    capsys.readouterr()
+    argv = ["checkpoints", "plan", SLUG]
+    for verb in ("plan", "prune"):
+        assert ended.herorun(*argv) == 0
+        printed = capsys.readouterr().out
+        _, *argv = shlex.split(printed.partition("next: ")[2])
+        assert argv[:3] == ["checkpoints", verb, SLUG]
+    digest = printed.partition("digest sha256:")[2].split()[0]
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{digest}\n"))
+    assert ended.herorun(*argv) == 0
+    assert there(ended) == PERMANENT
+    capsys.readouterr()
+    assert ended.herorun("checkpoints", "plan", SLUG) == 0
+    assert "next: " not in capsys.readouterr().out
 
 
 def test_exactly_the_plan_is_deleted_and_doing_it_twice_is_doing_it_once(

@@ -51,7 +51,7 @@ def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(
     )
     assert answer.code == 0, answer
     assert mentions(answer.out, "finished", "monitor fresh", "~9/20")
-    assert "next: seal" not in next(jobs_home().glob("*/issue.md")).read_text()
+    assert "herorun seal" not in next(jobs_home().glob("*/issue.md")).read_text()
     assert answer.err.count("https://wandb.ai/a/b/runs/ab12") == 1
     told = state(alone)
     assert (told["job_id"], told["restart_count"]) == (alone.place(job), 0)
@@ -231,7 +231,7 @@ def test_a_watch_ends_at_its_stopping_point_and_leaves_the_job_alone(
         "step=9",
     )
     answer = babysit(alone, capsys, *words)
-    assert (answer.code, "watched until step=9: ~9/20" in answer.out) == (0, True)
+    assert (answer.code, "monitored until step=9: ~9/20" in answer.out) == (0, True)
     assert alone.adapter.find(job.instance, note("x").at).job.state.live
 
 
@@ -375,7 +375,7 @@ def test_a_sentinel_of_a_job_without_a_contract_ends_by_its_state_its_step_or_a_
     for words in (("--state", "succeeded"), ("--step", "9"), ("--marker", str(marker)), ()):
         assert asked(alone, capsys, *named, *words).code == 0, words
     missed = asked(alone, capsys, *named, "--step", "20")
-    assert missed.code == 1 and mentions(missed.out, "20 did", "come")
+    assert missed.code == 1 and mentions(missed.out, "20", "not reached")
     assert not list(jobs_home().glob("*/journal.jsonl")), "a look writes nothing down"
 
 

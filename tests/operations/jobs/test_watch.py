@@ -371,7 +371,7 @@ def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_
     monkeypatch.setattr(time, "sleep", goes_on)
     assert watch.watch_jobs(session, said.append) == 3
     told = [line for line in said if "no.log" in line]
-    assert mentions(told[0], "seen") and "-> NOT FOUND" in told[1]
+    assert mentions(told[0], "queried") and "-> NOT FOUND" in told[1]
     assert len(told) == 3 and mentions(told[2], "5 times", "1h20m", "`herorun jobs", "add")
 
 

@@ -75,7 +75,7 @@ def test_what_was_overlooked_stands_in_the_record_and_in_the_issue(dirty: Story)
     assert launched.entry["Policy"] == policy
     assert mentions(policy, "audit", "1 finding", "dirty-tree")
     assert mentions(launching.overlooked[0], "dirty-tree: ", "1")
-    assert mentions(launched.entry["Dirty tree"], "approved", "nobody")
+    assert mentions(launched.entry["Dirty tree"], "not approved")
     for text in (dirty.run.record.logbook(), (dirty.state / "issue.md").read_text()):
         assert f"Policy: {policy}" in text
 

@@ -71,7 +71,7 @@ def test_its_owner_hands_it_over_with_what_the_next_one_must_know(
     # Whoever gave it away does nothing any more; whoever was given it watches.
     lines = len(story.lines)
     assert story.tick() == 1
-    assert f"watched by {THERE}" in capsys.readouterr().err
+    assert f"{THERE} has monitored" in capsys.readouterr().err
     assert len(story.lines) == lines
     as_eve(monkeypatch)
     assert story.tick() == 0
@@ -82,7 +82,7 @@ def test_a_loop_ends_when_the_run_is_handed_over(story: Story, capsys: CAPTURE) 
     story.launched(WAIT)
     assert told(story, capsys, "--to", THERE)[0] == 0
     assert story.herorun("babysit", SLUG) == 1
-    assert f"watched by {THERE}" in capsys.readouterr().err
+    assert f"{THERE} has monitored" in capsys.readouterr().err
 
 
 @pytest.mark.thorough

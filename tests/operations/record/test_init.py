@@ -162,7 +162,7 @@ def test_nothing_of_ours_goes_on_top_of_a_newer_record(story: Story) -> None:
 def test_a_contract_that_nobody_filled_in_begins_no_record(story: Story, capsys: CAPTURE) -> None:
     assert story.herorun("init", "another") == 0
     assert story.herorun("init", "another") == 2
-    assert mentions(capsys.readouterr().err, "written", "fill")
+    assert mentions(capsys.readouterr().err, "herorun init", "fill")
     assert git(story.work, "for-each-ref", "refs/herorun/record/another") == ""
 
 

@@ -312,7 +312,9 @@ def test_doctor_sends_one_test_message_to_each_channel(
 
     first, second = said(service)
     assert first == second and mentions(first, "tiny: ", "test message")
-    assert all(mentions(parts[name]["message"], "took", "message") for name in ("ALERTS", "MAIL"))
+    assert all(
+        mentions(parts[name]["message"], "accepted", "message") for name in ("ALERTS", "MAIL")
+    )
 
 
 def test_a_channel_that_refuses_the_test_message_is_broken(

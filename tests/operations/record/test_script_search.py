@@ -41,7 +41,7 @@ def test_init_says_what_it_could_not_find(story: Story, capsys: CAPTURE) -> None
     assert mentions(out, "found", "script") and mentions(out, "found", "config")
     assert mentions((story.work / "runs" / "new.toml").read_text(), "example", "script")
     assert story.herorun("init", "new") == 2  # it is still as it was written
-    assert mentions(capsys.readouterr().err, "written")
+    assert mentions(capsys.readouterr().err, "herorun init")
     assert contract["slug"] == "new"
 
 

@@ -4,8 +4,8 @@ Why: ages decide whether a run hangs, a lease is stale or a checkpoint is old; a
 hang, and a slow one makes recent things look old.
 Fix: set the clock of the host that it names, or of this one (NTP); until then read ages with care.
 Source: 60 seconds are more than any network delay, and less than any limit used here. A clock is
-slow if it dates a job before its submission, the job's log or a first instance's rows before its
-launch, or our own lease heartbeat before the tick that wrote it; a difference of more than a day
+slow if it dates a job before its submission, or the job's log or a first instance's rows before its
+launch. It is also slow if it dates our own lease heartbeat before the tick that wrote it; a difference of more than a day
 means another job, not a clock.
 """
 

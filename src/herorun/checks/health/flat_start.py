@@ -9,7 +9,7 @@ slow warm-ups stay flat for less. Less is enough in five cases. If the loss fall
 logarithm of a common number of classes and never below, it takes 40 rows and 800 steps, even with
 jumps upwards; and 30 rows and 500 steps if 14 of the newest 20 rows lie above that logarithm. If the
 loss begins up to a fifth above the logarithm of at least 100 classes and never comes down to it, it
-takes 40 rows and 800 steps, and 14 of the newest 20 rows above the first. If the rows differ by no
+takes 40 rows and 800 steps; of the newest 20 rows, 14 must lie above the first. If the rows differ by no
 more than the rounding of single precision, it takes 8 rows and 500 steps. The steps do not matter if
 that number is the logarithm of no whole number, as with weights whose last layer begins with zeros.
 In a record that begins after step 500, it takes 8 rows within 0.3 % of the logarithm of a common

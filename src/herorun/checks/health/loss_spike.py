@@ -13,8 +13,8 @@ rows within 10 %. Three rows count at twice three rows within 20 %, or at one an
 within 10 %. Two rows count at three times four rows, if the gradient norm leaps as far. Eight rows
 count that each lie above the one before, if the loss had fallen and rises to twice its lowest; only
 this rule counts losses below 0.1. In a record that begins in the midst of a training, one row counts
-at a hundred times all rows before, two at ten times, and five at one and a half times two rows
-within 10 %. The limits of noise are set on
+at a hundred times all rows before. There two rows count at ten times, and five at one and a half
+times two rows within 10 %. The limits of noise are set on
 the public curves of docs/backtest.md, where no clean or noisy curve raises a false alarm with them.
 """
 

@@ -1,6 +1,6 @@
 """The job ended with success, but its expected results are missing.
 
-Why: an asynchronous save that the trainer does not wait for is lost when the process ends, and this
+Why: an asynchronous save that the trainer does not wait for is lost when the process ends; this
 is found out only when the checkpoint is needed.
 Fix: do not seal; continue from the newest complete checkpoint and save again, or let the DRI accept
 the result.

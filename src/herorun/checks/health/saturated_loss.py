@@ -1,6 +1,6 @@
 """The loss is the largest that a clipped softmax gives.
 
-Why: the probability of the right class is rounded to zero for every example, so that the loss is
+Why: the probability of the right class is rounded to zero for every example. The loss is then
 -ln of the smallest float, 87.3365, and its gradient is zero or not finite; where the probability is
 not clipped, the same weights give NaN.
 Fix: roll back to a checkpoint before it, or begin again with a lower learning rate; check the labels

@@ -5,7 +5,7 @@ weights.
 Fix: check the schedule, its warm-up and the optimizer's groups, and launch again; the trainer may
 have built the schedule for zero steps, or may skip every step because of overflows.
 Source: ten rows and 200 steps. A warm-up has a rate of zero in its first step; half precision skips
-up to 50 steps while it looks for its loss scale, and some trainers report a rate of zero until the
+up to 50 steps while it looks for its loss scale. Some trainers report a rate of zero until the
 first step that counts (public runs: 4 and 6 rows, and 10 steps).
 """
 

@@ -1,7 +1,7 @@
 """The environment would send the run's reports elsewhere than the contract says.
 
 Why: W&B's client takes id, project, entity, mode and more from `WANDB_...` variables if the trainer
-does not set them, and MLflow's client takes server, experiment and run from `MLFLOW_...`: the run
+does not set them; MLflow's client takes server, experiment and run from `MLFLOW_...`: the run
 silently reports under another identity, or not at all.
 Fix: unset the variable where the job gets it from, or state its value in `[tracker]`.
 """

@@ -1,6 +1,6 @@
 """A hero run notifies no person: its issue is a local file, and it names no notification channel.
 
-Why: a crash, a NaN or a question to the DRI would be written into a file on one machine, and the
+Why: a crash, a NaN or a question to the DRI would be written into a file on one machine; the
 job waits or trains on until a person looks.
 Fix: name a channel in `[notify] targets`, `page` or `kinds`, or set `[issue] kind = "github"`;
 `herorun doctor RUN --send-test` tests a channel; or let the DRI sign that a person watches anyway.

@@ -30,7 +30,7 @@ class JobKind:
     article: str = "a"
     needs: tuple[str, ...] = ()  # fields of `JobSpec` without which the job cannot be watched
     place: tuple[str, ...] = ("host", "user")  # fields that say where a job of a contract's run is
-    absent: str = "look at its id, and at the cluster"  # what to do if the id is unknown
+    absent: str = "check its id and the cluster"  # what to do if the id is unknown
     # How a submission command names its job: the id is the first group that matched.
     printed: re.Pattern[str] = lazy_regex(r"Job submitted: (\S+)")
     id_is_path: bool = False  # a relative id is meant from the folder where it is typed

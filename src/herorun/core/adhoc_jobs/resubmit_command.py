@@ -17,9 +17,7 @@ def split_command(command: str) -> list[str]:
             f"--resubmit cannot be read as a command ({error}): correct its quotes."
         ) from None
     if not argv:
-        raise WrongUse(
-            "--resubmit is empty: give the whole command, or leave it away to watch only."
-        )
+        raise WrongUse("--resubmit is empty: give the whole command, or omit it to only monitor.")
     return argv
 
 

@@ -30,7 +30,7 @@ def _specifier(value: str) -> str:
     from herorun.core.requirements import specifier_problem
 
     if not value.strip():
-        raise ValueError("is blank: leave it away to allow every version")
+        raise ValueError("is blank: omit it to allow every version")
     if why := specifier_problem(value):
         raise ValueError(f'{why}: write a PEP 440 version specifier, such as "~=0.4"')
     return value

@@ -119,8 +119,8 @@ class Notify(Table):
     secondary: Channels = Field(
         (),
         description=(
-            "The same for another person, who gets critical alerts that nobody has acknowledged "
-            "for secondary_after."
+            "The same for another person, who gets critical alerts that are not acknowledged within "
+            "secondary_after."
         ),
     )
     secondary_after: Duration = Field(

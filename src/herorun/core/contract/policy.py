@@ -16,7 +16,7 @@ def _gate(text: str) -> str:
 
 
 class CompareTable(Table):
-    """The gates that `herorun compare` applies to this run, set before anybody looks at the result."""
+    """The gates that `herorun compare` applies to this run, set before the result is known."""
 
     gates: tuple[Annotated[Name, AfterValidator(_gate)], ...] = Field(
         (),

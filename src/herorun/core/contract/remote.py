@@ -128,7 +128,7 @@ class ChainTable(Table):
     notify_command: Argument | None = Field(
         None,
         description=(
-            "Bash commands that notify somebody at the end, good or bad: `$HERORUN_SAYS` says what "
+            "Bash commands that notify a person at the end, good or bad: `$HERORUN_SAYS` says what "
             "happened."
         ),
     )

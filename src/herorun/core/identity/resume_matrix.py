@@ -87,7 +87,7 @@ _AUTO = "but resume = auto depends on a file of one machine: use allow"
 
 _BEGINS = _pass("{tracker} does not know {id} yet: the run begins under it")
 _NOBODY_TO_RESUME = _fail(
-    "resume = must wants a run that is there, and {tracker} does not know {id}, so it would "
+    "resume = must needs an existing run, and {tracker} does not know {id}, so it would "
     'refuse to begin: say "allow"'
 )
 _FREE = _each(
@@ -115,7 +115,7 @@ _WHY_LOST = "check whether the run was deleted, or entity, project or id is mist
 _EMPTY = _fail(f"{_UNKNOWN_RUN}: it would silently create an empty run; {_WHY_LOST}")
 _GOES_ON = _pass("{tracker} knows {id} as {state}, and the run continues it")
 _NEVER_RESUMED = _fail(
-    "{id} is there as {state}, and with resume = never {tracker} would refuse to continue it: "
+    "{tracker} has {id} as {state}, and with resume = never {tracker} would refuse to continue it: "
     "choose a new [tracker] id and output root"
 )
 _STILL_RUNNING = _fail(

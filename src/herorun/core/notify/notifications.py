@@ -46,7 +46,7 @@ def news(
                 current,
                 "finished",
                 f"{current.name} finished",
-                f"{progress_of(evidence)}{'; next: seal' if current.plan_digest else ''}",
+                f"{progress_of(evidence)}{_seal_command(current)}",
             )
         ]
     else:
@@ -62,6 +62,12 @@ def news(
                 )
             )
     return [notice for notice in notices if notice.key not in announced_keys]
+
+
+def _seal_command(instance: Instance) -> str:
+    """What comes next; empty for a job without a contract."""
+    slug, _, _ = instance.name.rpartition("-")
+    return f"; next: `herorun seal {slug}`" if instance.plan_digest else ""
 
 
 def is_digest(key: str) -> bool:

@@ -203,7 +203,11 @@ class Pages:
         since = min(one.since for one in self.folded.values())
         count = sum(one.count for one in self.folded.values())
         key = write_key(Verb.FOLDED, f"{since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
-        return Page(key, f"{count} more since {format_moment(since)}", "", Urgency.AGAIN, now)
+        title = (
+            f"{count} repeated message{'' if count == 1 else 's'} since {format_moment(since)}: "
+            "see the run's issue"
+        )
+        return Page(key, title, "", Urgency.AGAIN, now)
 
     def message_of(self, page: Page, sending: str) -> str:
         """What is sent: the post's words, what was folded since the last page, and whether it may
@@ -213,7 +217,7 @@ class Pages:
             page.body.partition("\n\n") if page.body.startswith("**") else ("", "", page.body)
         )
         more = [
-            f"{one.count} more of {group} since {format_moment(one.since)}."
+            f"{one.count} more about {group} since {format_moment(one.since)}."
             for group, one in sorted(self.folded.items())
         ]
         caveat = "This may be a repeat: herorun was interrupted while it sent it."
@@ -261,7 +265,7 @@ def undelivered(
 def _whys(tries: Mapping[str, Tries], post: str) -> str:
     sendings = [(parse_key(key), one.why) for key, one in tries.items()]
     reasons = [(sending.topic, why) for sending, why in sendings if sending.detail == post]
-    return "; ".join(by(*one) for one in reasons) or "the channels took nothing before it"
+    return "; ".join(by(*one) for one in reasons) or "no channel accepted the message before it"
 
 
 def by(channel: str, why: str) -> str:

@@ -130,7 +130,7 @@ def _verdict_of(catalogue: Catalogue, match: Match, attempt: AttemptLog) -> Tria
         line=match.line,
         excerpt=match.excerpt,
         fingerprint=match.fingerprint,
-        advice=row.advice if row else "The traceback is torn: look for its end in the other logs.",
+        advice=row.advice if row else "The traceback is cut: look for its end in the other logs.",
         signature=match.signature,
         where=match.where,
         person=row.person if row else True,
@@ -158,9 +158,9 @@ def part_read(verdict: TriageVerdict, unread_bytes: int) -> TriageVerdict:
     says nothing.
     """
     message = (
-        f"{unread_bytes / (1 << 20):.1f} MiB in the middle of the log were not read, since one "
-        "look has no time for more: "
-        "the root may stand there. Split the log, and give `herorun triage` its parts."
+        f"{unread_bytes / (1 << 20):.1f} MiB in the middle of the log were not read, because "
+        "one reading has a limit: "
+        "the root cause may be there. Split the log, and give `herorun triage` its parts."
     )
     partial = replace(
         verdict, advice=f"{verdict.advice} {message}" if verdict.line else message, person=True

@@ -42,7 +42,7 @@ def _refreshed_at(run: Run, job: str, jobs: Any) -> Adoptee:
         )
     if not isinstance(answer, Found):
         raise Blocked(
-            f"{kind} knows no job {job}: nothing was adopted. Look at its id, and at [scheduler]."
+            f"{kind} knows no job {job}: nothing was adopted. Check its id, and [scheduler]."
         )
     state = answer.job.state
     if state.ended:

@@ -11,7 +11,7 @@ def dirty_tree_line(findings: list[Finding], plan: Plan) -> str:
     if dirty is None and patch is None:
         return "no"
     waiver = dirty.waiver if dirty else None
-    who = f"approved by {waiver.approved_by}" if waiver else "approved by nobody"
+    who = f"approved by {waiver.approved_by}" if waiver else "not approved"
     why = f" ({waiver.reason})" if waiver else ""
     return f"yes, {who}{_what_runs(patch, plan.in_place.value)}{why}"
 

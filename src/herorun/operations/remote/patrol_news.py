@@ -32,7 +32,7 @@ def send_patrol(run: Run, tick: PatrolTick) -> list[str]:
     if facts == last_facts and at is not None and now() - at < AT_LEAST:
         return []
     if not run.channels.all:
-        return ["the contract names no channel in [notify], so nobody is notified"]
+        return ["the contract names no channel in [notify], so nothing was sent"]
     whys = []
     for channel in channels_for(run, Urgency.NEWS):
         try:

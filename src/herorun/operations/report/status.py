@@ -172,7 +172,7 @@ def _silence(
     return [
         Alert(
             check="stale-monitor",
-            subject="nobody",
+            subject="no babysitter",
             since=silence.due,
             seen=now(),
             state=AlertState.FIRING,

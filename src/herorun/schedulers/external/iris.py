@@ -101,7 +101,7 @@ class Options(BaseModel):
 
     config: str | None = Field(None, description="The cluster's configuration file.")
     cluster: str | None = Field(None, description="Or its name, as Iris knows it.")
-    user: str | None = Field(None, description="As whom Iris knows us; none: nobody says.")
+    user: str | None = Field(None, description="The user's name in Iris; none: unknown.")
 
 
 def connect(options: Options, place: Place) -> ById:

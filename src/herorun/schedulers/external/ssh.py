@@ -35,7 +35,7 @@ JOBS = JobKind(
     id_form="the number of a process on the box",
     article="an",
     needs=("host",),
-    absent="look at its number and at the host; if a queue gave it, name that by --scheduler",
+    absent="check its number and the host; if a queue gave it, name that by --scheduler",
     printed=lazy_regex(r"Job submitted: (\d+)|^(\d+)\s*$", re.MULTILINE),
     is_process=True,
 )
