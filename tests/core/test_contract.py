@@ -189,6 +189,10 @@ def test_it_cannot_be_changed():
             {"waiver": [{**WAIVER, "expires": "2026-12-01T12:00:00"}]},
             ["`waiver.0.expires`", "time zone"],
         ),
+        (  # "for ever", written down west of Greenwich
+            {"waiver": [{**WAIVER, "expires": "9999-12-31T23:59:59-05:00"}]},
+            ["`waiver.0.expires`", "years"],
+        ),
         ({"waiver": [{**WAIVER, "approved_by": ""}]}, ["`waiver.0.approved_by`"]),
         ({"waiver": [{**WAIVER, "approved_by": " "}]}, ["`waiver.0.approved_by`: is blank"]),
         ({"waiver": [{"check": "dirty-tree"}]}, ["missing key `waiver.0.reason`"]),

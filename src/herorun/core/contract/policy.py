@@ -1,6 +1,6 @@
 """The contract's tables of modes, gates of a comparison, approvals and waivers."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, ClassVar, Literal
 
 from herorun.core.contract.values import Name, PostedComment, Table
@@ -89,6 +89,10 @@ class WaiverTable(Table):
     def _zoned(cls, value: datetime) -> datetime:
         if value.tzinfo is None:
             raise ValueError("needs a time zone: write it like 2026-12-01T12:00:00Z")
+        try:
+            value.astimezone(UTC)  # as each launch and tick writes it down
+        except OverflowError:
+            raise ValueError("lies outside the years 1 to 9999 in UTC") from None
         return value
 
     def signed(self) -> SignedWaiver:
