@@ -144,6 +144,7 @@ STANDING: dict[str, Any] = {
     "instances": [INSTANCE],
     "log": "/data/jobs/tiny-1/job.log",
     "seal_tag": None,
+    "branch": "herorun/tiny",
     "record": TIP,
     "babysitter": "last heartbeat 1m0s ago",
     "unfinished_actions": [],

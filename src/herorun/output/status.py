@@ -136,7 +136,7 @@ def _status_lines(
         yield f"  sealed     {document['seal_tag']}, at {document['progress']} steps"
     pushed = "pushed" if document["pushed"] else "not pushed"
     record = (
-        f"branch herorun/{document['slug']} at {shortened(document['record'])} ({pushed})"
+        f"branch {clean(document['branch'])} at {shortened(document['record'])} ({pushed})"
         if document["record"]
         else "none yet"
     )

@@ -74,6 +74,8 @@ class StatusOf(StatusFields):
     seal_tag: str | None
     """The tag of the newest seal; null if there is none."""
     record: str | None
+    branch: str
+    """The record's branch."""
     babysitter: str
     unfinished_actions: Sequence[str]
     """Keys of actions that were started and have no outcome yet."""

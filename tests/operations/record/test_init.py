@@ -55,7 +55,9 @@ def test_another_runs_record_is_other_things(story: Story, capsys: CAPTURE) -> N
     assert answer.code == 2 and mentions(answer.err, "[logbook]", "=", "origin")
 
 
-def test_a_branch_of_the_contracts_choice_is_used_and_found_again(story: Story) -> None:
+def test_a_branch_of_the_contracts_choice_is_used_and_found_again(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.sign(logbook={"branch": "logs"})
     assert story.init() == 0
     other = story.clone("elsewhere")
@@ -65,6 +67,7 @@ def test_a_branch_of_the_contracts_choice_is_used_and_found_again(story: Story) 
         == story.run.record.tip
         == git(story.origin, "rev-parse", "logs").strip()
     )
+    assert mentions(ask(story, capsys, "status", SLUG).out, "record", "branch logs at")
 
 
 # --- the page -----------------------------------------------------------------------------

@@ -134,6 +134,7 @@ def _record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
         "log": log_of(run, instances[-1].name) if instances and not run.shut else "",
         "seal_tag": memory.sealed.tag if memory.sealed else None,
         "record": run.record.tip,
+        "branch": run.record.branch,
         "babysitter": describe_babysitter(run, is_finished=bool(memory.sealed)),
         **_record_state(run, drift, [*doubts, *_rejected_parts(run)]),
         "unfinished_actions": memory.unfinished.actions,
