@@ -118,15 +118,12 @@ class Check:
     ask: Callable[..., Verdict | Sequence[Verdict]]
     always: bool = False  # in every `[policy] mode`: continuing would do harm that cannot be undone
     asks: EscalationReason | None = None  # what of a person, where it escalates
-    # health checks that tell the same fact about the same subject, and more of it: while one of
-    # them fires, this one fires without a message
+    # checks that tell the same fact of the same subject, and more: meanwhile it sends no message
     inhibited_by: tuple[str, ...] = ()
 
     @property
     def about_numbers(self) -> bool:
-        """Whether it tells of trouble in what is trained. Source: manage-hero-run, numerical
-        instability.
-        """
+        """Whether it is about what is trained (manage-hero-run: numerical instability)."""
         return self.vetoes_relaunch and self.topic in (Topic.METRIC, Topic.LINEAGE, Topic.NUMERIC)
 
     def __call__(self, *evidence: Any) -> Verdict | Sequence[Verdict]:
@@ -202,9 +199,7 @@ def check(
     if response not in ALLOWED[gate]:
         raise ValueError(f"{response} makes no sense at the {gate} gate")
     if always and response is not Response.BLOCK:
-        raise ValueError(
-            f"a check that never blocks has nothing to insist on: {response} makes no sense"
-        )
+        raise ValueError(f"{response} never blocks: with `always` it makes no sense")
 
     def decorate(ask: Callable[..., Verdict | Sequence[Verdict]]) -> Check:
         hints = _hints(ask)
