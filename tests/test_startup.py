@@ -239,7 +239,7 @@ def test_check_in_needs_the_standard_library_alone(tmp_path: Path) -> None:
     modules = imported("import herorun; herorun.check_in()", tmp_path / "modules")
     admission = {
         f"herorun.core.admission{each}"
-        for each in ("", ".comparing", ".devices", ".environment", ".hardware", ".items")
+        for each in ("", ".comparison", ".devices", ".environment", ".hardware", ".items")
     }
     assert ours(modules) == {"herorun", "herorun.checkin", "herorun.core", *admission}
     assert foreign(modules) == set()

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from herorun.output import console, hang
 from herorun.output.findings import show_findings
-from herorun.output.wrapping import fit, show_note
+from herorun.output.text_width import fit, show_note
 from stories import SLUG, Story
 from wording import mentions
 

@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 
 from builders import NOON
-from herorun.core.bounded import LARGEST_STEP, bounded
 from herorun.core.detectors import pipeline
 from herorun.core.detectors.attempts import AttemptTracker
 from herorun.core.detectors.names import Names
@@ -23,6 +22,7 @@ from herorun.core.ports.columnar import (
     metric_names,
     newest_time,
 )
+from herorun.core.row_bounds import LARGEST_STEP, drop_implausible
 
 NAMES = Names()
 COLUMNS = ("train/loss", "grad_norm", "lr", "step_time_s")
@@ -99,8 +99,8 @@ def test_names_and_times_are_those_of_the_rows() -> None:
 
 def test_columns_with_an_impossible_step_are_bounded_as_rows_are() -> None:
     rows = [*a_log(list(range(60))), replace(a_log([0])[0], step=LARGEST_STEP + 1)]
-    expected = bounded(Rows(tuple(rows), "c"))
-    batch = bounded(Rows(as_columns(rows), "c"))
+    expected = drop_implausible(Rows(tuple(rows), "c"))
+    batch = drop_implausible(Rows(as_columns(rows), "c"))
     assert batch.rows == expected.rows and batch.problems == expected.problems != ()
 
 

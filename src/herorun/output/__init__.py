@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
-from herorun.output.wrapping import show_line, show_note
+from herorun.output.text_width import show_line, show_note
 
 if TYPE_CHECKING:
     from herorun.schemas import Document

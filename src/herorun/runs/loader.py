@@ -18,7 +18,7 @@ from herorun.runs.notifiers import must_hold_pages
 from herorun.runs.run import Run
 from herorun.system.files import read_regular
 from herorun.system.git import GitFailed, Repository, find_repository
-from herorun.system.trusted import REJECTED, trusted
+from herorun.system.user_trust import REJECTED, trusted
 
 if TYPE_CHECKING:
     from herorun.runs.proof import RecordProof

@@ -23,7 +23,7 @@ from herorun.core.untrusted_json import read_json
 from herorun.record import Record
 from herorun.system.files import locked, write_atomic
 from herorun.system.git import Repository
-from herorun.system.trusted import LAUNCHES, REJECTED, trusted
+from herorun.system.user_trust import LAUNCHES, REJECTED, trusted
 
 if TYPE_CHECKING:
     from herorun.runs.prover import Prover

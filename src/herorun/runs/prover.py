@@ -9,7 +9,7 @@ from herorun.core.journal.launchings import plan_value
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.record.launch_id import launch_id
 from herorun.core.trust import config_item
-from herorun.core.unstated import unstated
+from herorun.core.unstated_plan import describe_unstated_parts
 from herorun.record import Record
 from herorun.runs.launch_history import contract_at
 from herorun.runs.proof import (
@@ -31,7 +31,7 @@ from herorun.system.git.tips import (
     is_ref_named,
     recent_tips,
 )
-from herorun.system.trusted import ITEMS, trusted, trusts_all
+from herorun.system.user_trust import ITEMS, trusted, trusts_all
 
 _COMMIT = lazy_regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -62,7 +62,9 @@ class Prover:
         message = (
             ""
             if alone
-            else unstated(self._contract(launching, commit_of(launching)), launching.plan)
+            else describe_unstated_parts(
+                self._contract(launching, commit_of(launching)), launching.plan
+            )
         )
         if not (message and published):
             store_proofs(self.repository, slug, [name], PUBLISHED if message else PROVEN)

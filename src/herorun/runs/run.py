@@ -30,9 +30,9 @@ from herorun.core.notify.paging import is_the_dri
 from herorun.core.ports import Layout, Place, Scheduler, Tracker
 from herorun.record import Record
 from herorun.runs.base import MonitoredRun
+from herorun.runs.contract_trust import all_items, describe_untrusted
 from herorun.runs.launch_history import final_step, prior_launch, source_run
 from herorun.runs.templates import template
-from herorun.runs.trusting import all_items, describe_untrusted
 from herorun.system import host
 from herorun.system.files import lock_file, make_folders, write_atomic
 from herorun.system.git import Repository

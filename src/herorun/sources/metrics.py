@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 
-from herorun.core.bounded import bounded
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.contract import Contract
 from herorun.core.decode import decode
@@ -35,6 +34,7 @@ from herorun.core.ports.columnar import (
     parts_of,
 )
 from herorun.core.redaction.scrub import scrub
+from herorun.core.row_bounds import drop_implausible
 from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
 from herorun.system.files import write_atomic
@@ -260,7 +260,7 @@ def _in_time(state: MetricsState, arrived: Arrived, seen_at: datetime) -> Metric
 
 def _mask_secret_names(batch: Rows, names: Names) -> Rows:
     """Mask metric names that hold a secret: names are stored and shown."""
-    batch = bounded(batch, names.all_named)
+    batch = drop_implausible(batch, names.all_named)
     if all(_clean_name(name) == name for name in metric_names(batch.rows)):
         return batch
     return replace(batch, rows=tuple(map(_clean_row, batch.rows)))

@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from math import copysign, inf
 from typing import Any
 
-from herorun.core.bounded import LARGEST_STEP
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
 from herorun.core.redaction.scrub import scrub
+from herorun.core.row_bounds import LARGEST_STEP
 from herorun.trackers._flatten import as_number
 
 CURSOR = 1  # of this form

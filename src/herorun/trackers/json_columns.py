@@ -12,9 +12,9 @@ from itertools import groupby
 from sys import intern
 from typing import Any
 
-from herorun.core.bounded import LARGEST_STEP
 from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows
+from herorun.core.row_bounds import LARGEST_STEP
 from herorun.trackers.json_rows import (
     STEP_KEYS,
     TIME_KEYS,

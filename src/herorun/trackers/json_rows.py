@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from herorun.core.bounded import LARGEST_STEP
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Row
+from herorun.core.row_bounds import LARGEST_STEP
 
 STEP_KEYS = ("step", "_step", "global_step", "train/global_step")
 TIME_KEYS = ("timestamp", "_timestamp")

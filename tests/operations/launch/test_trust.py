@@ -16,7 +16,7 @@ from herorun.operations.babysit.batch import slugs_to_watch
 from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.runs import watched_run
 from herorun.runs.replan import plan_again
-from herorun.system import trusted
+from herorun.system import user_trust
 from herorun.system.clock import now
 from herorun.system.git import find_repository
 from herorun.system.git.plumbing import commit_files
@@ -380,7 +380,7 @@ def test_a_record_that_fills_the_memory_is_not_read(story: Story, capsys: CAPTUR
 @pytest.fixture
 def untrusting(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user who has trusted nothing yet."""
-    monkeypatch.delenv(trusted.VARIABLE)
+    monkeypatch.delenv(user_trust.VARIABLE)
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
     return home / "state" / "herorun" / "trust.json"
 

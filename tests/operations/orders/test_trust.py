@@ -8,7 +8,7 @@ import pytest
 
 from herorun.core.evidence import LaunchProof
 from herorun.operations.orders import trust as module
-from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trusted
+from herorun.system.user_trust import ITEMS, LAUNCHES, REJECTED, trusted
 
 
 def a_question(

@@ -17,7 +17,7 @@ from herorun.core.evidence import (
     candidates_of,
 )
 from herorun.core.finding import Verdict, failed, few, not_applicable, passed
-from herorun.core.identity.inherited import Inherited, inherited, writer_of
+from herorun.core.identity.fork_changes import Inherited, inherited, writer_of
 from herorun.core.lineage import is_under
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub_tree

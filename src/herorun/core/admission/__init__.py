@@ -4,7 +4,7 @@ Standard library only, and light: this also runs inside the job, on every rank, 
 starts.
 """
 
-from .comparing import compare, refused
+from .comparison import compare, refused
 from .devices import seen_devices
 from .environment import is_salted, salted
 from .items import FAIL, PASS, SCHEMA, UNSEEN, Item, Presented, sealed

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
-from herorun.core.bounded import MOST_NAMES
 from herorun.core.detectors import band, gaps, grad_norm, loss, nonfinite, resume, throughput
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.growth import Growth, judge_growth, restart
@@ -12,6 +11,7 @@ from herorun.core.detectors.resume_state import AttemptStartPoint
 from herorun.core.detectors.second_beginning import OPENING
 from herorun.core.detectors.state import MetricsState, ReportingRhythm
 from herorun.core.ports import Row
+from herorun.core.row_bounds import MOST_NAMES
 
 MUTED = 150  # rows after a declared phase in which what begins is marked as declared
 TOO_MANY = (

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from math import inf
 
-from herorun.core.bounded import MOST_NAMES
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
+from herorun.core.row_bounds import MOST_NAMES
 
 # Levanter's, Hugging Face's and plain ones; then those of Megatron-LM, NeMo, torchtitan, MaxText,
 # OLMo-core and Composer.

@@ -8,7 +8,6 @@ from functools import lru_cache
 from math import isnan, nan
 from typing import Protocol
 
-from herorun.core.bounded import bounded
 from herorun.core.detectors.names import EVAL_TIMES, SAVE_TIMES, Names, is_eval
 from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.goodput.states import SECOND
@@ -18,6 +17,7 @@ from herorun.core.metric_names import names_of
 from herorun.core.ports import Row, Tracker
 from herorun.core.ports.columnar import ColumnarRows, parts_of
 from herorun.core.redaction.scrub import scrub
+from herorun.core.row_bounds import drop_implausible
 from herorun.runs import MonitoredRun, Run
 from herorun.sources.metrics import COLUMNS, read_rows
 from herorun.system import progress
@@ -185,7 +185,7 @@ def read_all(tracker: Tracker, slug: str, rows: Sequence[Row] = (), cursor: str 
     while True:
         progress.progress(READING, 0, None)
         try:
-            batch = bounded(tracker.read(cursor))
+            batch = drop_implausible(tracker.read(cursor))
         except FileNotFoundError:
             raise CouldNotLook(
                 f"The tracker has no rows of {slug}, and none were kept here."

@@ -11,9 +11,9 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.record.launch_id import launch_id
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run, apply_proof, open_run
-from herorun.runs.trusting import must_be_the_users, untrusted
+from herorun.runs.contract_trust import must_be_the_users, untrusted
 from herorun.schemas.runs import Trust
-from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trust, trust_file, trusts_all
+from herorun.system.user_trust import ITEMS, LAUNCHES, REJECTED, trust, trust_file, trusts_all
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 
-from herorun.core.bounded import LARGEST_STEP
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
+from herorun.core.row_bounds import LARGEST_STEP
 
 _SWAPPED = str.maketrans(",.", ".,")
 # a number with a point before its decimals and, perhaps, commas between thousands

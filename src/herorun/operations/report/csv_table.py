@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from herorun.core.bounded import LARGEST_STEP
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows
+from herorun.core.row_bounds import LARGEST_STEP
 from herorun.operations.report.csv_numbers import Notation
 
 CLOCKS = ("timestamp", "_timestamp", "Wall time", "time/timestamp")

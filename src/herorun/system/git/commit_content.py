@@ -13,7 +13,7 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.trust import config_item
 from herorun.system.git import Repository, environment
 from herorun.system.process import run
-from herorun.system.trusted import describe_missing_trust, untrusted_items
+from herorun.system.user_trust import describe_missing_trust, untrusted_items
 
 CONFIG_COMMAND_TIMEOUT = 120.0  # seconds
 

@@ -11,7 +11,7 @@ from herorun.core.journal.launchings import plan_value
 from herorun.core.redaction.scrub import scrub
 
 
-def unstated(contract: Contract, plan: Mapping[str, Any]) -> str:
+def describe_unstated_parts(contract: Contract, plan: Mapping[str, Any]) -> str:
     """In words, empty where there is nothing of it: variables of a shell, and a start that is not
     the run's own.
 

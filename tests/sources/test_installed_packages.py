@@ -9,7 +9,7 @@ import pytest
 from builders import a_contract
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Installed, Nothing
-from herorun.sources.installed import interpreter_of, read_installed
+from herorun.sources.installed_packages import interpreter_of, read_installed
 from herorun.system.git import Repository
 
 

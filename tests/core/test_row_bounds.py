@@ -3,18 +3,18 @@ names.
 """
 
 from builders import NOON
-from herorun.core.bounded import LARGEST_STEP, MOST_NAMES, bounded
 from herorun.core.detectors.names import Names
 from herorun.core.detectors.pipeline import fold_rows, summarise
 from herorun.core.detectors.state import MetricsState
 from herorun.core.ports import Row, Rows
+from herorun.core.row_bounds import LARGEST_STEP, MOST_NAMES, drop_implausible
 from wording import mentions
 
 MANY = tuple(Row(step, {f"m{step}_{each}": 1.0 for each in range(1000)}) for step in range(200))
 
 
 def test_of_200_000_metric_names_so_many_are_kept_and_the_rest_is_said() -> None:
-    batch = bounded(Rows(MANY, "c"), ("m199_7",))
+    batch = drop_implausible(Rows(MANY, "c"), ("m199_7",))
     names = {name for row in batch.rows for name in row.values}
     assert len(names) == MOST_NAMES and "m199_7" in names
     assert [row.step for row in batch.rows] == list(range(200))
@@ -24,7 +24,7 @@ def test_of_200_000_metric_names_so_many_are_kept_and_the_rest_is_said() -> None
 
 def test_a_step_that_no_float_holds_is_left_out_and_said() -> None:
     rows = (Row(LARGEST_STEP, {}), Row(LARGEST_STEP + 1, {}), Row(10**400, {}))
-    batch = bounded(Rows(rows, "c", problems=("before",)))
+    batch = drop_implausible(Rows(rows, "c", problems=("before",)))
     assert [row.step for row in batch.rows] == [LARGEST_STEP]
     earlier, left_out = batch.problems
     assert earlier == "before" and mentions(left_out, "2 rows", f"{LARGEST_STEP}")
@@ -32,7 +32,7 @@ def test_a_step_that_no_float_holds_is_left_out_and_said() -> None:
 
 def test_what_a_run_writes_stays_as_it_is() -> None:
     batch = Rows((Row(1, {"loss": 2.0}),), "c")
-    assert bounded(batch) == batch
+    assert drop_implausible(batch) == batch
 
 
 def test_names_that_are_new_in_every_read_add_up_to_no_more_and_that_is_said() -> None:
@@ -51,7 +51,7 @@ def test_names_that_are_new_in_every_read_add_up_to_no_more_and_that_is_said() -
 
 def test_a_name_of_a_megabyte_is_left_out_and_said() -> None:
     rows = (Row(1, {"loss": 2.0, "m" * 1_000_000: 1.0}), Row(2, {"loss": 3.0}))
-    batch = bounded(Rows(rows, "c"))
+    batch = drop_implausible(Rows(rows, "c"))
     assert [row.values for row in batch.rows] == [{"loss": 2.0}, {"loss": 3.0}]
     (problem,) = batch.problems
     assert mentions(problem, "1 metric", "more", "1000 characters")

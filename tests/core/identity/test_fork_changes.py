@@ -7,7 +7,7 @@ import pytest
 
 from builders import MINUTE, NOON, PARENT, a_contract, a_plan
 from herorun.core.evidence import RecordedLaunch, SourceLaunches
-from herorun.core.identity.inherited import Inherited, inherited, writer_of
+from herorun.core.identity.fork_changes import Inherited, inherited, writer_of
 from herorun.core.plan import StartPoint
 
 CONFIG = {

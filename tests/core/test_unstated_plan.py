@@ -1,7 +1,7 @@
 import pytest
 
 from builders import a_contract
-from herorun.core.unstated import unstated
+from herorun.core.unstated_plan import describe_unstated_parts
 
 
 def plan(env: object = None, start: object = None) -> dict[str, object]:
@@ -10,28 +10,32 @@ def plan(env: object = None, start: object = None) -> dict[str, object]:
 
 def test_what_the_contract_states_is_not_the_records_alone():
     told = a_contract()
-    assert unstated(told, plan(dict(told.command.env))) == ""
-    assert unstated(told, {}) == ""
+    assert describe_unstated_parts(told, plan(dict(told.command.env))) == ""
+    assert describe_unstated_parts(told, {}) == ""
 
 
 def test_variables_of_a_shell_are_named_with_their_values():
     told = a_contract(command={"argv": ["x"], "env": {"NCCL_DEBUG": "INFO"}})
     env = {"NCCL_DEBUG": "TRACE", "PYTHONPATH": "/evil", "PYTHONSTARTUP": "/never.py"}
-    assert unstated(told, plan(env)) == "NCCL_DEBUG=TRACE, PYTHONPATH=/evil"
+    assert describe_unstated_parts(told, plan(env)) == "NCCL_DEBUG=TRACE, PYTHONPATH=/evil"
 
 
 @pytest.mark.parametrize("path", ["/evil/step-1", "{root}/../evil", "{root}-evil/step-1", "{root}"])
 def test_a_start_from_elsewhere_is_named(path: str):
     told = a_contract()
     path = path.format(root=told.output.root.rstrip("/"))
-    assert unstated(told, plan(start={"path": path, "step": 1})) == f"the start {path}"
+    assert (
+        describe_unstated_parts(told, plan(start={"path": path, "step": 1})) == f"the start {path}"
+    )
 
 
 def test_a_start_of_the_runs_own_or_of_its_contract_is_stated():
     told = a_contract()
     assert (
-        unstated(told, plan(start={"path": f"{told.output.root.rstrip('/')}/checkpoints/step-1"}))
+        describe_unstated_parts(
+            told, plan(start={"path": f"{told.output.root.rstrip('/')}/checkpoints/step-1"})
+        )
         == ""
     )
     forked = a_contract(start={"from": "/data/parent/step-2/"})
-    assert unstated(forked, plan(start={"path": "/data/parent/step-2"})) == ""
+    assert describe_unstated_parts(forked, plan(start={"path": "/data/parent/step-2"})) == ""

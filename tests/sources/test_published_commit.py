@@ -17,7 +17,7 @@ from builders import a_contract
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Nothing, Published, RemoteTips, WorkTree
-from herorun.sources.published import (
+from herorun.sources.published_commit import (
     is_ref_named,
     read_published,
     read_remote_tips,
@@ -398,7 +398,7 @@ def test_private_refs_are_gone_after_an_error_too(
     def lost(*_: object) -> dict[str, str]:
         raise CouldNotLook("the disk is gone")
 
-    monkeypatch.setattr("herorun.sources.published.containing", lost)
+    monkeypatch.setattr("herorun.sources.published_commit.containing", lost)
     with pytest.raises(CouldNotLook, match=r"disk.*gone"):
         world.read()
     assert git(world.work, "for-each-ref", PROBE) == ""

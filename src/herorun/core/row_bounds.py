@@ -13,7 +13,7 @@ LONGEST_NAME = 1_000  # characters of a metric's name: a path through a model ha
 MOST_NAMES = 5_000  # metrics of one read: a name for each layer of a large model is some hundreds
 
 
-def bounded(batch: Rows, priority_names: Collection[str] = ()) -> Rows:
+def drop_implausible(batch: Rows, priority_names: Collection[str] = ()) -> Rows:
     """What is left out is a problem, in one line each. `priority_names` are kept before all
     others.
     """

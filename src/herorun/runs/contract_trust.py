@@ -10,7 +10,7 @@ from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.core.trust import config_item
 from herorun.system.git import Repository
-from herorun.system.trusted import describe_missing_trust, untrusted_items
+from herorun.system.user_trust import describe_missing_trust, untrusted_items
 
 
 def describe_untrusted(
