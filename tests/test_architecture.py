@@ -110,7 +110,11 @@ VIOLATIONS = {
         ),
     ],
     "one-way-out": [
-        ("sources/published_commit.py", "import subprocess", "sources.published -> subprocess"),
+        (
+            "sources/published_commit.py",
+            "import subprocess",
+            "sources.published_commit -> subprocess",
+        ),
         ("commands/init.py", "def f():\n    import socket", "commands.init -> socket"),
     ],
 }

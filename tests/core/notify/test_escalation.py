@@ -23,24 +23,18 @@ def test_an_odd_subject_cannot_leave_its_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "argv"),
+    ("way", "about", "argv"),
     [
-        (
-            proposal(Option.ACK, "tiny", "crashed[tiny-1]").command,
-            ["ack", "tiny", "crashed[tiny-1]"],
-        ),
-        (proposal(Option.STOP, "tiny", "crashed[tiny-1]").command, ["stop", "tiny"]),
-        (
-            command_of(Option.FORK, "tiny", "tiny-b", 300),
-            ["fork", "tiny", "tiny-b", "--from", "300"],
-        ),
-        (
-            command_of(Option.ROLLBACK, "tiny", "crashed[tiny-1]", 300),
-            ["rollback", "tiny", "--to", "300"],
-        ),
+        (Option.ACK, "crashed[tiny-1]", ["ack", "tiny", "crashed[tiny-1]"]),
+        (Option.STOP, "crashed[tiny-1]", ["stop", "tiny"]),
+        (Option.FORK, "tiny-b", ["fork", "tiny", "tiny-b", "--from", "300"]),
+        (Option.ROLLBACK, "crashed[tiny-1]", ["rollback", "tiny", "--to", "300"]),
+        (Option.RELAUNCH, "", ["relaunch", "tiny"]),
     ],
 )
 def test_a_command_names_an_alert_and_a_checkpoint_only_where_it_takes_one(
-    command: str, argv: list[str]
+    way: Option, about: str, argv: list[str]
 ) -> None:
-    assert shlex.split(command) == ["herorun", *argv]
+    assert shlex.split(command_of(way, "tiny", about, 300)) == ["herorun", *argv]
+    if "300" not in argv and about:
+        assert shlex.split(proposal(way, "tiny", about).command) == ["herorun", *argv]

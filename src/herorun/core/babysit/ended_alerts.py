@@ -118,13 +118,8 @@ def as_ended(alert: Alert) -> Alert:
     """Unresolved at its instance's end: what went on then goes on no more."""
     if alert.not_judged:  # the message says when it was last known to go on
         return replace(alert, state=AlertState.ENDED)
-    message, end = alert.message, f"when {alert.instance or 'its instance'} ended"
-    for now, then in (
-        (" is not finite since", " was not finite from"),
-        ("still is", "still was"),
-        ("still in progress", "was still in progress"),
-    ):
-        message = message.replace(now, f"{then} {end}" if now.startswith("still") else then)
+    end = f"when {alert.instance or 'its instance'} ended"
+    message = alert.message.replace("still in progress", f"was still in progress {end}")
     return replace(alert, state=AlertState.ENDED, message=message)
 
 
