@@ -20,6 +20,8 @@ from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch, move_ref, move_refs, push
 from herorun.system.git.tips import recent_tips
 
+# seconds for the remote to say whether there is more: who has a record waits no longer for more
+FOLLOWING = 20.0
 PATIENCE = 5.0  # seconds for which a push is retried against others who push the same branch
 FIRST_PAUSE, LONGEST_PAUSE = (
     0.1,
@@ -173,7 +175,11 @@ class Record(RecordWriter):
     def _take_over(self, remote: str, at_once: bool) -> None:
         self._must_be_a_branch_of_its_own()
         target, fetched = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
-        if target not in self._tips(remote, target, at_once):
+        if at_once:
+            tips: Mapping[str, str] = self.repository.remote_tips(remote, target)
+        else:
+            tips, _ = recent_tips(self.repository, remote)
+        if target not in tips:
             return
         fetch(self.repository, remote, {target: fetched})
         theirs = str(self.repository.resolve(fetched))
@@ -184,7 +190,12 @@ class Record(RecordWriter):
     def _follow(self, remote: str, at_once: bool) -> None:
         """Nothing is taken over while lines of this clone wait: their push puts them on top."""
         target, tip, pushed = f"refs/heads/{self.branch}", self.tip, self.pushed
-        theirs = self._tips(remote, target, at_once).get(target)
+        tips: Mapping[str, str]
+        if at_once:
+            tips = self.repository.remote_tips(remote, target, timeout=FOLLOWING)
+        else:
+            tips, _ = recent_tips(self.repository, remote, FOLLOWING)
+        theirs = tips.get(target)
         if tip is None or pushed is None or tip != pushed or theirs in (None, pushed):
             return
         if self.repository.has(theirs) and self.repository.is_ancestor(theirs, tip):
@@ -197,11 +208,6 @@ class Record(RecordWriter):
             if missing(self._read_all(), self._load(theirs, self._segments(theirs))):
                 raise Blocked(f"{self.branch} on {remote} lacks lines that were pushed.")
             move_refs(self.repository, [(self.ref, theirs, tip), (self.pushed_ref, theirs, pushed)])
-
-    def _tips(self, remote: str, target: str, at_once: bool) -> Mapping[str, str]:
-        if at_once:
-            return self.repository.remote_tips(remote, target)
-        return recent_tips(self.repository, remote)[0]
 
     def published(self) -> Memory:
         """What the remote has of the record at this moment, as anybody outside can read it; ours

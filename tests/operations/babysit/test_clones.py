@@ -2,12 +2,14 @@
 
 import errno
 import json
+from time import monotonic
 
 import pytest
 
 from herorun.core.errors import Blocked
 from herorun.core.record.lease import Lease, read_lease
 from herorun.operations.record.lease import take_lease
+from herorun.record import remote
 from herorun.stores.local import LocalStore
 from herorun.system import host
 from stories import CRASH, SLUG, WAIT, Story, git
@@ -209,3 +211,19 @@ def test_a_list_does_not_call_a_run_not_begun_that_another_clone_began(
     capsys.readouterr()
     other.herorun("list")
     assert mentions(capsys.readouterr().out, SLUG, "initialised")
+
+
+def test_a_remote_that_hangs_is_waited_for_but_a_moment_where_the_record_is_here(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.init()
+    story.launch()
+    git(story.work, "remote", "set-url", "origin", "ssh://nobody@silent.invalid/origin")
+    monkeypatch.setenv("GIT_SSH_COMMAND", "sh -c 'exec sleep 30' #")
+    monkeypatch.setattr(remote, "FOLLOWING", 0.5)
+    capsys.readouterr()
+    began = monotonic()
+    story.herorun("status", SLUG, "--json")
+    assert monotonic() - began < 15
+    assert json.loads(capsys.readouterr().out)["stage"] == "launched"
+    story.ended()

@@ -23,11 +23,11 @@ SHARED = 10.0  # seconds for which one listing serves all runs that a process op
 _STILL = {"GIT_NO_LAZY_FETCH": "1"}  # a partial clone must not fetch what we only ask about
 
 
-def answered(repository: Repository, remote: str) -> dict[str, str]:
+def answered(repository: Repository, remote: str, timeout: float | None = None) -> dict[str, str]:
     """Ref name -> object on the remote as it answers now; an annotated tag as the commit that it
-    names.
+    names. `timeout` is in seconds, `LISTING` by default.
     """
-    tips = repository.remote_tips(remote, timeout=LISTING)
+    tips = repository.remote_tips(remote, timeout=timeout or LISTING)
     peeled = {name.removesuffix("^{}"): oid for name, oid in tips.items() if name.endswith("^{}")}
     plain = {
         name: oid
@@ -50,7 +50,9 @@ class _Listing:
 _listings: dict[tuple[Path, str], _Listing] = {}  # by clone and remote
 
 
-def recent_tips(repository: Repository, remote: str) -> tuple[Mapping[str, str], bool]:
+def recent_tips(
+    repository: Repository, remote: str, timeout: float | None = None
+) -> tuple[Mapping[str, str], bool]:
     """As `answered` now, or to another run of this process within `SHARED`; and whether it was now.
 
     A remote lists all its refs whatever it is asked for: asked once for each run of a fleet, it
@@ -59,17 +61,17 @@ def recent_tips(repository: Repository, remote: str) -> tuple[Mapping[str, str],
     listing = _listings.setdefault((repository.common, remote), _Listing())
     with listing.alone:
         if listing.at is None or monotonic() - listing.at > SHARED:
-            _refresh(listing, repository, remote)
+            _refresh(listing, repository, remote, timeout)
             return listing.tips, True
         if listing.error is not None:  # a silent remote is not waited for by each run in turn
             raise CouldNotLook(str(listing.error), root=listing.error.root)
         return listing.tips, False
 
 
-def _refresh(listing: _Listing, repository: Repository, remote: str) -> None:
+def _refresh(listing: _Listing, repository: Repository, remote: str, timeout: float | None) -> None:
     listing.tips, listing.error = {}, None
     try:
-        listing.tips = answered(repository, remote)
+        listing.tips = answered(repository, remote, timeout)
     except HerorunError as error:
         listing.error = error
         raise
