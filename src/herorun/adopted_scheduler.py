@@ -15,7 +15,7 @@ from herorun.core.evidence import Job
 from herorun.core.journal import Memory
 from herorun.core.ports import ById, Found, Place, Scheduler, Search, Submission, Unknown
 
-_ITS_OWN = ("log", "read_log")  # what an adapter tells of the instances that it started itself
+_ITS_OWN = ("log", "read_log")  # what an adapter knows about the instances that it started itself
 
 
 def jobs_by_id(table: SchedulerTable, place: Place) -> ById:

@@ -33,7 +33,7 @@ _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCE
 
 
 class Refused(SystemExit):
-    """The job is not what was admitted. It ends the process with exit code 78 unless somebody catches it."""
+    """The job is not what was admitted. It ends the process with exit code 78 unless it is caught."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         super().__init__(EXIT_REFUSED)

@@ -97,7 +97,7 @@ def main() -> None:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         code = run(sys.argv[1:])
         _nothing_left()
-    except KeyboardInterrupt:  # a second one, while the first is told
+    except KeyboardInterrupt:  # a second one, while the first is reported
         code = 130
     _leave(code)
 

@@ -98,7 +98,7 @@ def _show_gate(page: Any, run: "Run", outcome: "LaunchOutcome", nothing_done: st
 
 
 def _show_babysit_command(page: Any, opened: "Run", start: str, run: str) -> None:
-    """What a person types to watch the run, where somebody must."""
+    """What a person types to monitor the run, if it needs that."""
     from shlex import join
 
     from herorun.operations.launch.launch import watched_elsewhere

@@ -34,7 +34,7 @@ def responsible(contract: Contract, dri: str, launches: bool, issue: str) -> Res
         contract.goal.strip(),
         contract.stop_when.strip(),
         dri,
-        "nobody: the DRI launches it" if launches else f"{dri}; {_how(channels)}",
+        "not needed: the DRI launches it" if launches else f"{dri}; {_how(channels)}",
         ", ".join([*channels, f"the {contract.issue.kind} issue {issue}".strip()]),
     )
 

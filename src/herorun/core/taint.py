@@ -1,4 +1,4 @@
-"""When a run wrote checkpoints that nobody should resume from, computed from the journalled
+"""When a run wrote checkpoints that no run should resume from, computed from the journalled
 decisions.
 
 From the first bad step in the data until the next launch. Where the data names no step, from the

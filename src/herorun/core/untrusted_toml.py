@@ -1,4 +1,4 @@
-"""TOML that somebody else wrote: its table, or one kind of error, whatever was put there to bring
+"""TOML from outside: its table, or one kind of error, whatever was put there to bring
 the reader down.
 """
 

@@ -81,7 +81,7 @@ def _day(at: datetime) -> str:
 def waiver_toml(
     check: str, subject: str | None, reason: str, expires: datetime, covers_unknown: bool
 ) -> str:
-    """A `[[waiver]]` for a person to sign: the empty `approved_by` is refused until somebody
+    """A `[[waiver]]` for a person to sign: the empty `approved_by` is refused until a person
     does.
     """
     lines = [

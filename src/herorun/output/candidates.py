@@ -9,7 +9,7 @@ from herorun.system import progress
 
 
 def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
-    """The checkpoints that were looked into, newest first, and what the choice throws away; nothing
+    """The checkpoints that were examined, newest first, and what the choice discards; nothing
     where none is.
     """
     if not document["candidates"]:

@@ -27,7 +27,7 @@ LARGEST = 64 << 20
 
 
 class RecordReader:
-    """One run's record in one repository, as far as it is looked at."""
+    """One run's record in one repository, as far as it is read."""
 
     def __init__(
         self,

@@ -103,14 +103,14 @@ class Run(MonitoredRun):
 
     @property
     def withheld(self) -> str:
-        """A record that tells of what does not count is looked at by a person before anything is
+        """A record with unproven lines is examined by a person before anything is
         done.
         """
         doubts = self.unproven.doubts if isinstance(self.unproven, LaunchProof) else ()
         return f"only observing: {doubts[0]}" if doubts else ""
 
     def must_be_proven(self) -> None:
-        """`Blocked` where the record tells of what does not count: a person looks before anything
+        """`Blocked` if the record has unproven lines: a person looks before anything
         is done.
         """
         self.must_be_open()

@@ -137,7 +137,7 @@ def _cells(heading: str, line: str) -> dict[str, str]:
 
 
 def _zoned(text: str) -> datetime | None:
-    """A time without a zone is nobody's: it is never compared with now."""
+    """A time without a zone is never compared with now."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -56,7 +56,7 @@ def refined(state: JobState, error: str) -> JobState:
 
 
 def waits(counts: dict[str, int]) -> JobState | None:
-    """What a job does whose tasks all still wait; None where one runs, or nothing is told of
+    """What a job does whose tasks all still wait; None if one runs, or nothing is known of
     them.
     """
     by_state = {plain(word): count for word, count in counts.items() if count}

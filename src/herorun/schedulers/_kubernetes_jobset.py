@@ -1,6 +1,6 @@
 """A JobSet: the pods of a run on several nodes, each with a host name that stays. Pure.
 
-It holds one Job. Nothing starts that again: `maxRestarts: 0`. JobSet tells of an end in conditions
+It holds one Job. Nothing starts that again: `maxRestarts: 0`. JobSet reports an end in conditions
 of its own, and why that came only in those of its Job, so both are read.
 """
 

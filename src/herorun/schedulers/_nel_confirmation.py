@@ -76,7 +76,7 @@ def _mark_missing(part: JudgedTask, why: str, since: datetime) -> JudgedTask:
 def changed(folder: Path) -> datetime | None:
     """When anything in a task's folder was written last; None where it is not there.
 
-    What goes away meanwhile is passed over. What cannot be looked into is an OSError: it is never
+    What goes away meanwhile is skipped. What cannot be read is an OSError: it is never
     taken for silence.
     """
     times: list[float] = []

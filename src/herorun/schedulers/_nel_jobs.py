@@ -81,7 +81,7 @@ class NelJobs:
         )
 
     def _settled(self, part: JudgedTask, behind: Callable[[], EndEvidence]) -> JudgedTask:
-        """What stays unknown is looked at again, and what nel has lost for good has an answer
+        """What stays unknown is checked again, and what nel has lost for good has an answer
         then.
         """
         if part.state is not JobState.UNKNOWN:

@@ -89,7 +89,7 @@ def terminate_all(
     """Wait until nothing is left: SIGTERM to each at the time `quiet`, or when `hurry`, and SIGKILL
     a grace later.
 
-    `stuck` is told, once, what not even that has ended; the waiting goes on unless it raises.
+    `stuck` gets, once, what not even that has ended; the waiting goes on unless it raises.
     """
     sigterm_sent: set[Process] = set()
     is_reported = False

@@ -95,7 +95,7 @@ def squeue_argv(parted: str, names: Iterable[str] = (), ids: Iterable[str] = ())
 def sacct_argv(
     parted: str, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()
 ) -> list[str]:
-    """Of all users, since a time: without one, sacct tells of today only. Of these names, or of
+    """Of all users, since a time: without one, sacct reports only today. Of these names, or of
     these ids.
     """
     form = ",".join(SACCT.split())

@@ -251,7 +251,7 @@ def _stop_requester(folder: str) -> str | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, LookupError, TypeError):
-        return "somebody"  # the request is there, whatever it says
+        return "an unknown person"  # the request is there, whatever it says
 
 
 def _pause(wake: int) -> None:

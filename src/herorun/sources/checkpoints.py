@@ -1,7 +1,7 @@
 """Checkpoints and output roots. A root out of reach raises, and so reads as Unavailable: never as
 empty.
 
-Each root costs one listing; looked into are only those that a decision hangs on, newest first, so
+Each root costs one listing; only those that a decision needs are examined, newest first, so
 that a root of thousands of steps costs a few requests more. The others stay in sight, unexamined.
 """
 
@@ -43,7 +43,7 @@ def read_checkpoints(
     before it.
 
     What a rollback gave up stands apart.
-    Of each root the newest are looked into until one is complete and no finding excludes it;
+    Of each root the newest are examined until one is complete and no finding excludes it;
     besides the one that was modified last, the one that the contract names, and those of the final
     step. One that cannot be read raises if it may be the newest of all: to go on from an older one
     would silently do its steps again. An older one stays in sight as unread.
@@ -200,7 +200,7 @@ def _later(
     by_path: dict[str, Candidate | None],
     newest_first: list[Candidate],
 ) -> list[str]:
-    """Of the next ones below those looked into, dated here, those that were perhaps written after
+    """Of the next ones below those examined, dated here, those that were perhaps written after
     the newest.
     """
     recent = [entry for c in newest_first if (entry := by_path[c.path]) and entry.examined]
@@ -234,7 +234,7 @@ def _dated_by_its_files(
 
 
 def _open(candidates: Iterable[Candidate | None], contract: Contract) -> list[Candidate]:
-    """What is still to be looked into: a rejected lineage is never chosen, so it is only listed."""
+    """What is still to be examined: a rejected lineage is never chosen, so it is only listed."""
     return [
         c
         for c in candidates

@@ -12,7 +12,7 @@ from herorun.core.evidence import Disk, Disks
 from herorun.core.ports import Measured, Place, Scheduler, Store, scheduler_traits
 from herorun.core.untrusted_json import read_json
 
-DAYS = 2  # files of the evidence that are looked into for an older look
+DAYS = 2  # files of the evidence that are read for an earlier reading
 
 
 def read_disks(place: Place, contract: Contract, store: Store, scheduler: Scheduler) -> Disks:

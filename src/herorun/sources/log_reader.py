@@ -49,7 +49,7 @@ def read_own_log(
     contract: Contract,
     place: Place,
 ) -> OwnLog | Nothing:
-    """What it said up to now. The job is looked at first, so that an ended one has written all that
+    """What it said up to now. The job is read first, so that an ended one has written all that
     it will.
     """
     current = history.current
@@ -100,7 +100,7 @@ def _caught_up(scheduler: Scheduler, catalogue: Catalogue, log: OwnLog) -> OwnLo
 
 
 def _stepped(log: OwnLog, before: OwnLog, part: LogPart, scheduler: Scheduler) -> OwnLog:
-    """The newest step that it tells of. One that the last look knew, in a log that is read again,
+    """The newest step that it reports. One that the last read found, in a log that is read again,
     was seen then.
     """
     progress = trained_in(part.data[-NEWEST:].decode("utf-8", "replace"))

@@ -8,7 +8,7 @@ from herorun.core.seal.kinds import SealKind
 def read_milestone_checkpoint(
     sealing: Sealing, checkpoints: Checkpoints, store: Store, layout: Layout
 ) -> MilestoneCheckpoint | Nothing:
-    """That of the step, looked into; without a step the newest complete permanent one."""
+    """That of the step, examined; without a step the newest complete permanent one."""
     if sealing.kind is not SealKind.MILESTONE:
         return Nothing("no milestone is sealed")
     newest_first = sorted(

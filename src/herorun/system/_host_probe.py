@@ -172,7 +172,7 @@ def _queued(job: str, programs: str, conf: str) -> Any:
     where there are none.
 
     A controller that does not answer is not an empty queue, and an empty queue is no end that
-    accounts do not tell of.
+    accounting does not report.
     """
     more = {"SLURM_CONF": conf} if conf else {}
     process = _run_program(

@@ -1,6 +1,6 @@
 """Finds our own modules, of which a command imports some 400, in a third of the usual time.
 
-Python looks for each module under every ending that one may have, and works its paths out anew:
+Python looks for each module under every ending that one may have, and computes its paths again:
 0.1 ms each. Here a folder is listed once. What is not as usual is left to Python: stale or missing
 bytecode, another place for it, an archive, what came to a folder later.
 """
@@ -17,7 +17,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 _HEADER = 16  # bytes: the magic number, flags, the source's time and its size
-_TIMED = bytes(4)  # the flags of bytecode that is told to be stale by that time
+_TIMED = bytes(4)  # the flags of bytecode that is stale by that time
 
 
 class _OwnLoader(SourceFileLoader):

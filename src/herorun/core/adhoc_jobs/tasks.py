@@ -14,7 +14,7 @@ OOM_CODE = 137  # 128 and SIGKILL: what a container ends with that met its memor
 
 @dataclass(frozen=True, kw_only=True)
 class TaskEnd:
-    """One task as its scheduler tells of it. None is not told."""
+    """One task as its scheduler reports it. None: not reported."""
 
     name: str
     state: str  # the scheduler's own word

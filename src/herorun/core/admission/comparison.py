@@ -72,7 +72,7 @@ def _argv(admission: Mapping[str, Any], presented: Presented) -> Item:
 
 
 def _is_same_argv(argv: Sequence[str], admitted_argv: Sequence[str]) -> bool:
-    """Word by word; of a secret that somebody signed for, the admission has the digest."""
+    """Word by word; of a secret that a person signed for, the admission has the digest."""
     return len(argv) == len(admitted_argv) and all(
         sealed(word) == other if other.startswith(SEALED) else word == other
         for word, other in zip(argv, admitted_argv, strict=True)

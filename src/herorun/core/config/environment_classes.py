@@ -6,7 +6,7 @@ _C, _O, _T, _V = KeyClass.COSMETIC, KeyClass.OPERATIONAL, KeyClass.TRAJECTORY, K
 
 # Of a tracker's variables, those that say which run is written belong to the lineage; where its
 # server is, how the client sends and what it shows changes no training. WANDB_SWEEP_ID and
-# WANDB_CONFIG_PATHS, which set the config, are left unclassified, so that somebody is asked.
+# WANDB_CONFIG_PATHS, which set the config, are left unclassified, so that a person is asked.
 ENVIRONMENT: tuple[tuple[KeyClass, str], ...] = (
     (_T, "WANDB_RUN_ID WANDB_RESUME WANDB_PROJECT WANDB_ENTITY"),
     (_T, "MLFLOW_RUN_ID MLFLOW_EXPERIMENT_ID MLFLOW_EXPERIMENT_NAME"),

@@ -82,7 +82,7 @@ class JournalFacts:
 
     lives: list[Life] = field(default_factory=list)
     stalls: list[tuple[int, int]] = field(default_factory=list)  # since, last seen
-    until: int = 0  # of the newest event that tells of the run
+    until: int = 0  # of the newest event that concerns the run
 
     def add(self, event: Event, launching: dict[str, Launching]) -> None:
         match event:

@@ -1,4 +1,4 @@
-"""The loss of a run's first rows, against what weights give that nobody trained. Pure.
+"""The loss of a run's first rows, against what untrained weights give. Pure.
 
 A model that knows nothing gives each of `V` tokens the same probability: its loss is ln V, a little
 more by its random start. That of a trained one is far lower.

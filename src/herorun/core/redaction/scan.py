@@ -10,7 +10,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import MASK, has_known_shape, scrub
 
 _MOST = 20  # values of one text that are told apart
-# What scrubbing masks to be on the safe side, and what nobody can log in with.
+# What scrubbing masks to be on the safe side, and what gives no login.
 _HARMLESS = lazy_regex(
     r"<.*|\[[A-Za-z_|]+\]?"  # special tokens of a vocabulary, and places to fill in
     r"|sha\d+:[0-9a-f]+"

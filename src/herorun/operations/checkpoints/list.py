@@ -1,4 +1,4 @@
-"""The run's checkpoints, every one looked into and listed, and the plan of what may be deleted."""
+"""The run's checkpoints, each examined and listed, and the plan of what may be deleted."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -31,7 +31,7 @@ from herorun.system.clock import now
 from herorun.system.files import read_regular, write_atomic
 
 LARGEST_PLAN = 64 << 20  # bytes: a plan has a line for each checkpoint
-# roots or checkpoints that are looked into at the same time: over ssh they share one connection
+# roots or checkpoints that are examined at the same time: over ssh they share one connection
 AT_ONCE = 32
 
 

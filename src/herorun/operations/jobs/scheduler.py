@@ -33,7 +33,7 @@ def adapter_for(facts: JobSpec, folder: Path) -> ById:
 
 
 def connect_kind(facts: JobSpec, folder: Path) -> ById:
-    """The same where no job is named yet: only where it would be is looked at."""
+    """The same where no job is named yet: only where it would be is read."""
     place = str(folder)
     options = job_kind(facts.kind).adapter_options(facts)
     return adapters.connect(PORT, facts.kind, {}, Place("job", place, place, place), options)
@@ -192,7 +192,7 @@ class ExternalJobs:
 
 
 class JobLogTracker:
-    """The tracker port over a job's log: a row whenever it tells of a further step.
+    """The tracker port over a job's log: a row whenever it reports a further step.
 
     A step that stood there before the first look, or that came while nobody looked for longer than
     `gap`, may be hours old. It is dated by the log's own change; where that tells nothing of the

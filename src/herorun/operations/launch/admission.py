@@ -96,7 +96,7 @@ def _admitted_environment(run: Run, plan: Plan, code: str) -> dict[str, Any]:
 
 
 def _sealed(value: Any, name: str = "") -> Any:
-    """The config with each secret in it, which somebody signed for, as no more than its digest."""
+    """The config with each secret in it, which a person signed for, as no more than its digest."""
     if isinstance(value, Mapping) and value:
         return {key: _sealed(item, str(key)) for key, item in value.items()}
     form = plain(value)

@@ -51,14 +51,14 @@ def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
 
 
 def _dri_must_know(run: Run, order: LaunchOrder) -> bool:
-    """Every relaunch, and a launch by somebody else. Who needs no page has launched it, or has no
+    """Every relaunch, and a launch by another person. Who needs no page has launched it, or has no
     channel.
     """
     return bool(run.channels.all) and (bool(order.relaunch_of) or not run.launched_by_dri)
 
 
 def _notify_dri(run: Run, order: LaunchOrder, key: str) -> None:
-    """Before a first launch by somebody else; the page of a relaunch goes out with the tick's
+    """Before a first launch by another person; the page of a relaunch goes out with the tick's
     others.
     """
     if order.relaunch_of:

@@ -172,7 +172,7 @@ def _new_intent(run: Run, order: LaunchOrder) -> Launching:
     events = (amended, launching) if amended is not None else (launching,)
     if order.by_itself and run.record.memory().ledger.paused(now()):
         raise CouldNotLook("Nothing was submitted: a pause was ordered meanwhile.")
-    # before it is in the record: nobody has to prove it to us
+    # before it is in the record: it needs no proof here
     note_own(run.repository, run.slug, launching)
     run.record.append(*events, files=_attached_files(run, order.plan))
     return launching

@@ -93,7 +93,7 @@ def _go_back(
     dry: bool,
     show_request: ShowRequest,
 ) -> str:
-    """The target is looked at first: nothing is stopped for a checkpoint that cannot be resumed
+    """The target is examined first: nothing is stopped for a checkpoint that cannot be resumed
     from.
     """
     must_be_resumable(run)

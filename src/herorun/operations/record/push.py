@@ -83,7 +83,7 @@ def _push(remote: str, group: Sequence[tuple[int, Record]]) -> dict[int, Pushed]
 
 
 def _waiting(group: Sequence[tuple[int, Record]], tips: Mapping[str, str]) -> dict[int, RefUpdate]:
-    """What is to be sent, by number. Of two that name one branch the second is looked at alone."""
+    """What is to be sent, by number. Of two that name one branch the second is sent alone."""
     updates: dict[int, RefUpdate] = {}
     targets = {"refs/heads/main", "refs/heads/master"}
     for number, record in group:

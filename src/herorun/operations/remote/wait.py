@@ -37,7 +37,7 @@ LONGEST = timedelta(days=30)  # no wait lasts longer
 class Ended:
     """What a sentinel says last."""
 
-    code: int  # 0 reached, 1 it will not come or somebody must look, 3 the last look saw nothing
+    code: int  # 0 reached, 1 it will not come or a person must look, 3 the last look saw nothing
     message: str
     line: str
     polls: int

@@ -62,7 +62,7 @@ def _proposer(run: Run, memory: Memory, evidence: Evidence) -> "Proposer":
 
 
 def _up_again(run: Run, proposer: "Proposer") -> str:
-    """An answer where one is asked for; nothing where somebody who may relaunch it watches."""
+    """An answer where one is asked for; nothing while a babysitter that may relaunch it runs."""
     memory = proposer.memory
     name = memory.current.name if memory.current else ""
     answer = memory.answers.get(name)

@@ -134,7 +134,7 @@ def _progress_of(
 
 
 def _gather_report(run: Run, memory: Memory) -> Evidence:
-    """A sealed run is judged no more: only what lies there is looked at."""
+    """A sealed run is judged no more: only what is there is read."""
     inputs = {**run.given(memory), Now: Now(now())}
     return gather([Checkpoints, Metrics], discover.sources(), inputs, READ_DEADLINE)
 

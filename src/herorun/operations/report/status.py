@@ -77,7 +77,7 @@ def status_of_run(
     """The shape of `babysit --once --json` with the record's facts and a summary; the evidence; the
     summary.
 
-    Nothing is looked at before the launch and after the seal.
+    Nothing is read before the launch and after the seal.
     """
     memory, shut = run.record.memory(), run.shut
     facts = _record_facts(run, memory, drift)

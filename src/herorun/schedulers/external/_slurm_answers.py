@@ -1,4 +1,4 @@
-"""What scontrol and sacct tell of one job: its owner, its result and how its parts ended. Pure."""
+"""What scontrol and sacct say about one job: its owner, its result, how its parts ended. Pure."""
 
 import re
 from dataclasses import replace
