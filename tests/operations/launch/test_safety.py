@@ -229,7 +229,7 @@ def test_only_where_it_was_submitted_can_a_launch_be_called_off(
     eventually(lambda: story.starts)
     other = story.clone("second")
     assert other.herorun("launch", SLUG, "--no-babysit") == 3
-    assert mentions(capsys.readouterr().err, "settled")
+    assert mentions(capsys.readouterr().err, "only there")
     assert len(story.starts) == 1
 
 

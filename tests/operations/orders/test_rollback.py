@@ -87,7 +87,7 @@ def test_a_dry_run_says_it_and_does_nothing(crashed: Story, capsys: CAPTURE) -> 
 def test_what_cannot_be_gone_back_to(crashed: Story, capsys: CAPTURE) -> None:
     (crashed.root / "step-3").mkdir()
     for step, why in (
-        ("1", "no checkpoint of that step lies in its roots"),
+        ("1", "no checkpoint of that step is in its roots"),
         ("3", "it is incomplete"),
     ):
         answer = ask(crashed, capsys, "rollback", SLUG, "--to", step)
