@@ -17,7 +17,7 @@ from herorun.core.notify.escalation import EscalationReason, Option
 from herorun.core.notify.escalation_policy import Case
 from herorun.core.recovery.classify import BAD_ACCELERATOR, Cause, Ending
 from herorun.core.recovery.decision import MOST_TRIES, not_relaunched, why_recoverable
-from herorun.core.recovery.policy import Ledger, RecoveryPolicy, Tries
+from herorun.core.recovery.policy import Ledger, RecoveryPolicy, RelaunchAnswer, Tries
 from wording import mentions
 
 HOUR = 60 * MINUTE
@@ -523,3 +523,24 @@ def test_of_a_job_that_is_stopped_or_has_ended_it_says_nothing():
         == escalation_text(RecoveryPolicy(), ended)
         == "nan message"
     )
+
+
+def test_what_a_person_has_acknowledged_or_denied_is_not_said_again():
+    def reminders(open_alert, **ledger):
+        return [a for a in act(open_alert, **ledger) if a.key.startswith("again/")]
+
+    blind, crashed = (alert(name, since=NOON - 5 * HOUR) for name in ("blind", "crashed"))
+    no = {"answers": {"tiny-1": RelaunchAnswer(False, NOON, "Dri")}}
+
+    assert len(reminders(blind)) == len(reminders(blind, **no)) == 1
+    assert reminders(blind, acked=frozenset({blind.key})) == []
+    assert len(reminders(crashed)) == 1
+    assert reminders(crashed, **no) == []
+
+
+def test_a_check_that_may_stop_the_job_asks_only_where_the_contract_does_not_let_it():
+    live = Case(live=True)
+    stops = act(alert("burning"), policy=RecoveryPolicy(stop_on=("burning",)), case=live)
+
+    assert kinds(stops) == [Tell, Stop]
+    assert kinds(act(alert("burning"), case=live)) == [Tell, Escalate]
