@@ -4,9 +4,12 @@ wrongly.
 `python -m benchmarks.judgement tuned=FOLDER fresh=FOLDER ...`: a folder with LABELS.json holds
 curves, one with INDEX.csv alone excerpts of logs. `--list` names what was missed. A set that rules
 were made on says little of them; compare it with one that nobody has looked at.
+
+`tenth=benchmarks/excerpts.json` takes the curves of the tenth set whose rows that file keeps.
 """
 
 import csv
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from herorun.core.backtest.curve import FiredAlert
 from herorun.core.backtest.report import spread
@@ -156,15 +160,42 @@ def triaged(path: Path) -> str:
     return judge_log(catalogue, see(AttemptLog(), [*matches, *rest]), state.last_line).failure
 
 
+def unpacked(file: Path, name: str, home: Path) -> Path:
+    """A folder of the curves of one set whose rows the file keeps."""
+    curves = json.loads(file.read_text(encoding="utf-8"))["curves"]
+    kept = {key: curve for key, curve in curves.items() if curve.get("set") == name}
+    folder = home / name
+    folder.mkdir()
+    for key, curve in kept.items():
+        columns = {title: numbers.split() for title, numbers in curve["columns"].items()}
+        if "step" not in columns:
+            first, stride = curve["steps"]
+            columns["step"] = [first + stride * row for row in range(curve["rows"])]
+        with (folder / key).open("w", newline="", encoding="utf-8") as out:
+            rows = csv.writer(out)
+            rows.writerows([columns, *zip(*columns.values(), strict=True)])
+    (folder / "LABELS.json").write_text(json.dumps(kept), encoding="utf-8")
+    return folder
+
+
 def main(argv: Sequence[str]) -> None:
     lists = "--list" in argv
     sets = [each.partition("=") for each in argv if each != "--list"]
+    with TemporaryDirectory() as home:
+        folders = [
+            (name, unpacked(Path(at), name, Path(home)) if Path(at).is_file() else Path(at))
+            for name, _, at in sets
+        ]
+        _print(folders, lists)
+
+
+def _print(folders: Sequence[tuple[str, Path]], lists: bool) -> None:
     notes: list[str] = []
     for table, is_curve in ((CURVES, True), (LOGS, False)):
         names = [
-            (name, Path(folder))
-            for name, _, folder in sets
-            if (Path(folder) / "LABELS.json").exists() is is_curve
+            (name, folder)
+            for name, folder in folders
+            if (folder / "LABELS.json").exists() is is_curve
         ]
         print(table if names else "", flush=True)
         for name, folder in names:

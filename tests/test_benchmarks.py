@@ -5,8 +5,12 @@ its numbers.
 from pathlib import Path
 
 import pytest
-from benchmarks import fleet, sealing, slopes
+from benchmarks import fleet, judgement, sealing, slopes
 from benchmarks.timing import Plot, Row
+
+from herorun.operations.report.backtest import read_labels
+
+EXCERPTS = Path(judgement.__file__).parent / "excerpts.json"
 
 
 @pytest.mark.thorough
@@ -48,3 +52,16 @@ def test_the_cost_of_everything_that_grows_can_be_measured(
     row, picture = slopes.rows(tmp_path)
     assert isinstance(row, Row) and row.seconds > 0 < row.beside_seconds
     assert isinstance(picture, Plot) and picture.text.count("|") == 2
+
+
+@pytest.mark.parametrize("name", ["ninth", "tenth"])
+def test_the_curves_kept_row_by_row_are_as_long_as_their_labels_say(
+    name: str, tmp_path: Path
+) -> None:
+    folder = judgement.unpacked(EXCERPTS, name, tmp_path)
+    labels = read_labels(folder / "LABELS.json")
+    assert len(labels) > 20
+    for key, label in labels.items():
+        rows = (folder / key).read_text(encoding="utf-8").splitlines()[1:]
+        assert len(rows) > 75
+        assert all(0 <= first <= last < len(rows) for first, last, _ in label.events), key
