@@ -7,7 +7,7 @@ finite values. All other rows are judged one by one.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import NamedTuple, TypeAlias
 
 from herorun.core.clock_skew import no_later
@@ -132,6 +132,8 @@ def _can_be_judged(
     kinds = [role.kind for role in roles.values()]
     if kinds.count("rate") > 1 or kinds.count("skipped") > 1:
         return False  # they share a state, in which the row's last one stays
+    if state.loss.begun.goes_on and _rate_rises(state, columns, roles):
+        return False  # the loss of the same row decides whether it is still the beginning
     if any(role.precursor for role in roles.values()):
         return False  # the learning rate of the same row decides
     if "time" in kinds and not state.timed:
@@ -140,6 +142,19 @@ def _can_be_judged(
         return False
     totals = (sum(columns[name]) for name in (*roles, *([] if loss is None else [loss])))
     return all(total - total == 0.0 for total in totals)
+
+
+def _rate_rises(
+    state: MetricsState,
+    columns: Mapping[str, Sequence[float]],
+    roles: Mapping[str, ColumnRole],
+) -> bool:
+    """Whether a learning rate is higher than in the row before."""
+    rates = [columns[name] for name, role in roles.items() if role.kind == "rate"]
+    return any(
+        state.rate is None or any(new > old for old, new in pairwise([state.rate, *values]))
+        for values in rates
+    )
 
 
 def _norm_decides(state: MetricsState, losses: Sequence[float]) -> bool:
