@@ -97,39 +97,81 @@ def wavy(mean, count, width=0.2):
     return [mean * math.exp(width * math.sin(2.4 * i)) for i in range(count)]
 
 
-@pytest.mark.parametrize(("times", "rows", "count"), [(2.2, 10, 1), (2.2, 9, 0), (1.4, 10, 0)])
-def test_ten_rows_above_thirty_before_are_another_level_however_far_above_the_trend_is(
-    times, rows, count
-):
-    high = [x * times for x in wavy(1.0, rows)]
-    shifts = level(*wavy(1.0, 60), *high, *wavy(1.0, WAITING)[: 8 if rows == 10 else 0])
+# `wavy(1, n, width)` has a range of 2 x width, as a logarithm, and its highest row is at 1 x width
 
-    assert len(shifts) == count if rows == 10 else shifts == []
+
+def rows_until_shifted(before, after, gap=1):
+    """How many of the rows `after` show a new level; None if they never do."""
+    counts = range(1, len(after) + 1)
+    return next((n for n in counts if found(curve(*before, *after[:n], gap=gap), "shifted")), None)
 
 
 @pytest.mark.parametrize(
-    ("times", "width", "gap", "count"),
+    ("times", "width", "rows"),
     [
-        (1.4, 0.02, 21, 1),
-        (1.4, 0.02, 20, 0),
-        (1.22, 0.01, 100, 1),
-        (1.18, 0.002, 100, 0),
-        (1.4, 0.06, 100, 0),
-        (2.2, 0.02, 100, 0),
+        (3.0, 0.3, 3),  # never fewer
+        (2.0, 0.1, 3),
+        (2.0, 0.2, 5),  # six ranges are 2.4: five rows of 0.49
+        (2.0, 0.3, 9),
+        (1.5, 0.08, 4),
+        (1.5, 0.2, 10),  # ten rows at half above thirty rows need no range ...
+        (1.52, 0.3, 10),
+        (1.48, 0.3, None),
+        (1.35, 0.01, 4),  # an area of 1: four rows of 0.29
+        (1.27, 0.01, 5),
+        (1.27, 0.1, 9),
+        (1.21, 0.001, None),  # hardly more than a fifth above the usual
     ],
 )
-def test_a_step_of_sparse_rows_is_a_fifth_and_eight_times_the_usual_move(times, width, gap, count):
-    steps = level(*wavy(1, 60, width), *wavy(times, 20, width), kind="stepped", gap=gap)
+@pytest.mark.parametrize("gap", [1, 500])
+def test_a_new_level_is_found_by_size_times_duration(times, width, rows, gap):
+    """However far apart the rows are."""
+    assert rows_until_shifted(wavy(1.0, 60, width), [times] * 20, gap) == rows
 
-    assert len(steps) == count
-    assert all(step.open and step.first_step == 60 * gap + 1 for step in steps)
+
+@pytest.mark.parametrize(
+    ("before", "rows"), [(30, 4), (29, 6), (20, 6), (19, 7), (12, 7), (11, None), (7, None)]
+)
+def test_the_fewer_rows_before_the_more_it_takes(before, rows):
+    assert rows_until_shifted([3.0, *wavy(1.0, before, 0.12)], [1.6] * 20) == rows
 
 
-def test_a_step_is_over_a_tenth_above_the_level_before():
-    def after(last):
-        return level(*wavy(1, 60, 0.01), *[1.3] * 14, *[last] * 12, kind="stepped", gap=100)[0].open
+def test_after_many_rows_a_dozen_rows_before_need_more_than_among_the_first():
+    """A spike that was found is no part of what is usual, so the rows before it still count."""
+    falling = [2.0 * 0.98**i for i in range(100)]
+    calm = wavy(0.27, 12, 0.02)
+
+    assert rows_until_shifted([*falling[:20], *calm], [0.5] * 20) == 3
+    assert rows_until_shifted([*falling, *calm], [0.33] * 20) is None
+
+
+@pytest.mark.parametrize(
+    ("times", "rows", "otherwise"), [(1.01, 26, None), (1.03, 11, 20), (1.003, None, None)]
+)
+def test_a_slow_rise_is_added_up_where_the_loss_had_fallen(times, rows, otherwise):
+    rising = [times**i for i in range(60)]
+
+    assert rows_until_shifted([*[3.0] * 4, *wavy(1.0, 80, 0.01)], rising) == rows
+    assert rows_until_shifted(wavy(1.0, 84, 0.01), rising) == otherwise
+
+
+def test_values_that_were_rounded_until_they_are_the_same_have_no_range():
+    assert rows_until_shifted([1.0, 1.1, 1.2, 1.1] * 15, [1.6] * 5) is None
+
+
+def test_a_level_after_a_spike_is_found_as_soon():
+    spike = [*wavy(1.0, 60, 0.01), *[3.0] * 5, *wavy(1.0, 12, 0.01)]
+
+    assert len(found(curve(*spike, *[1.6] * 2), "shifted")) == 1
+    assert len(found(curve(*spike, *[1.6] * 3), "shifted")) == 2
+
+
+def test_a_shift_goes_on_down_to_the_highest_row_before_or_a_tenth_above_the_usual():
+    def after(last, width=0.01):
+        return level(*wavy(1.0, 60, width), *[1.6] * 14, *[last] * 12, gap=100)[0].open
 
     assert after(1.2) and not after(1.05)
+    assert not after(1.2, width=0.2)
 
 
 def test_a_level_is_over_with_its_second_row_back_and_one_outlier_before_hides_none():
@@ -444,11 +486,13 @@ def test_a_small_rise_may_be_much_of_what_was_learned():
     ("newer", "count"),
     [
         ([2.6, 2.5, 2.5], 1),  # three rows at twice as much
-        ([2.6, 2.5, 2.1], 0),
-        ([2.6, 1.2, 2.5, 2.5], 0),  # one of them is not
+        ([2.6, 2.5, 1.8], 1),  # or at a size times duration of fifteen times their range
+        ([2.6, 1.4, 1.4], 0),
+        ([2.6, 1.0, 2.5, 2.5], 1),  # one of them is not above
+        ([2.6, 1.0, 1.0, 2.5, 2.5], 0),  # two are not
         ([1.8, 1.7, 1.7, 1.8, 1.7], 1),  # five rows at one and a half
-        ([1.8, 1.7, 1.7, 1.8], 0),
-        ([1.8, 1.7, 1.4, 1.8, 1.7], 0),
+        ([1.8, 1.7, 1.7], 0),
+        ([1.8, 1.3, 1.3, 1.4, 1.3], 0),
     ],
 )
 def test_a_few_rows_far_above_eight_calm_ones_are_another_level(newer, count):

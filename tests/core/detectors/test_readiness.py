@@ -94,7 +94,7 @@ def test_a_rise_for_good_of_a_sparse_curve_is_found(low, high, before):
         for alert in CurveBacktest(CHECKS).run(risen_for_good(low, high, before))
         if alert.severity == "critical"
     ]
-    assert found == [before + 9]
+    assert len(found) == 1 and before + 2 <= found[0] <= before + 5
 
 
 @pytest.mark.parametrize(("low", "high"), [(1.21, 1.74), (2.35, 2.95)])

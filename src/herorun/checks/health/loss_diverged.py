@@ -29,8 +29,6 @@ class Limits:
     Or if the loss has risen by 5 %, and by a fifth of its earlier fall, for `regressed_rows`.
     Or if it jumped: for `leap_rows` and `leap_steps` its mean is `leap` times the expected loss, and at least `noises`
     times the noise above it.
-    If more than 20 steps lie between two rows, a jump is a level that is a fifth higher, by eight times the usual move
-    between rows; then `noises` does not apply.
     """
 
     rows: PositiveInt = 50
@@ -59,7 +57,7 @@ def loss_diverged(metrics: Metrics, history: History, limits: Limits) -> list[Ve
             return f"{math.exp(REGRESSED):g} times for {count(limits.regressed_rows, 'row')}"
         return f"{limits.leap:g} times for {count(limits.leap_rows, 'row')}"
 
-    risen = metrics.of("diverged", "elevated", "regressed", "stepped")
+    risen = metrics.of("diverged", "elevated", "regressed")
     return judge_excursions(
         metrics, history, risen, lasts, "no divergence", limit=limit, check="loss-diverged"
     )

@@ -14,7 +14,14 @@ within 10 %. Two rows count at three times four rows, if the gradient norm leaps
 count that each lie above the one before, if the loss had fallen and rises to twice its lowest; only
 this rule counts losses below 0.1. In a record that begins in the midst of a training, one row counts
 at a hundred times all rows before. There two rows count at ten times, and five at one and a half
-times two rows within 10 %. The limits of noise are set on
+times two rows within 10 %. A new level needs no trend. It counts after 3 rows and 10 steps, or 3
+rows at three times, if their mean without the highest is 22 % above the median of the 30, 20, 12 or
+8 rows before, and 15 % above the highest of those. The sum of the logarithms above that highest must
+be 1, and 6, 15, 45 or 40 times the range of the rows before; in the first 80 rows it is 6, 8, 10 or
+15 times, if the rows before are within half. Of 30 rows one outlier is left out, and they are also
+compared 30 rows later, if the loss has fallen since its beginning. Whatever the range, three rows
+count at twice the highest of eight rows within a factor of two, and five at one and a half. So do ten
+rows above thirty, if their median is half higher and none is below a fifth. The limits of noise are set on
 the public curves of docs/backtest.md, where no clean or noisy curve raises a false alarm with them.
 """
 
@@ -75,14 +82,16 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         fast = spike.height >= limits.fast_ratio and spike.rows >= limits.fast_rows
         needed = limits.few_sigmas if spike.rows <= limits.few_rows else limits.sigmas
         beyond_noise = spike.height >= math.exp(limits.noises * spike.noise)
+        if spike.declared and spike.height < RATIO:
+            return False  # a new level that was announced
         return (slow or fast) and spike.sigmas >= needed and beyond_noise
 
     def limit(spike: Excursion) -> str:
-        """The rules of the first rows, which have no trend, are several: the page lists them."""
+        """Where no trend is the measure, the rules are several: the page lists them."""
         if spike.kind == "risen":
             return "one of those for first rows, see `herorun explain loss-spike`"
         if spike.kind == "shifted":
-            return ""
+            return "that for a new level, by size times duration, see `herorun explain loss-spike`"
         return (
             f"{RATIO:g} times for {count(limits.steps, 'step')}, {limits.fast_ratio:g} times for "
             f"{count(limits.fast_rows, 'row')}, or {limits.leap_ratio:g} times for "

@@ -48,7 +48,7 @@ ODD = 4  # first rows that may be odd, and would hide everything for sixty more,
 FELL = 8  # ... so many rows follow them ...
 FAR = 10.0  # ... that are so many times lower than the trend
 # that a trend is needed for
-SHAPES = ("spike", "elevated", "drift", "diverged", "regressed", "untrained", *windows.KINDS)
+SHAPES = ("spike", "elevated", "drift", "diverged", "regressed", "untrained", "shifted")
 # -ln of the smallest normal float32, 2^-126: the loss where the probability of every right class
 # was rounded to zero and then clipped, as Caffe's softmax does; printed with six digits
 SATURATED, SATURATED_WITHIN = 126 * math.log(2.0), 5e-4
@@ -144,6 +144,7 @@ def _signed(state: LossState, loss: float) -> None:
         for kind in SHAPES:
             getattr(state, kind).end(kind, "loss")
         state.trend, state.settled = Trend(), False
+        state.recent, state.recent_steps, state.rises_above = [], [], []
 
 
 def _spike(

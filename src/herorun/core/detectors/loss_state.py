@@ -22,9 +22,22 @@ LASTING = (
     "untrained",
     "frozen",
     "shifted",
-    "stepped",
     "saturated",
 )
+
+
+@dataclass(frozen=True)
+class LevelRise:
+    """Rows above those before them, not yet enough to be a shift. Logarithms, but for counts."""
+
+    comparison: int  # with which rows before, see `windows.COMPARISONS`
+    highest: float  # of those rows
+    needed: float  # of evidence
+    usual: float  # their median
+    rows: int
+    total: float  # of what the rows lie above the highest
+    top: float  # the highest of that
+    misses: int = 0
 
 
 @dataclass(slots=True)
@@ -42,7 +55,6 @@ class LossState:
     untrained: ExcursionWatch = field(default_factory=ExcursionWatch)
     frozen: ExcursionWatch = field(default_factory=ExcursionWatch)
     shifted: ExcursionWatch = field(default_factory=ExcursionWatch)
-    stepped: ExcursionWatch = field(default_factory=ExcursionWatch)
     saturated: ExcursionWatch = field(default_factory=ExcursionWatch)
     begun: FirstRows = field(default_factory=FirstRows)
     rises: FirstRises = field(default_factory=FirstRises)
@@ -72,8 +84,11 @@ class LossState:
     dips: int = 0  # rows below it, one after another
     anew: int = 0  # rows to come of an attempt that counts its steps from the beginning again
     last_step: int = 0
-    recent: list[float] = field(default_factory=list)  # the newest rows, as logarithms ...
+    # the newest rows that are no part of a shift, as logarithms ...
+    recent: list[float] = field(default_factory=list)
     recent_steps: list[int] = field(default_factory=list)  # ... and their steps
+    rises_above: list[LevelRise] = field(default_factory=list)  # that may become a shift
+    shift_floor: float = 0.0  # down to which an open shift goes on, as a logarithm
     above: int = 0  # a bit for each of the newest rows: above the one ten rows earlier
     far_below: int = 0  # rows far below a young trend, one after another
     calm: float | None = None  # the highest of the calm rows before a spike of a young curve

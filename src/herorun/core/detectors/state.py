@@ -97,7 +97,6 @@ class MetricsState:
             loss.untrained,
             loss.frozen,
             loss.shifted,
-            loss.stepped,
             loss.begun.flat,
             loss.begun.chance,
             loss.begun.above,

@@ -16,8 +16,8 @@ from herorun.core.detectors.relapse import REGRESSED
 from herorun.core.detectors.throughput import Speed
 
 ONE_BY_ONE = 4  # rows that follow the one at which something happened
-NEWEST, WINDOW = windows.NEWEST, windows.NEWEST + windows.BEFORE
 AT_ONCE, SUSTAINED = windows.AT_ONCE, windows.SUSTAINED
+NEWEST, LAG_ROWS = windows.NEWEST, 1 + max(each.lag for each in windows.COMPARISONS)
 _TURN = 1.2533  # of a mean deviation to a standard deviation, as in `Trend.learn`
 
 
@@ -87,7 +87,7 @@ def _is_quiet(state: LossState) -> bool:
         return False
     if state.begun.goes_on or not state.settled:
         return False
-    if state.trend.rows < YOUNG or len(state.recent) != WINDOW:
+    if state.trend.rows < YOUNG or len(state.recent) < windows.BEFORE or state.rises_above:
         return False
     if len(state.opening) < second_beginning.OPENING or state.spike.streak is not None:
         return False
@@ -102,7 +102,8 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
     wobble, before, newest, above = state.wobble, state.before, state.newest, state.above
     opening, descent, descended = state.opening[0], state.descent, state.descended
     forgotten, halved = second_beginning._FORGOTTEN, state.opening[-1]
-    ys, mask, many = list(state.recent), windows._NEWEST, NEWEST - windows.OUTLIERS
+    ys, least_rise, lag = list(state.recent), windows.LEAST, LAG_ROWS
+    mask, many = windows.ALL_NEWEST, NEWEST - windows.OUTLIERS
     leap, saturated, tolerance = windows.LEAST_LEAP, loss.SATURATED, loss.SATURATED_WITHIN
     alike, high, elevated, drift = (
         second_beginning.ALIKE,
@@ -122,6 +123,11 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
         if -alike < y - opening < alike and (level < y - forgotten or lowest < y - forgotten):
             break
         if (y > ys[-AT_ONCE] + leap or y > ys[-SUSTAINED] + leap) and windows.leaps(ys, y):
+            break
+        mark = y - least_rise
+        if (ys[-1] < mark or ys[-2] < mark or ys[-lag] < mark or ys[-lag - 1] < mark) and (
+            windows.begins(ys, y)
+        ):
             break
         higher = (above << 1 | (y > ys[-NEWEST])) & mask
         if higher.bit_count() >= many:
@@ -165,8 +171,8 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
         state.wobble, state.before, state.newest, state.above = wobble, before, newest, above
         state.descent, state.descended, state.changes = descent, descended, state.changes + count
         state.positive, state.last_step = newest, steps[place - 1]
-        state.recent = ys[-WINDOW:]
-        state.recent_steps = [*state.recent_steps, *steps[first:place]][-WINDOW:]
+        state.recent = ys[-windows.WINDOW :]
+        state.recent_steps = [*state.recent_steps, *steps[first:place]][-windows.WINDOW :]
     return place
 
 
