@@ -29,6 +29,7 @@ from herorun.core.agent_calls import MOST_TEXT
 from herorun.core.agent_tools import CONFIRM, ORDERS, PREVIEW, READS, Tool
 from herorun.core.check import AtRelaunch, Check, Gate, Hold, name_of
 from herorun.core.contract import PLAN_TABLES, Contract, Duration
+from herorun.core.docstrings import unwrap
 from herorun.core.durations import format_duration
 from herorun.core.environment import MACHINE, NEVER, TRAINERS
 from herorun.core.exported_metrics import METRICS
@@ -181,7 +182,7 @@ def facts(check: Check) -> str:
 
 def limits_words(limits: type[Any]) -> str:
     """What the author wrote about them, and not what `dataclass` makes up."""
-    doc = cleandoc(limits.__doc__ or "")
+    doc = unwrap(cleandoc(limits.__doc__ or ""))
     return "" if doc.startswith("Limits(") else doc
 
 
@@ -401,7 +402,7 @@ def table_parts(title: str, name: str, shape: Schema, defs: Schema) -> Iterator[
     entered = (
         "It enters the plan: changing it changes the plan's digest." if name in PLAN_TABLES else ""
     )
-    words = " ".join(part for part in (shape.get("description", "").strip(), entered) if part)
+    words = " ".join(part for part in (unwrap(shape.get("description", "").strip()), entered) if part)
     yield "\n\n".join(
         part for part in (f"## `{title}`", words, keys_table(plain, shape, defs)) if part
     )

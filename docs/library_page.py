@@ -9,6 +9,7 @@ from typing import Any
 from words import comments, page, sentence, shown, table
 
 import herorun
+from herorun.core.docstrings import unwrap
 from herorun.operations.launch.launch import LaunchOutcome
 from herorun.operations.launch.preflight import PreflightOutcome
 from herorun.operations.seal.seal import SealOutcome
@@ -69,12 +70,12 @@ def library_page() -> str:
 
 
 def first(it: Any) -> str:
-    return (inspect.getdoc(it) or "").partition("\n")[0]
+    return unwrap(inspect.getdoc(it) or "").partition("\n")[0]
 
 
 def prose(it: Any) -> str:
     """The docstring; a parameter's name in backticks stays as it is."""
-    return shown(inspect.getdoc(it) or "")
+    return shown(unwrap(inspect.getdoc(it) or ""))
 
 
 def function_part(name: str, it: Any) -> str:

@@ -1,6 +1,5 @@
 """`herorun explain`."""
 
-import re
 from typing import TYPE_CHECKING
 
 import click
@@ -9,8 +8,6 @@ if TYPE_CHECKING:
     from herorun.core.check import Check
     from herorun.core.check_text import CheckText
     from herorun.schemas.judged import CheckPage
-
-_PARAGRAPH_GOES_ON = re.compile(r"(?<!\n)\n(?!\n|Why:|Fix:|Source:)")
 
 
 @click.command(short_help="Say what a check looks for, why, and how to fix it.")
@@ -60,8 +57,7 @@ def _show_list(as_json: bool) -> int:
 def _explain_check(page: "Check | CheckText") -> str:
     """A check's own words; one name may be asked at several gates."""
     always = ", in every [policy] mode" if page.always else ""
-    text = _PARAGRAPH_GOES_ON.sub(" ", page.doc)
-    return f"{page.name} (gate {page.gate}, {page.response}{always})\n\n{text}"
+    return f"{page.name} (gate {page.gate}, {page.response}{always})\n\n{page.doc}"
 
 
 def _check_page(check: "Check") -> "CheckPage":

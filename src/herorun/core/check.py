@@ -10,6 +10,7 @@ from functools import cached_property
 from inspect import getdoc, getmodule
 from typing import Any
 
+from herorun.core.docstrings import unwrap
 from herorun.core.evidence import Evidence, Nothing, Unavailable
 from herorun.core.finding import Finding, Verdict, not_applicable, unknown
 from herorun.core.lazy_dataclass import dataclass
@@ -146,9 +147,11 @@ class Check:
 
     @cached_property
     def doc(self) -> str:
-        """The page on top of its file; a check that is made on the fly brings its own."""
+        """The page on top of its file; a check that is made on the fly brings its own. Each paragraph
+        is one line.
+        """
         own = getdoc(self.ask) or ""
-        return own if "\nWhy: " in own else getdoc(getmodule(self.ask)) or ""
+        return unwrap(own if "\nWhy: " in own else getdoc(getmodule(self.ask)) or "")
 
     @property
     def problem(self) -> str:
@@ -167,16 +170,9 @@ class Check:
         return _RUN.sub(slug, self.fix)
 
     def _paragraph(self, title: str) -> str:
-        lines, in_paragraph = [], False
-        for line in self.doc.splitlines():
-            if line.startswith(f"{title}: "):
-                in_paragraph = True
-                line = line.removeprefix(f"{title}: ")
-            elif not line.strip() or line.partition(": ")[0] in ("Why", "Fix", "Source"):
-                in_paragraph = False
-            if in_paragraph:
-                lines.append(line.strip())
-        return " ".join(lines)
+        head = f"{title}: "
+        lines = (line for line in self.doc.splitlines() if line.startswith(head))
+        return next(lines, "").removeprefix(head)
 
 
 def check(

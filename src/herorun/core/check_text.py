@@ -7,6 +7,7 @@ text that stands in the file.
 import ast
 
 from herorun.core.check import Gate, Response
+from herorun.core.docstrings import unwrap
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -43,7 +44,7 @@ def parse_check_text(source: str, name: str) -> CheckText | None:
             Gate[gate.removeprefix("Gate.")],
             Response[response.removeprefix("Response.")],
             bool(always and ast.literal_eval(always[0])),
-            own if "\nWhy: " in own else ast.get_docstring(module) or "",
+            unwrap(own if "\nWhy: " in own else ast.get_docstring(module) or ""),
         )
     except (KeyError, ValueError):
         return None

@@ -11,6 +11,8 @@ from itertools import pairwise
 from textwrap import dedent
 from typing import Any
 
+from herorun.core.docstrings import unwrap
+
 
 def field_docs(kind: type[Any]) -> dict[str, str]:
     """By the name of the field, inherited ones too."""
@@ -26,4 +28,4 @@ def _own(kind: type[Any]) -> Iterator[tuple[str, str]]:
                 ast.AnnAssign(target=ast.Name(id=name)),
                 ast.Expr(value=ast.Constant(value=str(text))),
             ):
-                yield name, inspect.cleandoc(text)
+                yield name, unwrap(inspect.cleandoc(text))
