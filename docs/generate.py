@@ -402,7 +402,7 @@ def table_parts(title: str, name: str, shape: Schema, defs: Schema) -> Iterator[
     entered = (
         "It enters the plan: changing it changes the plan's digest." if name in PLAN_TABLES else ""
     )
-    words = " ".join(part for part in (unwrap(shape.get("description", "").strip()), entered) if part)
+    words = " ".join(part for part in (shape.get("description", "").strip(), entered) if part)
     yield "\n\n".join(
         part for part in (f"## `{title}`", words, keys_table(plain, shape, defs)) if part
     )

@@ -9,7 +9,6 @@ from words import comments, page, sentence, shown, table
 
 from herorun import schemas as shapes
 from herorun.contract_schema import ContractSchema
-from herorun.core.docstrings import unwrap
 from herorun.core.lazy_pydantic import BaseModel
 
 Schema = Mapping[str, Any]
@@ -71,7 +70,7 @@ def document_part(names: list[str], schema: Schema, parts: Mapping[str, Schema])
 
 def shape_words(told: Schema, parts: Mapping[str, Schema], said: Mapping[str, str]) -> str:
     """What it is, and its keys; `schema` is in every document, and told once."""
-    doc = unwrap(told.get("description") or "").partition("\n")[0]
+    doc = (told.get("description") or "").partition("\n")[0]
     rows = [
         (
             f"`{name}`",

@@ -1,6 +1,7 @@
 """The launch is from no branch.
 
-Why: a commit on no branch is lost when somebody tidies up, and then it is unknown which line of work the run belongs to.
+Why: a commit on no branch is lost when somebody tidies up, and then it is unknown which line of
+work the run belongs to.
 Fix: make a branch where you are and push it: `git switch -c NAME && git push -u origin NAME`.
 """
 

@@ -1,6 +1,8 @@
-"""herorun governs hero runs: training runs so expensive that a bad launch, a confused resume or a silent monitor costs real money.
+"""herorun governs hero runs: training runs so expensive that a bad launch, a confused resume or a
+silent monitor costs real money.
 
-The front door is lazy: `import herorun` costs next to nothing, and `herorun.check_in` needs the standard library alone.
+The front door is lazy: `import herorun` costs next to nothing, and `herorun.check_in` needs the
+standard library alone.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -17,7 +17,9 @@ from herorun.system.git import find_repository
 
 
 def load(path: str | PathLike[str]) -> Contract:
-    """Read a contract file; `path` is relative to where the program runs. `WrongUse` names the wrong key and how to fix it."""
+    """Read a contract file; `path` is relative to where the program runs. `WrongUse` names the
+    wrong key and how to fix it.
+    """
     from herorun.core.contract import parse_contract
 
     try:
@@ -33,12 +35,14 @@ def load(path: str | PathLike[str]) -> Contract:
 
 
 def preflight(contract: Contract, start: str | PathLike[str] = ".") -> PreflightOutcome:
-    """Run the launch checks. This only reads, and returns the findings whether the gate is clear or not.
+    """Run the launch checks. This only reads, and returns the findings whether the gate is clear or
+    not.
 
     `start` is a folder of the clone that the plan is made from.
 
-    `.raise_if_blocked()` raises `Blocked` if a finding is open, and `CouldNotLook` if required evidence could not be
-    read. The call itself raises `WrongUse` outside a repository, and for what a back end cannot do.
+    `.raise_if_blocked()` raises `Blocked` if a finding is open, and `CouldNotLook` if required
+    evidence could not be read. The call itself raises `WrongUse` outside a repository, and for what
+    a back end cannot do.
     """
     return _preflight(_run_of_contract(contract, Path(start)))
 
@@ -46,15 +50,17 @@ def preflight(contract: Contract, start: str | PathLike[str] = ".") -> Preflight
 def launch(
     contract: Contract, start: str | PathLike[str] = ".", *, babysit: bool = True, adopt: str = ""
 ) -> LaunchOutcome:
-    """Launch through the gate, and start the babysitter. The contract must be committed in `runs/<slug>.toml`.
+    """Launch through the gate, and start the babysitter. The contract must be committed in
+    `runs/<slug>.toml`.
 
-    `start` is a folder of the clone. With `babysit=False` nothing monitors the run until you start `herorun babysit`.
-    If the gate is not clear, nothing is raised: `.launched` is None, `.preflight` says why, and `.exit_code` is that of
-    the command. With `adopt`, the id of a running job, nothing is submitted and that job is taken over.
+    `start` is a folder of the clone. With `babysit=False` nothing monitors the run until you start
+    `herorun babysit`. If the gate is not clear, nothing is raised: `.launched` is None,
+    `.preflight` says why, and `.exit_code` is that of the command. With `adopt`, the id of a
+    running job, nothing is submitted and that job is taken over.
 
-    A contract that was built in Python is first written to that file, and `Blocked` asks you to commit it. A file with
-    other content is never overwritten: `Blocked` says so. `CouldNotLook` means that it is unknown whether the job was
-    submitted: launch again, and it is submitted once.
+    A contract that was built in Python is first written to that file, and `Blocked` asks you to
+    commit it. A file with other content is never overwritten: `Blocked` says so. `CouldNotLook`
+    means that it is unknown whether the job was submitted: launch again, and it is submitted once.
     """
     run = _run_of_contract(contract, Path(start))
     path = run.repository.top / contract.path
@@ -76,15 +82,17 @@ def launch(
 def seal(contract: Contract, start: str | PathLike[str] = ".") -> SealOutcome:
     """Run the seal checks, then tag, push and announce the run. Sealing twice gives one seal.
 
-    `start` is a folder of the clone. If a finding is open, `.tag` is None and `.report` has the findings.
-    Raises `Blocked` if a seal of another kind has ended the run, and `CouldNotLook` if the checkpoint cannot be listed
-    or the tag cannot be pushed.
+    `start` is a folder of the clone. If a finding is open, `.tag` is None and `.report` has the
+    findings. Raises `Blocked` if a seal of another kind has ended the run, and `CouldNotLook` if
+    the checkpoint cannot be listed or the tag cannot be pushed.
     """
     return _seal(_run_of_contract(contract, Path(start)))
 
 
 def _run_of_contract(contract: Contract, start: Path) -> Run:
-    """The run of this contract; its file's text is empty if the file is missing or has other content."""
+    """The run of this contract; its file's text is empty if the file is missing or has other
+    content.
+    """
     repository = find_repository(start)
     path = repository.top / contract.path
     if path.exists():

@@ -1,8 +1,9 @@
 """Check-in: inside the job, before it trains, compare what runs with what was admitted.
 
-Standard library only, no network, no git. Imports of herorun's own are relative, because the same files are shipped as
-herorun-checkin (`checkin/pyproject.toml`). Every rank compares; rank 0, and any rank that refuses, writes the receipt
-where it can, and one line `HERORUN_RECEIPT {...}` to standard error always. Only a difference refuses, with exit code 78.
+Standard library only, no network, no git. Imports of herorun's own are relative, because the same
+files are shipped as herorun-checkin (`checkin/pyproject.toml`). Every rank compares; rank 0, and
+any rank that refuses, writes the receipt where it can, and one line `HERORUN_RECEIPT {...}` to
+standard error always. Only a difference refuses, with exit code 78.
 """
 
 import hashlib
@@ -33,7 +34,9 @@ _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCE
 
 
 class Refused(SystemExit):
-    """The job is not what was admitted. It ends the process with exit code 78 unless it is caught."""
+    """The job is not what was admitted. It ends the process with exit code 78 unless it is
+    caught.
+    """
 
     def __init__(self, items: Sequence[Item]) -> None:
         super().__init__(EXIT_REFUSED)
@@ -51,14 +54,15 @@ def check_in(
 ) -> dict[str, Any] | None:
     """Compare this process with its admission, and return the receipt.
 
-    Pass what the script really uses: its resolved `config` (nested tables, dataclasses, namespaces or models), the
-    `output_root` that it writes to, the `tracker_id` that it reports under, the checkpoint that it `loaded` (None: from
-    scratch), and the `devices` that it trains on: `jax.devices()`, or `{"accelerator": "H100", "count": 8}`.
-    Other values are read from the command line, the environment, the config files, and JAX or torch if the script has
-    started them; the receipt names what could not be read.
+    Pass what the script really uses: its resolved `config` (nested tables, dataclasses, namespaces
+    or models), the `output_root` that it writes to, the `tracker_id` that it reports under, the
+    checkpoint that it `loaded` (None: from scratch), and the `devices` that it trains on:
+    `jax.devices()`, or `{"accelerator": "H100", "count": 8}`. Other values are read from the
+    command line, the environment, the config files, and JAX or torch if the script has started
+    them; the receipt names what could not be read.
 
-    Without an admission in the environment (`HERORUN_ADMISSION`) it prints one line and returns None; with
-    `required=True` it refuses. A difference raises `Refused` (exit code 78).
+    Without an admission in the environment (`HERORUN_ADMISSION`) it prints one line and returns
+    None; with `required=True` it refuses. A difference raises `Refused` (exit code 78).
     """
     path = os.environ.get("HERORUN_ADMISSION")
     if not path:
@@ -168,7 +172,8 @@ def _present(
 
 
 def _read_environment() -> dict[str, str]:
-    """As this process was given it: what the script itself has set since is code, and was reviewed as such.
+    """As this process was given it: what the script itself has set since is code, and was reviewed
+    as such.
 
     A process that was forked, or whose system does not tell, shows it as it is now.
     """
@@ -184,7 +189,8 @@ def _read_environment() -> dict[str, str]:
 
 
 def _loaded() -> dict[str, str]:
-    """Every module that was loaded from a file, by its own name; the script under the name that it would import as.
+    """Every module that was loaded from a file, by its own name; the script under the name that it
+    would import as.
 
     Python's own are left out: a `src/types.py` in the tree does not make `types` the run's.
     """
@@ -217,7 +223,9 @@ def _versions(packages: Mapping[str, str]) -> dict[str, str | None] | None:
 
 
 def _spelled(path: str | os.PathLike[str] | None, admitted: str | None) -> str | None:
-    """A path as the admission spells it where both lead to the same place, else absolute. URLs stay as they are."""
+    """A path as the admission spells it where both lead to the same place, else absolute. URLs stay
+    as they are.
+    """
     text = None if path is None else os.fspath(path)
     if not text or "://" in text:
         return text
@@ -259,7 +267,9 @@ def _first_those_that_run(names: Iterable[str]) -> list[str]:
 
 
 def _digest(code: str, name: str, unread: dict[str, str]) -> str | None:
-    """`sha256:...` of a file; None where there is none, and where it cannot be read, which `unread` then tells."""
+    """`sha256:...` of a file; None where there is none, and where it cannot be read, which `unread`
+    then tells.
+    """
     try:
         with open(os.path.join(code, name), "rb") as file:
             return "sha256:" + hashlib.sha256(file.read()).hexdigest()
@@ -271,7 +281,9 @@ def _digest(code: str, name: str, unread: dict[str, str]) -> str | None:
 
 
 def rank() -> int:
-    """This process among those of the job, by what its launcher set; 0 where there is no word of it."""
+    """This process among those of the job, by what its launcher set; 0 where there is no word of
+    it.
+    """
     for name in _RANKS:
         value = os.environ.get(name, "")
         if value.isdigit():

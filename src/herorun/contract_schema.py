@@ -6,15 +6,26 @@ from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
+from pydantic_core import CoreSchema
 
 from herorun import adapters, discover
 from herorun.core.contract import Contract
+from herorun.core.docstrings import unwrap
 from herorun.core.durations import format_duration
 
 
 class ContractSchema(GenerateJsonSchema):
-    """Durations as people write them: a default must be valid where it stands."""
+    """Durations as people write them, since a default must be valid where it stands; and the
+    docstrings of classes with each paragraph on one line.
+    """
+
+    def generate(self, schema: CoreSchema, mode: JsonSchemaMode = "validation") -> dict[str, Any]:
+        document = super().generate(schema, mode)
+        for each in (document, *document.get("$defs", {}).values()):
+            if "description" in each:
+                each["description"] = unwrap(each["description"])
+        return document
 
     def encode_default(self, dft: Any) -> Any:
         return format_duration(dft) if isinstance(dft, timedelta) else super().encode_default(dft)

@@ -1,7 +1,8 @@
-"""Log: one JSON line a step, for a run that reports to no tracker of its own. The tracker `jsonl` reads it.
+"""Log: one JSON line a step, for a run that reports to no tracker of its own. The tracker `jsonl`
+reads it.
 
-Standard library only, no network. Only rank 0 writes; a line is appended whole, also where several processes write to
-one file, and logging never ends a training.
+Standard library only, no network. Only rank 0 writes; a line is appended whole, also where several
+processes write to one file, and logging never ends a training.
 """
 
 import contextlib
@@ -34,15 +35,17 @@ def log(
 ) -> bool:
     """Append the numbers of one step to the run's metrics. Returns whether a line was written.
 
-    `values` maps a metric's name to a number, or to an array or tensor of one element (shape `()` or `(1,)`); nested
-    tables are read as `outer/inner`. NaN and infinity are kept. herorun understands `step_time` in seconds and
-    `tokens_per_s` by their names; other units are yours. `step` counts from the contract's `[tracker] first_step`.
+    `values` maps a metric's name to a number, or to an array or tensor of one element (shape `()`
+    or `(1,)`); nested tables are read as `outer/inner`. NaN and infinity are kept. herorun
+    understands `step_time` in seconds and `tokens_per_s` by their names; other units are yours.
+    `step` counts from the contract's `[tracker] first_step`.
 
-    A relative `path` is within the admitted output root; without `path` the line goes to the file that the contract's
-    tracker reads. Without an admission only an absolute `path` is written. Ranks other than the first write nothing.
+    A relative `path` is within the admitted output root; without `path` the line goes to the file
+    that the contract's tracker reads. Without an admission only an absolute `path` is written.
+    Ranks other than the first write nothing.
 
-    A `step` that is no integer raises TypeError. A value that is no number and a file that cannot be written are
-    reported once, on standard error, and the training continues.
+    A `step` that is no integer raises TypeError. A value that is no number and a file that cannot
+    be written are reported once, on standard error, and the training continues.
     """
     number = index(step)
     if rank() != 0:
@@ -55,7 +58,8 @@ def log(
         _append(target, (json.dumps(row, allow_nan=False) + "\n").encode())
     except OSError as error:
         _log_once(
-            f"{target} cannot be written: {error.strerror or error}; the training continues without "
+            f"{target} cannot be written: {error.strerror or error}; the training continues "
+            "without "
             "it."
         )
         return False
@@ -130,7 +134,9 @@ def _plain_number(value: Any) -> int | float | str:
 
 
 def _append(path: str, line: bytes) -> None:
-    """One write at the end of the file. What a crash tore off before is closed by a line end of its own."""
+    """One write at the end of the file. What a crash tore off before is closed by a line end of its
+    own.
+    """
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
     try:
         file = os.open(path, flags, 0o644)

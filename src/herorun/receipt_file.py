@@ -1,4 +1,5 @@
-"""The receipt of a check-in as a file under the run's output root: written once, and never overwritten.
+"""The receipt of a check-in as a file under the run's output root: written once, and never
+overwritten.
 
 Standard library only: it runs inside the job, and is shipped as part of herorun-checkin.
 """
@@ -54,7 +55,9 @@ def _file_name(receipt: Mapping[str, Any]) -> str:
 
 
 def create_receipt(target: str, receipt: Mapping[str, Any]) -> bool:
-    """Create the file whole at once; False if it exists. Without hard links, at least create-only."""
+    """Create the file whole at once; False if it exists. Without hard links, at least
+    create-only.
+    """
     text = json.dumps(receipt, sort_keys=True) + "\n"
     # two containers may share a process id
     temporary = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.new"

@@ -31,7 +31,8 @@ NAMING = (
     click.option("--experiment", metavar="PATH", help="The experiment's script, for Ray."),
     click.option("--host", metavar="HOST", help="The login node or the machine, queried over ssh."),
     click.option("--user", metavar="USER", help="The user there."),
-    click.option("--log", metavar="FILE", help="The job's log, if its scheduler does not report it."),
+    click.option("--log", metavar="FILE", help="The job's log, if its scheduler does not report "
+    "it."),
 )  # fmt: skip
 WATCHING = (
     click.option("--resubmit", metavar="CMD", help=(
@@ -81,7 +82,8 @@ def named_job(start: str, job_options: dict[str, str | None]) -> "JobRun":
 
 
 def ordered_job(start: str, job_options: dict[str, str | None], exclusive: bool = True) -> "JobRun":
-    """The job that a person orders about, begun, with its state file; what is not given stands in that file.
+    """The job that a person orders about, begun, with its state file; what is not given stands in
+    that file.
 
     Another machine's monitor would not see the order, and undo it: there the order is refused.
     """

@@ -1,4 +1,6 @@
-"""Which command belongs to which family, and the help that shows them. Names alone: a module is imported when its command is named."""
+"""Which command belongs to which family, and the help that shows them. Names alone: a module is
+imported when its command is named.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

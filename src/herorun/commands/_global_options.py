@@ -11,7 +11,9 @@ _GIVEN = "herorun.volume"  # of this call: {"quiet": ..., "verbose": ...}
 
 
 def with_global_options(command: click.Command) -> click.Command:
-    """The command, its subcommands too. Commands are shared within a process: a second call adds nothing."""
+    """The command, its subcommands too. Commands are shared within a process: a second call adds
+    nothing.
+    """
     if not any(parameter.name == "start_after" for parameter in command.params):
         command.params += [
             click.Option(
@@ -54,7 +56,9 @@ def _volume(context: click.Context, parameter: click.Parameter, value: bool) -> 
 
 
 def set_volume(context: click.Context, **is_set: bool) -> None:
-    """How much this process prints; what is given after the command adds to what stands before it."""
+    """How much this process prints; what is given after the command adds to what stands before
+    it.
+    """
     volume = context.meta.setdefault(_GIVEN, {"quiet": False, "verbose": False})
     volume.update(is_set)
     _set_voice(volume["quiet"], volume["verbose"])
@@ -81,7 +85,9 @@ def _set_voice(quiet: bool, verbose: bool) -> None:
 
 
 def defaults(start: str, command: str) -> dict[str, Any] | None:
-    """What `[tool.herorun]` says of a command that only looks, as click takes it; what is typed goes first."""
+    """What `[tool.herorun]` says of a command that only looks, as click takes it; what is typed
+    goes first.
+    """
     if command not in LOOKING:
         return None
     from pathlib import Path

@@ -11,7 +11,9 @@ from time import monotonic
 
 @contextlib.contextmanager
 def keys() -> Iterator[Callable[[str, float], bool]]:
-    """What it gives waits at most so many seconds for the key, and says whether it came; Ctrl-C stays Ctrl-C."""
+    """What it gives waits at most so many seconds for the key, and says whether it came; Ctrl-C
+    stays Ctrl-C.
+    """
     file = sys.stdin.fileno()
     before = termios.tcgetattr(file)
 

@@ -82,7 +82,8 @@ def _runs(start: str) -> list[str]:
 
 
 def yes(command: Command) -> Command:
-    """Take the answer beforehand, as a script gives it, though nothing is asked: what is risky is refused instead.
+    """Take the answer beforehand, as a script gives it, though nothing is asked: what is risky is
+    refused instead.
 
     `checkpoints prune` has none: there a digest is typed.
     """

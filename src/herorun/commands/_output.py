@@ -20,7 +20,9 @@ def show(outcome: Any, as_json: bool) -> int:
 
 
 class ShownBeforeResult:
-    """What people must read before it is done: at once on standard error, and in the document afterwards."""
+    """What people must read before it is done: at once on standard error, and in the document
+    afterwards.
+    """
 
     def __init__(self, heading: str) -> None:
         self.heading = heading

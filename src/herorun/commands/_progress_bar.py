@@ -1,4 +1,6 @@
-"""A bar on standard error for what lasts longer than a second; rich is imported then, and not before."""
+"""A bar on standard error for what lasts longer than a second; rich is imported then, and not
+before.
+"""
 
 import sys
 import threading
@@ -9,7 +11,9 @@ PATIENCE = 1.0  # seconds
 
 
 class Bar:
-    """Called with what is waited for, as it goes on; what begins within it is not shown. Only the main thread has one."""
+    """Called with what is waited for, as it goes on; what begins within it is not shown. Only the
+    main thread has one.
+    """
 
     def __init__(self, patience: float | None = None, console: Any = None) -> None:
         self._patience, self._console = PATIENCE if patience is None else patience, console
@@ -35,7 +39,9 @@ class Bar:
             self._draw(done, total)
 
     def _draw_later(self) -> None:
-        """What tells nothing in between, such as a push, is drawn once it has lasted long enough."""
+        """What tells nothing in between, such as a push, is drawn once it has lasted long
+        enough.
+        """
         self._timer = threading.Timer(self._patience, self._draw, (0, None, self._began))
         self._timer.daemon = True
         self._timer.start()

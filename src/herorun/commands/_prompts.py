@@ -13,8 +13,8 @@ from herorun.job_kinds import job_kind, kinds, missing_options, must_be_id, reso
 
 
 def stored_request(facts: JobSpec, start: Path) -> JobSpec:
-    """Every option that is missing, the scheduler first, since it says what else is needed; then the command that
-    submits the job again, which may stay empty.
+    """Every option that is missing, the scheduler first, since it says what else is needed; then
+    the command that submits the job again, which may stay empty.
 
     As it was without a terminal, and where the input ends: who calls says then what is missing.
     """

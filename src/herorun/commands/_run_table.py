@@ -37,7 +37,9 @@ GAP = 2  # cells between two columns
 
 @dataclass(frozen=True)
 class Size:
-    """How much room a row may take: cells of the curve and of the bar, and whether units are left out."""
+    """How much room a row may take: cells of the curve and of the bar, and whether units are left
+    out.
+    """
 
     curve: int
     bar: int
@@ -48,8 +50,8 @@ SIZES = (Size(WIDTH, BAR, False), Size(12, 6, True), Size(8, 4, True), Size(4, 4
 
 
 def show_table(run_summaries: Sequence[RunSummary], at: datetime) -> None:
-    """The table and the alerts below it. A pipe gets plain lines: rich takes a tenth of the CPU of a
-    look at a hundred runs.
+    """The table and the alerts below it. A pipe gets plain lines: rich takes a tenth of the CPU of
+    a look at a hundred runs.
     """
     if output.is_piped():
         for line in plain_lines(run_summaries, at, output.piped_width()):
@@ -85,7 +87,9 @@ def cell_count(text: str) -> int:
 
 
 def table_of(run_summaries: Sequence[RunSummary], at: datetime, width: int = 120) -> Any:
-    """A rich table. On a narrow terminal curves and bars shrink first, then the last columns go; no number is cut."""
+    """A rich table. On a narrow terminal curves and bars shrink first, then the last columns go; no
+    number is cut.
+    """
     from rich.table import Table
     from rich.text import Text
 

@@ -22,11 +22,12 @@ def command(
     as_json: bool,
     **job_options: str | None,
 ) -> int:
-    """Acknowledge one open alert, named by its check, its `check[subject]` or its key; without ALERT, all of them.
+    """Acknowledge one open alert, named by its check, its `check[subject]` or its key; without
+    ALERT, all of them.
 
-    Unacknowledged alerts are repeated: a critical one every 4 hours, a warning once a day, until a relaunch or a
-    seal. A new incident is reported again. An `ended-unresolved` alert, whose condition was never seen to be
-    gone, blocks a seal until it is acknowledged here.
+    Unacknowledged alerts are repeated: a critical one every 4 hours, a warning once a day, until a
+    relaunch or a seal. A new incident is reported again. An `ended-unresolved` alert, whose
+    condition was never seen to be gone, blocks a seal until it is acknowledged here.
 
     A job without a contract is named by --job ID: `herorun ack --job ID crashed`.
 

@@ -14,10 +14,12 @@ from herorun.commands._options import RunArgument, yes
 def command(start: str, run: str, reason: str, as_json: bool) -> int:
     """Answer yes to a question of the babysitter.
 
-    The relaunch happens at the next tick, through the launch gate. After a numeric failure, or an error that came
-    again after its fix, nothing is relaunched even if approved: launch again yourself.
+    The relaunch happens at the next tick, through the launch gate. After a numeric failure, or an
+    error that came again after its fix, nothing is relaunched even if approved: launch again
+    yourself.
 
-    If the babysitter asks whether a new version of herorun may act, this answers that question alone.
+    If the babysitter asks whether a new version of herorun may act, this answers that question
+    alone.
 
     \b
     Example:

@@ -49,26 +49,27 @@ def command(
 ) -> int:
     """Tick at the contract's cadence until the run is over; `--once` for a single tick.
 
-    A run is over when it is sealed, has ended well, or is down and acknowledged (`ack`, `deny`, `stop`). Ticks
-    are more frequent after a start, after a relaunch, and while a critical alert is open. A restarted loop keeps
-    the previous schedule.
+    A run is over when it is sealed, has ended well, or is down and acknowledged (`ack`, `deny`,
+    `stop`). Ticks are more frequent after a start, after a relaunch, and while a critical alert is
+    open. A restarted loop keeps the previous schedule.
 
-    Several runs share one process with a thread each, so a slow run does not delay the others. If monitoring of
-    one ends unexpectedly, it restarts after a pause of up to a minute; a run without a tick for two cadences is a
-    critical alert. --all also includes runs that are launched or relaunched later; --shard 2/5 takes the second of five
-    shares of them, by the name of the run. With --once the runs are
-    checked one after another and their records pushed together; one that cannot be read does not stop the others.
-    For several runs, or with --all, --once prints {"schema": 1, "runs": [{"slug", ...}]}, and a run that failed
-    has "error".
+    Several runs share one process with a thread each, so a slow run does not delay the others. If
+    monitoring of one ends unexpectedly, it restarts after a pause of up to a minute; a run without
+    a tick for two cadences is a critical alert. --all also includes runs that are launched or
+    relaunched later; --shard 2/5 takes the second of five shares of them, by the name of the run.
+    With --once the runs are checked one after another and their records pushed together; one that
+    cannot be read does not stop the others. For several runs, or with --all, --once prints
+    {"schema": 1, "runs": [{"slug", ...}]}, and a run that failed has "error".
 
-    For a job without a contract use `--job ID --scheduler KIND` and the options that its scheduler needs. It is
-    monitored until its terminal state or `--until`; its state file is `scratch/<time>_monitoring_state.json`, and
-    with no arguments the newest one is resumed. With `--resubmit`, a failed job that a relaunch can cure is
-    submitted again, once per end.
+    For a job without a contract use `--job ID --scheduler KIND` and the options that its scheduler
+    needs. It is monitored until its terminal state or `--until`; its state file is
+    `scratch/<time>_monitoring_state.json`, and with no arguments the newest one is resumed. With
+    `--resubmit`, a failed job that a relaunch can cure is submitted again, once per end.
 
-    Exit code 0: clear. 1: the run is down, or a critical alert about it fires. 3: the monitor is stale, the
-    only critical alerts are about the monitor, or nothing proves yet that the run trains ("missing_evidence" says what
-    must still arrive, and by when). For several runs the worst counts: 1, then 3, then 2.
+    Exit code 0: clear. 1: the run is down, or a critical alert about it fires. 3: the monitor is
+    stale, the only critical alerts are about the monitor, or nothing proves yet that the run trains
+    ("missing_evidence" says what must still arrive, and by when). For several runs the worst
+    counts: 1, then 3, then 2.
 
     \b
     Example:

@@ -19,10 +19,11 @@ import click
 def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_json: bool) -> int:
     """Show which alerts would have fired at which row of a curve.
 
-    A curve is a CSV file with a column of steps (`step`, `iteration`, `global_step`) and any of loss, grad_norm,
-    lr, step_time_s, tokens_per_s, samples_per_s and timestamp, as trainers and trackers name them; without such a
-    column, each row is a step. Or the JSON lines that a run logs, as the tracker `jsonl` reads them; or a Hugging
-    Face trainer's `trainer_state.json`. Checks that need a clock or a job are skipped.
+    A curve is a CSV file with a column of steps (`step`, `iteration`, `global_step`) and any of
+    loss, grad_norm, lr, step_time_s, tokens_per_s, samples_per_s and timestamp, as trainers and
+    trackers name them; without such a column, each row is a step. Or the JSON lines that a run
+    logs, as the tracker `jsonl` reads them; or a Hugging Face trainer's `trainer_state.json`.
+    Checks that need a clock or a job are skipped.
 
     \b
     Example:

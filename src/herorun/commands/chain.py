@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, out: str | None, as_json: bool) -> int:
-    """Print the script of the contract's [chain]: it waits, runs the stages in order, and sends a message at the
-    end.
+    """Print the script of the contract's [chain]: it waits, runs the stages in order, and sends a
+    message at the end.
 
-    Each stage creates its marker `<folder>/<name>.DONE` only on success. A restarted chain skips stages whose
-    marker exists; two never run at once. This command sends and starts nothing: standard error shows the commands
-    that do, on Slurm also as a job that waits for the run's own.
+    Each stage creates its marker `<folder>/<name>.DONE` only on success. A restarted chain skips
+    stages whose marker exists; two never run at once. This command sends and starts nothing:
+    standard error shows the commands that do, on Slurm also as a job that waits for the run's own.
 
     \b
     Example:

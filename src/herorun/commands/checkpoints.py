@@ -22,9 +22,11 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def list_(start: str, run: str, as_json: bool) -> int:
-    """Every checkpoint of the run's roots, by step: complete or not, permanent or temporary, size, age.
+    """Every checkpoint of the run's roots, by step: complete or not, permanent or temporary, size,
+    age.
 
-    A tainted checkpoint, written after the numbers went wrong, is shown with the alert and the first bad step.
+    A tainted checkpoint, written after the numbers went wrong, is shown with the alert and the
+    first bad step.
 
     Exit code 0: listed. 3: a root could not be read.
 
@@ -73,8 +75,9 @@ def list_(start: str, run: str, as_json: bool) -> int:
 def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool) -> int:
     """What may be deleted, with sizes, and why each of the others is kept. It deletes nothing.
 
-    Kept are the latest N, the final one, launch checkpoints, the recovery source, milestones, permanent ones by
-    the contract, and everything that a record, a seal or a contract of any run names.
+    Kept are the latest N, the final one, launch checkpoints, the recovery source, milestones,
+    permanent ones by the contract, and everything that a record, a seal or a contract of any run
+    names.
 
     Exit code 0: planned. 3: something that may name a checkpoint could not be read.
 
@@ -110,7 +113,8 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
         files = f"{count(victim.files, 'file')}: {output.clean(victim.why)}"
         output.hang(out, "delete  ", f"{message} in {files}")
     output.show_line(
-        f"{len(prune_plan.victims)} to delete, {format_size(prune_plan.bytes)}; {len(prune_plan.kept)} kept"
+        f"{len(prune_plan.victims)} to delete, {format_size(prune_plan.bytes)}; "
+        f"{len(prune_plan.kept)} kept"
     )
     output.show_line(f"digest {prune_plan.digest}")
     if prune_plan.victims:
@@ -140,11 +144,13 @@ def _next_command(run: str, keep: int | None, plan_file: str | None) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def prune(start: str, run: str, file: str, as_json: bool) -> int:
-    """Delete exactly what a printed plan names, after you type its digest; a script passes it on standard input.
+    """Delete exactly what a printed plan names, after you type its digest; a script passes it on
+    standard input.
 
     Each checkpoint is checked again before it is deleted. There is no --yes.
 
-    Exit code 0: all deleted. 1: something was left, or nothing was deleted. 3: something could not be read.
+    Exit code 0: all deleted. 1: something was left, or nothing was deleted. 3: something could not
+    be read.
 
     \b
     Example:
@@ -175,7 +181,8 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
             reason = output.clean(why.removeprefix(f"{path} ").removeprefix("must be kept: "))
             output.show_line(f"kept     {output.clean(path)}: {reason}")
         output.show_line(
-            f"{len(outcome.deleted)} of {len(prune_plan.victims)} deleted, {format_size(outcome.bytes)} freed"
+            f"{len(outcome.deleted)} of {len(prune_plan.victims)} deleted, "
+            f"{format_size(outcome.bytes)} freed"
         )
     for warning in outcome.warnings:
         output.show_note(output.clean(warning))

@@ -31,17 +31,20 @@ def command(
     repeat: bool,
     as_json: bool,
 ) -> int:
-    """Join A and B on the step and show how B differs: mean, median and largest difference, over a window.
+    """Join A and B on the step and show how B differs: mean, median and largest difference, over a
+    window.
 
-    Each is a run, an instance (grug-2) or a CSV file with a `step` column. A gate is METRIC, then mean, median or
-    largest, then <=, >= or within, then a size: absolute, or in percent of A. Gates come from `[compare] gates`
-    of B's committed contract and from --gate. The answer also lists what the window did not test.
+    Each is a run, an instance (grug-2) or a CSV file with a `step` column. A gate is METRIC, then
+    mean, median or largest, then <=, >= or within, then a size: absolute, or in percent of A. Gates
+    come from `[compare] gates` of B's committed contract and from --gate. The answer also lists
+    what the window did not test.
 
     Exit code 0: go, or no gate was set. 1: no-go. 3: not comparable.
 
     \b
     Example:
-      herorun compare grug grug-fp8 --window 41000:43000 --gate 'loss mean <= +0.5%' --gate 'tokens_per_s mean >= +5%'
+      herorun compare grug grug-fp8 --window 41000:43000 --gate 'loss mean <= +0.5%'
+      herorun compare grug grug-fp8 --gate 'tokens_per_s mean >= +5%' --gate 'loss largest <= 1'
       herorun compare grug-1 grug-2
       herorun compare before.csv after.csv --metric grad_norm
     """

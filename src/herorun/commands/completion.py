@@ -8,7 +8,8 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_context
 def command(ctx: click.Context, shell: str, as_json: bool) -> int:
-    """Print the completion script for SHELL. RUN completes to the contracts in runs/, CHECK to the checks.
+    """Print the completion script for SHELL. RUN completes to the contracts in runs/, CHECK to the
+    checks.
 
     \b
     Example:

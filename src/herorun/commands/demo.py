@@ -25,8 +25,8 @@ import click
     "--json", "as_json", is_flag=True, help="Print one JSON document at the end, and nothing else."
 )
 def command(folder: str | None, scheduler: str, address: str, as_json: bool) -> int:
-    """From contract to seal in about a minute, in a scratch folder: a blocked preflight, a launch, a killed trainer,
-    one relaunch, a loss spike, the seal and the record. Needs the extra `demo`.
+    """From contract to seal in about a minute, in a scratch folder: a blocked preflight, a launch,
+    a killed trainer, one relaunch, a loss spike, the seal and the record. Needs the extra `demo`.
 
     \b
     Example:

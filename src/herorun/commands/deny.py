@@ -16,7 +16,8 @@ def command(start: str, run: str, reason: str, as_json: bool) -> int:
 
     The question and the crash are not repeated. A person may still relaunch later.
 
-    If the babysitter asks whether a new version of herorun may act, this answers that question alone: it then only observes.
+    If the babysitter asks whether a new version of herorun may act, this answers that question
+    alone: it then only observes.
 
     \b
     Example:

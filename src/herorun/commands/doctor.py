@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 def command(start: str, run: str | None, send_test: bool, as_json: bool) -> int:
     """Test git, tokens and keys, back ends, log patterns, disks and the clock.
 
-    It only reads; with --send-test it also sends one message to each channel that [notify] names. Without RUN it
-    tests everything that the contracts in runs/ name.
+    It only reads; with --send-test it also sends one message to each channel that [notify] names.
+    Without RUN it tests everything that the contracts in runs/ name.
 
-    Exit code 0: no problem found on this machine. 1: something is broken. 3: something could not be checked.
+    Exit code 0: no problem found on this machine. 1: something is broken. 3: something could not be
+    checked.
 
     \b
     Example:

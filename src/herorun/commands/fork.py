@@ -39,12 +39,13 @@ def command(
     no_babysit: bool,
     as_json: bool,
 ) -> int:
-    """Create NEW from a checkpoint of RUN, when the old lineage is unsafe, or code or config mean a different
-    training.
+    """Create NEW from a checkpoint of RUN, when the old lineage is unsafe, or code or config mean a
+    different training.
 
-    The first call writes runs/NEW.toml from RUN's admitted contract, for you to read, change, commit and push.
-    The second call creates NEW's logbook and issue, and links both runs: the reason, both identities, the
-    checkpoint, the roots and the commits. RUN is not changed or stopped.
+    The first call writes runs/NEW.toml from RUN's admitted contract, for you to read, change,
+    commit and push. The second call creates NEW's logbook and issue, and links both runs: the
+    reason, both identities, the checkpoint, the roots and the commits. RUN is not changed or
+    stopped.
 
     \b
     Example:

@@ -10,13 +10,14 @@ from herorun.commands._options import RunArgument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, as_json: bool) -> int:
-    """Assign each moment of a run to one state, from its journal and its metrics; the states add up to the wall
-    time.
+    """Assign each moment of a run to one state, from its journal and its metrics; the states add up
+    to the wall time.
 
-    States: queued, init, restore, catch-up, productive, eval, checkpoint, stalled, down and unknown. Unrecorded
-    time is unknown, so the effective training time is a range. It also shows lost steps, interruptions by class,
-    accelerator-hours, money if `[budget] rate` is given, and the reaction times of the babysitter and of people.
-    It queries no scheduler or store, and writes nothing.
+    States: queued, init, restore, catch-up, productive, eval, checkpoint, stalled, down and
+    unknown. Unrecorded time is unknown, so the effective training time is a range. It also shows
+    lost steps, interruptions by class, accelerator-hours, money if `[budget] rate` is given, and
+    the reaction times of the babysitter and of people. It queries no scheduler or store, and writes
+    nothing.
 
     \b
     Example:

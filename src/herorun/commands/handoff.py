@@ -35,8 +35,8 @@ def command(
     as_json: bool,
     **job_options: str | None,
 ) -> int:
-    """Change the owner of a run, and record what the next one needs: job, cluster, newest signal, tracker links, and
-    how to submit it again.
+    """Change the owner of a run, and record what the next one needs: job, cluster, newest signal,
+    tracker links, and how to submit it again.
 
     A babysitter that no longer owns the run ends, and takes no further action.
 

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, as_json: bool) -> int:
-    """Without a contract: write one from the template and stop. With one: create the record and the issue.
+    """Without a contract: write one from the template and stop. With one: create the record and the
+    issue.
 
-    RUN is a slug, which names runs/<slug>.toml, or a path. A [config] command is run twice, and the keys that
-    differ are named. Defaults for a new contract can be set in pyproject.toml, under [tool.herorun.init]: dri,
-    output_root, scheduler, tracker, entity, project, issue, repo.
+    RUN is a slug, which names runs/<slug>.toml, or a path. A [config] command is run twice, and the
+    keys that differ are named. Defaults for a new contract can be set in pyproject.toml, under
+    [tool.herorun.init]: dri, output_root, scheduler, tracker, entity, project, issue, repo.
 
     \b
     Example:

@@ -20,8 +20,8 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON doc
 def command() -> None:
     """Jobs that this session has submitted: `.claude/agents/<session>/active_jobs.json`.
 
-    The session is CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID, or this terminal. Launches and relaunches add
-    themselves if there is a session.
+    The session is CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID, or this terminal. Launches and
+    relaunches add themselves if there is a session.
 
     \b
     Example:
@@ -99,7 +99,8 @@ def add(
 ) -> int:
     """Register a job, and make sure that one `jobs watch` of this session runs.
 
-    TYPE is nel, slurm or launcher, or another scheduler whose jobs can be found by id: iris, kubernetes, ray, local, ssh.
+    TYPE is nel, slurm or launcher, or another scheduler whose jobs can be found by id: iris,
+    kubernetes, ray, local, ssh.
 
     \b
     Example:
@@ -163,7 +164,8 @@ def add(
 def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> int:
     """Print state changes only, until the registry is empty; one such watch per session.
 
-    Ended jobs are removed with their results, failures with their root cause. Exit code 1: a job failed.
+    Ended jobs are removed with their results, failures with their root cause. Exit code 1: a job
+    failed.
 
     \b
     Example:
@@ -234,7 +236,8 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
 @_JSON
 @click.pass_obj
 def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
-    """Find jobs whose id you do not know: in the registry, nel's runs of the last day, Slurm's queue, the newest experiments.
+    """Find jobs whose id you do not know: in the registry, nel's runs of the last day, Slurm's
+    queue, the newest experiments.
 
     Exit code 3: none of these places could be read.
 
@@ -266,10 +269,8 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
         output.show_json(JobsFind(places=matches))
         return _find_code(places)
     for place in places:
-        output.show_line(
-            f"{output.clean(place.name)}: "
-            f"{(place.why and 'could not be read: ' + output.clean(place.why)) or count(len(place.jobs), 'job')}"
-        )
+        unread = f"could not be read: {output.clean(place.why)}" if place.why else ""
+        output.show_line(f"{output.clean(place.name)}: {unread or count(len(place.jobs), 'job')}")
         for job, description in place.jobs:
             output.show_line(f"  {output.clean(f'{job}: {description}')}")
     if any(place.jobs for place in places):

@@ -31,12 +31,14 @@ if TYPE_CHECKING:
 def command(
     start: str, run: str, plan: str | None, adopt: str | None, no_babysit: bool, as_json: bool
 ) -> int:
-    """Run the launch checks again, record the intent, post it in the issue, submit once, and start the babysitter.
+    """Run the launch checks again, record the intent, post it in the issue, submit once, and start
+    the babysitter.
 
     An interrupted launch is continued: the same instance, submitted at most once.
 
-    With --adopt a job that was submitted elsewhere becomes the run's next instance, by the id that the contract's
-    scheduler gave it. It must be live and yours; what cannot be verified is stated and recorded.
+    With --adopt a job that was submitted elsewhere becomes the run's next instance, by the id that
+    the contract's scheduler gave it. It must be live and yours; what cannot be verified is stated
+    and recorded.
 
     \b
     Example:

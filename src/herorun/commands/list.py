@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, as_json: bool) -> int:
-    """One line per run: its state and step at the newest recorded tick (the babysitter's check of the run), and the age of
-    that tick.
+    """One line per run: its state and step at the newest recorded tick (the babysitter's check of
+    the run), and the age of that tick.
 
-    It queries no scheduler, tracker or remote: `herorun status` and `herorun watch` do. A run whose record another
-    clone began has no record here before another command has fetched it.
+    It queries no scheduler, tracker or remote: `herorun status` and `herorun watch` do. A run whose
+    record another clone began has no record here before another command has fetched it.
 
     Exit code 3: a record cannot be read.
 

@@ -21,9 +21,10 @@ def command(
 ) -> int:
     """Print a run's job log as its scheduler has it: local, Slurm, Ray, Iris, nel or ssh.
 
-    Secrets are masked and control characters replaced. With --follow a rotated or replaced log is read from its
-    start, a lost connection is retried, and Ctrl-C ends it (exit code 130). With --json the newest 10,000 lines
-    are one document, and with --follow each part is one, on its own line.
+    Secrets are masked and control characters replaced. With --follow a rotated or replaced log is
+    read from its start, a lost connection is retried, and Ctrl-C ends it (exit code 130). With
+    --json the newest 10,000 lines are one document, and with --follow each part is one, on its own
+    line.
 
     \b
     Example:

@@ -10,17 +10,18 @@ TOKEN = "HERORUN_MCP_TOKEN"
 @click.option(
     "--listen",
     metavar="HOST:PORT",
-    help="Serve streamable HTTP at /mcp on this loopback address, instead of standard input and output.",
+    help="Serve streamable HTTP at /mcp on this loopback address, instead of standard input and "
+    "output.",
 )
 @click.pass_obj
 def command(start: str, read_only: bool, listen: str | None) -> int:
     """Serve this repository's runs to an agent over the Model Context Protocol.
 
-    Each tool is one command and answers with its --json document. An order takes two calls: preview_order shows
-    what it would do and gives a digest, confirm_order with that digest gives it, once, if the run has not
-    changed. Approvals, waivers, trust and prune are not offered, because only a person may decide them. Text from
-    jobs, logs and trackers is marked as untrusted data. With --listen each request needs the token of
-    HERORUN_MCP_TOKEN. It needs the extra `mcp`.
+    Each tool is one command and answers with its --json document. An order takes two calls:
+    preview_order shows what it would do and gives a digest, confirm_order with that digest gives
+    it, once, if the run has not changed. Approvals, waivers, trust and prune are not offered,
+    because only a person may decide them. Text from jobs, logs and trackers is marked as untrusted
+    data. With --listen each request needs the token of HERORUN_MCP_TOKEN. It needs the extra `mcp`.
 
     Exit code 3: the extra is missing, or nothing can listen there.
 

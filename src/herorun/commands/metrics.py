@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 )
 @click.pass_obj
 def command(start: str, runs: tuple[str, ...], listen: str | None, textfile: str | None) -> int:
-    """Print the metrics of every run of this repository, or of the named ones, in Prometheus's text format.
+    """Print the metrics of every run of this repository, or of the named ones, in Prometheus's text
+    format.
 
-    They come from the records and from files of this machine's babysitters: no scrape queries a scheduler,
-    tracker, store or remote. A run whose last tick is older than two cadences has the state unknown. --listen has
-    no password and no TLS: keep it on loopback, or behind a proxy. Alert rules and a dashboard are in
-    templates/prometheus. It needs the extra `metrics`.
+    They come from the records and from files of this machine's babysitters: no scrape queries a
+    scheduler, tracker, store or remote. A run whose last tick is older than two cadences has the
+    state unknown. --listen has no password and no TLS: keep it on loopback, or behind a proxy.
+    Alert rules and a dashboard are in templates/prometheus. It needs the extra `metrics`.
 
     Exit code 3: a run could not be read, or the extra is missing.
 

@@ -30,14 +30,16 @@ def command(
     to_issue: bool,
     as_json: bool,
 ) -> int:
-    """Add an entry to the logbook: TEXT, or its four parts by option, or both. Caveats go into the seal.
+    """Add an entry to the logbook: TEXT, or its four parts by option, or both. Caveats go into the
+    seal.
 
-    Exit code 3: the entry is written in this clone but not yet on the remote; the message says how to push it.
+    Exit code 3: the entry is written in this clone but not yet on the remote; the message says how
+    to push it.
 
     \b
     Example:
       herorun note grug "switch 7 was replaced, loss unchanged"
-      herorun note grug --status "flat since 41k" --evidence "eval 2.31" --decision "continue" --next "look at 45k"
+      herorun note grug --status "flat" --evidence "eval 2.31" --decision "continue" --next "at 45k"
       herorun note grug "the mixture changed" --caveat "mixture changed at 41k"
     """
     from pathlib import Path

@@ -15,12 +15,13 @@ from herorun.commands._options import RunArgument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, notify: bool, as_json: bool) -> int:
-    """Inspect the job and its machine over one short connection: job, markers, progress, results, copies, GPUs,
-    memory and disks.
+    """Inspect the job and its machine over one short connection: job, markers, progress, results,
+    copies, GPUs, memory and disks.
 
-    It prints one line even if nothing changed, then what applies: no answer, the command that resumes a missing
-    job, result files, the command that resumes a transfer, and when to remove this patrol. The contract's
-    [patrol] and [chain] say what it inspects. `herorun box timer` prints a schedule for it.
+    It prints one line even if nothing changed, then what applies: no answer, the command that
+    resumes a missing job, result files, the command that resumes a transfer, and when to remove
+    this patrol. The contract's [patrol] and [chain] say what it inspects. `herorun box timer`
+    prints a schedule for it.
 
     Exit code 0: nothing to do. 1: something to do. 3: no answer; the run is unknown, not down.
 

@@ -15,9 +15,11 @@ from herorun.commands._options import RunArgument, yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, until: str, reason: str, as_json: bool) -> int:
-    """Suspend automatic relaunches and stops until TIME. Monitoring, notifications and questions continue.
+    """Suspend automatic relaunches and stops until TIME. Monitoring, notifications and questions
+    continue.
 
-    The pause ends by itself; `herorun resume` ends it sooner. A new pause replaces the previous one.
+    The pause ends by itself; `herorun resume` ends it sooner. A new pause replaces the previous
+    one.
 
     \b
     Example:

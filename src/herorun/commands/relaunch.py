@@ -40,11 +40,12 @@ def command(
 ) -> int:
     """Start the next instance under the admitted contract: same run id, tracker id and output root.
 
-    It uses the admitted commit, never the checkout; for other code or another checkpoint use `launch`.
+    It uses the admitted commit, never the checkout; for other code or another checkpoint use
+    `launch`.
 
-    A job without a contract is named by --job ID and submitted again with its own command, once per end: for
-    example after a fix, or with --stop-first because it hangs. Its other options come from its state file, or are
-    given as for `herorun babysit`. Monitoring continues with the new job.
+    A job without a contract is named by --job ID and submitted again with its own command, once per
+    end: for example after a fix, or with --stop-first because it hangs. Its other options come from
+    its state file, or are given as for `herorun babysit`. Monitoring continues with the new job.
 
     \b
     Example:

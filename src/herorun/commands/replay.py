@@ -17,13 +17,14 @@ from herorun.commands._options import RunArgument
 def command(start: str, run: str, since: str | None, as_json: bool) -> int:
     """Evaluate recorded ticks again with today's rules, and compare with the recorded decisions.
 
-    The rules are this version's checks with the contract's present thresholds, policy and waivers. With the
-    original rules the decisions are identical, byte for byte; otherwise it prints the differences, tick by tick.
-    The evidence is on the machine that saw it: a tick whose evidence is missing, cut off or changed is unknown.
-    Metric rows are not read again: the detectors' results are part of the evidence. Nothing is written.
+    The rules are this version's checks with the contract's present thresholds, policy and waivers.
+    With the original rules the decisions are identical, byte for byte; otherwise it prints the
+    differences, tick by tick. The evidence is on the machine that saw it: a tick whose evidence is
+    missing, cut off or changed is unknown. Metric rows are not read again: the detectors' results
+    are part of the evidence. Nothing is written.
 
-    Exit code 0: identical. 1: something differs. 3: nothing differs, but some ticks could not be evaluated, or
-    there are none.
+    Exit code 0: identical. 1: something differs. 3: nothing differs, but some ticks could not be
+    evaluated, or there are none.
 
     \b
     Example:

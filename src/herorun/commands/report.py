@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 def command(
     start: str, run: str | None, out: str | None, every: bool, opened_too: bool, as_json: bool
 ) -> int:
-    """Write one HTML page without network access: the verdict, progress with an estimate of the end, curves with
-    events, instances and their differences, goodput, and the logbook.
+    """Write one HTML page without network access: the verdict, progress with an estimate of the
+    end, curves with events, instances and their differences, goodput, and the logbook.
 
-    The curves keep every extreme. The estimate is a range, and is missing while the run is not productive. Exit
-    code 3: the page is written, but rows could not be read.
+    The curves keep every extreme. The estimate is a range, and is missing while the run is not
+    productive. Exit code 3: the page is written, but rows could not be read.
 
-    --all writes a folder for any static host: index.html with every run, worst first, and a page for each.
+    --all writes a folder for any static host: index.html with every run, worst first, and a page
+    for each.
 
     \b
     Example:
@@ -88,7 +89,8 @@ def _write_all(
 
     if run is not None or as_json or not out:
         raise WrongUse(
-            "--all needs --out FOLDER, and takes neither RUN nor --json: `herorun report --all --out "
+            "--all needs --out FOLDER, and takes neither RUN nor --json: `herorun report --all "
+            "--out "
             "FOLDER`; `herorun status --all --json` prints every run."
         )
     index, code = write_fleet(start, start / out)

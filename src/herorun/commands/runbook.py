@@ -15,10 +15,11 @@ from herorun.commands._options import RunArgument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, out: str | None, as_json: bool) -> int:
-    """Write one Markdown page: the first command, where the run is, its markers, the commands that resume the job,
-    its chain and its transfers, and what to do for each patrol result.
+    """Write one Markdown page: the first command, where the run is, its markers, the commands that
+    resume the job, its chain and its transfers, and what to do for each patrol result.
 
-    It uses the contract and the record alone, so it can be written while the machine does not answer.
+    It uses the contract and the record alone, so it can be written while the machine does not
+    answer.
 
     \b
     Example:

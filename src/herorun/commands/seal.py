@@ -37,8 +37,8 @@ def command(
 ) -> int:
     """Verify that the run is done, and tag it. Sealing twice gives one seal.
 
-    A NAME like step-100000 means the checkpoint of that step. A seal that ends the run stops its babysitter and
-    releases its lease. docs/checks.md says which checks hold for which kind.
+    A NAME like step-100000 means the checkpoint of that step. A seal that ends the run stops its
+    babysitter and releases its lease. docs/checks.md says which checks hold for which kind.
 
     Exit code 0: sealed. 1: blocked. 3: something could not be read.
 

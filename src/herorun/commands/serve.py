@@ -16,15 +16,16 @@ EXAMPLE = "127.0.0.1:9479"
 )
 @click.pass_obj
 def command(start: str, listen: str) -> int:
-    """Serve a web page of every run of this repository, worst first, until Ctrl-C. Each run has a page of its own, as
-    `herorun report` writes it.
+    """Serve a web page of every run of this repository, worst first, until Ctrl-C. Each run has a
+    page of its own, as `herorun report` writes it.
 
-    The pages refresh themselves, show when the server no longer answers, and change nothing. The first page shows the
-    last tick of this machine's babysitters and queries the schedulers; a run's page also queries its tracker
-    and its store, at most once a minute, or every 10 seconds by its link *look again now*.
+    The pages refresh themselves, show when the server no longer answers, and change nothing. The
+    first page shows the last tick of this machine's babysitters and queries the schedulers; a run's
+    page also queries its tracker and its store, at most once a minute, or every 10 seconds by its
+    link *look again now*.
 
-    Beyond loopback a token of 32 characters is needed, in HERORUN_SERVE_TOKEN; a browser asks for it as the password.
-    There is no TLS: put a proxy with TLS in front, or use ssh -L.
+    Beyond loopback a token of 32 characters is needed, in HERORUN_SERVE_TOKEN; a browser asks for
+    it as the password. There is no TLS: put a proxy with TLS in front, or use ssh -L.
 
     \b
     Example:

@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 def command(
     start: str, /, run: str | None, every: bool, as_json: bool, **job_options: str | None
 ) -> int:
-    """Read the job, its metrics and its record, and show them. It records nothing and notifies no one.
+    """Read the job, its metrics and its record, and show them. It records nothing and notifies no
+    one.
 
-    Without RUN it shows every run in full, and with --all in a table, worst first. A run that cannot be read has
-    "error", and does not stop the others. `herorun watch` follows runs without queries.
+    Without RUN it shows every run in full, and with --all in a table, worst first. A run that
+    cannot be read has "error", and does not stop the others. `herorun watch` follows runs without
+    queries.
 
-    Exit code 1: a run is down, or a critical alert about it fires. 3: something could not be read, nothing proves
-    yet that the run trains ("missing_evidence" says what is missing), the only critical alerts are about the monitor, or
-    the babysitter of this machine is dead ("monitor" is then "stale"). For several runs the worst counts.
+    Exit code 1: a run is down, or a critical alert about it fires. 3: something could not be read,
+    nothing proves yet that the run trains ("missing_evidence" says what is missing), the only
+    critical alerts are about the monitor, or the babysitter of this machine is dead ("monitor" is
+    then "stale"). For several runs the worst counts.
 
     A job without a contract that is monitored from this machine is named by --job ID.
 

@@ -19,10 +19,11 @@ def command(
 ) -> int:
     """Record the order, stop the job through its scheduler, and confirm its end.
 
-    The babysitter does not relaunch it. A job that has already ended is not touched, and not relaunched either.
+    The babysitter does not relaunch it. A job that has already ended is not touched, and not
+    relaunched either.
 
-    A job without a contract is named by --job ID; its other options come from the state file of its watch, or are
-    given as for `herorun babysit`.
+    A job without a contract is named by --job ID; its other options come from the state file of its
+    watch, or are given as for `herorun babysit`.
 
     \b
     Example:

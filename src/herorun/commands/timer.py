@@ -27,8 +27,9 @@ from herorun.commands._options import RunArgument
 def command(start: str, run: str, host: str, every: str, what: str | None, as_json: bool) -> int:
     """Print a systemd service with its timer, a line for cron, or a scheduled workflow.
 
-    A timer of this machine has its ssh keys and outlives the session; you install it yourself. Never give the
-    keys to a cloud runner: for it there is only the watchdog, which reads the published record.
+    A timer of this machine has its ssh keys and outlives the session; you install it yourself.
+    Never give the keys to a cloud runner: for it there is only the watchdog, which reads the
+    published record.
 
     \b
     Example:

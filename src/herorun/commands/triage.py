@@ -37,14 +37,14 @@ def command(
 ) -> int:
     """Find the root cause of a failure in the newest attempt of each log; `-` reads standard input.
 
-    If FILE is the name of a run of this repository and not a file, it explains why the newest instance ended,
-    from its scheduler, log, store and disks. The same holds for a log of such an instance, in the run's folder or
-    anywhere else if it contains the line of its check-in.
+    If FILE is the name of a run of this repository and not a file, it explains why the newest
+    instance ended, from its scheduler, log, store and disks. The same holds for a log of such an
+    instance, in the run's folder or anywhere else if it contains the line of its check-in.
 
     A log that takes more than a minute is cut to its start and end, and the answer says so.
 
-    Exit code 0: the log was read and nothing in it failed. 1: a failure was found. 3: the cause is unknown, because
-    the log does not say why the job failed, or could not be read as a log.
+    Exit code 0: the log was read and nothing in it failed. 1: a failure was found. 3: the cause is
+    unknown, because the log does not say why the job failed, or could not be read as a log.
 
     \b
     Example:
@@ -63,7 +63,10 @@ def command(
     for failure in () if as_json else verdicts:
         where = f" at {failure.frame}" if failure.frame else ""
         line = f", line {failure.line}" if failure.line else ""
-        message = f"{failure.file}: {failure.class_}{where}{line}: {failure.excerpt or _without_line(failure)}"
+        message = (
+            f"{failure.file}: {failure.class_}{where}{line}: "
+            f"{failure.excerpt or _without_line(failure)}"
+        )
         output.show_line(output.clean(message))
         if failure.advice:
             output.hang(output.console(), "    ", output.clean(failure.advice))
@@ -121,7 +124,8 @@ def judge_file(
 ) -> "TriageVerdict":
     """The judgement on one log, read in blocks. Raises WrongUse where it cannot be read.
 
-    A log whose every line has to be told apart takes seconds for each MiB: when the time is over only its end is read.
+    A log whose every line has to be told apart takes seconds for each MiB: when the time is over
+    only its end is read.
     """
     from herorun.core.triage.lines import is_text
     from herorun.core.triage.scan import Scan, finish, scan, skip

@@ -20,18 +20,21 @@ from herorun.commands._options import RunArgument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int:
-    """Show what a contract makes this machine run, or send credentials to, and trust it if you answer yes.
+    """Show what a contract makes this machine run, or send credentials to, and trust it if you
+    answer yes.
 
-    A program, an ssh or Slurm configuration, a server that gets a token, a [config] command: herorun uses none of
-    them before you trust the repository with it, once for each repository and set of values. A contract with
-    default values needs no trust.
+    A program, an ssh or Slurm configuration, a server that gets a token, a [config] command:
+    herorun uses none of them before you trust the repository with it, once for each repository and
+    set of values. A contract with default values needs no trust.
 
-    The answer is stored in your own folder, `$XDG_STATE_HOME/herorun/trust.json`, never in a repository. In CI,
-    `HERORUN_TRUST=all` trusts every repository.
+    The answer is stored in your own folder, `$XDG_STATE_HOME/herorun/trust.json`, never in a
+    repository. In CI, `HERORUN_TRUST=all` trusts every repository.
 
-    A recorded launch that no published commit proves is shown as well: yes accepts it, --reject excludes it.
+    A recorded launch that no published commit proves is shown as well: yes accepts it, --reject
+    excludes it.
 
-    Exit code 0: trusted, or there is nothing to trust. 3: the answer was no, or there is no terminal to ask on.
+    Exit code 0: trusted, or there is nothing to trust. 3: the answer was no, or there is no
+    terminal to ask on.
 
     \b
     Example:

@@ -19,13 +19,14 @@ EXIT_CODES = {"clear": 0, "blocked": 1, "unknown": 3}
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, offline: bool, as_json: bool) -> int:
-    """RUN: walk its record's whole history, and report anything that was changed, removed or inserted. Every record
-    commit that a seal, a receipt or our own issue comment names must be part of it. The newest seal of a sealed
-    run is verified too, as its TAG would be.
+    """RUN: walk its record's whole history, and report anything that was changed, removed or
+    inserted. Every record commit that a seal, a receipt or our own issue comment names must be part
+    of it. The newest seal of a sealed run is verified too, as its TAG would be.
 
-    TAG: compare the seal with this clone, its remote and the checkpoint's store: the tag's text and signature,
-    its commit, the record with its statement, the tag on the remote, and the content of every file of the
-    checkpoint. A file of which only the size is known is not proven. Nothing is changed.
+    TAG: compare the seal with this clone, its remote and the checkpoint's store: the tag's text and
+    signature, its commit, the record with its statement, the tag on the remote, and the content of
+    every file of the checkpoint. A file of which only the size is known is not proven. Nothing is
+    changed.
 
     Exit code 0: nothing wrong. 1: a fault. 3: something could not be read.
 
@@ -86,7 +87,8 @@ def _show_record(verification: "Verified", run: str) -> None:
         slug = Path(run).stem if run.endswith(".toml") else run
         output.show_line(
             "next: do not launch or seal before each fault is explained: "
-            f"`git log -p refs/herorun/record/{slug}` shows each commit, and only your git server's "
+            f"`git log -p refs/herorun/record/{slug}` shows each commit, and only your git "
+            "server's "
             "log who pushed it"
         )
 

@@ -38,14 +38,15 @@ def command(
 ) -> int:
     """Poll until a condition holds; without an option, until the run ends.
 
-    Each query is its own connection, so a lost link costs one query. The wait ends when the condition holds, when
-    it can no longer hold, when nothing has moved for an hour, and at the latest after --max queries. One wait per
-    run: a new one replaces the previous one.
+    Each query is its own connection, so a lost link costs one query. The wait ends when the
+    condition holds, when it can no longer hold, when nothing has moved for an hour, and at the
+    latest after --max queries. One wait per run: a new one replaces the previous one.
 
-    A job without a contract is named by --job ID --scheduler KIND, as for `herorun babysit`; its marker must be
-    on this machine.
+    A job without a contract is named by --job ID --scheduler KIND, as for `herorun babysit`; its
+    marker must be on this machine.
 
-    Exit code 0: it holds. 1: it does not, and a person must look. 3: the last query could not be answered.
+    Exit code 0: it holds. 1: it does not, and a person must look. 3: the last query could not be
+    answered.
 
     \b
     Example:

@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, once.")
 @click.pass_obj
 def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_json: bool) -> int:
-    """State, progress, loss, speed compared with the usual one, newest checkpoint, alerts and next tick, worst run
-    first.
+    """State, progress, loss, speed compared with the usual one, newest checkpoint, alerts and next
+    tick, worst run first.
 
-    It shows what the babysitter of this machine read at its last tick, which is its last check of the run; the table has
-    the age of that tick. It queries only the scheduler; `herorun status` reads everything. Without RUN it follows every run. q or Ctrl-C ends it (exit
-    code 130). In a pipe or a dumb terminal it prints once, with exit code 1 for a run that is down or has a
-    critical alert, and 3 for a run that cannot be read, is not monitored, or has not been seen to train yet.
+    It shows what the babysitter of this machine read at its last tick, which is its last check of
+    the run; the table has the age of that tick. It queries only the scheduler; `herorun status`
+    reads everything. Without RUN it follows every run. q or Ctrl-C ends it (exit code 130). In a
+    pipe or a dumb terminal it prints once, with exit code 1 for a run that is down or has a
+    critical alert, and 3 for a run that cannot be read, is not monitored, or has not been seen to
+    train yet.
 
     \b
     Example:

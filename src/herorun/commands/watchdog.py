@@ -16,11 +16,12 @@ from herorun.commands._options import only_run, runs_hint
 def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_json: bool) -> int:
     """Read the published record, and report `monitor stale` after two missed cadences.
 
-    It needs a clone and no access to the job, so it can run on any other machine: templates/watchdog.yml is a
-    schedule for GitHub Actions. It does not check the run itself. For a run that is sealed, has ended well, or
-    was never launched it reports nothing.
+    It needs a clone and no access to the job, so it can run on any other machine:
+    templates/watchdog.yml is a schedule for GitHub Actions. It does not check the run itself. For a
+    run that is sealed, has ended well, or was never launched it reports nothing.
 
-    Exit code 0: monitored, or nothing to monitor. 1: a monitor is stale. 3: a record could not be read.
+    Exit code 0: monitored, or nothing to monitor. 1: a monitor is stale. 3: a record could not be
+    read.
 
     \b
     Example:

@@ -21,11 +21,12 @@ WOULD = {"retired": "would be asked to end", "forgotten": "its entry would be re
 @click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(dry_run: bool, as_json: bool) -> int:
-    """List the waits of this machine (`herorun box wait`) by process number and start, and this user's babysitters,
-    job watches, ssh, scp and rsync by their command lines.
+    """List the waits of this machine (`herorun box wait`) by process number and start, and this
+    user's babysitters, job watches, ssh, scp and rsync by their command lines.
 
-    A wait is stale when a newer one waits for its run, when it is past its own limit, and when its run is sealed:
-    it is asked to end. All others are left alone. Timers are not listed: systemd and cron list their own.
+    A wait is stale when a newer one waits for its run, when it is past its own limit, and when its
+    run is sealed: it is asked to end. All others are left alone. Timers are not listed: systemd and
+    cron list their own.
 
     \b
     Example:

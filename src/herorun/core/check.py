@@ -147,8 +147,8 @@ class Check:
 
     @cached_property
     def doc(self) -> str:
-        """The page on top of its file; a check that is made on the fly brings its own. Each paragraph
-        is one line.
+        """The page on top of its file; a check that is made on the fly brings its own. Each
+        paragraph is one line.
         """
         own = getdoc(self.ask) or ""
         return unwrap(own if "\nWhy: " in own else getdoc(getmodule(self.ask)) or "")

@@ -1,8 +1,8 @@
 """The JSON documents of `--json` as types: one document per command.
 
-`schemas.DOCUMENTS["preflight"].model_validate_json(text)` returns a typed document; keys that a later herorun adds are
-accepted. docs/json.md is printed from here, and tests compare it with what the commands print. A command that fails
-prints a `FailureDocument` instead.
+`schemas.DOCUMENTS["preflight"].model_validate_json(text)` returns a typed document; keys that a
+later herorun adds are accepted. docs/json.md is printed from here, and tests compare it with what
+the commands print. A command that fails prints a `FailureDocument` instead.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -107,7 +107,9 @@ class JobsList(Document):
     file: str
     """The registry."""
     jobs: Sequence[Mapping[str, Any]]
-    """The entries of the registry: `type`, `id`, `host`, `last_status`, and fields that other programs wrote."""
+    """The entries of the registry: `type`, `id`, `host`, `last_status`, and fields that other
+    programs wrote.
+    """
     fault: str
     """Why the registry could not be read completely; empty if it was."""
 

@@ -184,7 +184,9 @@ class Curve(Shape):
 class BacktestDocument(Document):
     files: Sequence[Curve]
     totals: Mapping[str, Any]
-    """`files`, `rows` and `alerts` by severity; with `--labels` also what was found, missed and false."""
+    """`files`, `rows` and `alerts` by severity; with `--labels` also what was found, missed and
+    false.
+    """
 
 
 class CompareDocument(Document):

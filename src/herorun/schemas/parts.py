@@ -28,7 +28,7 @@ _NONE = object()  # the source has no attribute of the name
 
 
 class Shape(BaseModel):
-    # Each command imports all shapes and uses a few: `defer_build` builds one when it is first used.
+    # Each command imports all shapes and uses a few: `defer_build` builds one when it is used.
     # A value of core is read by the names of its fields, so that nobody writes these names twice.
     model_config = ConfigDict(
         frozen=True, defer_build=True, from_attributes=True, populate_by_name=True
@@ -116,7 +116,9 @@ class FindingEntry(Shape):
     outcome: Literal["pass", "fail", "unknown", "n/a"]
     response: Literal["info", "warn", "block", "refuse", "relaunch", "escalate", "stop"]
     subject: str
-    """The file, metric, instance or value that it is about; empty if the check has only one subject."""
+    """The file, metric, instance or value that it is about; empty if the check has only one
+    subject.
+    """
     message: str
     details: Sequence[str]
     waiver: WaiverEntry | None
@@ -133,7 +135,9 @@ class AlertEntry(Shape):
     severity: Literal["info", "warn", "critical"]
     subject: str
     state: AlertState
-    """`ended-unresolved`: its instance ended, or no check judged it for three cadences, and nothing showed that the condition is gone; `herorun ack` acknowledges it."""
+    """`ended-unresolved`: its instance ended, or no check judged it for three cadences, and nothing
+    showed that the condition is gone; `herorun ack` acknowledges it.
+    """
     since: str
     message: str
     fix: str

@@ -139,7 +139,9 @@ class Note(Document):
     """The commit of the record that contains the note."""
     pushed: bool
     queued: bool
-    """True if only this clone has the note: the command exits with 3, and `warning` says what delivers it."""
+    """True if only this clone has the note: the command exits with 3, and `warning` says what
+    delivers it.
+    """
     warning: str
 
 
@@ -150,7 +152,9 @@ class OrderDocument(Document):
     warnings: Sequence[str]
     record: str | None
     facts: Sequence[str] = ()
-    """For a rollback or a fork: what it discards, rules out and keeps, line by line. Other commands omit it."""
+    """For a rollback or a fork: what it discards, rules out and keeps, line by line. Other commands
+    omit it.
+    """
 
 
 class Trust(Document):
@@ -158,7 +162,9 @@ class Trust(Document):
     repository: str
     """The clone whose contracts are trusted with these items."""
     items: Sequence[str]
-    """Programs that this machine would run, and addresses that it would send credentials to, which are not trusted yet."""
+    """Programs that this machine would run, and addresses that it would send credentials to, which
+    are not trusted yet.
+    """
     unproven: Sequence[str]
     """Launches and seals in the record that nothing proves."""
     result: Literal["nothing", "trusted", "rejected"]

@@ -18,9 +18,13 @@ class TickEntry(Shape):
     """What one tick saw and did."""
 
     run: RunState
-    """`starting`: no evidence yet that the run trains; `healthy`: evidence of the current instance, read now, shows that it does."""
+    """`starting`: no evidence yet that the run trains; `healthy`: evidence of the current instance,
+    read now, shows that it does.
+    """
     monitor: Literal["fresh", "partial", "stale"]
-    """Whether the monitoring itself is reliable: `fresh`: all evidence was read; `partial`: some was not; `stale`: neither the job nor its metrics were, or the babysitter is gone."""
+    """Whether the monitoring itself is reliable: `fresh`: all evidence was read; `partial`: some
+    was not; `stale`: neither the job nor its metrics were, or the babysitter is gone.
+    """
     progress: str
     """`~<reached>/<final step>`."""
     findings: Sequence[FindingEntry]
@@ -30,7 +34,9 @@ class TickEntry(Shape):
     """Evidence that has not arrived; empty once it is proven that the run trains."""
     other_jobs: Sequence[OtherJob]
     unread: Sequence[str] = ()
-    """The evidence that could not be read, as `type: reason`; `all: reason` if only the record was read."""
+    """The evidence that could not be read, as `type: reason`; `all: reason` if only the record was
+    read.
+    """
 
 
 class StatusFields(TickEntry):

@@ -5,8 +5,8 @@ hang, and a slow one makes recent things look old.
 Fix: set the clock of the host that it names, or of this one (NTP); until then read ages with care.
 Source: 60 seconds are more than any network delay, and less than any limit used here. A clock is
 slow if it dates a job before its submission, or the job's log or a first instance's rows before its
-launch. It is also slow if it dates our own lease heartbeat before the tick that wrote it; a difference of more than a day
-means another job, not a clock.
+launch. It is also slow if it dates our own lease heartbeat before the tick that wrote it; a
+difference of more than a day means another job, not a clock.
 """
 
 from datetime import datetime, timedelta
@@ -31,7 +31,9 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """A difference up to `skew` is ignored; a time that is more than `most` before its cause belongs to another job."""
+    """A difference up to `skew` is ignored; a time that is more than `most` before its cause
+    belongs to another job.
+    """
 
     skew: timedelta = SKEW
     most: timedelta = timedelta(days=1)
@@ -48,7 +50,9 @@ def clock_skew(
     now: Now,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each clock that differs from ours: the scheduler's, the store's, the log's, the tracker's."""
+    """One answer for each clock that differs from ours: the scheduler's, the store's, the log's,
+    the tracker's.
+    """
     scheduler = [job.started, job.ended, job.submitted] if isinstance(job, Job) else []
     store = (
         [c.modified for c in checkpoints.candidates] if isinstance(checkpoints, Checkpoints) else []
@@ -105,8 +109,8 @@ def _log_before_launch(log: JobLog | Nothing | Unavailable, history: History) ->
 
 
 def _rows_before_launch(metrics: Metrics | Nothing | Unavailable, history: History) -> timedelta:
-    """A first instance's rows, for before a later one's first row the newest is an earlier one's; and any that came new
-    and were dated before the look before."""
+    """A first instance's rows, for before a later one's first row the newest is an earlier one's;
+    and any that came new and were dated before the look before."""
     if not isinstance(metrics, Metrics):
         return timedelta()
     since_observation = timedelta(seconds=metrics.behind)
@@ -116,7 +120,9 @@ def _rows_before_launch(metrics: Metrics | Nothing | Unavailable, history: Histo
 
 
 def _beat_before_tick(lease: LeaseSeen | Nothing | Unavailable, history: History) -> timedelta:
-    """The last turn beat the lease: we see that beat for the first time now. One that could not see may not have."""
+    """The last turn beat the lease: we see that beat for the first time now. One that could not see
+    may not have.
+    """
     if not isinstance(lease, LeaseSeen) or not lease.mine or history.last_tick is None:
         return timedelta()
     if not history.last_tick_whole:

@@ -2,8 +2,8 @@
 
 Why: the scheduler reports a running job that trains nothing; each start costs money.
 Fix: read the end of an attempt in the log; stop the job and fix the cause before you launch again.
-Source: NVIDIA's resiliency extension calls five starts within 30 minutes a storm. Check-in's attempt
-numbers count the starts.
+Source: NVIDIA's resiliency extension calls five starts within 30 minutes a storm. Check-in's
+attempt numbers count the starts.
 """
 
 from datetime import datetime, timedelta
@@ -27,7 +27,9 @@ class Limits:
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB)
 def crash_loop(job: Job, history: History, now: Now, limits: Limits) -> Verdict:
-    """Attempts between two looks count as if they had begun at even distances: a gap of the monitor is no storm."""
+    """Attempts between two looks count as if they had begun at even distances: a gap of the monitor
+    is no storm.
+    """
     if verdict := not_running(job):
         return verdict
     if not history.starts:

@@ -21,7 +21,9 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """How long before the deletion it fires: `ended` if the job has ended; for a live job `intervals` save intervals, or `live` without a stated interval."""
+    """How long before the deletion it fires: `ended` if the job has ended; for a live job
+    `intervals` save intervals, or `live` without a stated interval.
+    """
 
     ended: timedelta = timedelta(hours=24)
     live: timedelta = timedelta(hours=1)

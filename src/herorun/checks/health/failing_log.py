@@ -32,9 +32,11 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits(RowPatience):
-    """After an error that explains an end (exhausted memory, a dead device, a lost node) it fires when no step came for `still`.
+    """After an error that explains an end (exhausted memory, a dead device, a lost node) it fires
+    when no step came for `still`.
 
-    An exception may have been caught: after one it waits as long as `stalled-steps`, whose page explains the other thresholds.
+    An exception may have been caught: after one it waits as long as `stalled-steps`, whose page
+    explains the other thresholds.
     """
 
     still: timedelta = timedelta(minutes=2)
@@ -51,7 +53,9 @@ def failing_log(
     cadence: Cadence,
     limits: Limits,
 ) -> Verdict:
-    """What may be the echo of another rank's failure is left to `error-in-log`, `stalled-by-infrastructure` and `stalled-steps`."""
+    """What may be the echo of another rank's failure is left to `error-in-log`,
+    `stalled-by-infrastructure` and `stalled-steps`.
+    """
     if verdict := not_running(job):
         return verdict
     worst = worst_complaint(log)
@@ -67,7 +71,8 @@ def failing_log(
     idle = format_span(now.at - since)
     advice = f". {worst.advice}" if worst.advice else ""
     return failed(
-        f"{job.instance} runs and made no step for {idle} (the limit is {format_span(most)}); {describe_complaint(worst)}{advice}",
+        f"{job.instance} runs and made no step for {idle} (the limit is {format_span(most)}); "
+        f"{describe_complaint(worst)}{advice}",
         subject=job.instance,
     )
 

@@ -16,7 +16,9 @@ from herorun.core.lazy_pydantic import NonNegativeInt, PositiveFloat
 
 @dataclass(frozen=True)
 class Limits(Headroom):
-    """Fires below `days` of headroom, at the pace since a reading at least `pace` old; or with less than `bytes` or `inodes` free."""
+    """Fires below `days` of headroom, at the pace since a reading at least `pace` old; or with less
+    than `bytes` or `inodes` free.
+    """
 
     days: PositiveFloat = 2.0
     bytes: NonNegativeInt = 2 << 30

@@ -5,8 +5,8 @@ and the data do not change; no other rule notices.
 Fix: check whether the trainer still computes what it logs; compare the gradient norm, the learning
 rate and the data position at that step.
 Source: it takes 50 equal rows, and five times the longest such stretch before, because some logs
-repeat a value until there is a new one. If the loss never moved, it takes 30 rows and 500 steps with
-hardly any noise.
+repeat a value until there is a new one. If the loss never moved, it takes 30 rows and 500 steps
+with hardly any noise.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -17,7 +17,9 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits(Headroom):
-    """Fires below `days` of headroom, at the pace since a reading at least `pace` old; or with less than `bytes` or `inodes` free."""
+    """Fires below `days` of headroom, at the pace since a reading at least `pace` old; or with less
+    than `bytes` or `inodes` free.
+    """
 
     days: PositiveFloat = 0.5
     bytes: NonNegativeInt = 512 << 20

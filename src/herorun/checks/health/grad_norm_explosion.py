@@ -18,7 +18,10 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion begins at ten times the trend. It fails after `rows`, or after one row of `at_once` times the trend if the loss is not calm, and must stand out of the noise by `sigmas`."""
+    """An excursion begins at ten times the trend. It fails after `rows`, or after one row of
+    `at_once` times the trend if the loss is not calm, and must stand out of the noise by
+    `sigmas`.
+    """
 
     rows: PositiveInt = 3
     at_once: PositiveFloat = 100.0
@@ -46,6 +49,7 @@ def grad_norm_explosion(metrics: Metrics, history: History, limits: Limits) -> l
         lasts,
         "no explosion",
         limit=lambda _: (
-            f"{EXPLODED:g} times for {count(limits.rows, 'row')}, or {limits.at_once:g} times for one"
+            f"{EXPLODED:g} times for {count(limits.rows, 'row')}, or {limits.at_once:g} times "
+            "for one"
         ),
     )

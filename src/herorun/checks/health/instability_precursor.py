@@ -5,8 +5,8 @@ instabilities before the loss does.
 Fix: nothing yet: watch the loss and the gradient norm; if both stay calm for thousands of steps,
 ignore it.
 Source: QK-Clip of Kimi K2 and Wortsman et al. 2023. Five means in a row, of 25 to 1,600 rows each,
-rise linearly or faster, by half at least (`python -m benchmarks.precursors`). A gradient norm of ten
-times its average preceded one public event in nine: too few for an alert.
+rise linearly or faster, by half at least (`python -m benchmarks.precursors`). A gradient norm of
+ten times its average preceded one public event in nine: too few for an alert.
 """
 
 import math
@@ -24,7 +24,8 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 class Limits:
     """The growth must last for `rows` after its five means.
 
-    The norm must be ten times its average for `norm_rows`, and `norm_noises` times its noise above it.
+    The norm must be ten times its average for `norm_rows`, and `norm_noises` times its noise above
+    it.
     """
 
     rows: PositiveInt = 25

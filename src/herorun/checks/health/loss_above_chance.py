@@ -1,14 +1,15 @@
-"""All losses so far are far above that of untrained weights, or at it although the learning rate no longer rises.
+"""All losses so far are far above that of untrained weights, or at it although the learning rate no
+longer rises.
 
 Why: a run that is broken from its first row has no healthy rows to be compared with; the config's
 vocabulary says what they would be.
-Fix: far above: check the initial weights, the labels' shift and whether the loss is a sum over tokens.
-At it: check that the gradients reach the weights, that the labels belong to the inputs and are not
-masked, and the learning rate of each group. Stop the job if nothing explains it; `herorun ack` if
-the loss is a sum by design.
-Source: an untrained model gives each of V tokens the same probability, so its loss is ln V. Tokens are not
-equally frequent, so it comes down soon: 61 public curves that begin at the logarithm of a usual
-vocabulary are below 0.98 times it after at most 100 steps, warm-up included.
+Fix: far above: check the initial weights, the labels' shift and whether the loss is a sum over
+tokens. At it: check that the gradients reach the weights, that the labels belong to the inputs and
+are not masked, and the learning rate of each group. Stop the job if nothing explains it; `herorun
+ack` if the loss is a sum by design.
+Source: an untrained model gives each of V tokens the same probability, so its loss is ln V. Tokens
+are not equally frequent, so it comes down soon: 61 public curves that begin at the logarithm of a
+usual vocabulary are below 0.98 times it after at most 100 steps, warm-up included.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -30,8 +31,8 @@ NATURAL = 1000  # tokens at least; fewer may be symbols of a task, all equally f
 
 @dataclass(frozen=True)
 class Limits:
-    """All of `rows` rows must be above `times` ln V; or above `learned` ln V, for `held_rows` rows and for
-    `held_steps` steps since the learning rate last rose."""
+    """All of `rows` rows must be above `times` ln V; or above `learned` ln V, for `held_rows` rows
+    and for `held_steps` steps since the learning rate last rose."""
 
     rows: PositiveInt = 4
     times: PositiveFloat = MOST
@@ -57,7 +58,8 @@ def loss_above_chance(
         return not_applicable(f"a loss of {least.lowest:.4g} is no mean over tokens: {untrained}")
     if ratio > limits.times and parts > 1 and is_untrained(least.lowest / parts, vocab):
         return not_applicable(
-            f"the loss may be the sum of {count(parts, 'micro-batch', 'micro-batches')}: {untrained}"
+            f"the loss may be the sum of {count(parts, 'micro-batch', 'micro-batches')}: "
+            f"{untrained}"
         )
     lowest = f"the lowest loss of {count(least.rows, 'row')} is {least.lowest:.4g} nats"
     if ratio > limits.times:
@@ -83,7 +85,8 @@ def _at_chance(
         )
     if least.rate_held < limits.held_steps or least.rows < limits.held_rows:
         return not_applicable(
-            f"not judged before row {limits.held_rows} and {count(limits.held_steps, 'step')} after the "
+            f"not judged before row {limits.held_rows} and {count(limits.held_steps, 'step')} "
+            "after the "
             f"learning rate last rose; {count(least.rate_held, 'step')} so far"
         )
     return failed(

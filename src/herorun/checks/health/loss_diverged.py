@@ -3,11 +3,11 @@
 Why: in a slow divergence the trend moves along, so no row is a spike, but the learned state is
 lost.
 Fix: the DRI decides: roll back to a checkpoint before the rise, lower the learning rate, or stop.
-Source: the 50 % are those of marin-community/marin, manage-hero-run, here of the smoothed loss above
-its lowest level. The other limits are set on the public curves of docs/backtest.md. A jump by 15 %:
-two language runs rose from 1.21 to 1.74 and from 2.35 to 2.95 and never came back, and no clean
-curve stayed 2 % higher for 20 rows. A lasting loss of a fifth of what was learned: an image run lost
-a quarter of it, 10 % of its loss, and no clean curve lost a fifth for 500 rows.
+Source: the 50 % are those of marin-community/marin, manage-hero-run, here of the smoothed loss
+above its lowest level. The other limits are set on the public curves of docs/backtest.md. A jump by
+15 %: two language runs rose from 1.21 to 1.74 and from 2.35 to 2.95 and never came back, and no
+clean curve stayed 2 % higher for 20 rows. A lasting loss of a fifth of what was learned: an image
+run lost a quarter of it, 10 % of its loss, and no clean curve lost a fifth for 500 rows.
 """
 
 import math
@@ -24,11 +24,12 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """It fails if the smoothed loss is 50 % above its lowest level for `rows`, on a curve that had fallen by a fifth.
+    """It fails if the smoothed loss is 50 % above its lowest level for `rows`, on a curve that had
+    fallen by a fifth.
 
-    Or if the loss has risen by 5 %, and by a fifth of its earlier fall, for `regressed_rows`.
-    Or if it jumped: for `leap_rows` and `leap_steps` its mean is `leap` times the expected loss, and at least `noises`
-    times the noise above it.
+    Or if the loss has risen by 5 %, and by a fifth of its earlier fall, for `regressed_rows`. Or if
+    it jumped: for `leap_rows` and `leap_steps` its mean is `leap` times the expected loss, and at
+    least `noises` times the noise above it.
     """
 
     rows: PositiveInt = 50

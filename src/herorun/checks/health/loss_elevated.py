@@ -21,7 +21,9 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion begins 2 % and six times the noise above the trend; `rows` is how long it must last."""
+    """An excursion begins 2 % and six times the noise above the trend; `rows` is how long it must
+    last.
+    """
 
     rows: PositiveInt = 20
 

@@ -6,23 +6,24 @@ Source: the 50 % above the trend and the 10 steps are those of marin-community/m
 manage-hero-run. At least 3 rows, because a run may log every 10 steps: the spike of BLOOM's 13B run
 has 5 rows in 50 steps, and one odd row is no spike. A threefold loss counts after 3 rows. Ten times
 the loss counts after 2 rows that are 100 steps apart: healthy runs are back by then. A loss that
-began at ln 2 and has not fallen since may be a generator's, which rises as its discriminator learns:
-only a threefold rise of it counts, and `loss-elevated` warns of less. The first 30 rows have no
-trend. There one row counts at ten times the highest of three or more rows, or at three times four
-rows within 10 %. Three rows count at twice three rows within 20 %, or at one and a half times four
-within 10 %. Two rows count at three times four rows, if the gradient norm leaps as far. Eight rows
-count that each lie above the one before, if the loss had fallen and rises to twice its lowest; only
-this rule counts losses below 0.1. In a record that begins in the midst of a training, one row counts
-at a hundred times all rows before. There two rows count at ten times, and five at one and a half
-times two rows within 10 %. A new level needs no trend. It counts after 3 rows and 10 steps, or 3
-rows at three times, if their mean without the highest is 22 % above the median of the 30, 20, 12 or
-8 rows before, and 15 % above the highest of those. The sum of the logarithms above that highest must
-be 1, and 6, 15, 45 or 40 times the range of the rows before; in the first 80 rows it is 6, 8, 10 or
-15 times, if the rows before are within half. Of 30 rows one outlier is left out, and they are also
-compared 30 rows later, if the loss has fallen since its beginning. Whatever the range, three rows
-count at twice the highest of eight rows within a factor of two, and five at one and a half. So do ten
-rows above thirty, if their median is half higher and none is below a fifth. The limits of noise are set on
-the public curves of docs/backtest.md, where no clean or noisy curve raises a false alarm with them.
+began at ln 2 and has not fallen since may be a generator's, which rises as its discriminator
+learns: only a threefold rise of it counts, and `loss-elevated` warns of less. The first 30 rows
+have no trend. There one row counts at ten times the highest of three or more rows, or at three
+times four rows within 10 %. Three rows count at twice three rows within 20 %, or at one and a half
+times four within 10 %. Two rows count at three times four rows, if the gradient norm leaps as far.
+Eight rows count that each lie above the one before, if the loss had fallen and rises to twice its
+lowest; only this rule counts losses below 0.1. In a record that begins in the midst of a training,
+one row counts at a hundred times all rows before. There two rows count at ten times, and five at
+one and a half times two rows within 10 %. A new level needs no trend. It counts after 3 rows and 10
+steps, or 3 rows at three times, if their mean without the highest is 22 % above the median of the
+30, 20, 12 or 8 rows before, and 15 % above the highest of those. The sum of the logarithms above
+that highest must be 1, and 6, 15, 45 or 40 times the range of the rows before; in the first 80 rows
+it is 6, 8, 10 or 15 times, if the rows before are within half. Of 30 rows one outlier is left out,
+and they are also compared 30 rows later, if the loss has fallen since its beginning. Whatever the
+range, three rows count at twice the highest of eight rows within a factor of two, and five at one
+and a half. So do ten rows above thirty, if their median is half higher and none is below a fifth.
+The limits of noise are set on the public curves of docs/backtest.md, where no clean or noisy curve
+raises a false alarm with them.
 """
 
 import math
@@ -39,11 +40,13 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion begins 50 % above the trend, and fails if it lasts for `steps` and `least_rows`, or if its mean is `fast_ratio` times the expected loss for `fast_rows`.
+    """An excursion begins 50 % above the trend, and fails if it lasts for `steps` and `least_rows`,
+    or if its mean is `fast_ratio` times the expected loss for `fast_rows`.
 
-    Its mean must also be at least `noises` times the noise above the trend, and that distance, over the noise and times
-    the root of its rows, at least `sigmas` (`few_sigmas` up to `few_rows`).
-    An excursion whose peak is `leap_ratio` times the expected loss also fails after `leap_rows` and `leap_steps`.
+    Its mean must also be at least `noises` times the noise above the trend, and that distance, over
+    the noise and times the root of its rows, at least `sigmas` (`few_sigmas` up to `few_rows`). An
+    excursion whose peak is `leap_ratio` times the expected loss also fails after `leap_rows` and
+    `leap_steps`.
     """
 
     steps: PositiveInt = 10

@@ -3,7 +3,8 @@
 Why: a renamed metric looks healthy, because no problem is ever reported.
 Fix: name the column as the run logs it, under [tracker.metrics]; or find out why the run stopped
 logging it.
-Source: 50 rows, and five times the longest gap so far, so that a metric of rare evaluations is not lost.
+Source: 50 rows, and five times the longest gap so far, so that a metric of rare evaluations is not
+lost.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -41,7 +41,9 @@ def lost_rows(metrics: Metrics, history: History, contract: Contract) -> list[Ve
 
 
 def _first_of_a_cut_file(metrics: Metrics, history: History) -> list[int]:
-    """A file that was rotated begins where the rotation left it; only its first attempt shows that."""
+    """A file that was rotated begins where the rotation left it; only its first attempt shows
+    that.
+    """
     began = history.instances[0].start
     if began is None or metrics.attempts > 1 or not metrics.stride:
         return []

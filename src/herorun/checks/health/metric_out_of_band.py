@@ -26,7 +26,9 @@ Band = Annotated[
 
 @dataclass(frozen=True)
 class Limits:
-    """`rows` is how long it must last; `bands` holds, as "router/load 0.1 0.9", a metric, the least and the most."""
+    """`rows` is how long it must last; `bands` holds, as "router/load 0.1 0.9", a metric, the least
+    and the most.
+    """
 
     rows: PositiveInt = 10
     bands: tuple[Band, ...] = ()

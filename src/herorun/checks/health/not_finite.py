@@ -5,12 +5,11 @@ would meet the same problem.
 Fix: the DRI decides: roll back to a checkpoint before it, skip data, lower the learning rate, or
 stop.
 Source: one row of a loss is enough; a gradient norm may overflow on single skipped steps, hence 10
-rows in a row, or 3 that span 50 steps: half precision halves its loss scale with each, from 2^32 to 1
-in 32 steps. Checkpoints are tainted from `margin` steps before the first bad one: the loss of a
+rows in a row, or 3 that span 50 steps: half precision halves its loss scale with each, from 2^32 to
+1 in 32 steps. Checkpoints are tainted from `margin` steps before the first bad one: the loss of a
 step is computed with the weights of the step before. If rows are logged every N steps, declare a
-margin of N. Some trainers log a loss of NaN as 0: two such rows with a gradient
-norm that is not finite count too. Two public fine-tuning runs continued that way for thousands of
-rows.
+margin of N. Some trainers log a loss of NaN as 0: two such rows with a gradient norm that is not
+finite count too. Two public fine-tuning runs continued that way for thousands of rows.
 """
 
 from itertools import groupby
@@ -38,7 +37,9 @@ class Limits:
 def not_finite(
     metrics: Metrics, history: History, contract: Contract, limits: Limits
 ) -> list[Verdict]:
-    """One answer for each metric, by its longest stretch that is open or ended since the last look."""
+    """One answer for each metric, by its longest stretch that is open or ended since the last
+    look.
+    """
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     wrong = [e for e in metrics.non_finite if _lasts(e, contract, limits)]
@@ -68,7 +69,10 @@ def _report_longest_stretch(stretches: list[Excursion], limits: Limits) -> Verdi
     """Says the longest stretch; what was saved since the first one is tainted."""
     longest, first = stretches[-1], min(each.first_step for each in stretches)
     rows = count(longest.rows, "row")
-    message = f"{longest.metric} has not been finite since step {longest.first_step} ({rows}), still in progress"
+    message = (
+        f"{longest.metric} has not been finite since step {longest.first_step} ({rows}), "
+        "still in progress"
+    )
     if not longest.open:
         message = (
             f"{longest.metric} was not finite from step {longest.first_step} to "

@@ -43,7 +43,9 @@ def output_moved(
     log: JobLog | Nothing | Unavailable,
     checkpoints: Checkpoints | Nothing | Unavailable,
 ) -> list[Verdict]:
-    """One answer for each witness: the contract that is followed, the receipt, the log, the tracker's config."""
+    """One answer for each witness: the contract that is followed, the receipt, the log, the
+    tracker's config.
+    """
     current = history.current
     if current is None:
         return [not_applicable("no instance was launched yet")]
@@ -74,7 +76,8 @@ def _by_log(
 ) -> list[Verdict]:
     """By the newest save, unless the instance has saved in its roots too.
 
-    What is written to a disk first and then uploaded is no other root: a path is not compared with a URL.
+    What is written to a disk first and then uploaded is no other root: a path is not compared with
+    a URL.
     """
     saved = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
     newest = log.saves[-1] if log.saves else ""

@@ -37,8 +37,8 @@ UNCONFIRMED = (
 
 @dataclass(frozen=True)
 class Limits:
-    """It is reported `first` after the submission or the return to the queue, `again` after it, then every
-    `repeat`; what waiting cannot fix, such as a missing image, `never` after it.
+    """It is reported `first` after the submission or the return to the queue, `again` after it,
+    then every `repeat`; what waiting cannot fix, such as a missing image, `never` after it.
     """
 
     never: timedelta = timedelta(minutes=5)
@@ -57,8 +57,8 @@ def pending_too_long(
     now: Now,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each limit that is passed, so that each is reported. Without a row, a log line or a receipt a running
-    job's allocation is unconfirmed, and the wait continues."""
+    """One answer for each limit that is passed, so that each is reported. Without a row, a log line
+    or a receipt a running job's allocation is unconfirmed, and the wait continues."""
     if job.state.in_doubt:
         return [
             unknown(f"the scheduler cannot say whether {job.instance} waits", subject=job.instance)
@@ -85,7 +85,10 @@ def pending_too_long(
     if waits <= limit:
         return [passed(f"{job.instance} waits since {since:%H:%M} UTC", subject=job.instance)]
     reason = UNCONFIRMED if running else _describe_waiting(why, job)
-    message = f"{job.instance} has been pending for {format_span(waits)} (the limit is {format_span(limit)}): {reason}"
+    message = (
+        f"{job.instance} has been pending for {format_span(waits)} (the limit is "
+        f"{format_span(limit)}): {reason}"
+    )
     return [failed(message, subject=subject) for subject in _subjects(job.instance, waits, limits)]
 
 
@@ -96,7 +99,9 @@ def _confirmed(
     log: JobLog | Nothing | Unavailable,
     receipt: Receipt | Nothing | Unavailable,
 ) -> bool | None:
-    """Whether anything but the scheduler's word shows that it runs; None where what could show it was not read."""
+    """Whether anything but the scheduler's word shows that it runs; None where what could show it
+    was not read.
+    """
     if job.instance in history.checked_in or isinstance(log, JobLog):
         return True
     if isinstance(receipt, Receipt) and receipt.instance == job.instance:

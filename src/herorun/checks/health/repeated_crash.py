@@ -21,8 +21,8 @@ from herorun.core.recovery.endings import end_of, is_failure
 
 @dataclass(frozen=True)
 class Limits:
-    """How many ends in a row count as the same: at one step (at most `max_step_difference` steps apart), with one fingerprint,
-    between the same two checkpoints, or on one node."""
+    """How many ends in a row count as the same: at one step (at most `max_step_difference` steps
+    apart), with one fingerprint, between the same two checkpoints, or on one node."""
 
     RENAMED: ClassVar = {"apart": "max_step_difference"}
 
@@ -42,7 +42,9 @@ def repeated_crash(
     now: Now,
     limits: Limits,
 ) -> Verdict:
-    """Preemption, time limits and what a person stopped are no failures, and do not break a row of them."""
+    """Preemption, time limits and what a person stopped are no failures, and do not break a row of
+    them.
+    """
     if job.state.in_doubt:
         return unknown(
             f"the scheduler cannot say what became of {job.instance}", subject=job.instance
@@ -100,7 +102,9 @@ def _count_alike_in_a_row(before: Sequence[End], alike: Callable[[End], bool]) -
 
 
 def _at_same_step(end: End, last: End, max_difference: int) -> bool:
-    """A complete checkpoint at or beyond the step where it failed before says that it got past that."""
+    """A complete checkpoint at or beyond the step where it failed before says that it got past
+    that.
+    """
     if end.step is None or last.step is None or (last.checkpoint or 0) >= max(end.step, 1):
         return False
     return abs(end.step - last.step) <= max_difference

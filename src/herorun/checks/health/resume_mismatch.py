@@ -5,11 +5,11 @@ same name; a lower loss means data seen twice.
 Fix: compare the data position, the seed, the parallel layout and the loaded step with the attempt
 before.
 Source: 0.002 at equal steps and 1 % after the warm-up are those of marin-community/marin,
-manage-hero-run. bigscience-workshop/bigscience loaded one checkpoint of its 176B run in six parallel
-layouts. The loss differed by 0.00007 and 0.0019 in two of them, and by 0.0103, 0.0193, 0.0194 and
-0.099 in the others, of which 1 % alone finds only the last. Two identical GPU runs of Marin differ
-by 0.0023 in the median and by 0.061 at most: so the limits grow with the noise between rows, unless
-the contract declares a deterministic order of the data.
+manage-hero-run. bigscience-workshop/bigscience loaded one checkpoint of its 176B run in six
+parallel layouts. The loss differed by 0.00007 and 0.0019 in two of them, and by 0.0103, 0.0193,
+0.0194 and 0.099 in the others, of which 1 % alone finds only the last. Two identical GPU runs of
+Marin differ by 0.0023 in the median and by 0.061 at most: so the limits grow with the noise between
+rows, unless the contract declares a deterministic order of the data.
 """
 
 import math
@@ -28,12 +28,14 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """At equal steps it fails if the loss differs by more than `catch_up` in the median or in `early_rows` of the first five, or by more than `once` at one step. Otherwise it fails if the level of `least_after` rows after the warm-up differs by the share `after`.
+    """At equal steps it fails if the loss differs by more than `catch_up` in the median or in
+    `early_rows` of the first five, or by more than `once` at one step. Otherwise it fails if the
+    level of `least_after` rows after the warm-up differs by the share `after`.
 
     `catch_up` and `once` apply unchanged if the contract says `[data] order = "deterministic"`.
-    Otherwise they are at least `row_sigmas` of the noise between two rows; it takes `least_rows` equal steps to fail,
-    and `least_equal` to verify a resume whose losses differ; and the mean of `least_equal` must not differ by `after`.
-    `after` is at least `sigmas` of the noise of the mean.
+    Otherwise they are at least `row_sigmas` of the noise between two rows; it takes `least_rows`
+    equal steps to fail, and `least_equal` to verify a resume whose losses differ; and the mean of
+    `least_equal` must not differ by `after`. `after` is at least `sigmas` of the noise of the mean.
     """
 
     catch_up: PositiveFloat = 0.002
@@ -107,7 +109,8 @@ def _verifies(resume: Resume, exact: bool, limits: Limits) -> bool:
 def _compare_after_warmup(resume: Resume, exact: bool, limits: Limits) -> Verdict:
     """By the level behind the warm-up, unless the equal steps already contradict the resume."""
     level = (
-        f"the loss differs by {math.expm1(resume.offset):+.2%} from the trend, over {count(resume.after, 'row')} after "
+        f"the loss differs by {math.expm1(resume.offset):+.2%} from the trend, over "
+        f"{count(resume.after, 'row')} after "
         "the warm-up"
     )
     if resume.after >= limits.least_after and _level(resume, limits):
@@ -192,7 +195,8 @@ def _differs(resume: Resume) -> str:
 
 def _equal(resume: Resume) -> str:
     return (
-        f"the loss at {count(resume.compared, 'step')} up to {resume.high_water} that both attempts "
+        f"the loss at {count(resume.compared, 'step')} up to {resume.high_water} that both "
+        "attempts "
         "logged differs"
     )
 

@@ -54,7 +54,9 @@ def second_writer(
     cadence: Cadence,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each: another live instance, another part of the job itself, rows after the end, a heartbeat after the end."""
+    """One answer for each: another live instance, another part of the job itself, rows after the
+    end, a heartbeat after the end.
+    """
     others = [other for other in live.jobs if other.instance != job.instance]
     verdicts = [
         failed(

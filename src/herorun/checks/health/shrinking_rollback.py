@@ -23,7 +23,9 @@ from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 def shrinking_rollback(
     contract: Contract, checkpoints: Checkpoints, history: History, job: Job
 ) -> Verdict:
-    """Only once there were that many, and on a second look: a trainer may delete older ones before it saves the next."""
+    """Only once there were that many, and on a second look: a trainer may delete older ones before
+    it saves the next.
+    """
     keep = contract.checkpoints.keep
     if keep is None:
         return not_applicable("the contract states no [checkpoints] keep")

@@ -28,13 +28,18 @@ class Limits:
 def stale_monitor(
     lease: LeaseSeen | Nothing, heart: Heartbeat, cadence: Cadence, now: Now, limits: Limits
 ) -> list[Verdict]:
-    """One answer for another machine that holds the lease, and one for another process on this one."""
+    """One answer for another machine that holds the lease, and one for another process on this
+    one.
+    """
     most = max(limits.least, limits.cadences * cadence.every)
     limit = f"; the limit is {format_span(most)}"
     verdicts = []
     if isinstance(lease, LeaseSeen) and not lease.mine:
         idle = now.at - lease.unchanged_since
-        message = f"the lease of {lease.owner} has not been renewed for {format_span(idle)}{limit}{lease.caveat}"
+        message = (
+            f"the lease of {lease.owner} has not been renewed for "
+            f"{format_span(idle)}{limit}{lease.caveat}"
+        )
         verdicts.append(
             failed(message, subject=lease.owner)
             if idle > most
@@ -42,7 +47,10 @@ def stale_monitor(
         )
     if heart.held and not heart.own and heart.at:
         idle = now.at - heart.at
-        message = f"the last heartbeat of the babysitter on this machine is {format_span(idle)} old{limit}"
+        message = (
+            f"the last heartbeat of the babysitter on this machine is {format_span(idle)} "
+            f"old{limit}"
+        )
         verdicts.append(
             failed(message, subject="this machine")
             if idle > most

@@ -38,7 +38,9 @@ OVER = (TrackerState.FINISHED, TrackerState.CRASHED, TrackerState.FAILED)
 
 @dataclass(frozen=True)
 class Limits:
-    """A heartbeat may be missing for `silent`, and at least for `cadences` cadences; it is not expected before `startup`."""
+    """A heartbeat may be missing for `silent`, and at least for `cadences` cadences; it is not
+    expected before `startup`.
+    """
 
     silent: timedelta = timedelta(minutes=15)
     cadences: PositiveFloat = 3.0
@@ -57,7 +59,9 @@ def stale_tracker_run(
     cadence: Cadence,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each sign: state, heartbeat, last step, and the losses and their time that its panel shows."""
+    """One answer for each sign: state, heartbeat, last step, and the losses and their time that its
+    panel shows.
+    """
     start = job_start(job, history)
     if job.state.in_doubt or identity.state is TrackerState.UNREACHABLE:
         return [unknown(f"could not check: {identity.why or 'the state of the job is unknown'}")]
@@ -89,7 +93,8 @@ def _heartbeat(identity: TrackerIdentity, now: Now, most: timedelta) -> list[Ver
         return []
     return [
         failed(
-            f"the tracker last heard of the run at {beat:%Y-%m-%d %H:%M} UTC; the limit is {format_span(most)}",
+            f"the tracker last heard of the run at {beat:%Y-%m-%d %H:%M} UTC; the limit is "
+            f"{format_span(most)}",
             subject="heartbeat",
         )
     ]
@@ -127,7 +132,9 @@ def _summary(
     metrics: Metrics | Nothing | Unavailable,
     most: timedelta,
 ) -> list[Verdict]:
-    """What people look at, against the rows: it must move with them and, at one step, say the same."""
+    """What people look at, against the rows: it must move with them and, at one step, say the
+    same.
+    """
     if not isinstance(metrics, Metrics):
         return []
     timestamp, step = identity.summary.get("_timestamp"), identity.summary.get("_step")
@@ -136,7 +143,10 @@ def _summary(
         timestamp is not None
         and metrics.advanced_at - (at := datetime.fromtimestamp(timestamp, UTC)) > most
     ):
-        message = f"the tracker's summary has not changed since {at:%Y-%m-%d %H:%M} UTC, but its rows continue"
+        message = (
+            f"the tracker's summary has not changed since {at:%Y-%m-%d %H:%M} UTC, but its "
+            "rows continue"
+        )
         verdicts.append(failed(message, subject="summary"))
     if step is None or step != metrics.step - 1 + contract.tracker.first_step:
         return verdicts

@@ -1,4 +1,5 @@
-"""The run makes no progress, and its log or its scheduler reports lost owners, lost nodes or missing resources.
+"""The run makes no progress, and its log or its scheduler reports lost owners, lost nodes or
+missing resources.
 
 Why: such a job looks alive to its scheduler and never recovers by itself.
 Fix: the DRI decides: wait for the capacity, or stop it and launch again. herorun changes nothing on
@@ -56,5 +57,8 @@ def stalled_by_infrastructure(
         return passed(
             f"{job.instance} moved within {format_span(most)}", lines[-1], subject=job.instance
         )
-    message = f"{job.instance} made no step for {format_span(idle)} (the limit is {format_span(most)}); {signal_in(lines[-1])}: {lines[-1]}"
+    message = (
+        f"{job.instance} made no step for {format_span(idle)} (the limit is "
+        f"{format_span(most)}); {signal_in(lines[-1])}: {lines[-1]}"
+    )
     return failed(message, subject=job.instance)

@@ -33,9 +33,11 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits(RowPatience):
-    """How long rows may be missing: `idle`, or `pauses` times the longest pause so far if that is more, at most `longest`.
+    """How long rows may be missing: `idle`, or `pauses` times the longest pause so far if that is
+    more, at most `longest`.
 
-    Without times in the rows: `cadences` cadences. Before the first row: `startup`. After the final step: `closing`."""
+    Without times in the rows: `cadences` cadences. Before the first row: `startup`. After the final
+    step: `closing`."""
 
 
 @check(
@@ -55,7 +57,9 @@ def stalled_steps(
     final: FinalStep | Nothing | Unavailable,
     limits: Limits,
 ) -> Verdict:
-    """Rows that stand still while something else moves are the tracker's fault first: see `silent-tracker`."""
+    """Rows that stand still while something else moves are the tracker's fault first: see
+    `silent-tracker`.
+    """
     if verdict := not_running(job):
         return verdict
     since, wrote = rows_since(job, metrics, history, now.at)

@@ -17,7 +17,9 @@ def stopped_short(
     checkpoints: Checkpoints,
     history: History,
 ) -> Verdict:
-    """The person who ordered it knows: it is shown, and makes the run down and not finished, without a notification."""
+    """The person who ordered it knows: it is shown, and makes the run down and not finished,
+    without a notification.
+    """
     stopped_by = dict(history.stopped).get(job.instance)
     if job.state is not JobState.SUCCEEDED or not stopped_by:
         message = (

@@ -26,13 +26,14 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion begins at three quarters of the usual throughput, and fails after `rows`, if it stands out of the noise by `sigmas`.
+    """An excursion begins at three quarters of the usual throughput, and fails after `rows`, if it
+    stands out of the noise by `sigmas`.
 
-    If step times or the times of rows are known, it must also last `seconds`, or one cadence if that is shorter: a few
-    slow steps of 80 ms are no incident.
-    A pace by the clock that is too slow fails after `half_hours` half hours, and a leak that has grown to `halved` times the
-    best step time after `halved_rows`.
-    From `unit` times on, the message says that the rows probably use another unit.
+    If step times or the times of rows are known, it must also last `seconds`, or one cadence if
+    that is shorter: a few slow steps of 80 ms are no incident. A pace by the clock that is too slow
+    fails after `half_hours` half hours, and a leak that has grown to `halved` times the best step
+    time after `halved_rows`. From `unit` times on, the message says that the rows probably use
+    another unit.
     """
 
     rows: PositiveInt = 5
@@ -89,5 +90,6 @@ def throughput_collapse(
 def _or_unit(verdict: Verdict) -> Verdict:
     return replace(
         verdict,
-        message=f"{verdict.message}; a change this large is usually another unit under the old name",
+        message=f"{verdict.message}; a change this large is usually another unit under the old "
+        "name",
     )

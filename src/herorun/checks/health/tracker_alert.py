@@ -30,7 +30,9 @@ class Limits:
 def tracker_alert(
     alerts: TrackerAlerts, history: History, now: Now, limits: Limits
 ) -> list[Verdict]:
-    """One answer for each title that the current instance raised, by its newest; an error says so."""
+    """One answer for each title that the current instance raised, by its newest; an error says
+    so.
+    """
     current = history.current
     if current is None:
         return [not_applicable("no instance was launched yet")]

@@ -1,9 +1,9 @@
 """The record contains a launch, a seal or a handoff that nothing proves.
 
-Why: everyone who can push the record's branch can write any line there. A launch is
-unproven if its commit was never published or its plan cannot be made again. So is a seal without its
-tag, or a handoff without the lease. Such a line could make this machine run other commands, monitor
-another job, or stop monitoring.
+Why: everyone who can push the record's branch can write any line there. A launch is unproven if its
+commit was never published or its plan cannot be made again. So is a seal without its tag, or a
+handoff without the lease. Such a line could make this machine run other commands, monitor another
+job, or stop monitoring.
 Fix: look at it with `herorun logbook show RUN` and ask who pushed it. If you know that it is right,
 `herorun trust RUN`; if it is a forgery, `herorun trust RUN --reject`, and protect the branch. Until
 then nothing is relaunched or stopped.

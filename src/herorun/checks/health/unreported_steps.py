@@ -40,7 +40,9 @@ def unreported_steps(
     history: History,
     now: Now,
 ) -> Verdict:
-    """Rows may be logged every few steps and arrive late: only what is further ahead than two rows counts."""
+    """Rows may be logged every few steps and arrive late: only what is further ahead than two rows
+    counts.
+    """
     if verdict := not_running(job):
         return verdict
     since, wrote = rows_since(job, metrics, history, now.at)
@@ -54,7 +56,10 @@ def unreported_steps(
             f"nothing shows a step of {job.instance} without its row", subject=job.instance
         )
     rows = f"the last row is of step {reached}" if wrote else "it has no row"
-    message = f"{job.instance}: {progress_sign}, and {rows} in {_place(contract)}: is that where it reports to?"
+    message = (
+        f"{job.instance}: {progress_sign}, and {rows} in {_place(contract)}: is that where "
+        "it reports to?"
+    )
     return failed(message, *_tracker_runs_in_log(log), subject=job.instance)
 
 

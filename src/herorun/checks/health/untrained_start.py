@@ -1,4 +1,5 @@
-"""A run that starts from another run's checkpoint begins at the loss of untrained weights, or far above the other run's.
+"""A run that starts from another run's checkpoint begins at the loss of untrained weights, or far
+above the other run's.
 
 Why: a launch that was to load weights and loaded none repeats work that was paid for; if the
 trainer's log does not say so, only the level of the first rows shows it.
@@ -19,7 +20,9 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """The first rows may have up to `times` the loss of the run that it starts from, because other data also change it."""
+    """The first rows may have up to `times` the loss of the run that it starts from, because other
+    data also change it.
+    """
 
     times: PositiveFloat = 1.5
 
@@ -53,7 +56,8 @@ def untrained_start(
     if isinstance(source, SourceLoss) and before and level > limits.times * before:
         saved = f"{source.slug} was at {before:.4g} when it saved {start}"
         return failed(
-            f"{message}, and {saved}: {level / before - 1:+.0%}; the limit is {limits.times - 1:+.0%}",
+            f"{message}, and {saved}: {level / before - 1:+.0%}; the limit is "
+            f"{limits.times - 1:+.0%}",
             subject="first rows",
         )
     return not_applicable(f"{message}, which does not show whether {start} was loaded")

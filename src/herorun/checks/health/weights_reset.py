@@ -1,12 +1,13 @@
-"""The loss repeats the first rows of the run, or of the run that it starts from: training began from untrained weights.
+"""The loss repeats the first rows of the run, or of the run that it starts from: training began
+from untrained weights.
 
 Why: a start that loads nothing looks like a continued run, and overwrites good checkpoints with bad
 ones.
 Fix: stop it before it overwrites a checkpoint, and relaunch from the newest complete one.
 Source: public tuning runs that began again unnoticed. Four rows are within 10 % of the first four,
 after the loss had fallen to half; then the loss stays up for three quarters of the rows that its
-first descent took, at most for 100. Where the step counter begins again too, four rows within 40 % are
-enough, or as many as the run had by then, two at least.
+first descent took, at most for 100. Where the step counter begins again too, four rows within 40 %
+are enough, or as many as the run had by then, two at least.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -48,7 +49,9 @@ def weights_reset(
     source: SourceLoss | Nothing | Unavailable,
     limits: Limits,
 ) -> list[Verdict]:
-    """Of a run that starts from another one's checkpoint, the other's first rows count as its own."""
+    """Of a run that starts from another one's checkpoint, the other's first rows count as its
+    own.
+    """
 
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows

@@ -17,7 +17,9 @@ from herorun.core.health.preconditions import not_running
 
 @check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.JOB)
 def wrong_node_count(job: Job, contract: Contract) -> Verdict:
-    """Only where the contract states the nodes and the scheduler counts them; too few that run is `partial-allocation`."""
+    """Only where the contract states the nodes and the scheduler counts them; too few that run is
+    `partial-allocation`.
+    """
     if verdict := not_running(job):
         return verdict
     nodes = contract.scheduler.options.get("nodes")

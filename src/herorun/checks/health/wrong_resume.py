@@ -52,7 +52,9 @@ def wrong_resume(
     log: JobLog | Nothing | Unavailable,
     contract: Contract,
 ) -> Verdict:
-    """Any witness that contradicts the plan decides: the receipt, the log, a checkpoint below the start, the first row."""
+    """Any witness that contradicts the plan decides: the receipt, the log, a checkpoint below the
+    start, the first row.
+    """
     if prior.instance != job.instance:
         return not_applicable(f"the newest plan is {prior.instance}'s", subject=job.instance)
     if prior.adopted:

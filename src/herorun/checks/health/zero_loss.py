@@ -5,9 +5,9 @@ not see it.
 Fix: look at the gradient norm and the loss scale before that step; roll back to a checkpoint before
 it.
 Source: two public fine-tuning runs with a loss of 0.0 and a gradient norm of nan for 6,000 and
-15,000 steps. A loss that is small by nature is printed as zero now and then, so it takes ten rows; but only
-one where the row before had a nat or more, and no gradient norm says that nothing of the batch counted:
-no quiet curve of docs/judgement.md has such a row.
+15,000 steps. A loss that is small by nature is printed as zero now and then, so it takes ten rows;
+but only one where the row before had a nat or more, and no gradient norm says that nothing of the
+batch counted: no quiet curve of docs/judgement.md has such a row.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -40,7 +40,8 @@ def changed_identity(plan: Plan, prior: PriorLaunch, contract: Contract) -> Verd
     )
     return failed(
         f"{contract.slug} would report under {after} and no longer under {before}: that is a new "
-        f'run, and no reason is signed. {differs}. `herorun fork {contract.slug} NEW --reason "..."` creates it, or '
+        f"run, and no reason is signed. {differs}. `herorun fork {contract.slug} NEW --reason "
+        '"..."` creates it, or '
         "the DRI signs the reason",
         *changes,
         subject=after,

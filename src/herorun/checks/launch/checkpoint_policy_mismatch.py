@@ -28,7 +28,9 @@ NONE = {PERMANENT: "keeps no permanent checkpoint", KEEP: "keeps none"}
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def checkpoint_policy_mismatch(contract: Contract, plan: Plan) -> list[Verdict]:
-    """One answer for each key of the contract that the trainer's config or command line names too."""
+    """One answer for each key of the contract that the trainer's config or command line names
+    too.
+    """
     policy = contract.checkpoints
     stated = {
         PERMANENT: policy.permanent_every,
@@ -66,7 +68,10 @@ def _compared(name: str, promise: int | timedelta, saving: SaveSetting) -> Verdi
         if saving.value is None
         else f"is configured to {_describe_policy(name, saving.value)}"
     )
-    message = f"[checkpoints] {name} is {_describe_policy(name, promise)}, and the trainer {theirs} ({saving.key})"
+    message = (
+        f"[checkpoints] {name} is {_describe_policy(name, promise)}, and the trainer "
+        f"{theirs} ({saving.key})"
+    )
     return failed(message, subject=subject)
 
 

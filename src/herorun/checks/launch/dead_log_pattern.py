@@ -1,8 +1,8 @@
 """A log pattern that the run relies on can no longer match.
 
 Why: a monitor that waits for words that the installed version never prints sees no failure.
-Fix: look up what the installed version prints, and correct the row of the `[babysit] signatures`, or
-its `printed_by`.
+Fix: look up what the installed version prints, and correct the row of the `[babysit] signatures`,
+or its `printed_by`.
 Source: marin-community/marin, NCCL hang: two patterns that were searched for could not be printed
 by the deployed jaxlib.
 """

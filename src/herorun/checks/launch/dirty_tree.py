@@ -18,7 +18,9 @@ from herorun.core.finding import Verdict, count, failed, few, passed
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def dirty_tree(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Verdict:
-    """Only what can change the training fails; what people should know is reported. Submodules have their own check."""
+    """Only what can change the training fails; what people should know is reported. Submodules have
+    their own check.
+    """
     changes = list(_list_changes(tree))
     if not changes:
         return passed(f"clean at {tree.commit:.9}")

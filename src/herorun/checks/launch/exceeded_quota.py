@@ -1,6 +1,7 @@
 """A quota has less left than the request needs.
 
-Why: the cluster accepts the job but not its pods: it waits until other work ends, and may never start.
+Why: the cluster accepts the job but not its pods: it waits until other work ends, and may never
+start.
 Fix: ask for less, wait, or ask the person who sets the quota.
 """
 

@@ -1,4 +1,5 @@
-"""A run that starts from another run's checkpoint trains differently from that run, without a waiver.
+"""A run that starts from another run's checkpoint trains differently from that run, without a
+waiver.
 
 Why: a learning rate 16 times as high, or a different batch, precision or data, looks plausible for
 days in a new run's curves.
@@ -64,7 +65,10 @@ def _report_fork_drift(inheritance: Inherited, instance: str) -> list[Verdict]:
     further = inheritance.unsigned[MOST:]
     if not further:
         return one_by_one
-    message = f"{len(further)} more keys differ from {instance}: {few([str(change) for change in further])}"
+    message = (
+        f"{len(further)} more keys differ from {instance}: "
+        f"{few([str(change) for change in further])}"
+    )
     return [*one_by_one, failed(message, *map(str, further), subject="further keys")]
 
 

@@ -12,7 +12,9 @@ from herorun.core.requirements import version_fits
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def herorun_mismatch(own: OwnVersion) -> Verdict:
-    """Not asked at a relaunch: a changed babysitter has judged the last day again before it may relaunch at all."""
+    """Not asked at a relaunch: a changed babysitter has judged the last day again before it may
+    relaunch at all.
+    """
     if not own.pinned:
         return not_applicable("the contract allows every version of herorun")
     if version_fits(own.pinned, own.running):

@@ -2,7 +2,8 @@
 
 Why: a preempted job loses what it did since its last checkpoint, and gets its machines back only
 when the other work is done.
-Fix: set `[scheduler] priority_class` to one that no other class is above, or plan for preemptions: frequent checkpoints, and a budget for relaunches.
+Fix: set `[scheduler] priority_class` to one that no other class is above, or plan for preemptions:
+frequent checkpoints, and a budget for relaunches.
 """
 
 from herorun.core.check import Gate, Response, check

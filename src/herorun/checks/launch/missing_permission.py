@@ -1,6 +1,7 @@
 """This login may not do what the run will need.
 
-Why: a job that this login can submit but not list, read or stop cannot be monitored, and another account must end it.
+Why: a job that this login can submit but not list, read or stop cannot be monitored, and another
+account must end it.
 Fix: ask for the verb in that namespace; the Role in templates/kubernetes/babysitter.yaml has every
 right that herorun needs.
 """

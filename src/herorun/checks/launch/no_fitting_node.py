@@ -1,6 +1,7 @@
 """No machine of the cluster could take the job.
 
-Why: a label or a size that no machine has is usually a mistake: the job never starts, unless machines are added on demand.
+Why: a label or a size that no machine has is usually a mistake: the job never starts, unless
+machines are added on demand.
 Fix: correct `[scheduler] node_selector` and `resources`, or wait for a machine that fits.
 """
 

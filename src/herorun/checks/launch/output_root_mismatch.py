@@ -1,4 +1,5 @@
-"""The command, its environment, the config or the tracker names a different output root than the contract.
+"""The command, its environment, the config or the tracker names a different output root than the
+contract.
 
 Why: the trainer would write where the babysitter does not look: checkpoints seem to be missing, and
 a relaunch starts from scratch or from another run's.
@@ -39,7 +40,9 @@ Named = tuple[str, str]  # where it stands, and its value
 def output_root_mismatch(
     contract: Contract, plan: Plan, tracker: TrackerIdentity | Nothing | Unavailable
 ) -> list[Verdict]:
-    """One answer for each value that differs. A tracker that cannot be asked is another check's matter."""
+    """One answer for each value that differs. A tracker that cannot be asked is another check's
+    matter.
+    """
     values = [
         *_flags("argv", plan.argv.value),
         *_flags("resume_argv", plan.resume_argv.value),

@@ -17,7 +17,9 @@ from herorun.core.requirements import problem_of, unmet
 def package_mismatch(
     contract: Contract, installed: Installed | Nothing | Unavailable
 ) -> list[Verdict]:
-    """One answer for each requirement. Where the job runs elsewhere, check-in compares the exact ones there."""
+    """One answer for each requirement. Where the job runs elsewhere, check-in compares the exact
+    ones there.
+    """
     requirements = contract.runtime.packages
     if not requirements:
         return [not_applicable("the contract states no packages")]

@@ -1,7 +1,9 @@
 """The cluster refuses the request, or would change it.
 
-Why: a server or a webhook silently drops or changes a field, or a quota or a limit range refuses the pods of an accepted job: the job then waits, or runs differently than reviewed.
-Fix: change `[scheduler]` as the message says; name a change that you accept under `[scheduler] ignore_changes`.
+Why: a server or a webhook silently drops or changes a field, or a quota or a limit range refuses
+the pods of an accepted job: the job then waits, or runs differently than reviewed.
+Fix: change `[scheduler]` as the message says; name a change that you accept under `[scheduler]
+ignore_changes`.
 """
 
 from herorun.core.check import Gate, Response, check

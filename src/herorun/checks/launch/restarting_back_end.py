@@ -1,6 +1,7 @@
 """The scheduler itself may start the job again.
 
-Why: a restart that herorun does not decide is not checked, starts from whatever the trainer finds, and may run while the previous job still writes.
+Why: a restart that herorun does not decide is not checked, starts from whatever the trainer finds,
+and may run while the previous job still writes.
 Fix: set `[scheduler] restarts = "herorun"`: herorun then relaunches by its own rules.
 """
 

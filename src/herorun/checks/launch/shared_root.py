@@ -14,8 +14,8 @@ from herorun.core.finding import Verdict, failed, passed
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def shared_root(contract: Contract, others: OtherRoots) -> list[Verdict]:
-    """One answer for each of the run's roots; a root inside another run's, or around it, is shared as well,
-    and so is one to which symbolic links of this machine lead.
+    """One answer for each of the run's roots; a root inside another run's, or around it, is shared
+    as well, and so is one to which symbolic links of this machine lead.
     """
     mine = [contract.output.root, contract.output.temporary_root]
     return [_judge_shared_root(root.rstrip("/"), others) for root in mine if root]
@@ -27,7 +27,10 @@ def _judge_shared_root(root: str, others: OtherRoots) -> Verdict:
             if _overlap(root, theirs.rstrip("/")):
                 return failed(f"{root} overlaps {theirs} of the run {slug}", subject=root)
             if _overlap(real := _real_path(root, others), _real_path(theirs, others)):
-                message = f"{root} overlaps {theirs} of the run {slug}: symbolic links lead both to {real}"
+                message = (
+                    f"{root} overlaps {theirs} of the run {slug}: symbolic links lead both "
+                    f"to {real}"
+                )
                 return failed(message, subject=root)
     return passed(f"no other contract of this commit names {root}", subject=root)
 

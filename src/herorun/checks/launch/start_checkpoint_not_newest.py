@@ -33,7 +33,9 @@ def start_checkpoint_not_newest(
     own: Checkpoints | Nothing,
     siblings: StartSiblings | Nothing | Unavailable,
 ) -> Verdict:
-    """A run with a past continues from its own newest checkpoint; a new one is judged among those next to its start."""
+    """A run with a past continues from its own newest checkpoint; a new one is judged among those
+    next to its start.
+    """
     start = plan.start.value
     mine = candidates_of(own) if history.instances else ()
     good = acceptable(mine, contract, history)
@@ -73,7 +75,10 @@ def _elsewhere(start_text: str, latest: Candidate | None) -> Verdict | None:
     """The run has a complete checkpoint of its own, and would not go on from there."""
     if latest is None:
         return None
-    message = f"the run would start {start_text}, and its own {latest.path} is complete at step {latest.step}"
+    message = (
+        f"the run would start {start_text}, and its own {latest.path} is complete at step "
+        f"{latest.step}"
+    )
     return failed(message, subject=latest.path)
 
 

@@ -13,7 +13,9 @@ from herorun.core.finding import Verdict, few, not_applicable, passed, unknown
 
 @check(Gate.LAUNCH, Response.INFO, at_relaunch=AtRelaunch.WARN)
 def store_rules(roots: RootFacts) -> list[Verdict]:
-    """It only shows them: what a rule breaks is said by the check that it breaks, and by the write probe."""
+    """It only shows them: what a rule breaks is said by the check that it breaks, and by the write
+    probe.
+    """
     verdicts = [
         passed(f"{root}: {few(rules)}", *rules, subject=root)
         for root, rules in roots.rules.items()

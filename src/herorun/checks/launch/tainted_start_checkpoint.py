@@ -1,4 +1,5 @@
-"""The start checkpoint was written while an alert showed damaged numbers, was given up, or belongs to no recorded instance.
+"""The start checkpoint was written while an alert showed damaged numbers, was given up, or belongs
+to no recorded instance.
 
 Why: a checkpoint saved after a non-finite loss or a wrong resume carries the damage on; one that a
 rollback gave up brings back its cause; one that no record names may be from any run.

@@ -21,7 +21,9 @@ def unpinned_container(
     container: Container | Nothing | Unavailable,
     review: RequestReview | Nothing | Unavailable,
 ) -> Verdict:
-    """An image that is a file of its own has no tag; its revision shows whether it is the right one."""
+    """An image that is a file of its own has no tag; its revision shows whether it is the right
+    one.
+    """
     review_image = review.image if isinstance(review, RequestReview) else None
     image = review_image or contract.runtime.container
     if not image:

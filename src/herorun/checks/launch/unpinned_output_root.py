@@ -72,7 +72,9 @@ def _only_the_user_differs(root: str, earlier: str, login: str) -> bool:
 
 
 def _temporary(root: str, of_this_machine: str, permanent: bool) -> str:
-    """Why a root does not last; empty where nothing says so. A temporary root may have a store's time limit."""
+    """Why a root does not last; empty where nothing says so. A temporary root may have a store's
+    time limit.
+    """
     scheme, mark, tail = root.rpartition("://")
     if mark and scheme != "file":
         bucket, *folders = _segments(tail)

@@ -17,7 +17,9 @@ from herorun.core.redaction.scrub import scrub_tree
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.SKIP)
 def unplanned_environment(plan: Plan, environment: Environment, flags: CodeFlags) -> list[Verdict]:
-    """One answer for each flag that is set here and would not reach the job, and one that lists the rest."""
+    """One answer for each flag that is set here and would not reach the job, and one that lists the
+    rest.
+    """
     plan_names = {*plan.env.value, *plan.secrets.value}
     unplanned = [
         flag for flag in flags.flags if flag.name in flags.here and flag.name not in plan_names

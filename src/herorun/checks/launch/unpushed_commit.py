@@ -12,7 +12,9 @@ from herorun.core.finding import Verdict, failed, few, passed, unknown
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def unpushed_commit(published: Published) -> Verdict:
-    """Without a remote there is nothing to ask: see no-remote. On which branch it is: see wrong-branch."""
+    """Without a remote there is nothing to ask: see no-remote. On which branch it is: see
+    wrong-branch.
+    """
     refs = published.refs or published.elsewhere
     if refs:
         return passed(f"{published.commit:.9} is on {published.remote}: {few(refs)}")

@@ -1,4 +1,5 @@
-"""The approved dirty tree contains something that should not be pushed: a likely secret, or too much data.
+"""The approved dirty tree contains something that should not be pushed: a likely secret, or too
+much data.
 
 Why: a snapshot goes to the remote and stays there; a secret in it is published.
 Fix: remove the secret from the file; ignore or remove large files, or raise
@@ -13,7 +14,9 @@ from herorun.core.finding import Verdict, count, failed, few, passed
 
 @check(Gate.LAUNCH, Response.BLOCK, always=True)
 def unsafe_snapshot(snapshot: Snapshot, contract: Contract) -> list[Verdict]:
-    """One answer for each file that may hold a secret, and one for the size. It never quotes the value."""
+    """One answer for each file that may hold a secret, and one for the size. It never quotes the
+    value.
+    """
     cap = contract.code.snapshot_max_mb
     if not snapshot.commit:
         size = f"{snapshot.bytes / 1e6:.1f} MB in {few(snapshot.files)}"

@@ -15,7 +15,9 @@ from herorun.core.finding import Verdict, failed, passed
 
 @check(Gate.SEAL, Response.BLOCK)
 def babysitter_still_running(lease: LeaseSeen | Nothing, heart: Heartbeat) -> Verdict:
-    """By the lease: the babysitter that watches holds it. A process of this machine is stopped by the seal itself."""
+    """By the lease: the babysitter that watches holds it. A process of this machine is stopped by
+    the seal itself.
+    """
     if isinstance(lease, LeaseSeen) and not lease.mine:
         since = (
             f"its lease has not moved since {lease.unchanged_since:%Y-%m-%d %H:%M} UTC by this "

@@ -4,7 +4,8 @@ Why: the final save runs after the last step and is easily lost, and a temporary
 later; it is what the whole run was paid for.
 Fix: let the trainer finish its final save in the permanent root; if it is lost, relaunch from the
 newest complete one.
-Source: marin-community/marin #5022: final saves that the trainer did not wait for, lost in at least 6 of 12 runs.
+Source: marin-community/marin #5022: final saves that the trainer did not wait for, lost in at least
+6 of 12 runs.
 """
 
 from herorun.core.check import Gate, Response, check

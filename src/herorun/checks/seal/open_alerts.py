@@ -12,7 +12,9 @@ from herorun.core.finding import Verdict, failed, passed, unknown
 
 @check(Gate.SEAL, Response.BLOCK)
 def open_alerts(assessment: HealthAssessment) -> list[Verdict]:
-    """One answer for each alert, by its key in the record or by its name, and for each check that could not look."""
+    """One answer for each alert, by its key in the record or by its name, and for each check that
+    could not look.
+    """
     wrong = [failed(f"{which}: {message}", subject=which) for which, message in assessment.alerts]
     unknowns = [
         unknown(f"{which}: {message}", subject=which) for which, message in assessment.unseen

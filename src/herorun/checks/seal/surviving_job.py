@@ -19,7 +19,10 @@ def surviving_job(live: LiveJobs, job: Job | Nothing) -> list[Verdict]:
         each.instance: f"{each.instance} is {each.state}" for each in live.jobs if each.state.live
     }
     if isinstance(job, Job) and job.running_tasks:
-        parts = f"{job.running_tasks} of {count(job.tasks, 'part') if job.tasks else 'its parts'} still run"
+        parts = (
+            f"{job.running_tasks} of "
+            f"{count(job.tasks, 'part') if job.tasks else 'its parts'} still run"
+        )
         living.setdefault(job.instance, f"{job.instance} is {job.state}, but {parts}")
     open_ones = [failed(message, subject=name) for name, message in sorted(living.items())]
     open_ones += [

@@ -21,7 +21,8 @@ def unpushed_logbook(record: RecordState, contract: Contract) -> Verdict:
     if record.pushed != record.commit:
         remote_commit = f"{record.pushed:.9}" if record.pushed else "nothing"
         return failed(
-            f"the newest record commit is {record.commit:.9} here, and {remote_commit} on {record.remote}",
+            f"the newest record commit is {record.commit:.9} here, and {remote_commit} on "
+            f"{record.remote}",
             subject=record.remote,
         )
     return passed(f"record commit {record.commit:.9} is on {record.remote}", subject=record.remote)

@@ -1,7 +1,7 @@
 """The run contract: what people signed, as `runs/<slug>.toml` or built in Python.
 
-Unknown keys are errors. The tables of adapters (`tracker`, `scheduler`) take further keys, which the adapter's
-own `Options` validate; `[babysit.thresholds]` is validated by each check's `Limits`.
+Unknown keys are errors. The tables of adapters (`tracker`, `scheduler`) take further keys, which
+the adapter's own `Options` validate; `[babysit.thresholds]` is validated by each check's `Limits`.
 """
 
 from herorun.core.contract.babysit import BabysitTable, Budget, Budgets, Phase, Recovery

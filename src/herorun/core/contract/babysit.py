@@ -48,7 +48,8 @@ class BabysitTable(Table):
     owner: str | None = Field(None, description="The user@machine that monitors the run.")
     recovery: Recovery = Field(
         Recovery.RELAUNCH,
-        description="What follows a crash: a relaunch, a question to the DRI, or only a notification.",
+        description="What follows a crash: a relaunch, a question to the DRI, or only a "
+        "notification.",
     )
     budgets: Budgets = Budgets.model_construct()
     stop_on: tuple[CheckName, ...] = Field(

@@ -37,7 +37,9 @@ def _specifier(value: str) -> str:
 
 
 class Contract(Table):
-    """Everything that a launch is admitted under. What is wrong raises pydantic's `ValidationError`, a ValueError."""
+    """Everything that a launch is admitted under. What is wrong raises pydantic's
+    `ValidationError`, a ValueError.
+    """
 
     schema_: Literal[1] = Field(1, alias="schema", description="Version of this file's form.")
     slug: str = Field(
@@ -134,7 +136,9 @@ class Contract(Table):
 
 @dataclass(frozen=True)
 class ContractFile:
-    """Where the contract was read, relative to the repository's top, its text, and what HEAD holds there."""
+    """Where the contract was read, relative to the repository's top, its text, and what HEAD holds
+    there.
+    """
 
     path: str
     text: str

@@ -62,7 +62,8 @@ class Logbook(Table):
     path: Annotated[str, AfterValidator(_check_page_path)] | None = Field(
         None,
         description=(
-            "Path of the logbook on that branch, a .md file; by default .agents/logbooks/<slug>.md. "
+            "Path of the logbook on that branch, a .md file; by default "
+            ".agents/logbooks/<slug>.md. "
             "It cannot change after init."
         ),
     )
@@ -119,7 +120,8 @@ class Notify(Table):
     secondary: Channels = Field(
         (),
         description=(
-            "The same for another person, who gets critical alerts that are not acknowledged within "
+            "The same for another person, who gets critical alerts that are not acknowledged "
+            "within "
             "secondary_after."
         ),
     )
@@ -155,7 +157,8 @@ class Notify(Table):
     pages_per_hour: Whole = Field(
         6,
         gt=0,
-        description="Pages per channel and hour; further repeated ones are counted in the next page.",
+        description="Pages per channel and hour; further repeated ones are counted in the next "
+        "page.",
     )
     pages_per_day: Whole = Field(30, gt=0, description="The same per day.")
 

@@ -37,7 +37,8 @@ class Command(Table):
     env: dict[Variable, Text] = Field({}, description="Plain environment values. Never secrets.")
     secrets: tuple[Name, ...] = Field(
         (),
-        description="Names of environment variables that hold secrets: the job gets the values, the plan only the names.",
+        description="Names of environment variables that hold secrets: the job gets the values, "
+        "the plan only the names.",
     )
 
 
@@ -57,7 +58,8 @@ class Code(Table):
     impact: dict[str, Impact] = Field(
         {},
         description=(
-            "Globs as in .gitignore; the first match decides, and these come before the built-in ones."
+            "Globs as in .gitignore; the first match decides, and these come before the built-in "
+            "ones."
         ),
     )
     in_place: bool = Field(
@@ -122,7 +124,8 @@ class Data(Table):
     manifests: dict[Name, Annotated[str, AfterValidator(_check_identity)]] = Field(
         {},
         description=(
-            "Maps a manifest's path or URL to its digest (sha256:...) or store generation (generation:...)."
+            "Maps a manifest's path or URL to its digest (sha256:...) or store generation "
+            "(generation:...)."
         ),
     )
     order: Literal["deterministic", "unknown"] = Field(
@@ -167,7 +170,8 @@ class StartTable(Table):
     from_: Pinned | None = Field(None, alias="from", description="Path or URL of the checkpoint.")
     kind: Literal["full-state", "weights-only"] = Field(
         "full-state",
-        description="full-state: weights, optimizer, step and data position; weights-only: the weights.",
+        description="full-state: weights, optimizer, step and data position; weights-only: the "
+        "weights.",
     )
     source_run: str | None = Field(None, description="Slug of the run that wrote it.")
     rejected: tuple[Name, ...] = Field(
@@ -189,7 +193,8 @@ class TrackerTable(OpenTable):
     )
     metrics: dict[str, str] = Field(
         {},
-        description="Maps herorun's name of a metric (loss, step, grad_norm, ...) to the tracker's.",
+        description="Maps herorun's name of a metric (loss, step, grad_norm, ...) to the "
+        "tracker's.",
     )
     first_step: Literal[0, 1] = Field(
         0, description="The step number that the first update is logged under."

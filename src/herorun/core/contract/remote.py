@@ -63,7 +63,8 @@ class PatrolTable(Table):
     copies: dict[BoxPath, Argument] = Field(
         {},
         description=(
-            "Maps a folder on that machine to the local folder that it copies, relative to the repository root."
+            "Maps a folder on that machine to the local folder that it copies, relative to the "
+            "repository root."
         ),
     )
     disks: tuple[BoxPath, ...] = Field(
@@ -94,7 +95,9 @@ class ChainStage(Table):
 
 
 class ChainTable(Table):
-    """What the remote machine does after the training without you, by the script of `herorun box chain`."""
+    """What the remote machine does after the training without you, by the script of `herorun box
+    chain`.
+    """
 
     RENAMED: ClassVar = {"after_words": "after_pattern", "push": "notify_command"}
 

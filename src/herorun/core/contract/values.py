@@ -138,7 +138,9 @@ Pattern = Annotated[str, Field(min_length=1), AfterValidator(_pattern)]
 
 
 class RenamedKeys(BaseModel):
-    """A table that still takes the earlier names of its keys: a contract that uses them stays valid."""
+    """A table that still takes the earlier names of its keys: a contract that uses them stays
+    valid.
+    """
 
     RENAMED: ClassVar[Mapping[str, str]] = {}  # earlier name to the present one
 
