@@ -2,10 +2,11 @@
 its numbers.
 """
 
+import csv
 from pathlib import Path
 
 import pytest
-from benchmarks import fleet, judgement, sealing, slopes
+from benchmarks import fleet, judgement, sealing, sharding, slopes
 from benchmarks.timing import Plot, Row
 
 from herorun.operations.report.backtest import read_labels
@@ -21,6 +22,17 @@ def test_the_benchmark_of_many_runs_can_be_measured(
     monkeypatch.setattr(fleet, "ROUNDS", 1)
     row = fleet.shown(tmp_path / "few")
     assert "3 runs" in row.what
+    assert row.seconds > 0 < row.beside_seconds
+
+
+@pytest.mark.thorough
+def test_the_benchmark_of_several_processes_can_be_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sharding, "RUNS", 4)
+    monkeypatch.setattr(sharding, "SHARDS", 2)
+    (row,) = sharding.rows(tmp_path)
+    assert "4 runs in 2 processes" in row.what
     assert row.seconds > 0 < row.beside_seconds
 
 
@@ -65,3 +77,13 @@ def test_the_curves_kept_row_by_row_are_as_long_as_their_labels_say(
         rows = (folder / key).read_text(encoding="utf-8").splitlines()[1:]
         assert len(rows) > 75
         assert all(0 <= first <= last < len(rows) for first, last, _ in label.events), key
+
+
+def test_each_rule_that_was_tried_says_what_it_cost_and_whether_it_was_kept() -> None:
+    with EXCERPTS.with_name("tried.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len({row["rule"] for row in rows}) == len(rows) > 20
+    assert all(all(row.values()) and row["kept"].split()[0] in YES_OR_NO for row in rows)
+
+
+YES_OR_NO = ("yes", "no", "until")
