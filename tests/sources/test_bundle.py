@@ -146,5 +146,5 @@ def test_a_missing_or_cut_bundle_is_an_error(work: Path) -> None:
     with pytest.raises(FileNotFoundError):
         content(work, "missing.tar")
     (work / "cut.tar.gz").write_bytes((work / "commit.tar.gz").read_bytes()[:40])
-    with pytest.raises(OSError, match=r"whole.*archive"):
+    with pytest.raises(OSError, match=r"archive"):
         content(work, "cut.tar.gz")
