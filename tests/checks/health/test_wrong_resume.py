@@ -20,7 +20,9 @@ from herorun.core.check import Response
 from herorun.core.evidence import (
     Checkpoints,
     Dropped,
+    End,
     JobLog,
+    JobState,
     Loading,
     Metrics,
     Nothing,
@@ -68,6 +70,25 @@ def test_rows_that_a_job_lost_after_it_saved_behind_its_start_tell_nothing(saved
     verdict = answer(wrong_resume, plan(), rows(2900, 2000), saved)
 
     assert verdict.outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("instance", "step", "outcome"),
+    [
+        ("tiny-1", 3567, Outcome.NOT_APPLICABLE),
+        ("tiny-1", 3541, Outcome.FAIL),
+        ("tiny-1", None, Outcome.FAIL),
+        ("tiny-0", 3567, Outcome.FAIL),
+    ],
+)
+def test_rows_that_were_cut_after_the_job_ended_beyond_its_start_tell_nothing(
+    instance, step, outcome
+):
+    """It had saved nothing yet; what is left are an earlier instance's rows, read once more."""
+    end = End(instance=instance, state=JobState.FAILED, at=NOON, step=step)
+    history = a_history(1, ends=(end,))
+
+    assert answer(wrong_resume, plan(), rows(2900, 2000), history).outcome is outcome
 
 
 def test_a_first_row_from_a_newer_checkpoint_is_wrong():

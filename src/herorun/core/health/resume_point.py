@@ -101,6 +101,15 @@ def began_again(metrics: Metrics, saved: Checkpoints, history: History) -> str:
     )
 
 
+def _ended_beyond(step: int, history: History) -> bool:
+    """Whether a tick saw the current instance's end, with rows beyond that step."""
+    current = history.current
+    return current is not None and any(
+        end.instance == current.name and end.step is not None and end.step > step
+        for end in history.ends
+    )
+
+
 def _saved_between(start: int, first: float, saved: Checkpoints, history: History) -> bool:
     """Whether the instance itself saved behind its start and before the step `first`: of the newest
     attempt's first row, which is then a restart's.
@@ -119,7 +128,7 @@ def rows_wrong(
     """By the newest attempt's first row. None: the rows do not tell.
 
     A row of the start's own step, as of an evaluation after loading, is no fault. A newest row
-    before the start is none where the instance itself has saved behind it.
+    before the start is none where the instance itself has saved behind it, or ended there.
     Where the record does not say whose the rows are, an attempt that began at or below the start
     may be an earlier instance's that goes on without a break; only a newest row at or below the
     start is then sure to be wrong.
@@ -127,7 +136,9 @@ def rows_wrong(
     if start.step is None:
         return None
     if metrics.step < start.step:
-        if _saved_between(start.step, math.inf, saved, history):
+        if _saved_between(start.step, math.inf, saved, history) or _ended_beyond(
+            start.step, history
+        ):
             return None  # rows of this instance are lost: `lost-rows` tells it
         return ResumeRows(
             f"writes step {metrics.step}, and should have begun after step {start.step} of {start}"
