@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.redaction.scrub import scrub
 from herorun.output.text_width import show_line, show_note
 
 if TYPE_CHECKING:
@@ -174,5 +173,7 @@ def clean_page(text: str) -> str:
 
 def clean(text: str) -> str:
     """Text from outside, harmless on a terminal."""
+    from herorun.core.redaction.scrub import scrub  # a page of our own needs none of its patterns
+
     one_line = scrub(text).replace(":\n ", ":").replace("\n ", ";")  # a list of faults
     return "".join(c if c.isprintable() else "�" for c in one_line)
