@@ -94,7 +94,7 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         if spike.kind == "risen":
             return "one of those for first rows, see `herorun explain loss-spike`"
         if spike.kind == "shifted":
-            return "that for a new level, by size times duration, see `herorun explain loss-spike`"
+            return "that for a new level, which `herorun explain loss-spike` states"
         return (
             f"{RATIO:g} times for {count(limits.steps, 'step')}, {limits.fast_ratio:g} times for "
             f"{count(limits.fast_rows, 'row')}, or {limits.leap_ratio:g} times for "
