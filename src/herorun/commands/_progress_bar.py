@@ -23,12 +23,12 @@ class Bar:
         self._alone = threading.Lock()
         self._timer: threading.Timer | None = None
 
-    def __call__(self, what: str, done: int, total: int | None) -> None:
+    def __call__(self, what: str, amount: int, total: int | None) -> None:
         if threading.current_thread() is not threading.main_thread():
             return
         if what and self._what not in ("", what):
             return
-        if total is not None and done >= total:
+        if total is not None and amount >= total:
             self.end()
             return
         if not self._what:
@@ -36,7 +36,7 @@ class Bar:
             if total is None:
                 self._draw_later()
         if monotonic() - self._began >= self._patience:
-            self._draw(done, total)
+            self._draw(amount, total)
 
     def _draw_later(self) -> None:
         """What tells nothing in between, such as a push, is drawn once it has lasted long
@@ -46,14 +46,14 @@ class Bar:
         self._timer.daemon = True
         self._timer.start()
 
-    def _draw(self, done: int, total: int | None, began: float | None = None) -> None:
+    def _draw(self, amount: int, total: int | None, began: float | None = None) -> None:
         with self._alone:
             # what the timer was for has ended
             if not self._what or began not in (None, self._began):
                 return
             if self._progress is None:
                 self._begin(total)
-            self._progress.update(self._task, completed=done, total=total)
+            self._progress.update(self._task, completed=amount, total=total)
 
     def _begin(self, total: int | None) -> None:
         from rich.console import Console

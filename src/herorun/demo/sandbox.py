@@ -54,7 +54,7 @@ class Sandbox:
         """Print a command, run it, and stop the demo if its exit code is not expected."""
         self.show("$ " + " ".join(_quoted(part) for part in argv))
         real = [sys.executable, "-m", "herorun", *argv[1:]] if argv[0] == "herorun" else list(argv)
-        ended = subprocess.run(
+        child = subprocess.run(
             real,
             cwd=within or self.work,
             env=_make_environment(),
@@ -63,13 +63,13 @@ class Sandbox:
             timeout=PATIENCE,
             check=False,
         )
-        if ended.returncode not in expect:
+        if child.returncode not in expect:
             raise Blocked(
-                f"`{' '.join(argv)}` ended with exit code {ended.returncode}: the demo stops. Its "
+                f"`{' '.join(argv)}` ended with exit code {child.returncode}: the demo stops. Its "
                 f"files are in {self.folder}."
             )
-        if ended.returncode:
-            self.show(f"(exit code {ended.returncode}, as expected)", "2")
+        if child.returncode:
+            self.show(f"(exit code {child.returncode}, as expected)", "2")
 
     def configure(self, key: str, value: str) -> None:
         """Of the scratch repository alone, and not worth telling."""

@@ -67,10 +67,12 @@ def _launch_and_babysit(stage: Sandbox) -> None:
     pid = trainer(run, f"{SLUG}-1")
     stage.show(f"$ kill -KILL {pid}")
     os.kill(pid, signal.SIGKILL)
-    reached = step(stage)
+    step_text = step(stage)
     stage.wait("the job is relaunched", lambda: len(run.record.memory().instances) == 2)
     # Until it logs steps of its own the run is `starting`, and `status` says so with exit code 3.
-    stage.wait("it passes the step that the first instance reached", lambda: step(stage) > reached)
+    stage.wait(
+        "it passes the step that the first instance reached", lambda: step(stage) > step_text
+    )
     # On a slow machine the spike, which comes next, may be an alert already: exit code 1.
     stage.do("herorun", "status", SLUG, expect=(0, 1))
     stage.show_heading("A broken data shard comes at step 640: the loss jumps")

@@ -65,11 +65,11 @@ class Calls:
         """Write what may be written twice, such as an edit."""
         return self._bounded(lambda: self._paced(act), lambda: None)
 
-    def write(self, act: Callable[[], T], settled: Callable[[], T | None]) -> T:
-        """Do it once: after a lost answer `settled` looks whether it was done, and only then is it
-        tried again.
+    def write(self, act: Callable[[], T], find_result: Callable[[], T | None]) -> T:
+        """Do it once: after a lost answer `find_result` looks whether it was done, and only then is
+        it tried again.
         """
-        return self._bounded(lambda: self._paced(act), settled)
+        return self._bounded(lambda: self._paced(act), find_result)
 
     def _paced(self, act: Callable[[], T]) -> T:
         wait = 0.0 if self._wrote is None else self._wrote + PACE - time.monotonic()
@@ -78,18 +78,18 @@ class Calls:
         self._wrote = time.monotonic()
         return act()
 
-    def _bounded(self, act: Callable[[], T], settled: Callable[[], T | None]) -> T:
+    def _bounded(self, act: Callable[[], T], find_result: Callable[[], T | None]) -> T:
         """Anyone who waited in vain makes the next ones of this page fail at once: a tick waits for
         one outage once.
         """
         if self._until is not None:
-            return self._tried(act, settled, self._until)
+            return self._tried(act, find_result, self._until)
         again, message = self._down
         if time.monotonic() < again:
             raise CouldNotLook(message)
         self._until = time.monotonic() + DEADLINE
         try:
-            return self._tried(act, settled, self._until)
+            return self._tried(act, find_result, self._until)
         except GithubRefused:
             raise
         except CouldNotLook as error:
@@ -98,7 +98,7 @@ class Calls:
         finally:
             self._until = None
 
-    def _tried(self, act: Callable[[], T], settled: Callable[[], T | None], until: float) -> T:
+    def _tried(self, act: Callable[[], T], find_result: Callable[[], T | None], until: float) -> T:
         for pause in (*PAUSES, None):
             try:
                 return act()
@@ -112,14 +112,14 @@ class Calls:
                 )
             if not fault.is_lost and fault.wait is None:
                 raise GithubRefused(fault.message, status)
-            if fault.is_lost and (settled_answer := settled()) is not None:
+            if fault.is_lost and (settled_answer := find_result()) is not None:
                 return settled_answer
             wait = pause if fault.wait is None else fault.wait
             if pause is None or wait is None or time.monotonic() + wait > until:
                 raise CouldNotLook(fault.message)
             self._sleep(wait)
             if (
-                fault.is_lost and (settled_answer := settled()) is not None
+                fault.is_lost and (settled_answer := find_result()) is not None
             ):  # what was carried out may show a little later
                 return settled_answer
         raise AssertionError("the last pause is None")

@@ -85,11 +85,11 @@ class GitHubIssue:
         if (posted_url := self.find(post.key)) is not None:
             return posted_url
         page, body = self._open_page(), text_of(post)
-        created = self._calls.write(
+        new_comment = self._calls.write(
             lambda: read_comment(page.create_comment(body)), lambda: self._find(post.key)
         )
         # a twin of another machine is seen; our own may show later
-        comment = self._find(post.key) or created
+        comment = self._find(post.key) or new_comment
         return comment.url
 
     @worded
@@ -217,10 +217,10 @@ class GitHubIssue:
         return user is not None and str(user.login).lower() == self._session.login.lower()
 
     def _create(self, post: Post, labels: tuple[list[str], list[str]]) -> Any:
-        labels_there, failed = labels
+        labels_there, failed_labels = labels
         note = (
-            f"\n\nLabels that could not be set: {', '.join(map(one_line, failed))}."
-            if failed
+            f"\n\nLabels that could not be set: {', '.join(map(one_line, failed_labels))}."
+            if failed_labels
             else ""
         )
         body = f"{cut_text(harmless(post.body).strip() + note)}\n\n{marked(post.key)}"
@@ -243,14 +243,14 @@ class GitHubIssue:
         """Those that are there or could be made, and the others: without them a page is still a
         page.
         """
-        labels_there, failed = [], []
+        labels_there, failed_labels = [], []
         for name in sorted(names):
             try:
                 self._label(name)
                 labels_there.append(name)
             except GithubRefused:
-                failed.append(name)
-        return labels_there, failed
+                failed_labels.append(name)
+        return labels_there, failed_labels
 
     def _label(self, name: str) -> None:
         get_label = partial(self._repository.get_label, name)

@@ -91,10 +91,10 @@ class _Pipe:
 
     soft_wrap = True
 
-    def print(self, *printed: Any, style: str = "", **layout: Any) -> None:
-        text = printed[0] if len(printed) == 1 else "" if not printed else None
+    def print(self, *printed_texts: Any, style: str = "", **layout: Any) -> None:
+        text = printed_texts[0] if len(printed_texts) == 1 else "" if not printed_texts else None
         if not isinstance(text, str) or _LAID_OUT.search(text):
-            self._console.print(*printed, style=style or None, **layout)
+            self._console.print(*printed_texts, style=style or None, **layout)
             return
         sys.stdout.write(text + "\n")
         sys.stdout.flush()

@@ -31,17 +31,17 @@ def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
         out.print(f"  {_describe_discarded(document['discarded'])}")
 
 
-def _describe_discarded(discarded: Mapping[str, Any]) -> str:
-    if discarded["steps"] == 0:
+def _describe_discarded(discarded_entry: Mapping[str, Any]) -> str:
+    if discarded_entry["steps"] == 0:
         return "no step is discarded"
     steps = (
         "an unknown number of steps"
-        if discarded["steps"] is None
-        else count(discarded["steps"], "step")
+        if discarded_entry["steps"] is None
+        else count(discarded_entry["steps"], "step")
     )
-    hours = discarded["accelerator_hours"]
+    hours = discarded_entry["accelerator_hours"]
     cost = (
-        f"accelerator-hours unknown: {clean(discarded['why'])}"
+        f"accelerator-hours unknown: {clean(discarded_entry['why'])}"
         if hours is None
         else f"{hours:,.1f} accelerator-hours"
     )

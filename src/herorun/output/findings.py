@@ -39,8 +39,8 @@ def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
     if progress.verbose:
         for finding in by_mark.get("ok", ()):
             _show_line(out, finding)
-        if unasked := by_mark.get("n/a"):
-            names = ", ".join(dict.fromkeys(finding["check"] for finding in unasked))
+        if not_applicable := by_mark.get("n/a"):
+            names = ", ".join(dict.fromkeys(finding["check"] for finding in not_applicable))
             hang(out, "- n/a     ", f"not applicable: {names}", "dim", "dim")
     for finding in by_mark.get("waived", ()):
         _show_line(out, finding)

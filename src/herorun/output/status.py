@@ -134,9 +134,9 @@ def _status_lines(
     yield from _orders(document, at)
     if document["seal_tag"]:
         yield f"  sealed     {document['seal_tag']}, at {document['progress']} steps"
-    pushed = "pushed" if document["pushed"] else "not pushed"
+    push_text = "pushed" if document["pushed"] else "not pushed"
     record = (
-        f"branch {clean(document['branch'])} at {shortened(document['record'])} ({pushed})"
+        f"branch {clean(document['branch'])} at {shortened(document['record'])} ({push_text})"
         if document["record"]
         else "none yet"
     )

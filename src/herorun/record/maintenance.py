@@ -70,10 +70,10 @@ def hold(path: Path, content: Content, segments: Sequence[tuple[str, str]]) -> N
     newest = content.segments[max(content.segments)]
     last = content.last_hash, content.last_id
     amount = remembered(segments, newest, last, content.count, content.memory)
-    checked = content.checked or content.remembered is None
+    is_checked = content.checked or content.remembered is None
     with _guard:
         _recent.pop(path, None)
-        _recent[path] = _state_of(path), MemorySnapshot(amount, content.saved, checked)
+        _recent[path] = _state_of(path), MemorySnapshot(amount, content.saved, is_checked)
         while len(_recent) > MOST_RECENT:
             del _recent[next(iter(_recent))]
 
@@ -113,13 +113,13 @@ def remember(
     """
     last = content.last_hash, content.last_id
     amount = remembered(segments, data, last, content.count, content.memory)
-    compressed = to_bytes(amount, __version__)
-    if not compressed:
+    snapshot_bytes = to_bytes(amount, __version__)
+    if not snapshot_bytes:
         return replace(content, saved=content.count)
     with contextlib.suppress(OSError):
-        write_atomic(path, compressed, spare=True)
+        write_atomic(path, snapshot_bytes, spare=True)
         newest = max(content.segments)
-        checked = content.checked or content.remembered is None
+        is_checked = content.checked or content.remembered is None
         parts = {newest: content.segments[newest]}
         return replace(
             content,
@@ -127,7 +127,7 @@ def remember(
             segments=parts,
             remembered=amount,
             saved=amount.lines,
-            checked=checked,
+            checked=is_checked,
         )
     return content
 

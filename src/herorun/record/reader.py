@@ -69,8 +69,8 @@ class RecordReader:
         return self._logbook_of(content)
 
     def _logbook_of(self, content: Content) -> str:
-        initialised = content.memory.initialised
-        path = initialised.logbook if initialised else self._own_logbook
+        init_event = content.memory.initialised
+        path = init_event.logbook if init_event else self._own_logbook
         return path if is_logbook_path(path) else f"{HOME}/{self.slug}.md"
 
     @property
@@ -91,10 +91,10 @@ class RecordReader:
         """Lines of the record that this clone does not know to be on the remote; 0 where the
         record has none.
         """
-        tip, pushed = self.tip, self.pushed
-        if self.remote is None or tip is None or tip == pushed:
+        tip, pushed_tip = self.tip, self.pushed
+        if self.remote is None or tip is None or tip == pushed_tip:
             return 0
-        remote_count = self._load(pushed, self._segments(pushed)).count if pushed else 0
+        remote_count = self._load(pushed_tip, self._segments(pushed_tip)).count if pushed_tip else 0
         return max(0, self._read().count - remote_count)
 
     @property

@@ -47,9 +47,11 @@ class Record(RecordWriter):
         """Bring the remote up to date. What cannot go through stays queued and goes out at the next
         chance.
         """
-        pushed = Pushed("there is no remote") if self.remote is None else self._brought(self.remote)
+        push_result = (
+            Pushed("there is no remote") if self.remote is None else self._brought(self.remote)
+        )
         self.pack_refs()
-        return pushed
+        return push_result
 
     def _brought(self, remote: str) -> Pushed:
         """Pushes of one record go one after another, by a lock of their own: who only writes waits
@@ -74,28 +76,28 @@ class Record(RecordWriter):
             pause = min(2 * pause, LONGEST_PAUSE)
 
     def _push(self, remote: str) -> Pushed:
-        tip, pushed = self.tip, self.pushed
-        if tip is None or tip == pushed:
+        tip, pushed_tip = self.tip, self.pushed
+        if tip is None or tip == pushed_tip:
             return Pushed()
         self._must_be_a_branch_of_its_own()
         target = f"refs/heads/{self.branch}"
         try:
-            push(self.repository, remote, tip, target, pushed)
+            push(self.repository, remote, tip, target, pushed_tip)
         except CouldNotLook:
             remote_tip = self.repository.remote_tips(remote, target).get(target)
-            if remote_tip is None and pushed:
+            if remote_tip is None and pushed_tip:
                 raise Blocked(
                     f"{self.branch} is gone from {remote}, where it was pushed before: find out "
                     f"why, or push it again (`git push {remote} {self.ref}:{target}`)."
                 ) from None
-            if remote_tip is None or remote_tip == pushed:
+            if remote_tip is None or remote_tip == pushed_tip:
                 raise
             self._adopt(remote, target)
             tip = self.tip or tip
             if tip != remote_tip:
                 self._push_on(remote, tip, target, remote_tip)
-            pushed = self.pushed
-        move_ref(self.repository, self.pushed_ref, tip, pushed)
+            pushed_tip = self.pushed
+        move_ref(self.repository, self.pushed_ref, tip, pushed_tip)
         return Pushed()
 
     def _push_on(self, remote: str, tip: str, target: str, remote_tip: str) -> None:
@@ -111,13 +113,13 @@ class Record(RecordWriter):
 
         Our ref moves in one step at the end, so that an interruption loses nothing.
         """
-        fetched = f"refs/herorun/fetched/{self.slug}"
-        fetch(self.repository, remote, {target: fetched})
+        fetched_ref = f"refs/herorun/fetched/{self.slug}"
+        fetch(self.repository, remote, {target: fetched_ref})
         with locked(self._lock, what=WRITER):
-            self._put_on_top_of(fetched, remote)
+            self._put_on_top_of(fetched_ref, remote)
 
-    def _put_on_top_of(self, fetched: str, remote: str) -> None:
-        theirs, ours = self.repository.resolve(fetched), self.tip
+    def _put_on_top_of(self, fetched_ref: str, remote: str) -> None:
+        theirs, ours = self.repository.resolve(fetched_ref), self.tip
         assert theirs is not None and ours is not None
         if self.repository.is_ancestor(theirs, ours):
             return
@@ -125,7 +127,7 @@ class Record(RecordWriter):
         target = self._load(theirs, self._segments(theirs))
         tail = missing(self._read_all(), target)
         if tail:
-            target = self._written(fetched, target, tail, self._files_beside(ours, theirs))
+            target = self._written(fetched_ref, target, tail, self._files_beside(ours, theirs))
         move_ref(self.repository, self.ref, str(target.tip), ours)
 
     def _must_continue_ours(self, theirs: str, remote: str) -> None:
@@ -174,40 +176,42 @@ class Record(RecordWriter):
 
     def _take_over(self, remote: str, at_once: bool) -> None:
         self._must_be_a_branch_of_its_own()
-        target, fetched = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
+        target, fetched_ref = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
         if at_once:
             tips: Mapping[str, str] = self.repository.remote_tips(remote, target)
         else:
             tips, _ = recent_tips(self.repository, remote)
         if target not in tips:
             return
-        fetch(self.repository, remote, {target: fetched})
-        theirs = str(self.repository.resolve(fetched))
+        fetch(self.repository, remote, {target: fetched_ref})
+        theirs = str(self.repository.resolve(fetched_ref))
         self._must_hold_this_run(theirs)
         move_ref(self.repository, self.pushed_ref, theirs, self.pushed)
         move_ref(self.repository, self.ref, theirs, None)
 
     def _follow(self, remote: str, at_once: bool) -> None:
         """Nothing is taken over while lines of this clone wait: their push puts them on top."""
-        target, tip, pushed = f"refs/heads/{self.branch}", self.tip, self.pushed
+        target, tip, pushed_tip = f"refs/heads/{self.branch}", self.tip, self.pushed
         tips: Mapping[str, str]
         if at_once:
             tips = self.repository.remote_tips(remote, target, timeout=FOLLOWING)
         else:
             tips, _ = recent_tips(self.repository, remote, FOLLOWING)
         theirs = tips.get(target)
-        if tip is None or pushed is None or tip != pushed or theirs in (None, pushed):
+        if tip is None or pushed_tip is None or tip != pushed_tip or theirs in (None, pushed_tip):
             return
         if self.repository.has(theirs) and self.repository.is_ancestor(theirs, tip):
             return  # a listing from before our last push
         fetch(self.repository, remote, {target: f"refs/herorun/fetched/{self.slug}"})
         with locked(self._lock, what=WRITER):
-            if (self.tip, self.pushed) != (tip, pushed):
+            if (self.tip, self.pushed) != (tip, pushed_tip):
                 return
             self._must_continue_ours(theirs, remote)
             if missing(self._read_all(), self._load(theirs, self._segments(theirs))):
                 raise Blocked(f"{self.branch} on {remote} lacks lines that were pushed.")
-            move_refs(self.repository, [(self.ref, theirs, tip), (self.pushed_ref, theirs, pushed)])
+            move_refs(
+                self.repository, [(self.ref, theirs, tip), (self.pushed_ref, theirs, pushed_tip)]
+            )
 
     def published(self) -> Memory:
         """What the remote has of the record at this moment, as anybody outside can read it; ours
@@ -224,11 +228,11 @@ class Record(RecordWriter):
         return tuple(self._published(self.remote).lines) if self.remote else ()
 
     def _published(self, remote: str) -> Content:
-        target, fetched = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
+        target, fetched_ref = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
         if target not in self.repository.remote_tips(remote, target):
             return Content()
-        fetch(self.repository, remote, {target: fetched})
-        theirs = str(self.repository.resolve(fetched))
+        fetch(self.repository, remote, {target: fetched_ref})
+        theirs = str(self.repository.resolve(fetched_ref))
         self._must_hold_this_run(theirs)
         content = self._load(theirs, self._segments(theirs))
         with contextlib.suppress(HerorunError, OSError):

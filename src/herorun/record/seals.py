@@ -15,28 +15,26 @@ from herorun.system.git.tips import recent_tips
 _TARGET = lazy_regex(r"object ([0-9a-f]{40,64})\ntype commit\n")
 
 
-def seal_problem(repository: Repository, slug: str, sealed: Sealed) -> str:
+def seal_problem(repository: Repository, slug: str, seal: Sealed) -> str:
     """Why a seal is not believed; empty where its tag is in this clone and states what the record
     says.
     """
-    if not is_seal_of(slug, sealed.tag):
-        return f"{sealed.tag!r} is no seal of {slug}"
+    if not is_seal_of(slug, seal.tag):
+        return f"{seal.tag!r} is no seal of {slug}"
     try:
-        text = tag_text(repository, sealed.tag)
+        text = tag_text(repository, seal.tag)
     except (HerorunError, OSError) as error:
         return describe_error(error).rstrip(".")
     if text is None:
         return (
-            f"there is no such tag in this clone (`git fetch --tags`, if {sealed.tag} is on the "
+            f"there is no such tag in this clone (`git fetch --tags`, if {seal.tag} is on the "
             "remote)"
         )
     target = _TARGET.match(text)
-    if target is None or target[1] != sealed.commit:
-        return f"the tag names another commit than {sealed.commit[:9]}"
+    if target is None or target[1] != seal.commit:
+        return f"the tag names another commit than {seal.commit[:9]}"
     return (
-        ""
-        if _statement_digest(text) == sealed.statement_digest
-        else "the tag states something else"
+        "" if _statement_digest(text) == seal.statement_digest else "the tag states something else"
     )
 
 

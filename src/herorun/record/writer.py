@@ -93,22 +93,22 @@ class RecordWriter(RecordReader):
         self.must_understand()
         new = chain(events, content.last_hash, digest_of)
         segments = dict(content.segments)
-        changed: dict[str, bytes] = {
+        changed_files: dict[str, bytes] = {
             f"{self.files_path}/{name}": data for name, data in files.items()
         }
         for line in new:
             path = segment_at(self.journal_path, line.event.at, segments)
             segments[path] = segments.get(path, b"") + line.text.encode() + b"\n"
-            changed[path] = segments[path]
+            changed_files[path] = segments[path]
         page = content.page
         if any(line.entry or isinstance(line.event, Initialised) for line in new):
             first = self._logbook_of(content)
             pages = self._with_entries(first, *self._page(content), new)
-            changed |= {path: text.encode() for path, text in pages.items()}
+            changed_files |= {path: text.encode() for path, text in pages.items()}
             newest = pages_of(first, pages)[-1]
             page = page_number(first, newest) or 1, pages[newest]
         tip = commit_files(
-            self.repository, ref, content.tip, changed, self._message(events), events[-1].at
+            self.repository, ref, content.tip, changed_files, self._message(events), events[-1].at
         )
         memory = fold((line.event for line in new), content.memory)
         lines = [*content.lines, *new]
@@ -118,11 +118,9 @@ class RecordWriter(RecordReader):
         self, first: str, number: int, page: str, new: Sequence[JournalLine]
     ) -> dict[str, str]:
         """The pages that change, by path."""
-        initialised = next(
-            (line.event for line in new if isinstance(line.event, Initialised)), None
-        )
-        if initialised and not page:
-            page = new_logbook(self._template(), self.slug, initialised.contract)
+        init_event = next((line.event for line in new if isinstance(line.event, Initialised)), None)
+        if init_event and not page:
+            page = new_logbook(self._template(), self.slug, init_event.contract)
         return add_to_pages(first, number, page, new)
 
     def _message(self, events: Sequence[Event]) -> str:

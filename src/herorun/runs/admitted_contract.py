@@ -17,24 +17,26 @@ def admitted_contract(run: Run) -> Contract | None:
     return launched_contract(run.repository, launching) if launching else None
 
 
-def drift_from(run: Run, admitted: Contract | None, problem: str = "") -> ContractDrift | Nothing:
+def drift_from(
+    run: Run, contract_at_launch: Contract | None, problem: str = ""
+) -> ContractDrift | Nothing:
     """What differs between the run's contract and the admitted one, or why the file cannot be
     followed.
     """
     launching = newest(run.record.memory())
-    if admitted is None or launching is None:
+    if contract_at_launch is None or launching is None:
         return NOT_LAUNCHED
     return ContractDrift(
         launching.instance,
-        _changed_tables(admitted, run.contract),
+        _changed_tables(contract_at_launch, run.contract),
         scrub(problem),
     )
 
 
-def _changed_tables(admitted: Contract, contract: Contract) -> tuple[str, ...]:
-    if admitted is contract:  # most of the time: of one text there is one contract
+def _changed_tables(contract_at_launch: Contract, contract: Contract) -> tuple[str, ...]:
+    if contract_at_launch is contract:  # most of the time: of one text there is one contract
         return ()
-    return differences(plan_part(admitted), plan_part(contract))
+    return differences(plan_part(contract_at_launch), plan_part(contract))
 
 
 def contract_drift(run: Run) -> ContractDrift | Nothing | Unavailable:

@@ -181,13 +181,13 @@ class MonitoredRun(ABC):
 
     @cached_property
     def issue(self) -> IssueTracker:
-        table, initialised = self.contract.issue, self.record.memory().initialised
-        stated = {
+        table, init_event = self.contract.issue, self.record.memory().initialised
+        stated_options = {
             "repo": table.repo,
             "number": table.number,
-            "recorded_issue": initialised.issue if initialised else None,
+            "recorded_issue": init_event.issue if init_event else None,
         }
-        return connect_issue(table.kind, table.options, self.place, stated)
+        return connect_issue(table.kind, table.options, self.place, stated_options)
 
     @cached_property
     def terminal(self) -> Notifier:
@@ -196,14 +196,14 @@ class MonitoredRun(ABC):
     @cached_property
     def channels(self) -> Channels:
         notify = self.contract.notify
-        addressed = (connect_channel(name, self.place) for name in notify.addressed)
+        addressed_channels = (connect_channel(name, self.place) for name in notify.addressed)
         sending = (
             SendOnlyNotifier(
                 kind, adapters.connect("notifiers", kind, notify.options.get(kind, {}), self.place)
             )
             for kind in notify.kinds
         )
-        return Channels((*addressed, *sending))
+        return Channels((*addressed_channels, *sending))
 
     @cached_property
     def limits(self) -> dict[str, Any]:

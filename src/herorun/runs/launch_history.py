@@ -52,18 +52,18 @@ def final_step(memory: Memory) -> FinalStep | Nothing:
     launching = newest(memory)
     if launching is None:
         return NOT_LAUNCHED
-    stated = launching.plan["final_step"]
-    return FinalStep(stated["value"], str(stated["source"]))
+    plan_entry = launching.plan["final_step"]
+    return FinalStep(plan_entry["value"], str(plan_entry["source"]))
 
 
 def prior_launch(memory: Memory) -> PriorLaunch | Nothing:
     """The newest launch that became an instance, or whose outcome is not known yet."""
-    started = {instance.name for instance in memory.instances}
+    started_names = {instance.name for instance in memory.instances}
     unsettled_name = memory.unsettled.instance if memory.unsettled else ""
     launches = [
         each
         for name, each in memory.launchings.items()
-        if name in started or name == unsettled_name
+        if name in started_names or name == unsettled_name
     ]
     if not launches:
         return NOT_LAUNCHED
@@ -73,7 +73,7 @@ def prior_launch(memory: Memory) -> PriorLaunch | Nothing:
 
 def _admitted_values(launching: Launching) -> dict[str, Any]:
     """The admitted plan: field -> value."""
-    return {name: sourced["value"] for name, sourced in launching.plan.items()}
+    return {name: plan_entry["value"] for name, plan_entry in launching.plan.items()}
 
 
 def source_run(repository: Repository, contract: Contract) -> SourceRun | Nothing | Unavailable:
@@ -96,10 +96,10 @@ def source_run(repository: Repository, contract: Contract) -> SourceRun | Nothin
 
 def _source_of(repository: Repository, slug: str, memory: Memory) -> SourceRun:
     launching, history = newest(memory), memory.history
-    rejected = launched_contract(repository, launching).start.rejected if launching else ()
+    rejected_tags = launched_contract(repository, launching).start.rejected if launching else ()
     roots = dict.fromkeys(root for instance in history.instances for root in instance.roots)
     return SourceRun(
-        slug, tuple(roots), rejected, history.foreign, history.taints, history.given_up
+        slug, tuple(roots), rejected_tags, history.foreign, history.taints, history.given_up
     )
 
 

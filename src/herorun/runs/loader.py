@@ -130,14 +130,14 @@ def watched_run(name: str, start: Path, follow: bool = True) -> tuple[Run, str]:
         run, problem = _admitted_by_name(name, start, error), str(error).rstrip(".")
     if run.closed:
         return run, problem
-    admitted = admitted_contract(run)
-    run.drift = drift_from(run, admitted, problem)
-    if admitted is None or admitted is run.contract:
+    admitted_one = admitted_contract(run)
+    run.drift = drift_from(run, admitted_one, problem)
+    if admitted_one is None or admitted_one is run.contract:
         return run, problem
-    if plan_part(admitted) == plan_part(run.contract):
+    if plan_part(admitted_one) == plan_part(run.contract):
         return run, problem
     return replace_contract(
-        run, admitted
+        run, admitted_one
     ), problem or f"{run.file.path} was changed since the launch"
 
 
@@ -201,10 +201,13 @@ def apply_proof(run: Run, rules: Contract | None, proof: "RecordProof | None" = 
         proof.unproven,
         tuple(launching for launching, _ in proof.unstated),
     )
-    launched, counts = run.record.memory_as_written().launchings, run.record.memory().launchings
+    valid_launchings, counts = (
+        run.record.memory_as_written().launchings,
+        run.record.memory().launchings,
+    )
     if proof.unseen:
         run.closed = f"Nothing that the contract names was used: {proof.unseen}."
-    elif proof.doubts and launched and not counts:
+    elif proof.doubts and valid_launchings and not counts:
         run.closed = (
             "Nothing that the contract names was used, because no launch in the record is proven: "
             f"{proof.doubts[0]}. If you know that it is right: `herorun trust {run.slug}`."
@@ -213,7 +216,7 @@ def apply_proof(run: Run, rules: Contract | None, proof: "RecordProof | None" = 
 
 def _doubtful_seals(run: Run) -> Iterator[str]:
     """A seal whose tag this clone lacks is asked of the remote first."""
-    rejected = (
+    rejected_tags = (
         trusted(run.repository.main, REJECTED) if run.record.unproven_seals() else frozenset()
     )
     for seal, _ in run.record.unproven_seals():
@@ -221,7 +224,7 @@ def _doubtful_seals(run: Run) -> Iterator[str]:
             if is_seal_of(run.slug, seal.tag):
                 bring_tag(run.repository, run.contract.code.remote, seal.tag)
     for seal, problem in run.record.unproven_seals():
-        if seal.statement_digest not in rejected:
+        if seal.statement_digest not in rejected_tags:
             yield f"the seal {seal.tag} does not count: {problem}"
 
 
@@ -230,13 +233,13 @@ def known_slugs(repository: Repository) -> Iterator[str]:
     refs = repository.git(
         "for-each-ref", "--format=%(refname)", "refs/herorun/record/"
     ).text.split()
-    recorded = {ref.removeprefix("refs/herorun/record/") for ref in refs}
+    recorded_slugs = {ref.removeprefix("refs/herorun/record/") for ref in refs}
     slugs = {
         path.stem
         for path in (repository.top / "runs").glob("*.toml")
         if _is_meant_as_contract(path)
     }
-    yield from sorted(recorded | slugs)
+    yield from sorted(recorded_slugs | slugs)
 
 
 def _is_meant_as_contract(path: Path) -> bool:

@@ -9,10 +9,13 @@ from herorun.core.ports import Channel, IssueTracker, Notifier, Place, missing_m
 
 
 def connect_issue(
-    kind: str, options: Mapping[str, Any], place: Place, stated: Mapping[str, Any] | None = None
+    kind: str,
+    options: Mapping[str, Any],
+    place: Place,
+    stated_options: Mapping[str, Any] | None = None,
 ) -> IssueTracker:
     """A notifier that can hold a run's page; a `WrongUse` for one that only sends."""
-    adapter = connect("notifiers", kind, options, place, stated)
+    adapter = connect("notifiers", kind, options, place, stated_options)
     if not _is_issue_tracker(adapter):
         must_hold_pages(kind)
         lacking = ", ".join(missing_members(IssueTracker, adapter))
@@ -50,5 +53,5 @@ def _holds_pages(kind: str) -> bool:
     """By the class that its `connect` says it returns; where it says nothing, by trying."""
     from typing import get_type_hints
 
-    declared = get_type_hints(adapter_module("notifiers", kind).connect).get("return")
-    return declared is None or not missing_members(IssueTracker, declared)
+    declared_type = get_type_hints(adapter_module("notifiers", kind).connect).get("return")
+    return declared_type is None or not missing_members(IssueTracker, declared_type)

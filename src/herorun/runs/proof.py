@@ -125,23 +125,23 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
         return RecordProof(doubts=_strays(memory, frozenset()))
     repository, slug = record.repository, record.slug
     own = proven_launches(repository, slug)
-    rejected = trusted(repository.main, REJECTED)
+    rejected_tags = trusted(repository.main, REJECTED)
     prover: Prover | None = None
-    ordered = sorted(memory.launchings.values(), key=lambda each: each.number, reverse=True)
-    wrong_names = [each for each in ordered if is_misnamed(slug, each)]
-    bad = [(each, "" if launch_id(each) in rejected else MISNAMED) for each in wrong_names]
-    untold: tuple[tuple[Launching, str], ...] = ()
-    for launching in [each for each in ordered if not is_misnamed(slug, each)][:MOST_TRIED]:
+    newest_first = sorted(memory.launchings.values(), key=lambda each: each.number, reverse=True)
+    wrong_names = [each for each in newest_first if is_misnamed(slug, each)]
+    bad = [(each, "" if launch_id(each) in rejected_tags else MISNAMED) for each in wrong_names]
+    unstated_launchings: tuple[tuple[Launching, str], ...] = ()
+    for launching in [each for each in newest_first if not is_misnamed(slug, each)][:MOST_TRIED]:
         name = launch_id(launching)
         if name in own:
             break
-        if name in rejected:
+        if name in rejected_tags:
             bad.append((launching, ""))
             continue
         try:
             prover = prover or _prover(record, rules)
             message = prover.counted(launching)
-            untold = ((launching, message),) if message else ()
+            unstated_launchings = ((launching, message),) if message else ()
             break
         except NotProven as error:
             bad.append((launching, scrub(str(error))))
@@ -155,7 +155,7 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
     doubts = doubts[:MOST_TRIED]
     unproven = tuple(launching for launching, why in bad if why)
     return RecordProof(
-        names, (*doubts, *_strays(memory, names)), unproven=unproven, unstated=untold
+        names, (*doubts, *_strays(memory, names)), unproven=unproven, unstated=unstated_launchings
     )
 
 

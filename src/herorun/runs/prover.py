@@ -55,8 +55,8 @@ class Prover:
         the network twice.
         """
         slug, name = self.record.slug, launch_id(launching)
-        published = name in read_proofs(self.repository, slug, PUBLISHED)
-        if not published:
+        is_published = name in read_proofs(self.repository, slug, PUBLISHED)
+        if not is_published:
             self.must_count(launching)
         alone = self.record.remote is None and self.code.remote not in self.repository.remotes()
         message = (
@@ -66,7 +66,7 @@ class Prover:
                 self._contract(launching, commit_of(launching)), launching.plan
             )
         )
-        if not (message and published):
+        if not (message and is_published):
             store_proofs(self.repository, slug, [name], PUBLISHED if message else PROVEN)
         return message
 

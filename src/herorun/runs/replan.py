@@ -66,10 +66,10 @@ def _admitted_bundle(bundle: Sourced[str | None], launching: Launching) -> Sourc
     """The contract names it, and the record says what it held: the launch gate compares that with
     what it holds now.
     """
-    recorded = launching.plan["bundle"]
-    name, value = bundle.value, recorded["value"]
+    recorded_bundle = launching.plan["bundle"]
+    name, value = bundle.value, recorded_bundle["value"]
     is_digest = name is not None and isinstance(value, str) and value.startswith(f"{name} sha256:")
-    return Sourced(value, str(recorded["source"])) if is_digest else bundle
+    return Sourced(value, str(recorded_bundle["source"])) if is_digest else bundle
 
 
 def patch_of(snapshot: Snapshot) -> Patch:

@@ -167,12 +167,14 @@ class Run(MonitoredRun):
     def tracker(self) -> Tracker:
         tracker = self.contract.tracker
         identity = tracker.id or self.slug
-        stated = {
+        stated_options = {
             **tracker.model_dump(exclude=set(tracker.options)),
             "id": identity,
             "name": tracker.name or identity,
         }
-        return adapters.connect("trackers", tracker.kind, tracker.options, self.place, stated)
+        return adapters.connect(
+            "trackers", tracker.kind, tracker.options, self.place, stated_options
+        )
 
     @cached_property
     def layout(self) -> Layout:

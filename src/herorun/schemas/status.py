@@ -53,11 +53,11 @@ class RunSummaryEntry(Shape):
 
     @classmethod
     def of_summary(cls, run: RunSummary) -> "RunSummaryEntry":
-        saved = {"step": run.checkpoint_step, "age_seconds": run.checkpoint_age}
+        checkpoint = {"step": run.checkpoint_step, "age_seconds": run.checkpoint_age}
         return cls.of(
             run,
             remaining_seconds=run.left,
-            checkpoint=saved if run.checkpoint_step is not None else None,
+            checkpoint=checkpoint if run.checkpoint_step is not None else None,
             next_tick=run.next_tick and run.next_tick.replace(microsecond=0),
             last_seen=run.seen_at and run.seen_at.replace(microsecond=0),
         )

@@ -137,6 +137,6 @@ def service_message(error: Exception) -> str:
     status, code = str(getattr(error, "status_code", None) or ""), error_code(error)
     lines = str(getattr(error, "message", "")).splitlines() or [""]
     status_words = " ".join(dict.fromkeys(part for part in (status, code) if part))
-    refused = {status, code} & REFUSED_LOGINS
-    hint = "; the Azure credentials have expired or are not valid" if refused else ""
+    refusals = {status, code} & REFUSED_LOGINS
+    hint = "; the Azure credentials have expired or are not valid" if refusals else ""
     return f"{status_words}, {lines[0]}{hint}"

@@ -57,11 +57,11 @@ class Requests:
 
     def __init__(
         self,
-        opened: Callable[[], Any],
+        open_fs: Callable[[], Any],
         deadline: float,
         explain: Callable[[Exception], str] | None = None,
     ) -> None:
-        self._opened, self._deadline, self._explain = opened, deadline, explain or describe_error
+        self._opened, self._deadline, self._explain = open_fs, deadline, explain or describe_error
         self._lock, self._system = Lock(), None
 
     def ask(self, where: str, act: Callable[[Any], Awaitable[T]]) -> T:

@@ -24,9 +24,9 @@ def opened(token: str | None, endpoint: str | None) -> Any:
     """A client that asks afresh each time; an emulator, where the environment names one, knows no
     credentials.
     """
-    emulated = os.environ.get("STORAGE_EMULATOR_HOST")
+    emulator_host = os.environ.get("STORAGE_EMULATOR_HOST")
     system = _client()(
-        token=token or ("anon" if emulated else "google_default"),
+        token=token or ("anon" if emulator_host else "google_default"),
         endpoint_url=endpoint,
         use_listings_cache=False,
         skip_instance_cache=True,

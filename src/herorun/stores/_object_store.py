@@ -90,8 +90,8 @@ class ObjectStore:
         at = self._writable(path)
         try:
             self.objects.put(at, data, None)
-        except WriteRefused as refused:
-            if not (refused.ours and self.objects.read(at)[0] == data):
+        except WriteRefused as refusal:
+            if not (refusal.ours and self.objects.read(at)[0] == data):
                 raise FileExistsError(f"{scrub(str(at))} is there already") from None
 
     def swap(self, path: str, before: bytes, after: bytes) -> bool:
@@ -102,8 +102,8 @@ class ObjectStore:
             return False
         try:
             self.objects.put(at, after, tag)
-        except WriteRefused as refused:
-            return refused.ours and self.objects.read(at)[0] == after
+        except WriteRefused as refusal:
+            return refusal.ours and self.objects.read(at)[0] == after
         return True
 
     def delete(self, path: str) -> None:
@@ -127,7 +127,7 @@ class ObjectStore:
         """A store that ignores a precondition fails too: the lease would not hold there."""
         home = self._writable(root).sibling(OWN)
         file = home.sibling(f"probe-{uuid.uuid4().hex}")
-        moved, data = replace(file, key=f"{file.key}-renamed"), file.key.encode()
+        new_file, data = replace(file, key=f"{file.key}-renamed"), file.key.encode()
         steps: tuple[tuple[str, Callable[[], object]], ...] = (
             ("write", lambda: self.objects.put(file, data, None)),
             ("list", lambda: demand(self._lists(home, file), "a new file is not listed")),
@@ -143,8 +143,8 @@ class ObjectStore:
                     self._locks(file), "the store overwrites an object that it must keep"
                 ),
             ),
-            ("rename", lambda: self._renames(file, moved)),
-            ("delete", lambda: self.objects.delete(moved)),
+            ("rename", lambda: self._renames(file, new_file)),
+            ("delete", lambda: self.objects.delete(new_file)),
         )
         steps_done = 0
         try:
@@ -153,7 +153,7 @@ class ObjectStore:
                 steps_done += 1
         finally:
             if 0 < steps_done < len(steps):
-                clean(lambda: self.objects.delete(file), lambda: self.objects.delete(moved))
+                clean(lambda: self.objects.delete(file), lambda: self.objects.delete(new_file))
 
     def _lists(self, home: ObjectPath, file: ObjectPath) -> bool:
         return any(entry.name == file.key for entry in self.objects.listed(home))
@@ -161,8 +161,8 @@ class ObjectStore:
     def _reads(self, file: ObjectPath) -> bytes:
         return self.objects.read(file)[0]
 
-    def _renames(self, file: ObjectPath, moved: ObjectPath) -> None:
-        self.objects.copy(file, moved)
+    def _renames(self, file: ObjectPath, new_file: ObjectPath) -> None:
+        self.objects.copy(file, new_file)
         self.objects.delete(file)
 
     def _locks(self, file: ObjectPath) -> bool:
@@ -212,9 +212,13 @@ class ObjectStore:
         scheme, separator, key_path = path.partition("://")
         if not separator or scheme != self.objects.scheme or "\0" in path:
             raise WrongUse(f"{scrub(path)!r} is no path of the store `{self.objects.scheme}`.")
-        pinned = _PINNED.fullmatch(key_path) if self.objects.keeps_generations else None
-        parts = [part for part in (pinned["path"] if pinned else key_path).split("/") if part]
+        pinned_path = _PINNED.fullmatch(key_path) if self.objects.keeps_generations else None
+        parts = [
+            part for part in (pinned_path["path"] if pinned_path else key_path).split("/") if part
+        ]
         if self.objects.has_buckets and not parts:
             raise WrongUse(f"{scrub(path)!r} names no bucket.")
         bucket = parts.pop(0) if self.objects.has_buckets else ""
-        return ObjectPath(scheme, bucket, "/".join(parts), pinned["generation"] if pinned else "")
+        return ObjectPath(
+            scheme, bucket, "/".join(parts), pinned_path["generation"] if pinned_path else ""
+        )

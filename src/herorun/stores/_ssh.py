@@ -55,7 +55,11 @@ class OverSsh:
     ) -> Iterator[int | FileDigest]:
         """The remote machine hashes its own files, so only digests are transferred."""
         _of_the_box(folder)
-        question_fields = {"folder": folder, "names": list(names), "cached": stamps(previous)}
+        question_fields = {
+            "folder": folder,
+            "names": list(names),
+            "cached_digests": stamps(previous),
+        }
         try:
             with readable(self._remote.transport.where):
                 yield from as_digests(

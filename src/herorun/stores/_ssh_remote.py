@@ -111,7 +111,7 @@ def probe(root: str) -> None:
     home = os.path.join(root, OWN)
     file = os.path.join(home, f"probe-{uuid.uuid4().hex}")
     data = file.encode("utf-8", "surrogateescape")
-    name, moved = os.path.basename(file), f"{file}-renamed"
+    name, new_name = os.path.basename(file), f"{file}-renamed"
     steps: tuple[tuple[str, Callable[[], object]], ...] = (
         ("write", lambda: _create_atomic(file, data)),
         ("list", lambda: _raise_unless(name in os.listdir(home), "a new file is not listed")),
@@ -121,19 +121,19 @@ def probe(root: str) -> None:
                 unpacked(read(file)) == data, "other bytes came back than were written"
             ),
         ),
-        ("rename", lambda: os.rename(file, moved)),
-        ("delete", lambda: os.unlink(moved)),
+        ("rename", lambda: os.rename(file, new_name)),
+        ("delete", lambda: os.unlink(new_name)),
     )
-    existed = os.path.lexists(home)
+    is_there = os.path.lexists(home)
     _tried("make", root, lambda: _make_folder(home))
     try:
         for word, act in steps:
             _tried(word, root, act)
     finally:
-        for leftover in (file, moved):
+        for leftover in (file, new_name):
             with contextlib.suppress(OSError):
                 os.unlink(leftover)
-        if not existed:
+        if not is_there:
             with contextlib.suppress(OSError):  # another process has begun to use it: it stays
                 os.rmdir(home)
 

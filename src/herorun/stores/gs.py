@@ -91,17 +91,17 @@ class GoogleObjects:
             return (DoctorPart("login", LOGIN, Fit.WORKS, self._requests.ask(LOGIN, login)),)
         except OSError as error:
             message = str(error)
-            refused = NONE in message or EXPIRED in message
+            is_refused = NONE in message or EXPIRED in message
             fix = (
                 ""
-                if refused
+                if is_refused
                 else (
                     "Is there a network? `gcloud auth application-default print-access-token` "
                     "asks the same."
                 )
             )
             return (
-                DoctorPart("login", LOGIN, Fit.BROKEN if refused else Fit.UNSEEN, message, fix),
+                DoctorPart("login", LOGIN, Fit.BROKEN if is_refused else Fit.UNSEEN, message, fix),
             )
 
     def _ask(self, at: ObjectPath, act: Callable[[Any], Awaitable[T]]) -> T:

@@ -55,9 +55,9 @@ class LocalStore:
         return read_regular(_local(path), MOST_READ)
 
     def end(self, path: str, count: int) -> bytes:
-        with open_regular(_local(path)) as opened:
-            opened.seek(max(0, os.fstat(opened.fileno()).st_size - count))
-            return opened.read(count)
+        with open_regular(_local(path)) as checkpoint_file:
+            checkpoint_file.seek(max(0, os.fstat(checkpoint_file.fileno()).st_size - count))
+            return checkpoint_file.read(count)
 
     def modified(self, path: str) -> datetime:
         return _modified_at(_local(path).stat())
@@ -112,7 +112,7 @@ class LocalStore:
         from herorun.stores._write_probe import OWN, clean, demand, tried
 
         home = _local(root) / OWN
-        file, moved = (home / f"probe-{uuid.uuid4().hex}{end}" for end in ("", "-renamed"))
+        file, new_file = (home / f"probe-{uuid.uuid4().hex}{end}" for end in ("", "-renamed"))
         data = file.name.encode()
         steps: tuple[tuple[str, Callable[[], object]], ...] = (
             ("write", lambda: create_atomic(file, data)),
@@ -123,15 +123,17 @@ class LocalStore:
                     file.read_bytes() == data, "other bytes came back than were written"
                 ),
             ),
-            ("rename", lambda: os.rename(file, moved)),
-            ("delete", lambda: os.unlink(moved)),
+            ("rename", lambda: os.rename(file, new_file)),
+            ("delete", lambda: os.unlink(new_file)),
         )
         with _probed_folder(home, root):
             try:
                 for word, act in steps:
                     tried(word, root, act)
             finally:
-                clean(lambda: file.unlink(missing_ok=True), lambda: moved.unlink(missing_ok=True))
+                clean(
+                    lambda: file.unlink(missing_ok=True), lambda: new_file.unlink(missing_ok=True)
+                )
 
 
 def _stat_entry(entry: os.DirEntry[str]) -> FileEntry | None:
@@ -155,12 +157,12 @@ def _probed_folder(home: Path, root: str) -> Iterator[None]:
     """The folder to probe in; taken away again if it was not there before."""
     from herorun.stores._write_probe import tried
 
-    existed = os.path.lexists(home)
+    is_there = os.path.lexists(home)
     tried("make", root, lambda: _make_folder(home))
     try:
         yield
     finally:
-        if not existed:
+        if not is_there:
             with contextlib.suppress(OSError):  # another process has begun to use it: it stays
                 home.rmdir()
 

@@ -44,8 +44,8 @@ class MemoryObjects:
     def facts(self, at: ObjectPath) -> ObjectFacts:
         files = _open_file_system()
         with _lock:
-            modified = _file(files, at).modified
-        return ObjectFacts(modified.isoformat(), modified.isoformat(), modified)
+            modified_at = _file(files, at).modified
+        return ObjectFacts(modified_at.isoformat(), modified_at.isoformat(), modified_at)
 
     def digest(self, at: ObjectPath) -> FileDigest:
         data = self.read(at)[0]
@@ -62,8 +62,8 @@ class MemoryObjects:
         files = _open_file_system()
         with _lock:
             _no_file_above(files, at)
-            stored = files.store.get(f"/{at.key}")
-            if (stored.modified.isoformat() if stored else None) != tag:
+            object_text = files.store.get(f"/{at.key}")
+            if (object_text.modified.isoformat() if object_text else None) != tag:
                 raise WriteRefused(ours=False)
             files.pipe_file(f"/{at.key}", data)
 

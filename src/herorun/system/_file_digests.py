@@ -25,15 +25,17 @@ MOST_THREADS = 32
 STALLED = 120.0  # seconds without any block: a mount that hangs, and no slow disk
 
 
-def digests(folder: str, names: list[str], cached: dict[str, list[str]]) -> Iterator[list[Any]]:
+def digests(
+    folder: str, names: list[str], cached_digests: dict[str, list[str]]
+) -> Iterator[list[Any]]:
     """`[bytes read]` from time to time, and `[0, name, size, SHA-256, stamp]` for each file.
 
-    The stamp changes when the file does. One of `cached` (name -> stamp, SHA-256) that has its
-    stamp is not read again.
+    The stamp changes when the file does. One of `cached_digests` (name -> stamp, SHA-256) that has
+    its stamp is not read again.
     What is no regular file has no content of its own: its SHA-256 is empty. OSError where a file
     cannot be read, or changes meanwhile.
     """
-    work = _Work(folder, _largest_first(folder, names), cached)
+    work = _Work(folder, _largest_first(folder, names), cached_digests)
     try:
         running = work.start(min(_cores(), MOST_THREADS, len(names)))
         while running:
@@ -56,8 +58,10 @@ def stamp(facts: os.stat_result) -> str:
 class _Work:
     """Threads that take one file after another, and what they report."""
 
-    def __init__(self, folder: str, names: deque[str], cached: dict[str, list[str]]) -> None:
-        self.folder, self.names, self.cached = folder, names, cached
+    def __init__(
+        self, folder: str, names: deque[str], cached_digests: dict[str, list[str]]
+    ) -> None:
+        self.folder, self.names, self.cached = folder, names, cached_digests
         self.events: queue.Queue[Any] = queue.Queue(1024)
         self.stopped = threading.Event()
 
@@ -120,7 +124,7 @@ class _Work:
         return name, before.st_size, digest, mark
 
     def _read(self, path: str) -> str:
-        digest, block, unreported, reported = (
+        digest, block, bytes_to_report, reported_at = (
             hashlib.sha256(),
             bytearray(BLOCK),
             0,
@@ -133,11 +137,11 @@ class _Work:
                 if not count:
                     break
                 digest.update(view[:count])
-                unreported += count
-                if time.monotonic() - reported >= REPORT_EVERY:
-                    self._put([unreported])
-                    unreported, reported = 0, time.monotonic()
-        self._put([unreported])
+                bytes_to_report += count
+                if time.monotonic() - reported_at >= REPORT_EVERY:
+                    self._put([bytes_to_report])
+                    bytes_to_report, reported_at = 0, time.monotonic()
+        self._put([bytes_to_report])
         return digest.hexdigest()
 
 

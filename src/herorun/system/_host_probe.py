@@ -279,8 +279,8 @@ def _stat(pid: str) -> list[str]:
 
 
 def _stands(file: Any, pattern: str) -> bool:
-    compiled = re.compile(pattern.encode("utf-8"))
-    return any(compiled.search(line) for line in file)
+    line_pattern = re.compile(pattern.encode("utf-8"))
+    return any(line_pattern.search(line) for line in file)
 
 
 def _changed(path: str) -> float | None:
@@ -402,10 +402,10 @@ def _gpus(seconds: float) -> list[dict[str, Any]] | None:
         for row in csv.reader(process.stdout.splitlines(), skipinitialspace=True):
             if len(row) != 4:
                 raise ValueError(f"nvidia-smi printed no table: {', '.join(row)[:80]!r}")
-            index, use, used, total = row
+            index, use, used_memory, total = row
             gpu = gpus.setdefault(index, {"index": index, "use": []})
             gpu["use"].append(float(use) if use.replace(".", "", 1).isdecimal() else None)
-            gpu["memory"] = [used, total]
+            gpu["memory"] = [used_memory, total]
     return list(gpus.values())
 
 

@@ -64,9 +64,9 @@ def age(path: str, folder: str) -> float:
     return time.time() - os.stat(os.path.join(folder, os.path.expanduser(path))).st_mtime
 
 
-def end(pid: int, born: str) -> bool:
+def end(pid: int, start: str) -> bool:
     """Ask that very process to end; False where it is no more."""
-    if not born or _start_time(pid) != born:
+    if not start or _start_time(pid) != start:
         return False
     os.kill(pid, signal.SIGTERM)
     return True

@@ -70,7 +70,7 @@ def in_time(asks: list[dict[str, Any]], within: float) -> list[dict[str, Any]]:
     until = time.monotonic() + within
     running = {_start_watched(ask): at for at, ask in enumerate(asks)}
     texts = [b""] * len(asks)
-    unanswered = set(range(len(asks)))
+    open_numbers = set(range(len(asks)))
     while running:
         ready = select.select(list(running), [], [], max(0.0, until - time.monotonic()))[0]
         if not ready:
@@ -79,8 +79,8 @@ def in_time(asks: list[dict[str, Any]], within: float) -> list[dict[str, Any]]:
             data = os.read(pipe, 1 << 20)
             texts[running[pipe]] += data
             if not data:
-                unanswered.discard(running.pop(pipe))
-    return [_read_answers(texts[at], at in unanswered) for at in range(len(asks))]
+                open_numbers.discard(running.pop(pipe))
+    return [_read_answers(texts[at], at in open_numbers) for at in range(len(asks))]
 
 
 def _read_answers(text: bytes, timed_out: bool) -> dict[str, Any]:

@@ -28,26 +28,26 @@ def is_group_offered(group: str) -> bool:
 
 def _offers(folder: str, group: str) -> bool:
     try:
-        offered = _groups(os.path.abspath(folder))
+        own_groups = _groups(os.path.abspath(folder))
     except (FileNotFoundError, PermissionError):
         return False
     except OSError:  # an archive
         return True
-    return folder.endswith(".egg") or group in offered
+    return folder.endswith(".egg") or group in own_groups
 
 
 def _groups(folder: str) -> frozenset[str]:
     """What its packages offer to. A command asks some twenty times: it is read again only after a
     package was installed or removed, which changes the time of the folder, or is just being so.
     """
-    changed = os.stat(folder).st_mtime
-    if time() - changed < SETTLED:
-        return _read_groups.__wrapped__(folder, changed)
-    return _read_groups(folder, changed)
+    folder_mtime = os.stat(folder).st_mtime
+    if time() - folder_mtime < SETTLED:
+        return _read_groups.__wrapped__(folder, folder_mtime)
+    return _read_groups(folder, folder_mtime)
 
 
 @lru_cache(maxsize=64)
-def _read_groups(folder: str, changed: float) -> frozenset[str]:
+def _read_groups(folder: str, folder_mtime: float) -> frozenset[str]:
     packages = [name for name in os.listdir(folder) if name.endswith(_FACTS)]
     lines = (line for name in packages for line in _entry_points(f"{folder}/{name}").splitlines())
     return frozenset(line.strip().strip("[]") for line in lines if line.lstrip().startswith("["))

@@ -21,10 +21,10 @@ def ping_problem(variable: str) -> str:
         return f"{variable} is not set, or is empty"
     try:
         parts = urlsplit(url)
-        understood = parts.scheme in ("http", "https") and bool(parts.hostname)
+        is_web_url = parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
-        understood = False
-    return "" if understood else f"{variable} holds no http or https URL"
+        is_web_url = False
+    return "" if is_web_url else f"{variable} holds no http or https URL"
 
 
 def ping(variable: str) -> str:

@@ -79,8 +79,8 @@ def _find_ended_marks(common: Path) -> Iterator[tuple[Path, float]]:
             status = _status(mark)
             if parts is None or status is None:
                 continue
-            killed = parts[1] == node() and not lives(int(parts[2]))
-            if parts[1] == "failed" or killed or status[1] < time.time() - 2 * LONGEST:
+            is_git_gone = parts[1] == node() and not lives(int(parts[2]))
+            if parts[1] == "failed" or is_git_gone or status[1] < time.time() - 2 * LONGEST:
                 yield mark, status[1]
 
 

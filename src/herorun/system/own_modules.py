@@ -21,9 +21,9 @@ _TIMED = bytes(4)  # the flags of bytecode that is stale by that time
 
 
 class _OwnLoader(SourceFileLoader):
-    def __init__(self, name: str, path: str, cached: str) -> None:
+    def __init__(self, name: str, path: str, cache_path: str) -> None:
         super().__init__(name, path)
-        self._cached = cached
+        self._cached = cache_path
 
     def get_code(self, fullname: str) -> CodeType | None:
         try:
@@ -41,8 +41,8 @@ class _OwnLoader(SourceFileLoader):
         except OSError:
             return None
         times = (int(source.st_mtime), source.st_size)
-        stated = b"".join((each & 0xFFFFFFFF).to_bytes(4, "little") for each in times)
-        if data[:_HEADER] != MAGIC_NUMBER + _TIMED + stated:
+        header = b"".join((each & 0xFFFFFFFF).to_bytes(4, "little") for each in times)
+        if data[:_HEADER] != MAGIC_NUMBER + _TIMED + header:
             return None
         try:
             code: Any = marshal.loads(memoryview(data)[_HEADER:])
@@ -73,10 +73,10 @@ class OwnModules:
         return None
 
 
-def _spec(name: str, path: str, cached: str) -> ModuleSpec:
-    cached = f"{cached}.{sys.implementation.cache_tag}.pyc"
-    spec = ModuleSpec(name, _OwnLoader(name, path, cached), origin=path)
-    spec.has_location, spec.cached = True, cached
+def _spec(name: str, path: str, cache_path: str) -> ModuleSpec:
+    cache_path = f"{cache_path}.{sys.implementation.cache_tag}.pyc"
+    spec = ModuleSpec(name, _OwnLoader(name, path, cache_path), origin=path)
+    spec.has_location, spec.cached = True, cache_path
     return spec
 
 

@@ -59,7 +59,7 @@ def folder() -> Path:
 
 @contextlib.contextmanager
 def registered(
-    kind: str, run: str, top: str, what: str, started: float, until: float = 0.0
+    kind: str, run: str, top: str, what: str, start: float, until: float = 0.0
 ) -> Iterator[RegisteredWatcher]:
     """This very process, for as long as it watches."""
     own = RegisteredWatcher(
@@ -69,7 +69,7 @@ def registered(
         what=what,
         pid=os.getpid(),
         born=born(os.getpid()),
-        started=started,
+        started=start,
         until=until,
     )
     path = folder() / f"{own.pid}-{kind}-{run}.json"

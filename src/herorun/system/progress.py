@@ -36,13 +36,13 @@ def log(message: str) -> None:
         _report(message)
 
 
-def progress(what: str, done: int, total: int | None) -> None:
-    """Say how far something is that may last; with `done` = `total` it is over.
+def progress(what: str, amount: int, total: int | None) -> None:
+    """Say how far something is that may last; with `amount` = `total` it is over.
 
     What begins within it, as a look at one run within a look at many, is not shown.
     """
     if _show is not None:
-        _show(what, done, total)
+        _show(what, amount, total)
 
 
 @contextmanager

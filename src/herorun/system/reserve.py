@@ -29,8 +29,8 @@ def keep_reserve(path: Path) -> None:
 
 def give_up_reserve(target: Path) -> bool:
     """Make room on the disk that this path lies on; whether there was a reserve left."""
-    removed = [_removed(path) for path in reserves_at(target)]
-    return any(removed)
+    sizes = [_removed(path) for path in reserves_at(target)]
+    return any(sizes)
 
 
 def reserves_at(target: Path) -> list[Path]:

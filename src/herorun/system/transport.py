@@ -188,13 +188,13 @@ def remote_command(argv: Sequence[str], mark: str, timeout: float) -> str:
 
     The program ends there in time too: a lost connection leaves none behind.
     """
-    bounded = shlex.join(["timeout", "-k", "5", f"{max(1, round(timeout))}", *argv])
-    script = f"printf '\\n%s\\n' {mark}; LC_ALL=C {bounded}; printf '\\n%s %d\\n' {mark} $?"
-    encoded = "".join(
+    timed_command = shlex.join(["timeout", "-k", "5", f"{max(1, round(timeout))}", *argv])
+    script = f"printf '\\n%s\\n' {mark}; LC_ALL=C {timed_command}; printf '\\n%s %d\\n' {mark} $?"
+    encoded_script = "".join(
         chr(byte) if _SAFE.match(bytes([byte])) else f"\\0{byte:03o}"
         for byte in script.encode("utf-8", "surrogateescape")
     )
-    return f"exec sh -c 'eval \"$(printf %b \"$0\")\"' '{encoded}'"
+    return f"exec sh -c 'eval \"$(printf %b \"$0\")\"' '{encoded_script}'"
 
 
 def unframe(result: ProcessResult, mark: str) -> ProcessResult | None:

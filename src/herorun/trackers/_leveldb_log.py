@@ -27,18 +27,18 @@ def records(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes | None]]:
             return
         offset = len(_BEGIN) + 1
     pieces: list[bytes] = []
-    damaged = False  # what follows belongs to a record that is lost already
+    is_damaged = False  # what follows belongs to a record that is lost already
     for end, kind, content in _pieces(file, offset):
         if kind in (_FULL, _FIRST):
             if pieces:
                 yield end - len(content) - _HEADER.size, None
-            pieces, damaged = [content], False
+            pieces, is_damaged = [content], False
         elif pieces and kind in (_MIDDLE, _LAST) and sum(map(len, pieces)) < LONGEST:
             pieces.append(content)
         else:
-            if not damaged:
+            if not is_damaged:
                 yield end, None
-            pieces, damaged = [], kind not in (_FULL, _LAST)
+            pieces, is_damaged = [], kind not in (_FULL, _LAST)
         if pieces and kind in (_FULL, _LAST):
             yield end, pieces[0] if kind == _FULL else b"".join(pieces)
             pieces = []

@@ -50,13 +50,13 @@ def run_of(document: Mapping[str, Any]) -> MlflowRun:
         for each in data.get("metrics") or []
         if not is_own(str(each["key"]))
     }
-    deleted = info.get("lifecycle_stage") == "deleted"
+    is_deleted = info.get("lifecycle_stage") == "deleted"
     status = str(info["status"])
     return MlflowRun(
         id=str(info["run_id"]),
         name=str(info.get("run_name") or ""),
         experiment=str(info["experiment_id"]),
-        state=TrackerState.DELETED if deleted else _STATES.get(status, TrackerState.UNREACHABLE),
+        state=TrackerState.DELETED if is_deleted else _STATES.get(status, TrackerState.UNREACHABLE),
         status=status,
         started=info.get("start_time"),
         metrics=metrics,

@@ -114,22 +114,22 @@ def read_growing(
     """
     positions = _marks(cursor)
     with closing(_Opened(files, positions or {}, open_file)) as open_files:
-        restarted = bool(cursor) and not _is_same(open_files, files, positions)
-        marks = {} if restarted else dict(positions or {})
+        is_restart = bool(cursor) and not _is_same(open_files, files, positions)
+        marks = {} if is_restart else dict(positions or {})
         batch, changed_at = Batch(), 0.0
         for name in files:
             file, seconds = open_files(name)
             changed_at = max(changed_at, seconds)
             if not batch.is_full():
                 mark = marks.get(name, ReadPosition())
-                reached = read_on(file, name, mark, batch)
-                batch.size += reached.offset - mark.offset
-                marks[name] = replace(reached, sample=_sample(file, reached.offset))
+                next_mark = read_on(file, name, mark, batch)
+                batch.size += next_mark.offset - mark.offset
+                marks[name] = replace(next_mark, sample=_sample(file, next_mark.offset))
     return Rows(
         batch.rows.build(),
         _encode_positions(marks),
         datetime.fromtimestamp(changed_at, UTC),
-        restarted,
+        is_restart,
         tuple(batch.problems),
     )
 
@@ -173,12 +173,12 @@ def _is_same(
     The content decides and not the inode: a copy that is synced again has a new inode and the same
     rows.
     """
-    marked = [name for name in files if name in (positions or {})]
-    if positions is None or (positions and not marked):
+    marked_files = [name for name in files if name in (positions or {})]
+    if positions is None or (positions and not marked_files):
         return False
     return all(
         _sample(open_files(name)[0], positions[name].offset) == positions[name].sample
-        for name in marked
+        for name in marked_files
     )
 
 

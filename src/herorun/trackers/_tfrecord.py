@@ -23,16 +23,16 @@ def records(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes | None]]:
     """The offset after each event, and the event; None in place of what is damaged. A torn end is
     not there yet.
     """
-    size, skipped = _SLAB, 0
+    size, skipped_bytes = _SLAB, 0
     while True:
         file.seek(offset)
         data = file.read(size)
         before = offset
         if len(data) == size and not data.strip(b"\0"):
             after = data_after(file, offset + size)
-            if after is None or skipped > MOST_ZEROS:
+            if after is None or skipped_bytes > MOST_ZEROS:
                 return
-            skipped += size
+            skipped_bytes += size
             offset = after - _HEADER.size  # a header may begin with zeros
             yield offset, None
             continue

@@ -51,11 +51,11 @@ def edges_of(logs: Sequence[Path]) -> WandbEdges:
     yet.
     """
     newest = logs[-1]
-    first_facts, ended = beginning_of(newest), end_of(newest)
+    first_facts, end_facts = beginning_of(newest), end_of(newest)
     steps = (end_of(log).last_step for log in reversed(logs))
     changed_at = datetime.fromtimestamp(os.stat(newest).st_mtime, UTC)
     return WandbEdges(
-        _state_of_exit_code(ended.exit_code),
+        _state_of_exit_code(end_facts.exit_code),
         first_facts.id,
         first_facts.display_name,
         next((step for step in steps if step is not None), None),

@@ -54,10 +54,10 @@ def _exclusive(name: str, forks: bool) -> str:
 
 
 def _difference(name: str, value: str, run: TrackerRun) -> str:
-    stated = _stated_variables(run)
-    if name not in stated:
+    stated_values = _stated_variables(run)
+    if name not in stated_values:
         return ""
-    key, contract_value = stated[name]
+    key, contract_value = stated_values[name]
     if not contract_value:
         return "" if key == "group" else unstated(key)
     return "" if _is_same_value(name, value, contract_value) else contradiction(key, contract_value)

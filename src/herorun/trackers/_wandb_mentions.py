@@ -6,5 +6,7 @@ from herorun.core.ports import Mention
 
 def wandb_mentions(run: TrackerRun) -> tuple[Mention, ...]:
     """What the contract states of id, project and entity, as arguments of `wandb.init`."""
-    stated = {"id": run.id, "project": run.project, "entity": run.entity}
-    return tuple(Mention(key, value, "wandb.init", key) for key, value in stated.items() if value)
+    contract_values = {"id": run.id, "project": run.project, "entity": run.entity}
+    return tuple(
+        Mention(key, value, "wandb.init", key) for key, value in contract_values.items() if value
+    )

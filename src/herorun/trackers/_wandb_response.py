@@ -104,7 +104,7 @@ def _state_of_response(run: Mapping[str, Any]) -> TrackerState:
     return _STATES.get(run["state"], TrackerState.UNREACHABLE)
 
 
-def rows_of(answer: Mapping[str, Any], restarted: bool) -> Rows:
+def rows_of(answer: Mapping[str, Any], is_restart: bool) -> Rows:
     """The rows of one read; one that cannot be used is named by its place in it."""
     rows: list[Row] = []
     problems: list[str] = []
@@ -122,7 +122,7 @@ def rows_of(answer: Mapping[str, Any], restarted: bool) -> Rows:
         tuple(rows),
         cursor,
         parse_utc(run["heartbeat"]),
-        restarted,
+        is_restart,
         tuple(problems[-KEPT_PROBLEMS:]),
     )
 

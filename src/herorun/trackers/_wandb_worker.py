@@ -211,8 +211,8 @@ def _is_same_run(facts: Mapping[str, Any], question: Mapping[str, Any]) -> bool:
     """Whether it is the run that the cursor was made on, and nothing of what was read has been
     taken back.
     """
-    reached = -1 if facts["last_step"] is None else facts["last_step"]
-    return bool(facts["created"] == question["created"] and question["start"] <= reached + 1)
+    last_step = -1 if facts["last_step"] is None else facts["last_step"]
+    return bool(facts["created"] == question["created"] and question["start"] <= last_step + 1)
 
 
 def _fault(error: Exception) -> dict[str, Any]:

@@ -128,10 +128,10 @@ def _fields_and_metrics(columns: Columns) -> tuple[Columns, Columns]:
     for name, value in (("tracker", "json_logger"), ("event", "log")):
         if any(each != value for each in columns.get(name, ("",))):
             raise _OddLine
-    logged = columns.pop("metrics", ())
-    if set(map(type, logged)) != {dict}:
+    metrics_columns = columns.pop("metrics", ())
+    if set(map(type, metrics_columns)) != {dict}:
         raise _OddLine
-    metrics = _flatten_objects(logged, "", {})
+    metrics = _flatten_objects(metrics_columns, "", {})
     return {**metrics, **_flatten_columns(columns, "", {})}, metrics
 
 
@@ -173,7 +173,7 @@ def _read_times(fields: Columns) -> Sequence[datetime]:
     if key is None:
         return ()
     times = [time_of_row({key: value}) for value in fields[key]]
-    dated = [at for at in times if at is not None]
-    if dated and len(dated) < len(times):
+    known_times = [at for at in times if at is not None]
+    if known_times and len(known_times) < len(times):
         raise _OddLine
-    return dated
+    return known_times

@@ -41,8 +41,8 @@ def parse_row(line: bytes, step_keys: tuple[str, ...] = STEP_KEYS) -> Row | None
         if record.get("tracker") != "json_logger":
             fields = metrics = _flat(record, "", {})
         elif record.get("event") == "log":
-            logged = record.pop("metrics", None)
-            metrics = _flat(logged, "", {}) if isinstance(logged, dict) else {}
+            logged_metrics = record.pop("metrics", None)
+            metrics = _flat(logged_metrics, "", {}) if isinstance(logged_metrics, dict) else {}
             fields = {**metrics, **_flat(record, "", {})}
         else:
             return None
@@ -153,8 +153,8 @@ def time_of_row(fields: Mapping[str, Any]) -> datetime | None:
         return None
     try:
         if isinstance(stamp, str):
-            zoned = datetime.fromisoformat(stamp)
-            return zoned.astimezone(UTC) if zoned.tzinfo else None
+            row_time = datetime.fromisoformat(stamp)
+            return row_time.astimezone(UTC) if row_time.tzinfo else None
         seconds = parse_number(stamp)
         if seconds is None or not seconds >= _EARLIEST:
             return None

@@ -73,20 +73,20 @@ def _read_json_lines(
 ) -> ReadPosition:
     """The mark's note is how many lines were read."""
     number = int(mark.note) if mark.note.isdecimal() else 0
-    reached, number = _read_blocks(step_keys, file, name, mark.offset, number, batch)
-    if batch.is_full(reached - mark.offset):
-        return ReadPosition(reached, str(number))
-    file.seek(reached)
+    end_offset, number = _read_blocks(step_keys, file, name, mark.offset, number, batch)
+    if batch.is_full(end_offset - mark.offset):
+        return ReadPosition(end_offset, str(number))
+    file.seek(end_offset)
     for size, line in _read_complete_lines(file):
-        reached, number = reached + size, number + 1
+        end_offset, number = end_offset + size, number + 1
         try:
             if row := _parsed(line, step_keys):
                 batch.rows.append(row)
         except Unusable as why:
             batch.problems.append(f"{name}:{number}: {why}")
-        if batch.is_full(reached - mark.offset):
+        if batch.is_full(end_offset - mark.offset):
             break
-    return ReadPosition(reached, str(number))
+    return ReadPosition(end_offset, str(number))
 
 
 def _read_blocks(
@@ -105,18 +105,18 @@ def _read_blocks(
     def complain(place: int, why: Unusable) -> None:
         batch.problems.append(f"{name}:{number + place + 1}: {why}")
 
-    reached, torn = offset, b""
-    file.seek(reached)
-    while (lines := batch.lines_left()) and batch.bytes_left(reached - offset) >= BLOCK:
+    end_offset, torn_line = offset, b""
+    file.seek(end_offset)
+    while (lines := batch.lines_left()) and batch.bytes_left(end_offset - offset) >= BLOCK:
         block = file.read(BLOCK)
-        *complete, torn = (torn + block).split(b"\n")
+        *complete, torn_line = (torn_line + block).split(b"\n")
         if not complete or len(complete) > lines or max(map(len, complete)) >= LONGEST_LINE:
             break
         for rows in parse_rows(complete, complain, step_keys):
             batch.rows.extend(rows)
-        reached += sum(map(len, complete)) + len(complete)
+        end_offset += sum(map(len, complete)) + len(complete)
         number += len(complete)
-    return reached, number
+    return end_offset, number
 
 
 def _read_complete_lines(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:

@@ -72,19 +72,19 @@ class LevanterLog:
 def _read_levanter_lines(
     file: BinaryIO, name: str, mark: ReadPosition, batch: Batch
 ) -> ReadPosition:
-    reached, note = mark.offset, mark.note
-    file.seek(reached)
+    end_offset, note = mark.offset, mark.note
+    file.seek(end_offset)
     for size, line in _read_log_lines(file):
-        reached += size
+        end_offset += size
         try:
             if row := _parse_progress_row(line, name, not note):
                 batch.rows.append(row)
                 note = note or ("json" if row.values else "")
         except Unusable as why:
-            batch.problems.append(f"{name}, before byte {reached}: {why}")
-        if batch.is_full(reached - mark.offset):
+            batch.problems.append(f"{name}, before byte {end_offset}: {why}")
+        if batch.is_full(end_offset - mark.offset):
             break
-    return ReadPosition(reached, note)
+    return ReadPosition(end_offset, note)
 
 
 def _parse_progress_row(line: bytes, attempt: str, bar: bool) -> Row | None:

@@ -199,22 +199,22 @@ class Mlflow:
                 "lies in files too"
             )
         marks = decode_cursor(cursor, run.id) if cursor else {}
-        restarted = marks is None
+        is_restart = marks is None
         try:
             pages = [self._next(run.id, name, (marks or {}).get(name, Mark())) for name in names]
         except ChangedHistory:
-            restarted = True
+            is_restart = True
             pages = [self._next(run.id, name, Mark()) for name in names]
-        points, reached, problems = take(pages)
+        points, next_marks, problems = take(pages)
         if not points and any(page.following for page in pages):
             raise OSError(f"MLflow's run {run.id} has a page of points without an order")
         rows = merge_rows(points)
         times = [row.at for row in rows if row.at]
         return Rows(
             tuple(rows),
-            encode(run.id, reached),
+            encode(run.id, next_marks),
             min(max(times), now()) if times else None,
-            restarted,
+            is_restart,
             tuple(problems[-KEPT_PROBLEMS:]),
         )
 

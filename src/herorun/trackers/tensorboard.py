@@ -73,25 +73,25 @@ def _read_events(
     first: str, file: BinaryIO, name: str, mark: ReadPosition, batch: Batch
 ) -> ReadPosition:
     row = _OpenRow(name, bool(mark.note))
-    reached = mark.offset
+    end_offset = mark.offset
     for end, record in records(file, mark.offset):
-        finished = None
+        finished_row = None
         try:
             if record is None:
                 raise MalformedMessage("a damaged event")
-            finished = row.add(event_of(record), reached)
+            finished_row = row.add(event_of(record), end_offset)
         except MalformedMessage as why:
             batch.problems.append(f"{name}, before byte {end}: {why}")
-        if finished:
-            batch.rows.append(finished)
-            if batch.is_full(reached - mark.offset):
+        if finished_row:
+            batch.rows.append(finished_row)
+            if batch.is_full(end_offset - mark.offset):
                 return ReadPosition(row.row_offset, _note(row.had_step))
-        reached = end
+        end_offset = end
     if row.is_doubtful and name != first:
         return ReadPosition(row.row_offset)  # what follows will tell
     if last := row.close():
         batch.rows.append(last)
-    return ReadPosition(reached, _note(row.has_step))
+    return ReadPosition(end_offset, _note(row.has_step))
 
 
 def _note(is_known: bool) -> str:
@@ -125,17 +125,17 @@ class _OpenRow:
             return None
         step = event.step or 0
         comes_again = any(tag in self._values for tag, _ in event.scalars)
-        finished = None
+        finished_row = None
         if step != self._step or comes_again:
             is_summary = self.is_doubtful and not comes_again
-            finished = self.close()
-            finished = None if is_summary else finished
+            finished_row = self.close()
+            finished_row = None if is_summary else finished_row
         if not self._values:
             self._step, self._at, self.row_offset = step, _utc(event.wall_time), offset
             self.had_step = self.has_step
         self._values.update(event.scalars)
         self.has_step = self.has_step or step != 0
-        return finished
+        return finished_row
 
     def close(self) -> Row | None:
         row = Row(self._step, self._values, self._at, self._attempt) if self._values else None

@@ -82,7 +82,7 @@ class Trackio:
         at = changed(self._path)
         with reading(self._path, "metrics") as database:
             after = _resumed(database, cursor)
-            restarted = bool(cursor) and after is None
+            is_restart = bool(cursor) and after is None
             parameters = {**self._mine, "after": after or 0, "most": MOST_ROWS}
             records = database.execute(_NEXT, parameters).fetchall()
             rows, problems = _parse_trackio_rows(records)
@@ -93,7 +93,7 @@ class Trackio:
                 problems += more
                 last = int(records[-1][0]) if records else last
             now = f"1:{last}:{_sample(database, last)}"
-        return Rows(tuple(rows), now, at, restarted, tuple(problems[-KEPT_PROBLEMS:]))
+        return Rows(tuple(rows), now, at, is_restart, tuple(problems[-KEPT_PROBLEMS:]))
 
     def alerts(self, since: int = 0) -> tuple[TrackerAlert, ...]:
         """The run's alerts after the one of that number, oldest first."""

@@ -94,8 +94,8 @@ def connect(options: Options, place: Place) -> Tracker:
 def links(tracker: TrackerTable, slug: str, names: Iterable[str]) -> tuple[str, ...]:
     """The pages of the contract's own run, and of those that a log names as `entity/project/id`."""
     base = str(tracker.options.get("base_url") or "https://wandb.ai")
-    stated = tracker.entity and tracker.project
-    own = [f"{tracker.entity}/{tracker.project}/{tracker.id or slug}"] if stated else []
+    has_project = tracker.entity and tracker.project
+    own = [f"{tracker.entity}/{tracker.project}/{tracker.id or slug}"] if has_project else []
     pages = (page for _, page in run_pages(base.rstrip("/"), (*own, *names)))
     return tuple(dict.fromkeys(pages))
 
@@ -169,15 +169,15 @@ class Wandb:
         its start.
         """
         match = _CURSOR.fullmatch(cursor)
-        start, created = (int(match[1]), match[2]) if match else (0, "")
-        answer = self._ask(start=start, created=created, most=MOST_ROWS, most_values=MOST_VALUES)
+        start, created_at = (int(match[1]), match[2]) if match else (0, "")
+        answer = self._ask(start=start, created=created_at, most=MOST_ROWS, most_values=MOST_VALUES)
         if answer.get("run", answer) is None:
             raise FileNotFoundError(f"W&B has no run {self._path}")
         if "run" not in answer:
             raise OSError(error_of(answer, self._path, self._seconds))
         try:
             return rows_of(
-                answer, restarted=bool(cursor) and (match is None or answer["start"] != start)
+                answer, is_restart=bool(cursor) and (match is None or answer["start"] != start)
             )
         except OTHER_FORM as error:
             raise OSError(_unreadable(error)) from None

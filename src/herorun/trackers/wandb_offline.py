@@ -166,7 +166,7 @@ def _log_in(folder: Path) -> Path | None:
 def _read_wandb_records(
     file: BinaryIO, name: str, mark: ReadPosition, batch: Batch
 ) -> ReadPosition:
-    attempt, reached = name.partition("/")[0], mark.offset
+    attempt, end_offset = name.partition("/")[0], mark.offset
     for end, record in records(file, mark.offset):
         try:
             if record is None:
@@ -179,7 +179,7 @@ def _read_wandb_records(
                 raise MalformedMessage("a row without a step")
         except MalformedMessage as why:
             batch.problems.append(f"{name}, before byte {end}: {why}")
-        reached = end
+        end_offset = end
         if batch.is_full(end - mark.offset):
             break
-    return ReadPosition(reached)
+    return ReadPosition(end_offset)

@@ -146,7 +146,7 @@ class SshById:
         first, answer = self._known(job), self.find_job(job)
         if first and isinstance(answer, Found) and answer.job.state.live:
             write_atomic(self._stopped(job), owner().encode())
-            self._ask("end", pid=int(job), born=first.born)
+            self._ask("end", pid=int(job), start=first.born)
 
     def _ask(self, question: str, **arguments: Any) -> Any:
         return self._remote.ask(PROCESSES, question, self._reach.timeout, **arguments)

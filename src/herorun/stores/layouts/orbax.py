@@ -50,13 +50,13 @@ class Orbax(NamedLayout):
         if files is None:
             return None
         metadata = self._metadata(store, candidate.path) if METADATA in files else {}
-        committed = _commit_time(metadata)
+        commit_time = _commit_time(metadata)
         file = COMMIT if COMMIT in files else METADATA
         return replace(
             candidate,
             modified=modified(files, file, candidate),
-            timestamp=committed.isoformat() if committed else "",
-            problem=_problem(candidate.path, set(files), metadata, committed),
+            timestamp=commit_time.isoformat() if commit_time else "",
+            problem=_problem(candidate.path, set(files), metadata, commit_time),
         )
 
     def _metadata(self, store: Store, path: str) -> dict[str, Any] | None:
@@ -79,13 +79,13 @@ def _commit_time(metadata: Mapping[str, Any] | None) -> datetime | None:
 
 
 def _problem(
-    path: str, names: set[str], metadata: Mapping[str, Any] | None, committed: datetime | None
+    path: str, names: set[str], metadata: Mapping[str, Any] | None, commit_time: datetime | None
 ) -> str:
     under_way = next((name for name in sorted(names) if UNDER_WAY in name), None)
     data = visible(names) - {METADATA, COMMIT, INDICATOR}
     if under_way:
         return f"{under_way} is a temporary name: the save was begun and not finished"
-    if COMMIT in names or committed:
+    if COMMIT in names or commit_time:
         return (
             "" if data else f"{COMMIT if COMMIT in names else METADATA} is there without its data"
         )

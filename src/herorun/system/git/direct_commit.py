@@ -116,15 +116,15 @@ def _nested(files: Mapping[str, bytes]) -> _Folder:
     return top
 
 
-def _write_tree(objects: _Objects, changed: _Folder, oid: str | None) -> str:
+def _write_tree(objects: _Objects, changes: _Folder, oid: str | None) -> str:
     """The folder `oid` with what is changed in it; None is a new one."""
     rows = _read_rows(objects.loose, oid) if oid else {}
-    for name, data in changed.files.items():
+    for name, data in changes.files.items():
         _must_be(rows.get(name), folder=False)
         rows[name] = (FILE, _write_object(objects, b"blob", data), name)
-    for name, folder in changed.folders.items():
+    for name, folder in changes.folders.items():
         below = _must_be(rows.get(name), folder=True)
-        if name in changed.files:
+        if name in changes.files:
             raise Elsewhere(name)
         rows[name] = (TREE, _write_tree(objects, folder, below and below[1]), name)
     tree = b"".join(map(_entry, sorted(rows.values(), key=_sort_key)))

@@ -45,13 +45,15 @@ class Loose:
             if most is not None and os.stat(path).st_size > most + (most >> 8) + 4096:
                 raise Elsewhere(oid)
             with open(path, "rb") as file:
-                packed = file.read()
-            start = zlib.decompressobj().decompress(packed, 64).partition(b"\0")[0]
+                packed_bytes = file.read()
+            start = zlib.decompressobj().decompress(packed_bytes, 64).partition(b"\0")[0]
             size = int(start.rpartition(b" ")[2])
             if most is not None and size > most:
                 raise Elsewhere(oid)
             stream = zlib.decompressobj()
-            content = stream.decompress(packed, len(start) + 1 + size)  # never more than it says
+            content = stream.decompress(
+                packed_bytes, len(start) + 1 + size
+            )  # never more than it says
             if (
                 stream.decompress(stream.unconsumed_tail, 1) or not stream.eof
             ):  # more than it says, or cut short

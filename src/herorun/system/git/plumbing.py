@@ -136,16 +136,16 @@ def move_ref(repository: Repository, ref: str, new: str, old: str | None) -> Non
         raise RefMoved(f"{ref} moved while it was written to.")
 
 
-def push(repository: Repository, remote: str, oid: str, ref: str, expected: str | None) -> None:
-    """Push one object to one ref, only if the remote's ref is still at `expected` (None: does not
-    exist).
+def push(repository: Repository, remote: str, oid: str, ref: str, expected_oid: str | None) -> None:
+    """Push one object to one ref, only if the remote's ref is still at `expected_oid` (None: does
+    not exist).
     """
     with progress.spinner(scrub(f"pushing to {remote}")):
         repository.git(
             "push",
             "--quiet",
             *_ALONE,
-            f"--force-with-lease={ref}:{expected or ''}",
+            f"--force-with-lease={ref}:{expected_oid or ''}",
             remote,
             f"{oid}:{ref}",
             timeout=REMOTE,

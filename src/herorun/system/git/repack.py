@@ -63,7 +63,7 @@ def pack(
     stays = _unreplaced(folder, packs, commits)
     commits += sum(each.commits for each in packs[stays:])
     older = [*packs[stays:], *given_up]
-    replaced = [each for each in older if _is_ours(folder, each)]
+    older_packs = [each for each in older if _is_ours(folder, each)]
     loose = [
         oid
         for oid, _ in _list_new_objects(repository, tip, since)
@@ -71,7 +71,7 @@ def pack(
     ]
     new_objects = {
         *loose,
-        *(oid for each in replaced for oid in _list_packed(repository, folder, each.name)),
+        *(oid for each in older_packs for oid in _list_packed(repository, folder, each.name)),
     }
     with _temporary_objects(repository, slug) as temporary:
         name = _write_pack(

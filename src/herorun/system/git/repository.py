@@ -119,11 +119,11 @@ class Repository:
         """
         return self._is_nowhere(folder.rstrip("/"), f" {folder}")
 
-    def _is_nowhere(self, path: str, packed: str) -> bool:
+    def _is_nowhere(self, path: str, packed_refs: str) -> bool:
         try:
             if not (self.common / "refs" / "heads").is_dir() or os.path.lexists(self.common / path):
                 return False
-            return packed.encode() not in (self.common / "packed-refs").read_bytes()
+            return packed_refs.encode() not in (self.common / "packed-refs").read_bytes()
         except FileNotFoundError:
             return True
         except OSError:

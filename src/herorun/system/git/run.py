@@ -63,14 +63,14 @@ def environment() -> dict[str, str]:
     }
 
 
-def users_ssh(configured: str | None) -> dict[str, str]:
+def users_ssh(configured_ssh: str | None) -> dict[str, str]:
     """The user's own `core.sshCommand`, which a variable would stand before; ssh itself is told to
     ask nobody.
     """
-    if not configured or "GIT_SSH_COMMAND" in os.environ:
+    if not configured_ssh or "GIT_SSH_COMMAND" in os.environ:
         return {}
-    plain = configured.split()[0].rpartition("/")[2] == "ssh"
-    return {"GIT_SSH_COMMAND": f"{configured} {_BATCH}" if plain else configured}
+    plain = configured_ssh.split()[0].rpartition("/")[2] == "ssh"
+    return {"GIT_SSH_COMMAND": f"{configured_ssh} {_BATCH}" if plain else configured_ssh}
 
 
 class GitFailed(CouldNotLook):

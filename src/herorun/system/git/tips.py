@@ -28,13 +28,15 @@ def answered(repository: Repository, remote: str, timeout: float | None = None) 
     names. `timeout` is in seconds, `LISTING` by default.
     """
     tips = repository.remote_tips(remote, timeout=timeout or LISTING)
-    peeled = {name.removesuffix("^{}"): oid for name, oid in tips.items() if name.endswith("^{}")}
+    peeled_tips = {
+        name.removesuffix("^{}"): oid for name, oid in tips.items() if name.endswith("^{}")
+    }
     plain = {
         name: oid
         for name, oid in tips.items()
         if name.startswith("refs/") and not name.endswith("^{}")
     }
-    return plain | peeled
+    return plain | peeled_tips
 
 
 @dataclass

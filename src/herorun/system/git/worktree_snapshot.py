@@ -72,20 +72,20 @@ _NO_SETTINGS = {
 
 
 def take_snapshot(
-    repository: Repository, head: str, ignored: Sequence[str], cap: int
+    repository: Repository, head: str, ignored_paths: Sequence[str], cap: int
 ) -> Snapshot | None:
-    """Everything that differs from HEAD, and the `ignored` files named, as a commit on top of it.
+    """Everything that differs from HEAD, and the `ignored_paths`, as a commit on top of it.
     None: nothing does.
 
     Of more than `cap` bytes nothing is kept: the snapshot then has no commit, and says how many
     there are.
     """
     with _own_index(repository) as index:
-        paths = [*_changed_paths(repository, index), *ignored]
+        paths = [*_changed_paths(repository, index), *ignored_paths]
         size = sum(_size(repository.top / path) for path in paths)
         if size > cap:
             return Snapshot("", "", "", tuple(show_path(path) for path in paths), size)
-        _add(repository, index, ignored)
+        _add(repository, index, ignored_paths)
         tree = repository.git(*_AS_SET, "write-tree", env=index).text.strip()
     if tree == tree_of(repository, head):
         return None
@@ -171,16 +171,18 @@ def _own_index(repository: Repository) -> Iterator[dict[str, str]]:
             shutil.copy2(theirs, ours)  # with its time: git doubts entries as young as their index
         index = {"GIT_INDEX_FILE": str(ours)}
         listing = repository.git("ls-files", "-v", "-z", env=index).text.split("\0")
-        marked = [(record[0], record[2:]) for record in listing if record]
+        marked_paths = [(record[0], record[2:]) for record in listing if record]
         # What a sparse checkout left out is not on disk, and stays as HEAD has it.
         skipped_paths = [
-            path for mark, path in marked if mark in "Ss" and os.path.lexists(repository.top / path)
+            path
+            for mark, path in marked_paths
+            if mark in "Ss" and os.path.lexists(repository.top / path)
         ]
         _unmark(
             repository,
             index,
             "--no-assume-unchanged",
-            [path for mark, path in marked if mark.islower()],
+            [path for mark, path in marked_paths if mark.islower()],
         )
         _unmark(repository, index, "--no-skip-worktree", skipped_paths)
         yield index
@@ -224,15 +226,21 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _add(repository: Repository, index: Mapping[str, str], ignored: Sequence[str]) -> None:
+def _add(repository: Repository, index: Mapping[str, str], ignored_paths: Sequence[str]) -> None:
     repository.git(*_AS_SET, "add", "--all", "--sparse", env=index)
-    missing = [path for path in ignored if not os.path.lexists(repository.top / path)]
+    missing = [path for path in ignored_paths if not os.path.lexists(repository.top / path)]
     if missing:
         raise CouldNotLook(f"{missing[0]} is gone, or its name cannot be read: try again.")
-    if ignored:
+    if ignored_paths:
         pathspec = ("--pathspec-from-file=-", "--pathspec-file-nul")
         repository.git(
-            *_AS_SET, "add", "--force", "--sparse", *pathspec, stdin=_join_paths(ignored), env=index
+            *_AS_SET,
+            "add",
+            "--force",
+            "--sparse",
+            *pathspec,
+            stdin=_join_paths(ignored_paths),
+            env=index,
         )
 
 

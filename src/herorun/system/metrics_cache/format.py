@@ -240,14 +240,14 @@ def column_at(file: BinaryIO, index: Index, name: str) -> Column | None:
     """
     if name not in index.parts:
         return None
-    offset, size, crc, places, packed = index.parts[name]
+    offset, size, crc, places, is_packed = index.parts[name]
     file.seek(offset)
     raw = file.read(size)
     if len(raw) < size or zlib.crc32(raw) != crc:
         raise Damaged(f"its column {name.removeprefix('=')}")
     values = array(_TYPES.get(name, "d"))
     data = raw[places:]
-    values.frombytes(_unshuffled(zlib.decompress(data), values.itemsize) if packed else data)
+    values.frombytes(_unshuffled(zlib.decompress(data), values.itemsize) if is_packed else data)
     return Column(values, array("I", raw[:places]) if places else None)
 
 
