@@ -5,7 +5,9 @@ wrongly.
 curves, one with INDEX.csv alone excerpts of logs. `--list` names what was missed. A set that rules
 were made on says little of them; compare it with one that nobody has looked at.
 
-`tenth=benchmarks/excerpts.json` takes the curves of the tenth set whose rows that file keeps.
+`tenth=benchmarks/excerpts.json` takes the curves of the tenth set whose rows that file keeps. Where
+a set also has the rows at which a reader would page (`read`), they are counted by the same rules:
+what the numbers alone can show.
 """
 
 import csv
@@ -22,6 +24,7 @@ from tempfile import TemporaryDirectory
 from herorun.core.backtest.curve import FiredAlert
 from herorun.core.backtest.report import spread
 from herorun.core.backtest.score import CURVE, QUIET, QUIET_TIME, SECONDS, SLACK, SPEED, Label
+from herorun.core.check import Topic
 from herorun.core.triage.classes import QUIET as NO_FAILURE
 from herorun.core.triage.scan import Scan, finish, scan
 from herorun.core.triage.state import AttemptLog, see
@@ -129,6 +132,32 @@ def _judged(folder: Path, name: str) -> tuple[str, int, list[FiredAlert]]:
     return name, rows, alerts
 
 
+def readings(folder: Path) -> Iterator[tuple[str, CurveCounts]]:
+    """Each strictness of a reader who saw the numbers alone, and what these pages find."""
+    labels = read_labels(folder / "LABELS.json")
+    whole = json.loads((folder / "LABELS.json").read_text(encoding="utf-8"))
+    pages = {name: whole[name]["read"] for name in labels if "read" in whole[name]}
+    for strictness in dict.fromkeys(key for rows in pages.values() for key in rows):
+        counts = CurveCounts()
+        for name, rows in pages.items():
+            alerts = [_page(row) for row in rows[strictness]]
+            counts.add(name, labels[name], whole[name]["rows"], alerts)
+        yield strictness, counts
+
+
+def _page(row: int) -> FiredAlert:
+    return FiredAlert(
+        check="reader",
+        severity="critical",
+        topic=Topic.METRIC,
+        subject="loss",
+        row=row,
+        step=row,
+        until_row=None,
+        message="",
+    )
+
+
 def logs(folder: Path) -> tuple[int, int, int, int, list[str]]:
     """How many have the right class of how many; how many benign ones were called a failure, of
     how many.
@@ -211,13 +240,18 @@ def _line(name: str, folder: Path, is_curves: bool) -> tuple[str, list[str]]:
         right, total, called, benign, notes = logs(folder)
         return f"| {name} | {right} of {total} | {called} of {benign} |", notes
     c = curves(folder)
+    read = [
+        _counted(f"{name}, a {strictness} reader", counts)
+        for strictness, counts in readings(folder)
+    ]
+    return "\n".join([_counted(name, c), *read]), c.notes
+
+
+def _counted(name: str, c: CurveCounts) -> str:
     return (
-        (
-            f"| {name} | {c.hits} of {c.events} | {c.false_clean} on {c.clean} "
-            f"| {c.false_noisy} on {c.noisy} | {c.time_found} of {c.time_events} | {c.warnings} "
-            f"| {c.rate()} | {spread(c.row_delays)} |"
-        ),
-        c.notes,
+        f"| {name} | {c.hits} of {c.events} | {c.false_clean} on {c.clean} "
+        f"| {c.false_noisy} on {c.noisy} | {c.time_found} of {c.time_events} | {c.warnings} "
+        f"| {c.rate()} | {spread(c.row_delays)} |"
     )
 
 
