@@ -54,7 +54,7 @@ def connect(
     kind: str,
     options: Table,
     place: Place,
-    stated: Table | None = None,
+    stated_options: Table | None = None,
 ) -> Scheduler: ...
 
 
@@ -64,19 +64,27 @@ def connect(
     kind: str,
     options: Table,
     place: Place,
-    stated: Table | None = None,
+    stated_options: Table | None = None,
 ) -> ById: ...
 
 
 @overload
 def connect(
-    port: Literal["trackers"], kind: str, options: Table, place: Place, stated: Table | None = None
+    port: Literal["trackers"],
+    kind: str,
+    options: Table,
+    place: Place,
+    stated_options: Table | None = None,
 ) -> Tracker: ...
 
 
 @overload
 def connect(
-    port: Literal["stores"], kind: str, options: Table, place: Place, stated: Table | None = None
+    port: Literal["stores"],
+    kind: str,
+    options: Table,
+    place: Place,
+    stated_options: Table | None = None,
 ) -> Store: ...
 
 
@@ -86,37 +94,41 @@ def connect(
     kind: str,
     options: Table,
     place: Place,
-    stated: Table | None = None,
+    stated_options: Table | None = None,
 ) -> Layout: ...
 
 
 @overload
 def connect(
-    port: Literal["notifiers"], kind: str, options: Table, place: Place, stated: Table | None = None
+    port: Literal["notifiers"],
+    kind: str,
+    options: Table,
+    place: Place,
+    stated_options: Table | None = None,
 ) -> Notifier: ...
 
 
 @overload
 def connect(
-    port: str, kind: str, options: Table, place: Place, stated: Table | None = None
+    port: str, kind: str, options: Table, place: Place, stated_options: Table | None = None
 ) -> object: ...
 
 
 def connect(
-    port: str, kind: str, options: Table, place: Place, stated: Table | None = None
+    port: str, kind: str, options: Table, place: Place, stated_options: Table | None = None
 ) -> object:
     """The adapter of a kind, its options validated; a `WrongUse` says which key is wrong or what
     there is.
 
-    `stated` are the contract's own keys of that table: the adapter gets those that its `Options`
-    declare too.
+    `stated_options` are the contract's own keys of that table: the adapter gets those that its
+    `Options` declare too.
     """
     module = adapter_module(port, kind)
-    declared = getattr(module.Options, "model_fields", {})
+    declared_fields = getattr(module.Options, "model_fields", {})
     own = {
         name: value
-        for name, value in _with_present_names(port, kind, module, stated or {}).items()
-        if name in declared and value is not None
+        for name, value in _with_present_names(port, kind, module, stated_options or {}).items()
+        if name in declared_fields and value is not None
     }
     adapter: object = module.connect(_validated(port, kind, module, {**own, **options}), place)
     _must_fit(port, kind, adapter)
@@ -126,8 +138,10 @@ def connect(
 def _must_fit(port: str, kind: str, adapter: object) -> None:
     """A member by an older name would be missed, or ignored in silence where it is optional."""
     subject = f"The adapter {kind!r} of {ADAPTERS[port]}"
-    if outdated := renamed_members(port, adapter):
-        raise WrongUse(f"{subject} uses old names of members: {', '.join(outdated)}. Rename them.")
+    if old_members := renamed_members(port, adapter):
+        raise WrongUse(
+            f"{subject} uses old names of members: {', '.join(old_members)}. Rename them."
+        )
     if lacking := missing_members(PORTS[port], adapter):
         raise WrongUse(
             f"{subject} lacks {', '.join(lacking)}, which core.ports.{PORTS[port].__name__} asks "
@@ -144,12 +158,12 @@ def trust_items(table: str, port: str, kind: str, options: Table) -> tuple[str, 
     from herorun.core.trust import trust_items as items
 
     module = adapter_module(port, kind)
-    stated = {
+    stated_options = {
         name: value
         for name, value in _with_present_names(port, kind, module, options).items()
         if name in getattr(module.Options, "model_fields", {})
     }
-    return tuple(items(table, module.Options.model_construct(**stated)))
+    return tuple(items(table, module.Options.model_construct(**stated_options)))
 
 
 def _with_present_names(port: str, kind: str, module: Any, options: Table) -> Mapping[str, Any]:
@@ -287,10 +301,10 @@ def declared_jobs(kind: str) -> "JobKind":
     from herorun.core.adhoc_jobs.kind import JobKind
 
     port = "schedulers.external"
-    declared = getattr(adapter_module(port, kind), "JOBS", None)
-    if not isinstance(declared, JobKind):
+    jobs_kind = getattr(adapter_module(port, kind), "JOBS", None)
+    if not isinstance(jobs_kind, JobKind):
         raise WrongUse(f"The adapter {kind!r} of {ADAPTERS[port]} lacks JOBS, which is a JobKind.")
-    return declared
+    return jobs_kind
 
 
 def adapter_options(port: str) -> Mapping[str, type[Any]]:

@@ -22,8 +22,8 @@ def jobs_by_id(table: SchedulerTable, place: Place) -> ById:
     """What looks at jobs of the contract's scheduler by their ids, by the same transport."""
     from herorun.job_kinds import PORT, job_kind
 
-    stated = job_kind(table.kind).contract_options(table.options)
-    return adapters.connect(PORT, table.kind, {}, place, stated)
+    kind_options = job_kind(table.kind).contract_options(table.options)
+    return adapters.connect(PORT, table.kind, {}, place, kind_options)
 
 
 class WithAdopted:
@@ -61,12 +61,12 @@ class WithAdopted:
         job once.
         """
         memory = self._memory()
-        adopted, newest = memory.adopted, memory.newest
-        excluded_ids = {self._but, *adopted.values()}
+        adopted_job, newest = memory.adopted, memory.newest
+        excluded_ids = {self._but, *adopted_job.values()}
         jobs = tuple(job for job in self._scheduler.live_jobs(slug) if job.id not in excluded_ids)
-        if newest not in adopted:
+        if newest not in adopted_job:
             return jobs
-        match self._find_adopted(newest, adopted[newest]):
+        match self._find_adopted(newest, adopted_job[newest]):
             case Unknown(why):
                 raise CouldNotLook(why)
             case Found(job) if not job.state.ended:

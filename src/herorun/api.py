@@ -96,7 +96,7 @@ def _run_of_contract(contract: Contract, start: Path) -> Run:
     repository = find_repository(start)
     path = repository.top / contract.path
     if path.exists():
-        opened = open_run(str(path), start)
-        if opened.contract == contract:
-            return opened
+        loaded_run = open_run(str(path), start)
+        if loaded_run.contract == contract:
+            return loaded_run
     return Run(repository, contract, ContractFile(contract.path, ""))

@@ -74,9 +74,9 @@ def check_in(
             _refuse([Item("admission", FAIL, "required, and there is none in the environment")])
         return None
     admission = _read_admission(path)
-    presented = _present(admission, config, output_root, tracker_id, loaded, devices)
-    items = compare(admission, presented)
-    receipt = _receipt(admission, items, presented)
+    job_values = _present(admission, config, output_root, tracker_id, loaded, devices)
+    items = compare(admission, job_values)
+    receipt = _receipt(admission, items, job_values)
     if rank() == 0 or refused(items):
         receipt = _write_receipt(admission, receipt)
         _print_error("HERORUN_RECEIPT " + json.dumps(receipt, sort_keys=True))
@@ -140,8 +140,8 @@ def _present(
     code = os.environ.get("HERORUN_CODE") or str(
         admission.get("code", "")
     )  # a cluster unpacks it where it likes
-    unread: dict[str, str] = {}
-    files, hashed = _hash_files(code, admission.get("files") or {}, unread)
+    unread_files: dict[str, str] = {}
+    files, hashed_count = _hash_files(code, admission.get("files") or {}, unread_files)
     elsewhere, modules = strays(
         _loaded(),
         (code, os.path.realpath(code)),
@@ -152,7 +152,8 @@ def _present(
         argv=list(getattr(sys, "orig_argv", sys.argv)),
         main=os.environ.get("HERORUN_MAIN_PID") == str(os.getpid()),
         config_digests={
-            name: _digest(code, name, unread) for name in admission.get("config_digests") or {}
+            name: _digest(code, name, unread_files)
+            for name in admission.get("config_digests") or {}
         },
         config=config,
         output_root=_spelled(output_root, admission.get("output_root")),
@@ -160,9 +161,9 @@ def _present(
         loaded=_spelled(loaded, admission.get("start")) if says_what_it_loaded else None,
         loaded_said=says_what_it_loaded,
         files=files,
-        files_seen=hashed,
+        files_seen=hashed_count,
         files_total=len(admission.get("files") or {}),
-        unread=unread,
+        unread=unread_files,
         modules_seen=modules,
         modules_elsewhere=elsewhere,
         packages=_versions(admission.get("packages") or {}),
@@ -222,7 +223,7 @@ def _versions(packages: Mapping[str, str]) -> dict[str, str | None] | None:
     return versions
 
 
-def _spelled(path: str | os.PathLike[str] | None, admitted: str | None) -> str | None:
+def _spelled(path: str | os.PathLike[str] | None, admitted_text: str | None) -> str | None:
     """A path as the admission spells it where both lead to the same place, else absolute. URLs stay
     as they are.
     """
@@ -230,32 +231,32 @@ def _spelled(path: str | os.PathLike[str] | None, admitted: str | None) -> str |
     if not text or "://" in text:
         return text
     try:
-        if admitted and os.path.realpath(text) == os.path.realpath(admitted):
-            return admitted
+        if admitted_text and os.path.realpath(text) == os.path.realpath(admitted_text):
+            return admitted_text
     except (OSError, ValueError):  # it cannot be followed: then its text counts
         pass
     return os.path.abspath(text)
 
 
-def _tracker_id(admission: Mapping[str, Any], presented: str | None) -> str | None:
+def _tracker_id(admission: Mapping[str, Any], id_in_job: str | None) -> str | None:
     """What the script says; else what the tracker's client would take from the environment."""
     variable = admission.get("tracker_id_variable")
-    if presented is not None or not isinstance(variable, str):
-        return presented
+    if id_in_job is not None or not isinstance(variable, str):
+        return id_in_job
     return os.environ.get(variable)
 
 
 def _hash_files(
-    code: str, digests: Mapping[str, str], unread: dict[str, str]
+    code: str, digests: Mapping[str, str], unread_files: dict[str, str]
 ) -> tuple[dict[str, str | None], int]:
     """Digests of the files that differ or are missing, and how many were looked at in time."""
     until = time.perf_counter() + HASHING
     wrong: dict[str, str | None] = {}
     count = 0
     for name in _first_those_that_run(digests):
-        digest = _digest(code, name, unread)
+        digest = _digest(code, name, unread_files)
         count += 1
-        if digest != digests[name] and name not in unread:
+        if digest != digests[name] and name not in unread_files:
             wrong[name] = digest
         if time.perf_counter() > until:
             break
@@ -266,9 +267,9 @@ def _first_those_that_run(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (not name.endswith(".py"), name.count("/"), name))
 
 
-def _digest(code: str, name: str, unread: dict[str, str]) -> str | None:
-    """`sha256:...` of a file; None where there is none, and where it cannot be read, which `unread`
-    then tells.
+def _digest(code: str, name: str, unread_files: dict[str, str]) -> str | None:
+    """`sha256:...` of a file; None where there is none, and where it cannot be read, which
+    `unread_files` then tells.
     """
     try:
         with open(os.path.join(code, name), "rb") as file:
@@ -276,7 +277,7 @@ def _digest(code: str, name: str, unread: dict[str, str]) -> str | None:
     except _MISSING:
         return None
     except OSError as error:
-        unread[name] = error.strerror or str(error)
+        unread_files[name] = error.strerror or str(error)
         return None
 
 
@@ -301,7 +302,7 @@ def _attempt() -> int:
 
 
 def _receipt(
-    admission: Mapping[str, Any], items: Sequence[Item], presented: Presented
+    admission: Mapping[str, Any], items: Sequence[Item], job_values: Presented
 ) -> dict[str, Any]:
     return {
         "schema": 1,
@@ -312,7 +313,7 @@ def _receipt(
         "items": [item._asdict() for item in items],
         "commit": admission.get("commit"),
         "record": admission.get("record"),
-        "loaded": presented.loaded,
+        "loaded": job_values.loaded,
         "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
 

@@ -68,9 +68,9 @@ def checks_named(name: str) -> tuple[Check, ...]:
         raise WrongUse(f"The check {name} is called {RENAMED[name]} now: use that name.")
     if not named_checks:
         closest = get_close_matches(name, sorted({check.name for check in checks()}), 3)
-        meant = f" Did you mean {' or '.join(closest)}?" if closest else ""
+        suggestion = f" Did you mean {' or '.join(closest)}?" if closest else ""
         raise WrongUse(
-            f"There is no check called {name!r}.{meant} `herorun explain --list` names them."
+            f"There is no check called {name!r}.{suggestion} `herorun explain --list` names them."
         )
     return named_checks
 
@@ -217,10 +217,10 @@ def _must_have_keys(
     assert is_dataclass(kind)
     fields = kind.__dataclass_fields__
     for key in sorted(values.keys() - fields.keys()):
-        meant = _meant(key, fields) or f" there are {', '.join(fields)}."
+        suggestion = _meant(key, fields) or f" there are {', '.join(fields)}."
         raise WrongUse(
             f"{_threshold_line(file, name, key)}[babysit.thresholds.{name}]: unknown key "
-            f"`{key}`:{meant}"
+            f"`{key}`:{suggestion}"
         )
 
 

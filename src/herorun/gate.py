@@ -51,8 +51,12 @@ class GateReport:
     @property
     def blocking(self) -> list[Finding]:
         """The open findings that stand in the way, root causes first."""
-        ordered = [finding for group in self.groups for finding in (group.cause, *group.effects)]
-        return [f for f in ordered if stands_in_the_way(f, self.checks[f.check], self.mode)]
+        ordered_findings = [
+            finding for group in self.groups for finding in (group.cause, *group.effects)
+        ]
+        return [
+            f for f in ordered_findings if stands_in_the_way(f, self.checks[f.check], self.mode)
+        ]
 
     @property
     def overlooked(self) -> list[Finding]:
@@ -110,15 +114,15 @@ def run_relaunch_gate(run: Run, inputs: Evidence, deadline: float = DEADLINE) ->
         check for check in discover.checks(Gate.LAUNCH) if check.at_relaunch is not AtRelaunch.SKIP
     ]
     report = _ask(run, Gate.LAUNCH, relaunch_checks, (), inputs, deadline=deadline)
-    forgiven = {c.name for c in relaunch_checks if c.at_relaunch is AtRelaunch.WARN}
-    counted = [
+    warn_only = {c.name for c in relaunch_checks if c.at_relaunch is AtRelaunch.WARN}
+    counted_findings = [
         finding
         for finding in report.findings
-        if not (finding.check in forgiven and finding.verdict.outcome is Outcome.UNKNOWN)
+        if not (finding.check in warn_only and finding.verdict.outcome is Outcome.UNKNOWN)
     ]
     return GateReport(
         Gate.LAUNCH,
-        verdict_of(counted, report.checks),
+        verdict_of(counted_findings, report.checks),
         report.findings,
         report.checks,
         report.evidence,

@@ -233,10 +233,10 @@ def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
     comes first.
     """
     hints = _hints(source)
-    accepted = [typing.get_args(hint) for name, hint in hints.items() if name != "return"]
+    accepted_types = [typing.get_args(hint) for name, hint in hints.items() if name != "return"]
     lacking = [
         value
-        for value, kinds in zip(inputs, accepted, strict=True)
+        for value, kinds in zip(inputs, accepted_types, strict=True)
         if isinstance(value, (Nothing, Unavailable)) and type(value) not in kinds
     ]
     return next((i for i in lacking if isinstance(i, Unavailable)), None) or next(
@@ -246,7 +246,7 @@ def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
 
 def _gaps(evidence: Mapping[Kind, Any], graph: Mapping[Kind, Any]) -> Gaps:
     """What was asked for and could not be read; what is given besides it is no gap."""
-    unread = sorted(
+    unread_reasons = sorted(
         f"{name_of(k)}: {v.why}" for k in graph if isinstance(v := evidence[k], Unavailable)
     )
-    return Gaps(tuple(unread), len(graph))
+    return Gaps(tuple(unread_reasons), len(graph))

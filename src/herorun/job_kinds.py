@@ -37,10 +37,10 @@ def must_be_id(kind: str, job: str) -> None:
     """`WrongUse` for an id of the wrong form, or of a scheduler whose jobs nobody can look at by
     their id.
     """
-    declared = job_kind(kind)
-    if not declared.id_pattern.fullmatch(job):
+    jobs_kind = job_kind(kind)
+    if not jobs_kind.id_pattern.fullmatch(job):
         raise WrongUse(
-            f"{job!r} is no id of {declared.article} {kind} job: it must be {declared.id_form}."
+            f"{job!r} is no id of {jobs_kind.article} {kind} job: it must be {jobs_kind.id_form}."
         )
 
 
@@ -48,12 +48,12 @@ def with_kind(spec: JobSpec) -> JobSpec:
     """`--job PID --host HOST` alone means a process on that host."""
     if spec.kind or not spec.host or not spec.job:
         return spec
-    meant = [
+    other_kinds = [
         kind
         for kind in kinds()
-        if (declared := job_kind(kind)).is_process and declared.id_pattern.fullmatch(spec.job)
+        if (jobs_kind := job_kind(kind)).is_process and jobs_kind.id_pattern.fullmatch(spec.job)
     ]
-    return replace(spec, kind=meant[0]) if len(meant) == 1 else spec
+    return replace(spec, kind=other_kinds[0]) if len(other_kinds) == 1 else spec
 
 
 def with_kind_of_fields(spec: JobSpec) -> JobSpec:

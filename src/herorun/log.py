@@ -68,23 +68,23 @@ def log(
 
 def _target(path: str | os.PathLike[str] | None) -> str:
     """An absolute path on this machine; empty, and said, where there is none."""
-    stated = os.fspath(path) if path is not None else ""
-    if os.path.isabs(stated):
-        return stated
+    stated_path = os.fspath(path) if path is not None else ""
+    if os.path.isabs(stated_path):
+        return stated_path
     admission = _admission(os.environ.get("HERORUN_ADMISSION", ""))
-    stated = os.path.join(
-        str(admission.get("output_root") or ""), stated or str(admission.get("metrics") or "")
+    stated_path = os.path.join(
+        str(admission.get("output_root") or ""), stated_path or str(admission.get("metrics") or "")
     )
-    if "://" in stated:
-        _log_once(f"{stated} is no file here: give `herorun.log` a `path` on this machine.")
+    if "://" in stated_path:
+        _log_once(f"{stated_path} is no file here: give `herorun.log` a `path` on this machine.")
         return ""
-    if not os.path.isabs(stated) or stated.endswith("/"):
+    if not os.path.isabs(stated_path) or stated_path.endswith("/"):
         _log_once(
             'nothing is logged: no admission whose [tracker] kind is "jsonl" is in the '
             "environment, and no absolute `path` was given."
         )
         return ""
-    return stated
+    return stated_path
 
 
 _admissions: dict[str, dict[str, Any]] = {}

@@ -28,10 +28,10 @@ class SourceIndex(Mapping[Any, Source]):
         self._modules_by_evidence: dict[str, list[str]] = {}
         self._unclear: list[str] = []  # their text does not tell what they return
         for name, text in texts.items():
-            returned = evidence_names(text)
-            if returned is None:
+            type_names = evidence_names(text)
+            if type_names is None:
                 self._unclear.append(name)
-            for evidence in returned or ():
+            for evidence in type_names or ():
                 self._modules_by_evidence.setdefault(evidence, []).append(name)
 
     def __getitem__(self, kind: Any) -> Source:
@@ -61,8 +61,8 @@ class SourceIndex(Mapping[Any, Source]):
 
 def evidence_names(text: str) -> list[str] | None:
     """The names of what the `read_...` functions of a file return; none where it does not tell."""
-    returned = _RETURNED.findall(text)
-    return returned if text and len(returned) == len(_DEFINED.findall(text)) else None
+    type_names = _RETURNED.findall(text)
+    return type_names if text and len(type_names) == len(_DEFINED.findall(text)) else None
 
 
 def sources_in(module: ModuleType) -> list[Source]:

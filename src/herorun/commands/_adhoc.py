@@ -210,27 +210,27 @@ def _spec_from_options(
     from herorun.operations.jobs.paths import with_absolute_paths
     from herorun.operations.jobs.takeover import merged, spec_on_record
 
-    stated = {
+    stated_options = {
         ("kind" if name == "scheduler" else name): value
         for name, value in job_options.items()
         if value is not None
     }
-    if set(stated) <= {"resubmit", "notify", "bad_node_zone"}:
-        return _resumed(start, stated)
-    named_spec = JobSpec.of({**stated, "cwd": str(start.resolve())})
+    if set(stated_options) <= {"resubmit", "notify", "bad_node_zone"}:
+        return _resumed(start, stated_options)
+    named_spec = JobSpec.of({**stated_options, "cwd": str(start.resolve())})
     if named_spec.job and named_spec.kind:
         must_be_id(named_spec.kind, named_spec.job)
     named_spec = with_absolute_paths(resolved(named_spec, str(start)), start)
     spec_before = spec_on_record(named_spec, start) if named_spec.job and not new_job else None
-    facts = merged(spec_before, named_spec, stated, start) if spec_before else named_spec
-    if "resubmit" not in stated and (spec_before is None or spec_before.names_no_command):
+    facts = merged(spec_before, named_spec, stated_options, start) if spec_before else named_spec
+    if "resubmit" not in stated_options and (spec_before is None or spec_before.names_no_command):
         facts = with_command(facts)
     facts = stored_request(with_kind(resolved(facts, str(start))), start)
     must_be_whole(facts)
     return with_absolute_paths(facts, start)
 
 
-def _resumed(start: Path, stated: dict[str, str]) -> "JobSpec":
+def _resumed(start: Path, stated_options: dict[str, str]) -> "JobSpec":
     from herorun import output
     from herorun.core.adhoc_jobs.spec import JobSpec
     from herorun.core.errors import WrongUse
@@ -247,9 +247,9 @@ def _resumed(start: Path, stated: dict[str, str]) -> "JobSpec":
     spec_before, path, faults = newest_file
     for fault in faults:
         output.show_run_note(spec_before.job, f"{fault}; {path} is used instead")
-    named_spec = JobSpec.of({"job": spec_before.job, "kind": spec_before.kind, **stated})
-    facts = merged(spec_before, named_spec, stated, start)
-    if "resubmit" not in stated and spec_before.names_no_command:
+    named_spec = JobSpec.of({"job": spec_before.job, "kind": spec_before.kind, **stated_options})
+    facts = merged(spec_before, named_spec, stated_options, start)
+    if "resubmit" not in stated_options and spec_before.names_no_command:
         facts = with_command(facts)
     must_be_whole(facts)
     return facts

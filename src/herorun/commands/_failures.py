@@ -9,8 +9,8 @@ import click
 
 
 def describe_misuse(error: click.ClickException) -> tuple[int, str]:
-    helped: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # click 8.1 has none
-    if isinstance(error, helped):
+    help_error: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # click 8.1 has none
+    if isinstance(error, help_error):
         with suppress(OSError):
             error.show()
         return error.exit_code, ""

@@ -21,10 +21,12 @@ def keys() -> Iterator[Callable[[str, float], bool]]:
         until = monotonic() + seconds
         while (seconds_left := until - monotonic()) > 0:
             if select.select([file], [], [], seconds_left)[0]:
-                typed = sys.stdin.buffer.raw.read(64) if hasattr(sys.stdin.buffer, "raw") else b""
-                if not typed:  # the terminal is gone
+                typed_bytes = (
+                    sys.stdin.buffer.raw.read(64) if hasattr(sys.stdin.buffer, "raw") else b""
+                )
+                if not typed_bytes:  # the terminal is gone
                     raise KeyboardInterrupt
-                if key.encode() in typed:
+                if key.encode() in typed_bytes:
                     return True
         return False
 

@@ -20,6 +20,6 @@ def restart_if_replaced() -> Iterator[None]:
 
     try:
         yield
-    except Replaced as replaced:
-        output.show_note(str(replaced))
+    except Replaced as replacement:
+        output.show_note(str(replacement))
         restart_process()

@@ -106,15 +106,15 @@ def _fitting(
     run_summaries: Sequence[RunSummary], at: datetime, width: int
 ) -> tuple[list[list[Cell]], int]:
     """The rows in the largest size with the most columns that fit."""
-    sized: list[list[list[Cell]]] = []
+    fitting_rows: list[list[list[Cell]]] = []
     for column_count in range(len(COLUMNS), FEWEST - 1, -1):
         for number, size in enumerate(SIZES):
-            if number == len(sized):
-                sized.append([_cells(summary, at, size) for summary in run_summaries])
-            widths = _widths(sized[number])[:column_count]
+            if number == len(fitting_rows):
+                fitting_rows.append([_cells(summary, at, size) for summary in run_summaries])
+            widths = _widths(fitting_rows[number])[:column_count]
             if sum(widths) + GAP * (len(widths) - 1) <= width:
-                return sized[number], column_count
-    rows = sized[-1]  # not even these fit: the names give way
+                return fitting_rows[number], column_count
+    rows = fitting_rows[-1]  # not even these fit: the names give way
     room = max(8, width - GAP - _widths(rows)[1])
     return [[(_cut(row[0][0], room), row[0][1]), *row[1:]] for row in rows], FEWEST
 

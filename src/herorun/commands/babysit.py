@@ -193,7 +193,9 @@ def _watch(
     same = check_installation(end)
     if len(names) == 1 and not shard:
         with restart_if_replaced():
-            return watch(names[0], Path(start), report, end, opened=watched_run, before_tick=same)
+            return watch(
+                names[0], Path(start), report, end, open_monitored=watched_run, before_tick=same
+            )
 
     def report_unread(slug: str, message: str) -> None:
         output.show_run_note(slug, message)

@@ -40,10 +40,10 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
     if markdown and labels is None:
         raise WrongUse("--markdown needs the known events: name them with --labels FILE.")
     report = backtest(sorted(files), read_labels(labels) if labels else None)
-    for skipped in report.skipped:
-        output.show_note(f"{skipped}: left out")
-    for unjudged in report.unjudged:
-        output.show_note(f"{unjudged}: nothing in it was checked")
+    for skipped_file in report.skipped:
+        output.show_note(f"{skipped_file}: left out")
+    for unjudged_file in report.unjudged:
+        output.show_note(f"{unjudged_file}: nothing in it was checked")
     if as_json:
         curves = [Curve(file=name, rows=rows, alerts=a) for name, rows, a in report.files]
         output.show_json(
@@ -57,5 +57,7 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
             for line in lines(report.files, report.scores):
                 indent = "  " if line.startswith("  ") else ""
                 output.hang(screen, indent, line.removeprefix(indent))
-    fired = any(alert.severity == "critical" for _, _, alerts in report.files for alert in alerts)
-    return 1 if fired else 3 if len(report.unjudged) == len(report.files) else 0
+    has_critical = any(
+        alert.severity == "critical" for _, _, alerts in report.files for alert in alerts
+    )
+    return 1 if has_critical else 3 if len(report.unjudged) == len(report.files) else 0

@@ -36,26 +36,30 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from herorun.schemas.boxes import ChainDocument
     from herorun.system.files import write_atomic
 
-    opened, _ = watched_run(run, Path(start))
-    text = script_of(opened.contract)
+    monitored_run, _ = watched_run(run, Path(start))
+    text = script_of(monitored_run.contract)
     path = Path(start, out) if out is not None else None
-    login = opened.place.reach.login if opened.place.reach else None
-    top = str(opened.repository.top)
-    installed = install_and_start(opened.contract, top, login)
-    depend = getattr(opened.scheduler, "dependent_command", None)
-    job = _job_before(opened) if depend else ""
+    login = monitored_run.place.reach.login if monitored_run.place.reach else None
+    top = str(monitored_run.repository.top)
+    message = install_and_start(monitored_run.contract, top, login)
+    depend = getattr(monitored_run.scheduler, "dependent_command", None)
+    job = _job_before(monitored_run) if depend else ""
     behind = (
-        behind_a_job(opened.contract, top, login, partial(depend, job)) if depend and job else ""
+        behind_a_job(monitored_run.contract, top, login, partial(depend, job))
+        if depend and job
+        else ""
     )
     # all that can be refused was refused: what is printed below is whole
     if path is not None:
         write_atomic(path, text.encode(), 0o755)
     if as_json:
-        output.show_json(ChainDocument(slug=opened.slug, script=text, file=path, start=installed))
+        output.show_json(
+            ChainDocument(slug=monitored_run.slug, script=text, file=path, start=message)
+        )
         return 0
     if path is None:
         click.echo(text, nl=False)
-    output.show_note("copy it there and start it with:", f"  {installed}")
+    output.show_note("copy it there and start it with:", f"  {message}")
     if behind:
         output.show_note(f"or this, as a job of its own behind job {job}:", f"  {behind}")
     return 0

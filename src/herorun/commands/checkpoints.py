@@ -42,8 +42,8 @@ def list_(start: str, run: str, as_json: bool) -> int:
     from herorun.operations.checkpoints.list import list_with_taints
     from herorun.runs import watched_run
 
-    opened = watched_run(run, Path(start))[0]
-    listing = list_with_taints(opened).document()
+    monitored_run = watched_run(run, Path(start))[0]
+    listing = list_with_taints(monitored_run).document()
     if as_json:
         output.show_json(listing)
         return 0
@@ -58,7 +58,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
         head = f"{entry.step:>10}  {entry.state:<10}  "
         output.hang(out, head, f"{message}  {output.clean(entry.path)}{why}")
     if not listing.checkpoints:
-        output.show_line(f"{opened.slug} has no checkpoint")
+        output.show_line(f"{monitored_run.slug} has no checkpoint")
     return 0
 
 

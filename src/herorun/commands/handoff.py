@@ -66,7 +66,7 @@ def command(
         return show(give_job(job, to) if to else take_job(job), as_json)
     if not run:
         raise WrongUse("Name a run, or a job without a contract by --job ID.")
-    opened = watched_run(run, Path(start))[0]
+    monitored_run = watched_run(run, Path(start))[0]
     if to:
-        return show(offer_handoff(opened, to, reason), as_json)
-    return show(take_over(opened, reason, seconds_of(wait, "--wait")), as_json)
+        return show(offer_handoff(monitored_run, to, reason), as_json)
+    return show(take_over(monitored_run, reason, seconds_of(wait, "--wait")), as_json)

@@ -127,7 +127,7 @@ def add(
     entry_fields = {**job_options, **place, "description": description}
     entry = entry_of(kind, facts.job, now(), (job_session.agent, job_session.id), entry_fields)
     register(job_session, entry)
-    watched = "is not watched" if no_watch else ensure_watch(job_session, Path(start))
+    watch_text = "is not watched" if no_watch else ensure_watch(job_session, Path(start))
     if as_json:
         output.show_json(
             JobsAdd(
@@ -135,12 +135,12 @@ def add(
                 file=job_session.file,
                 job=entry,
                 watched=not no_watch,
-                watch=f"the session {watched}",
+                watch=f"the session {watch_text}",
             )
         )
     else:
         output.show_line(
-            f"{kind} {facts.job} is registered in {job_session.file}; the session {watched}."
+            f"{kind} {facts.job} is registered in {job_session.file}; the session {watch_text}."
         )
     return 0
 
@@ -220,10 +220,14 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     from herorun.schemas.boxes import JobsRemove
 
     job_session = _session(start, session)
-    removed = must_have(job_session, read_jobs(job_session)[0], job, Path(start))
-    change_jobs(job_session, lambda entries: without(entries, [key_of(entry) for entry in removed]))
+    removed_job = must_have(job_session, read_jobs(job_session)[0], job, Path(start))
+    change_jobs(
+        job_session, lambda entries: without(entries, [key_of(entry) for entry in removed_job])
+    )
     if as_json:
-        output.show_json(JobsRemove(session=job_session.id, file=job_session.file, removed=removed))
+        output.show_json(
+            JobsRemove(session=job_session.id, file=job_session.file, removed=removed_job)
+        )
     else:
         output.show_line(f"{job} is no longer registered.")
     return 0
@@ -269,8 +273,8 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
         output.show_json(JobsFind(places=matches))
         return _find_code(places)
     for place in places:
-        unread = f"could not be read: {output.clean(place.why)}" if place.why else ""
-        output.show_line(f"{output.clean(place.name)}: {unread or count(len(place.jobs), 'job')}")
+        problem = f"could not be read: {output.clean(place.why)}" if place.why else ""
+        output.show_line(f"{output.clean(place.name)}: {problem or count(len(place.jobs), 'job')}")
         for job, description in place.jobs:
             output.show_line(f"  {output.clean(f'{job}: {description}')}")
     if any(place.jobs for place in places):

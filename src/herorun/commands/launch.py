@@ -56,12 +56,16 @@ def command(
     def show_request(request: str) -> None:
         output.show_note("submitting", request)
 
-    opened = open_run(run, Path(start))
-    reviewed = read_plan_file(Path(start, plan), opened.slug) if plan else None
+    loaded_run = open_run(run, Path(start))
+    reviewed_plan = read_plan_file(Path(start, plan), loaded_run.slug) if plan else None
     if adopt == "":
         raise WrongUse("--adopt needs the id of a job, as its scheduler names it.")
     outcome = launch(
-        opened, reviewed, babysit=not no_babysit, show_request=show_request, adopt=adopt or ""
+        loaded_run,
+        reviewed_plan,
+        babysit=not no_babysit,
+        show_request=show_request,
+        adopt=adopt or "",
     )
     for warning in outcome.warnings:
         output.show_note(warning)
@@ -74,12 +78,14 @@ def command(
             f"already running: {', '.join(map(output.clean, outcome.running))}", style="bold red"
         )
         return outcome.exit_code
-    _show_gate(page, opened, outcome, "nothing was adopted" if adopt else "nothing was submitted")
+    _show_gate(
+        page, loaded_run, outcome, "nothing was adopted" if adopt else "nothing was submitted"
+    )
     if outcome.launched is None:
         return outcome.exit_code
-    _show_launched(page, opened, outcome, "adopted as" if adopt else "launched")
+    _show_launched(page, loaded_run, outcome, "adopted as" if adopt else "launched")
     if no_babysit:
-        _show_babysit_command(page, opened, start, run)
+        _show_babysit_command(page, loaded_run, start, run)
     return outcome.exit_code
 
 
@@ -99,13 +105,13 @@ def _show_gate(page: Any, run: "Run", outcome: "LaunchOutcome", nothing_done: st
         show_next(page, what_blocks(preflight, f"herorun launch {run.slug}"))
 
 
-def _show_babysit_command(page: Any, opened: "Run", start: str, run: str) -> None:
+def _show_babysit_command(page: Any, loaded_run: "Run", start: str, run: str) -> None:
     """What a person types to monitor the run, if it needs that."""
     from shlex import join
 
     from herorun.operations.launch.launch import watched_elsewhere
 
-    if opened.contract.babysit.declined or watched_elsewhere(opened):
+    if loaded_run.contract.babysit.declined or watched_elsewhere(loaded_run):
         return
     folder_options = [] if start == "." else ["-C", start]
     page.print("Watch it with:")

@@ -39,28 +39,32 @@ def command(
     from herorun.runs import watched_run
     from herorun.schemas.runs import LogsDocument
 
-    opened, _ = watched_run(run, Path(start))
-    instance_log = instance_of(opened, instance)
+    monitored_run, _ = watched_run(run, Path(start))
+    instance_log = instance_of(monitored_run, instance)
     if as_json and not follow:
         text = "".join(
             read_log(
-                opened.scheduler, instance_log.name, DOCUMENT_LINES if lines is None else lines
+                monitored_run.scheduler,
+                instance_log.name,
+                DOCUMENT_LINES if lines is None else lines,
             )
         )
-        output.show_json(LogsDocument(slug=opened.slug, instance=instance_log.name, text=text))
+        output.show_json(
+            LogsDocument(slug=monitored_run.slug, instance=instance_log.name, text=text)
+        )
         return 0
     if not follow:
-        for text in read_log(opened.scheduler, instance_log.name, lines):
+        for text in read_log(monitored_run.scheduler, instance_log.name, lines):
             click.echo(text, nl=False)
         return 0
     for text in follow_log(
-        opened.scheduler,
+        monitored_run.scheduler,
         instance_log,
         lines,
-        lambda message: output.show_run_note(opened.slug, message),
+        lambda message: output.show_run_note(monitored_run.slug, message),
     ):
         if text and as_json:
-            document = LogsDocument(slug=opened.slug, instance=instance_log.name, text=text)
+            document = LogsDocument(slug=monitored_run.slug, instance=instance_log.name, text=text)
             output.show_json_line(document)
         elif text:
             click.echo(text, nl=False)

@@ -60,10 +60,10 @@ def command(start: str, runs: tuple[str, ...], listen: str | None, textfile: str
 
 
 def _exit_code(exporter: "RunExporter") -> int:
-    unread = [
+    problems = [
         s.run for s in exporter.samples() if s.metric == "herorun_run_readable" and not s.value
     ]
-    return 3 if unread else 0
+    return 3 if problems else 0
 
 
 def _serve(exporter: "RunExporter", listen: str) -> int:

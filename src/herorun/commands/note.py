@@ -53,13 +53,14 @@ def command(
     if not text and len(lines) < len(parts):
         missing = ", ".join(f"--{name.lower()}" for name, part in parts.items() if not part)
         raise click.UsageError(f"Missing: the text of the note, or {missing}.")
-    opened, _ = watched_run(run, Path(start))
-    note = add_note(opened, title, lines, caveat, to_issue)
+    monitored_run, _ = watched_run(run, Path(start))
+    note = add_note(monitored_run, title, lines, caveat, to_issue)
     if as_json:
         output.show_json(note)
     else:
         output.show_line(
-            f"noted in {opened.record.newest_page()} on branch {opened.record.branch} "
+            f"noted in {monitored_run.record.newest_page()} on branch "
+            f"{monitored_run.record.branch} "
             f"({note.commit[:9]})"
         )
     if note.warning:

@@ -37,12 +37,12 @@ def command(start: str, run: str, notify: bool, as_json: bool) -> int:
     from herorun.output.status import show_patrol
     from herorun.runs import watched_run
 
-    opened, _ = watched_run(run, Path(start))
-    tick = patrol(opened)
+    monitored_run, _ = watched_run(run, Path(start))
+    tick = patrol(monitored_run)
     if as_json:
         output.show_json(tick.document())
     else:
         show_patrol(tick.line, tick.assessment.advice)
-    for why in send_patrol(opened, tick) if notify else []:
-        output.show_run_note(opened.slug, f"not notified: {why}")
+    for why in send_patrol(monitored_run, tick) if notify else []:
+        output.show_run_note(monitored_run.slug, f"not notified: {why}")
     return tick.assessment.code

@@ -39,18 +39,18 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     from herorun.output.findings import show_preflight
     from herorun.runs import open_run
 
-    opened = open_run(run, Path(start))
+    loaded_run = open_run(run, Path(start))
     if probe:
-        probe_roots(opened)
-    answer = preflight(opened)
+        probe_roots(loaded_run)
+    answer = preflight(loaded_run)
     if out:
         from herorun.operations.launch.plan_file import write_plan_file
 
-        if warning := write_plan_file(opened, Path(start, out), answer):
+        if warning := write_plan_file(loaded_run, Path(start, out), answer):
             output.show_note(output.clean(warning))
     if as_json:
         output.show_json(answer.document())
     else:
-        changes = since_last_instance(opened.record.memory(), answer)
-        show_preflight(output.console(), opened.slug, answer, out or "", changes)
+        changes = since_last_instance(loaded_run.record.memory(), answer)
+        show_preflight(output.console(), loaded_run.slug, answer, out or "", changes)
     return {"clear": 0, "blocked": 1, "unknown": 3}[answer.verdict.value]

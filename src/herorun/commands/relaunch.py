@@ -66,5 +66,7 @@ def command(
     if not run:
         job = ordered_job(start, job_options)
         return show(resubmit_job(job, reason, stop_first=stop_first, wait=seconds), as_json)
-    opened = watched_run(run, Path(start))[0]
-    return show(relaunch_by_hand(opened, stop_first, reason, seconds, not no_babysit), as_json)
+    monitored_run = watched_run(run, Path(start))[0]
+    return show(
+        relaunch_by_hand(monitored_run, stop_first, reason, seconds, not no_babysit), as_json
+    )

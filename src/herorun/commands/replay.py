@@ -40,8 +40,8 @@ def command(start: str, run: str, since: str | None, as_json: bool) -> int:
     from herorun.runs import watched_run
     from herorun.system.clock import now
 
-    opened, drift = watched_run(run, Path(start))
-    replayed = replay_run(opened, parse_since(since, now()) if since else None)
+    monitored_run, drift = watched_run(run, Path(start))
+    replay_report = replay_run(monitored_run, parse_since(since, now()) if since else None)
     if drift:
         output.show_note(f"judged by the admitted contract: {output.clean(drift)}")
-    return show_lines(replayed, as_json)
+    return show_lines(replay_report, as_json)

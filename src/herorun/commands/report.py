@@ -64,11 +64,11 @@ def command(
     from herorun.schemas.reports import ReportDocument
     from herorun.system.files import write_atomic
 
-    opened, drift = watched_run(run, Path(start))
-    report = report_of(opened, drift)
-    path = Path(start, out) if out else opened.state / "report.html"
+    monitored_run, drift = watched_run(run, Path(start))
+    report = report_of(monitored_run, drift)
+    path = Path(start, out) if out else monitored_run.state / "report.html"
     if not out:
-        opened.prepare()
+        monitored_run.prepare()
     write_atomic(path, page_of(report).encode("utf-8", "backslashreplace"), 0o600)
     if as_json:
         output.show_json(ReportDocument.model_validate({**report.document, "file": path}))

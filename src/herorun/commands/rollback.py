@@ -66,9 +66,9 @@ def command(
 
     preamble = ShownBeforeResult(f"rollback of {run}")
     seconds = seconds_of(wait, "--wait")
-    opened = watched_run(run, Path(start))[0]
+    monitored_run = watched_run(run, Path(start))[0]
     outcome = rollback(
-        opened,
+        monitored_run,
         step,
         reason,
         stop_first=stop_first,

@@ -33,13 +33,15 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from herorun.runs import watched_run
     from herorun.schemas.boxes import Handbook
 
-    opened, _ = watched_run(run, Path(start))
-    page = page_of(opened)
-    path = None if out == "-" else write_page(opened, page, Path(start, out) if out else None)
+    monitored_run, _ = watched_run(run, Path(start))
+    page = page_of(monitored_run)
+    path = (
+        None if out == "-" else write_page(monitored_run, page, Path(start, out) if out else None)
+    )
     if as_json:
-        output.show_json(Handbook(slug=opened.slug, page=page, file=path))
+        output.show_json(Handbook(slug=monitored_run.slug, page=page, file=path))
     elif path is None:
         click.echo(output.clean_page(page), nl=False)
     else:
-        output.show_line(f"{opened.slug}: the runbook is {path}")
+        output.show_line(f"{monitored_run.slug}: the runbook is {path}")
     return 0

@@ -21,7 +21,7 @@ CONTINUES = "the run continues; a seal cannot be undone"
     type=click.IntRange(0),
     help="The milestone's checkpoint; by default the newest permanent one.",
 )
-@click.option("--aborted", is_flag=True, help="The run was given up.")
+@click.option("--aborted", "as_aborted", is_flag=True, help="The run was given up.")
 @click.option("--superseded-by", "successor", metavar="RUN", help="Another run replaces this one.")
 @yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -31,7 +31,7 @@ def command(
     run: str,
     milestone: str | None,
     step: int | None,
-    aborted: bool,
+    as_aborted: bool,
     successor: str | None,
     as_json: bool,
 ) -> int:
@@ -55,23 +55,23 @@ def command(
     from herorun.operations.seal.seal import seal
     from herorun.runs import watched_run
 
-    sealing = sealing_of(milestone, step, aborted, successor)
-    opened, _ = watched_run(run, Path(start))
-    outcome = seal(opened, sealing)
+    sealing = sealing_of(milestone, step, as_aborted, successor)
+    monitored_run, _ = watched_run(run, Path(start))
+    outcome = seal(monitored_run, sealing)
     if as_json:
         output.show_json(outcome.document())
     else:
-        _show_seal(outcome, _effect(milestone, aborted, successor))
+        _show_seal(outcome, _effect(milestone, as_aborted, successor))
     for warning in outcome.warnings:
         output.show_note(warning)
     return {"clear": 0, "blocked": 1, "unknown": 3}[outcome.verdict.value]
 
 
-def _effect(milestone: str | None, aborted: bool, successor: str | None) -> str:
+def _effect(milestone: str | None, as_aborted: bool, successor: str | None) -> str:
     """What the seal makes of the run, by its kind."""
     if milestone:
         return CONTINUES
-    if aborted:
+    if as_aborted:
         return f"the run counts as given up; {ENDS}"
     return f"the run counts as replaced by {successor}; {ENDS}" if successor else ENDS
 

@@ -47,8 +47,8 @@ def command(
     if job_options.get("job"):
         return show_job_status(start, job_options, as_json)
     if run is not None and not every:
-        watched = _watched_run(run, start)
-        status, _, summary = status_of_run(*watched, with_findings=as_json)
+        one_run = _watched_run(run, start)
+        status, _, summary = status_of_run(*one_run, with_findings=as_json)
         output.show_json(status) if as_json else _show_one(status, summary)
         return status_code(status)
     return _show_all(start, every, as_json)
@@ -72,8 +72,8 @@ def _show_all(start: str, in_a_table: bool, as_json: bool) -> int:
         a.slug: a.value[1] if a.value else RunSummary(a.slug, "", error=a.error) for a in answers
     }
     places = [summary.slug for summary in worst_first(list(summaries.values()))]
-    ordered = sorted(answers, key=lambda answer: places.index(answer.slug))
-    for answer in ordered:
+    ordered_answers = sorted(answers, key=lambda answer: places.index(answer.slug))
+    for answer in ordered_answers:
         if answer.value is None:
             output.show_run_note(answer.slug, answer.error)
         elif not as_json and not in_a_table:
@@ -81,7 +81,9 @@ def _show_all(start: str, in_a_table: bool, as_json: bool) -> int:
     if as_json:
         output.show_json(
             StatusAll(
-                runs=[answer.value[0] if answer.value else answer.unread for answer in ordered]
+                runs=[
+                    answer.value[0] if answer.value else answer.unread for answer in ordered_answers
+                ]
             )
         )
     elif not answers:

@@ -44,10 +44,10 @@ def command(start: str, run: str, host: str, every: str, what: str | None, as_js
     from herorun.runs import watched_run
 
     seconds = seconds_of(every, "--every")
-    opened, _ = watched_run(run, Path(start))
-    timer = timer_of(opened, host, what, seconds)
+    monitored_run, _ = watched_run(run, Path(start))
+    timer = timer_of(monitored_run, host, what, seconds)
     if as_json:
-        output.show_json(timer.document(opened.slug))
+        output.show_json(timer.document(monitored_run.slug))
     else:
         click.echo(timer.text, nl=False)
     return 0

@@ -132,7 +132,7 @@ def judge_file(
     from herorun.core.triage.state import AttemptLog, see
     from herorun.core.triage.verdict import DOCUMENTS, judge_log, no_log, no_text, part_read
 
-    state, attempts, readable, unread = Scan(), AttemptLog(), True, 0
+    state, attempts, readable, unread_bytes = Scan(), AttemptLog(), True, 0
     until, newest = time.monotonic() + PATIENCE, b""
     for number, block in enumerate(_blocks(name, start)):
         readable = readable if number else is_text(block)
@@ -142,13 +142,13 @@ def judge_file(
             continue
         newest += block
         left_out, newest = newest[:-_BLOCK], newest[-_BLOCK:]
-        unread += len(left_out)
+        unread_bytes += len(left_out)
         state = skip(state, len(left_out), left_out.count(b"\n")) if left_out else state
     state, matches = scan(catalogue, state, newest)
     attempts = see(attempts, matches)
     state, matches = finish(catalogue, state)
     log_verdict = judge_log(catalogue, see(attempts, matches), state.last_line, exit_code)
-    log_verdict = part_read(log_verdict, unread) if unread else log_verdict
+    log_verdict = part_read(log_verdict, unread_bytes) if unread_bytes else log_verdict
     if Path(name).suffix.lower() in DOCUMENTS:
         return no_log(log_verdict)
     return log_verdict if readable else no_text(log_verdict)

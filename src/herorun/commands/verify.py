@@ -76,12 +76,12 @@ def _show_record(verification: "Verified", run: str) -> None:
         output.show_line(f"fault: {output.clean(fault)}")
     for note in verification.notes:
         output.show_line(f"note: {output.clean(note)}")
-    sealed = f" and the seal {verification.seal}" if verification.seal else ""
+    seal_text = f" and the seal {verification.seal}" if verification.seal else ""
     output.show_line(
         f"{verification.verdict}: "
         f"{count(verification.entries, 'journal entry', 'journal entries')} in "
         f"{count(verification.commits, 'commit')}, {count(len(verification.faults), 'fault')}"
-        f"{' in the record' + sealed if sealed else ''}"
+        f"{' in the record' + seal_text if seal_text else ''}"
     )
     if verification.faults:
         slug = Path(run).stem if run.endswith(".toml") else run

@@ -68,29 +68,29 @@ def command(
     condition = condition_of(marker, state, step)
     seconds = seconds_of(every, "--every")
     one_of_both(run, job_options)
-    opened: Any = watched_run(run, Path(start))[0] if run else named_job(start, job_options)
+    monitored_run: Any = watched_run(run, Path(start))[0] if run else named_job(start, job_options)
     observer: Any = observer_of_run if run else observer_of_job
-    ended: Ended = wait_for(
-        opened,
+    outcome: Ended = wait_for(
+        monitored_run,
         observer,
         condition,
         seconds,
         most,
-        lambda message: output.show_run_note(opened.slug, message),
+        lambda message: output.show_run_note(monitored_run.slug, message),
     )
     if as_json:
         output.show_json(
             Await.of(
-                ended,
-                slug=opened.slug,
-                reached=ended.code == 0,
-                why=ended.message,
-                polls=ended.polls,
-                state=ended.assessment.state if ended.assessment else "unknown",
+                outcome,
+                slug=monitored_run.slug,
+                reached=outcome.code == 0,
+                why=outcome.message,
+                polls=outcome.polls,
+                state=outcome.assessment.state if outcome.assessment else "unknown",
             )
         )
-        return ended.code
-    output.show_line(output.clean(f"{opened.slug}: {ended.message}."))
-    if ended.line:
-        show_patrol(ended.line, ended.assessment.advice if ended.assessment else ())
-    return ended.code
+        return outcome.code
+    output.show_line(output.clean(f"{monitored_run.slug}: {outcome.message}."))
+    if outcome.line:
+        show_patrol(outcome.line, outcome.assessment.advice if outcome.assessment else ())
+    return outcome.code

@@ -147,14 +147,14 @@ def _follow(names: list[str], home: "Path", seconds: float) -> int:
     from herorun.operations.health.shared_polls import SharedPolls
 
     out, polls = output.console(), SharedPolls()
-    with keys() as pressed, Live(console=out, auto_refresh=False, screen=True) as live:
+    with keys() as pressed_keys, Live(console=out, auto_refresh=False, screen=True) as live:
         while True:
             began = monotonic()
             live.update(
                 _draw_page(worst_first(_summarise_runs(names, home, polls)), out), refresh=True
             )
             took = monotonic() - began
-            if pressed("q", max(seconds, 10 * took) - took):
+            if pressed_keys("q", max(seconds, 10 * took) - took):
                 return 0
 
 

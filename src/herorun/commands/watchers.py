@@ -40,13 +40,13 @@ def command(dry_run: bool, as_json: bool) -> int:
     from herorun.schemas.boxes import WatcherEntry, Watchers
     from herorun.system.process_registry import others
 
-    rows, unregistered = reconcile(not dry_run), others()
+    rows, unregistered_processes = reconcile(not dry_run), others()
     if as_json:
         entries = [
             {**WatcherEntry.of(row).as_json(), **(vars(row.watcher) if row.watcher else {})}
             for row in rows
         ]
-        output.show_json(Watchers(watchers=entries, others=unregistered))
+        output.show_json(Watchers(watchers=entries, others=unregistered_processes))
         return 0
     actions = WOULD if dry_run else ACTIONS
     for row in rows:
@@ -59,16 +59,16 @@ def command(dry_run: bool, as_json: bool) -> int:
         )
         why = f": {row.why}; {actions.get(row.action, row.action)}" if row.why else ""
         output.show_line(output.clean(f"{who}: {STATES.get(row.stands, row.stands)}{why}"))
-    for other in unregistered:
+    for other in unregistered_processes:
         output.show_line(
             output.clean(f"{other.kind}, process {other.pid}: left alone: {other.command[:160]}")
         )
     if not rows:
-        output.show_line(f"No `herorun box wait` runs here{_and_no_other(unregistered)}.")
+        output.show_line(f"No `herorun box wait` runs here{_and_no_other(unregistered_processes)}.")
     return 0
 
 
-def _and_no_other(unregistered: "list[UnregisteredProcess]") -> str:
-    if any(each.kind != "transfer" for each in unregistered):
+def _and_no_other(unregistered_processes: "list[UnregisteredProcess]") -> str:
+    if any(each.kind != "transfer" for each in unregistered_processes):
         return ""
     return ", and no babysitter; `herorun box patrol RUN` inspects a run"

@@ -36,7 +36,7 @@ def _edited(repository: Repository, candidates: list[str], env: dict[str, str]) 
         )
     status = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--ignore-submodules=all")
     answer = repository.git(*status, "--no-renames", env=env, settings=STRICT)
-    edited = {
+    edited_files = {
         change.path for change in parse_status(repository, answer.text).changes if change.modified
     }
-    return [path for path in candidates if path in edited]
+    return [path for path in candidates if path in edited_files]

@@ -16,15 +16,18 @@ def docker_login(host: str) -> str:
     folder = os.environ.get("DOCKER_CONFIG") or str(Path.home() / ".docker")
     try:
         config = read_json((Path(folder) / "config.json").read_bytes())
-        stored, helpers = dict(config.get("auths") or {}), dict(config.get("credHelpers") or {})
+        stored_logins, helpers = (
+            dict(config.get("auths") or {}),
+            dict(config.get("credHelpers") or {}),
+        )
     except FileNotFoundError:
         return ""
     except (OSError, ValueError, TypeError, AttributeError) as error:
         why = f"docker's configuration in {folder} cannot be read: {type(error).__name__}."
         raise CouldNotLook(why) from None
     for name in (host, f"https://{host}", f"https://index.{host}/v1/"):
-        if isinstance(stored.get(name), dict) and stored[name].get("auth"):
-            return f"Basic {stored[name]['auth']}"
+        if isinstance(stored_logins.get(name), dict) and stored_logins[name].get("auth"):
+            return f"Basic {stored_logins[name]['auth']}"
     helper = helpers.get(host) or config.get("credsStore")
     return _from_helper(str(helper), host) if helper else ""
 

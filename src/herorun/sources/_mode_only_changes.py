@@ -25,19 +25,26 @@ def likeness(status: TreeStatus) -> Likeness:
     """Of the disk against HEAD. What git cannot compare here, as in a partial clone, counts as
     another content.
     """
-    edited = [change for change in status.changes if FILES.issuperset(change.modes)]
-    if not edited:
+    edited_files = [change for change in status.changes if FILES.issuperset(change.modes)]
+    if not edited_files:
         return Likeness([], [])
-    exact, loose = _numstat(status, edited), _numstat(status, edited, "--ignore-cr-at-eol")
+    exact, loose = (
+        _numstat(status, edited_files),
+        _numstat(status, edited_files, "--ignore-cr-at-eol"),
+    )
     if exact is None or loose is None:
         return Likeness([], [])
-    modes = [c.path for c in edited if c.modes[0] != c.modes[2] and exact.get(c.path) == "0\t0"]
-    same = [c for c in edited if c.modes[0] == c.modes[2] and c.path not in loose]
+    modes = [
+        c.path for c in edited_files if c.modes[0] != c.modes[2] and exact.get(c.path) == "0\t0"
+    ]
+    same = [c for c in edited_files if c.modes[0] == c.modes[2] and c.path not in loose]
     return Likeness(modes, [c.path for c in same if c.path in exact or _converted(status, c)])
 
 
-def _numstat(status: TreeStatus, edited: list[PathChange], *options: str) -> dict[str, str] | None:
-    paths = [change.path for change in edited]
+def _numstat(
+    status: TreeStatus, edited_files: list[PathChange], *options: str
+) -> dict[str, str] | None:
+    paths = [change.path for change in edited_files]
     pathspec = ("--", *paths) if len(paths) <= _MOST else ("--",)
     answer = status.repository.git(
         *_NUMSTAT, *options, "HEAD", *pathspec, env=QUIET, settings=STRICT, ok=(0, 128)

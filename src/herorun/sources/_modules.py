@@ -14,15 +14,15 @@ _INSTALLED = ("site-packages", "dist-packages", "node_modules", ".venv", "venv")
 class Modules:
     """Finds files by module name, in the folders that Python would search, first one first.
 
-    `changed` are files that differ from HEAD: one of them may be gone, and was imported all the
-    same.
+    `changed_files` are files that differ from HEAD: one of them may be gone, and was imported all
+    the same.
     """
 
-    def __init__(self, top: str, roots: Iterable[str], changed: Collection[str] = ()) -> None:
+    def __init__(self, top: str, roots: Iterable[str], changed_files: Collection[str] = ()) -> None:
         self.top = top
         self.roots = tuple(dict.fromkeys(self._root(root) for root in roots))
-        self._changed = frozenset(changed)
-        self._folders = {folder for path in changed for folder in _above(path)}
+        self._changed = frozenset(changed_files)
+        self._folders = {folder for path in changed_files for folder in _above(path)}
         self._answers: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
 
     def _root(self, folder: str) -> str:
@@ -30,19 +30,21 @@ class Modules:
         path = os.path.relpath(os.path.normpath(os.path.join(self.top, folder)), self.top)
         return "" if path == "." else path
 
-    def files(self, imported: Imported, by: str) -> Iterable[str]:
+    def files(self, one_import: Imported, by: str) -> Iterable[str]:
         """The files that one import of the file `by` runs; none where it is not of this
         repository.
         """
-        if imported.path:
-            file = self.inside(imported.path, dirname(by)) or self.inside(imported.path, "")
+        if one_import.path:
+            file = self.inside(one_import.path, dirname(by)) or self.inside(one_import.path, "")
             return (file,) if file else ()
-        parts = tuple(part for part in imported.module.split(".") if part)
-        if imported.level:
-            base = normpath(join(dirname(by) or ".", *[".."] * (imported.level - 1)))
-            return (*self._packages(base), *self._under(base, parts, imported.names))
-        roots = (dirname(by), *self.roots) if imported.names or parts else ()
-        return next(filter(None, (self._under(root, parts, imported.names) for root in roots)), ())
+        parts = tuple(part for part in one_import.module.split(".") if part)
+        if one_import.level:
+            base = normpath(join(dirname(by) or ".", *[".."] * (one_import.level - 1)))
+            return (*self._packages(base), *self._under(base, parts, one_import.names))
+        roots = (dirname(by), *self.roots) if one_import.names or parts else ()
+        return next(
+            filter(None, (self._under(root, parts, one_import.names) for root in roots)), ()
+        )
 
     def module(self, name: str) -> tuple[str, ...]:
         """The files of `python -m name`, the one that is run last."""

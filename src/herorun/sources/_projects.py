@@ -15,29 +15,33 @@ from herorun.system.files import read_regular
 LARGEST = 4 << 20  # bytes of a pyproject.toml
 
 
-def projects(top: str, cwd: str, unresolved: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def projects(
+    top: str, cwd: str, unresolved_paths: list[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """`(folder, pyproject.toml)` of the top, the working directory, and the members of their
     workspaces.
     """
     for folder in dict.fromkeys(("", cwd)):
-        project = _project(top, folder, unresolved)
+        project = _project(top, folder, unresolved_paths)
         if project is None:
             continue
         yield folder, project
         for member in _members(top, folder, project):
-            inner = _project(top, member, unresolved)
+            inner = _project(top, member, unresolved_paths)
             if inner is not None:
                 yield member, inner
 
 
-def _project(top: str, folder: str, unresolved: list[str]) -> dict[str, Any] | None:
+def _project(top: str, folder: str, unresolved_paths: list[str]) -> dict[str, Any] | None:
     path = join(folder, "pyproject.toml")
     try:
         return parse_toml(read_regular(Path(top, path), LARGEST).decode())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        unresolved.append(f"{path}: {error.strerror if isinstance(error, OSError) else error}")
+        unresolved_paths.append(
+            f"{path}: {error.strerror if isinstance(error, OSError) else error}"
+        )
         return None
 
 
@@ -50,16 +54,18 @@ def table_or_empty(data: Any, *keys: str) -> dict[str, Any]:
 def source_folders(project: dict[str, Any]) -> list[str]:
     """Where a project keeps its packages, relative to itself."""
     where = table_or_empty(project, "tool", "setuptools", "packages", "find").get("where")
-    mapped = table_or_empty(project, "tool", "setuptools", "package-dir").get("")
-    stated = [*(where if isinstance(where, list) else ()), mapped]
-    return ["src", ".", *(each for each in stated if isinstance(each, str))]
+    mapped_root = table_or_empty(project, "tool", "setuptools", "package-dir").get("")
+    stated_folders = [*(where if isinstance(where, list) else ()), mapped_root]
+    return ["src", ".", *(each for each in stated_folders if isinstance(each, str))]
 
 
 def _members(top: str, folder: str, project: dict[str, Any]) -> Iterator[str]:
     """Folders of this repository that a workspace or a path names as a project of their own."""
-    stated = table_or_empty(project, "tool", "uv", "workspace").get("members")
+    stated_folders = table_or_empty(project, "tool", "uv", "workspace").get("members")
     patterns = (
-        [each for each in stated if isinstance(each, str)] if isinstance(stated, list) else []
+        [each for each in stated_folders if isinstance(each, str)]
+        if isinstance(stated_folders, list)
+        else []
     )
     sources = table_or_empty(project, "tool", "uv", "sources").values()
     patterns += [str(each["path"]) for each in sources if isinstance(each, dict) and "path" in each]

@@ -131,15 +131,15 @@ def parse_status(repository: Repository, status: str, index: bytes = b"\0") -> T
                 changes.append(_change(record))
             case "u ":
                 changes.append(PathChange(record.split(" ", 10)[10], False, True))
-    untracked = [record[2:] for record in records if record.startswith("? ")]
-    ignored = [record[2:] for record in records if record.startswith("! ")]
+    untracked_files = [record[2:] for record in records if record.startswith("? ")]
+    ignored_files = [record[2:] for record in records if record.startswith("! ")]
     return TreeStatus(
         repository=repository,
         commit=commit,
         branch=branch,
         changes=changes,
-        untracked=untracked,
-        ignored=ignored,
+        untracked=untracked_files,
+        ignored=ignored_files,
         index=index,
     )
 

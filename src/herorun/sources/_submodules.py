@@ -69,10 +69,10 @@ def _read_submodule(
     row = Submodule(show_path(full), commit, status.commit, published=has, why=why)
     row = replace(row, untracked=bool(status.untracked), modified=_modified(status, facts))
     inner = insides(status, roots, f"{full}/", top)
-    ignored = (f"{full}/{name}" for name in status.ignored)
+    ignored_files = (f"{full}/{name}" for name in status.ignored)
     return SubmoduleStatus(
         [row, *inner.rows],
-        [*importable(top, ignored, roots), *inner.importable],
+        [*importable(top, ignored_files, roots), *inner.importable],
         [*(f"{full}/{name}" for name in pointers(status, facts.common)), *inner.pointers],
     )
 

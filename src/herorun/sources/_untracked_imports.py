@@ -28,11 +28,11 @@ def roots_of(command: Command, top: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*code_roots(command.argv, command.cwd, scripts), *further)))
 
 
-def importable(top: str, ignored: Iterable[str], roots: Iterable[str]) -> list[str]:
+def importable(top: str, ignored_files: Iterable[str], roots: Iterable[str]) -> list[str]:
     """Those of the ignored paths that can be loaded; `name/` stands for a whole folder."""
     roots = tuple(roots)
     paths: list[str] = []
-    for path in ignored:
+    for path in ignored_files:
         if path.endswith("/"):
             if not _NOT_OURS.intersection(path.split("/")) and _within(path.rstrip("/"), roots):
                 paths += _loaded_below(top, path.rstrip("/"))

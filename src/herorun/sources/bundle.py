@@ -58,15 +58,15 @@ def read_bundle(
         if not _is_same_file(code_files.get(path), rows.get(path))
     }
     if wrong:  # attributes may let `git archive` leave files out, or write them otherwise
-        archived = _archived(repository, plan.code_commit)
+        archived_files = _archived(repository, plan.code_commit)
         own = {path for _, _, path in repository.entries(plan.code_commit)}
         wrong -= {
             path
             for path in wrong
-            if path in archived and _is_same_file(code_files.get(path), archived[path])
+            if path in archived_files and _is_same_file(code_files.get(path), archived_files[path])
         }
         wrong -= {
-            path for path in wrong - code_files.keys() if path not in archived and path in own
+            path for path in wrong - code_files.keys() if path not in archived_files and path in own
         }
     return Bundle(
         content.name,

@@ -168,7 +168,7 @@ def _inspect_checkpoints(
     layout: Layout,
     contract: Contract,
     listing: Iterable[Candidate],
-    refused: Callable[[Candidate], str],
+    refusal_of: Callable[[Candidate], str],
     final: int | None,
 ) -> list[Candidate]:
     """The listed ones, those examined that a decision hangs on; without those that are gone
@@ -184,7 +184,7 @@ def _inspect_checkpoints(
     start_path = (contract.start.from_ or "").rstrip("/")
     for candidate in newest_first:
         result = by_path[candidate.path] = _examine_candidate(store, layout, candidate)
-        if result and (result.unread or (result.complete and not refused(result))):
+        if result and (result.unread or (result.complete and not refusal_of(result))):
             break
     also = [latest.path] if latest else _later(store, layout, by_path, newest_first)
     for path in {*also, start_path, *(c.path for c in newest_first if c.step == final)}:
@@ -213,8 +213,10 @@ def _later(
             by_path[candidate.path] = layout.dated(store, candidate)
         except OSError as error:
             by_path[candidate.path] = _mark_unread(candidate, error)
-    dated = [entry for c in below if (entry := by_path[c.path])]
-    return [c.path for c in dated if newest is None or c.modified is None or c.modified > newest]
+    dated_entries = [entry for c in below if (entry := by_path[c.path])]
+    return [
+        c.path for c in dated_entries if newest is None or c.modified is None or c.modified > newest
+    ]
 
 
 def _dated_by_its_files(
@@ -256,10 +258,10 @@ def _mark_unread(candidate: Candidate, error: OSError) -> Candidate:
     return replace(candidate, problem=f"it could not be read: {scrub(describe_error(error))}")
 
 
-def _must_be_readable(candidates: list[Candidate], refused: Callable[[Candidate], str]) -> None:
-    best = max((c.step for c in candidates if c.complete and not refused(c)), default=-1)
+def _must_be_readable(candidates: list[Candidate], refusal_of: Callable[[Candidate], str]) -> None:
+    best = max((c.step for c in candidates if c.complete and not refusal_of(c)), default=-1)
     unreadable = next(
-        (c for c in candidates if c.unread and c.step > best and not refused(c)), None
+        (c for c in candidates if c.unread and c.step > best and not refusal_of(c)), None
     )
     if unreadable:
         raise OSError(f"{unreadable.path} may be the newest checkpoint: {unreadable.problem}")

@@ -27,13 +27,16 @@ def read_data_found(
     """
     results: dict[str, str | None] = {}
     unreadable: dict[str, str] = {}
-    for path, pinned in contract.data.manifests.items():
+    for path, pinned_digest in contract.data.manifests.items():
         try:
             if path.startswith("/") or "://" in path:
-                results[path] = _in_store(store, path, pinned)
+                results[path] = _in_store(store, path, pinned_digest)
             else:
                 results[path] = _in_commit(
-                    repository, tree.commit, in_repository(contract.command.cwd, path), pinned
+                    repository,
+                    tree.commit,
+                    in_repository(contract.command.cwd, path),
+                    pinned_digest,
                 )
         except FileNotFoundError:
             results[path] = None
@@ -42,8 +45,8 @@ def read_data_found(
     return DataFound(results, unreadable)
 
 
-def _in_commit(repository: Repository, commit: str, path: str, pinned: str) -> str | None:
-    if pinned.startswith("generation:"):
+def _in_commit(repository: Repository, commit: str, path: str, pinned_digest: str) -> str | None:
+    if pinned_digest.startswith("generation:"):
         raise OSError("a file of the commit has no generation: pin it by its sha256")
     data = repository.read(commit, [path])[path]
     if data is None:
@@ -52,8 +55,8 @@ def _in_commit(repository: Repository, commit: str, path: str, pinned: str) -> s
     return f"sha256:{pointer[1].decode()}" if pointer else _digest(data)
 
 
-def _in_store(store: Store, path: str, pinned: str) -> str:
-    if pinned.startswith("generation:"):
+def _in_store(store: Store, path: str, pinned_digest: str) -> str:
+    if pinned_digest.startswith("generation:"):
         return f"generation:{store.generation(path)}"
     data = store.end(path, LARGEST + 1)
     if len(data) > LARGEST:

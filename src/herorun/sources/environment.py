@@ -33,7 +33,7 @@ def read_environment(
     secrets = contract.command.secrets
     traits = scheduler_traits(scheduler)
     is_local = traits.reach == "here"
-    values, withheld = from_shell(os.environ, secrets, traits.sets, is_local)
+    values, withheld_values = from_shell(os.environ, secrets, traits.sets, is_local)
     salted_secrets = prior.secrets if isinstance(prior, PriorLaunch) else {}
     changed_names = (
         name
@@ -42,7 +42,7 @@ def read_environment(
         and name in os.environ
         and not is_salted(os.environ[name], salted_secrets[name])
     )
-    return Environment(values, withheld, tuple(changed_names))
+    return Environment(values, withheld_values, tuple(changed_names))
 
 
 def read_code_flags(
@@ -52,17 +52,17 @@ def read_code_flags(
     out.
     """
     flags: dict[str, Flag] = {}
-    computed: list[str] = []
+    computed_places: list[str] = []
     sets = scheduler_traits(scheduler).sets
     for path in sorted(closure.files):
         reads = environment_reads(path, _read_file_or_empty(Path(repository.top, path)))
         for name, line in reads.names:
             if not is_set_elsewhere(name, sets):
                 flags.setdefault(name, Flag(name, path, line))
-        computed += [f"{path}:{line}" for line in reads.computed]
+        computed_places += [f"{path}:{line}" for line in reads.computed]
     set_values = {name: os.environ[name] for name in sorted(flags) if name in os.environ}
     return CodeFlags(
-        tuple(flags[name] for name in sorted(flags)), scrub_tree(set_values), tuple(computed)
+        tuple(flags[name] for name in sorted(flags)), scrub_tree(set_values), tuple(computed_places)
     )
 
 

@@ -146,8 +146,8 @@ class _Closure:
             if any(_STARTS.search(word) or self._target(word) for word in arguments):
                 self.add_argv(arguments)
 
-    def _imports(self, imported: Sequence[Imported], by: str) -> None:
-        for one in imported:
+    def _imports(self, imports: Sequence[Imported], by: str) -> None:
+        for one in imports:
             for path in self.modules.files(one, by):
                 self.add(path)
 

@@ -28,16 +28,16 @@ def read_lease_seen(
         return _observe_lease(place, record_lease.lease, None, launcher, now)
     path = f"{place.output_root}/{PATH}"
     try:
-        lease, modified = read_lease(store.read(path)), store.modified(path)
+        lease, modified_at = read_lease(store.read(path)), store.modified(path)
     except FileNotFoundError:
         return Nothing("no lease is held")
     if lease is None:
         return Nothing("the file in the lease's place is not a lease")
-    return _observe_lease(place, lease, modified, launcher, now)
+    return _observe_lease(place, lease, modified_at, launcher, now)
 
 
 def _observe_lease(
-    place: Place, lease: Lease, modified: datetime | None, launcher: Launcher, now: Now
+    place: Place, lease: Lease, modified_at: datetime | None, launcher: Launcher, now: Now
 ) -> LeaseSeen:
     since, by_wall_clock = _unchanged_since(Path(place.state), lease, now.at)
     current = without_lost_clone(lease, launcher.owner)
@@ -46,7 +46,7 @@ def _observe_lease(
         owner=lease.owner,
         slug=lease.slug,
         unchanged_since=since,
-        modified=modified,
+        modified=modified_at,
         mine=mine,
         fence=lease.fence,
         beat=lease.beat,

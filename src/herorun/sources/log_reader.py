@@ -122,9 +122,9 @@ def _read_new_parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
         yield _read_log_end(scheduler, log.instance)
         return
     part: LogPart = ask(log.instance, log.offset, 0, log.mark)
-    restarted, size = part.restarted, part.size
+    is_restart, size = part.restarted, part.size
     at = max(part.offset, size - MOST)
-    if restarted:
+    if is_restart:
         yield part
     mark, judging = part.mark if at == part.offset else "", 0.0
     while at < size:
@@ -137,7 +137,7 @@ def _read_new_parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
         at, mark = part.offset, part.mark
         if judging > PATIENCE and at < size - LAST:
             at, mark = size - LAST, ""
-    if at == log.offset and not restarted:
+    if at == log.offset and not is_restart:
         yield part
 
 

@@ -109,19 +109,19 @@ def read_metrics(
     state = _cached(Path(place.state) / CACHE, version)
     rose = state.advanced_at
     try:
-        state, arrived = _since(tracker, state, names, history.at_tick(at.at))
+        state, arrivals = _since(tracker, state, names, history.at_tick(at.at))
     except FileNotFoundError:
         return Nothing(_describe_lost_history(place, source))
-    if arrived.restarted and rose and state.advanced_at:
+    if arrivals.restarted and rose and state.advanced_at:
         # rows that a cut took away were seen all the same: the run did not stall for their time
         state.advanced_at = max(state.advanced_at, rose)
-    state = _in_time(state, arrived, at.at)
+    state = _in_time(state, arrivals, at.at)
     metrics = summarise(state, names)
     _reads[place.state] = MetricsRead(
         metrics=metrics,
         version=version,
         state=state,
-        arrived=arrived,
+        arrived=arrivals,
         tracker=tracker,
         source=source,
         names=names,
@@ -178,11 +178,11 @@ def _keep_rows(columns: Writer, last_read: MetricsRead) -> None:
     """The rows of the look where they follow those that are kept; else one read from where these
     end.
     """
-    arrived = last_read.arrived
-    if arrived.restarted:
+    arrivals = last_read.arrived
+    if arrivals.restarted:
         columns.start_over()
-    if columns.cursor == arrived.before:
-        columns.append(arrived.rows, arrived.after, last_read.names, now())
+    if columns.cursor == arrivals.before:
+        columns.append(arrivals.rows, arrivals.after, last_read.names, now())
         return
     batch = _mask_secret_names(last_read.tracker.read(columns.cursor), last_read.names)
     if batch.restarted:
@@ -200,28 +200,28 @@ def _since(
     changed.
     """
     reported_rows, boundaries = history.rows, boundaries_of(history)
-    arrived = Arrived(state.cursor, state.cursor)
-    after = _catch_up(tracker, state, names, arrived, reported_rows, boundaries)
+    arrivals = Arrived(state.cursor, state.cursor)
+    after = _catch_up(tracker, state, names, arrivals, reported_rows, boundaries)
     if (
         state.rows < reported_rows and after.rows < reported_rows
     ):  # these are not the rows that were told of
-        arrived = Arrived(state.cursor, state.cursor)
-        after = _catch_up(tracker, state, names, arrived, 0, boundaries)
-    return after, arrived
+        arrivals = Arrived(state.cursor, state.cursor)
+        after = _catch_up(tracker, state, names, arrivals, 0, boundaries)
+    return after, arrivals
 
 
 def _catch_up(
     tracker: Tracker,
     state: MetricsState,
     names: Names,
-    arrived: Arrived,
+    arrivals: Arrived,
     reported_rows: int,
     boundaries: Sequence[Boundary],
 ) -> MetricsState:
     first = True
     while True:
         batch = _mask_secret_names(tracker.read(state.cursor), names)
-        arrived.add(batch, state.cursor)
+        arrivals.add(batch, state.cursor)
         if batch.restarted:
             state, reported_rows = MetricsState(), 0
         old_rows = max(reported_rows - state.rows, 0)
@@ -239,21 +239,21 @@ def _catch_up(
             return state
 
 
-def _in_time(state: MetricsState, arrived: Arrived, seen_at: datetime) -> MetricsState:
+def _in_time(state: MetricsState, arrivals: Arrived, seen_at: datetime) -> MetricsState:
     """Rows that came since the last look were written since, however far their own clock is
     behind. A last look in the future was dated before this clock was set back, and proves nothing.
     """
-    before, newest = state.polled_at, arrived.newest
+    before, newest = state.polled_at, arrivals.newest
     state.polled_at = seen_at
     if before and seen_at < before:
         before = None
         state.advanced_at = min(state.advanced_at, seen_at) if state.advanced_at else None
-    if newest is None or arrived.restarted:
+    if newest is None or arrivals.restarted:
         return state
     delay = before - newest if before else timedelta()
     state.behind = delay.total_seconds() if delay > BEHIND else 0.0
     if before and state.behind:
-        written_at = max(before, min(arrived.changed_at or seen_at, seen_at))
+        written_at = max(before, min(arrivals.changed_at or seen_at, seen_at))
         state.advanced_at = max(state.advanced_at or written_at, written_at)
     return state
 

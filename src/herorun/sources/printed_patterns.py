@@ -24,7 +24,7 @@ print(json.dumps([str(f.locate()) for f in m.files(sys.argv[1]) or ()]))
 
 
 def read_printed_patterns(
-    contract: Contract, place: Place, installed: Installed | Nothing
+    contract: Contract, place: Place, packages: Installed | Nothing
 ) -> PrintedPatterns | Nothing:
     """Of the rows that name a package as `printed_by`. Keywords are compared as the scan does:
     without regard to case.
@@ -34,16 +34,16 @@ def read_printed_patterns(
     rows = [row for row in catalogue_of(contract, place).signatures if row.printed_by]
     if not rows:
         return Nothing("no signature says which package prints it")
-    if isinstance(installed, Nothing):
-        return installed
+    if isinstance(packages, Nothing):
+        return packages
     present, missing = {}, {}
     for row in rows:
         package = re.sub("[-_.]+", "-", row.printed_by).lower()
-        version = installed.packages.get(package)
+        version = packages.packages.get(package)
         if version is None:
             missing[row.id] = f"{row.printed_by} is not installed"
         elif _contains_any(
-            _list_module_files(installed.interpreter, package),
+            _list_module_files(packages.interpreter, package),
             [k.strip(EDGE) for k in row.keywords],
         ):
             present[row.id] = f"{row.printed_by} {version}"

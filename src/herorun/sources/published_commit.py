@@ -106,7 +106,7 @@ def _measured(
     else the one that is least ahead.
     """
     exact = sorted(name for name, tip in inside.items() if tip == tree.commit)
-    published = Published(remote=remote, commit=tree.commit, refs=tuple(sorted(inside)))
+    published_commit = Published(remote=remote, commit=tree.commit, refs=tuple(sorted(inside)))
     first = [*(ref for ref in own if ref in inside), *exact]
     if first:
         ref = first[0]
@@ -116,7 +116,7 @@ def _measured(
             (commits_ahead(repository, tree.commit, tip), name) for name, tip in inside.items()
         )
     files = changed_files(repository, tree.commit, inside[ref])
-    return replace(published, ref=ref, tip=inside[ref], behind=behind, behind_files=files)
+    return replace(published_commit, ref=ref, tip=inside[ref], behind=behind, behind_files=files)
 
 
 def _by_tips(

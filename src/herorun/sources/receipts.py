@@ -63,9 +63,9 @@ def read_receipt(
         return Nothing("no instance was launched yet")
     folder = f"{contract.output.root.rstrip('/')}/_herorun/receipts"
     files = _in_folder(store, folder, current.name)
-    needed = not files and not _may_lack_a_log(job, at.at)
-    receipt = that_counts(files + _in_log(scheduler, current.name, needed))
-    if receipt is None and needed and current.name not in history.checked_in:
+    is_needed = not files and not _may_lack_a_log(job, at.at)
+    receipt = that_counts(files + _in_log(scheduler, current.name, is_needed))
+    if receipt is None and is_needed and current.name not in history.checked_in:
         receipt = that_counts(_in_beginning(scheduler, current.name))
     if receipt is None:
         return Nothing(f"{current.name} has not checked in yet")
@@ -83,7 +83,7 @@ def read_late_receipts(
     if not earlier:
         return Nothing("no earlier instance lacks a check-in")
     folder = f"{contract.output.root.rstrip('/')}/_herorun/receipts"
-    receipts, damaged = [], []
+    receipts, damaged_files = [], []
     for name in reversed(earlier[-MOST_LATE:]):
         receipt = that_counts(_in_folder(store, folder, name))
         if receipt is None:
@@ -91,8 +91,8 @@ def read_late_receipts(
         try:
             receipts.append(_of(name, read_json(store.read(f"{folder}/{receipt.source}"))))
         except ValueError as error:
-            damaged.append((name, str(error)))
-    return LateReceipts(tuple(receipts), tuple(damaged))
+            damaged_files.append((name, str(error)))
+    return LateReceipts(tuple(receipts), tuple(damaged_files))
 
 
 def _of(instance: str, data: Any) -> Receipt:
@@ -141,17 +141,17 @@ def _in_folder(store: Store, folder: str, instance: str) -> list[_Left]:
     return [_Left(int(match["attempt"]), 0, int(match["rank"] or 0), match[0]) for match in matches]
 
 
-def _in_log(scheduler: Scheduler, instance: str, needed: bool) -> list[_Left]:
+def _in_log(scheduler: Scheduler, instance: str, is_needed: bool) -> list[_Left]:
     """A line that was cut, or a log that is gone, hides nothing unless it is all that could
     tell.
     """
     try:
         lines = scheduler.tail(instance, LOG_LINES).splitlines()
     except FileNotFoundError:
-        if needed:
+        if is_needed:
             raise
         return []
-    return _among(lines, instance, needed)
+    return _among(lines, instance, is_needed)
 
 
 def _in_beginning(scheduler: Scheduler, instance: str) -> list[_Left]:
@@ -163,7 +163,7 @@ def _in_beginning(scheduler: Scheduler, instance: str) -> list[_Left]:
     return _among(text.splitlines(), instance, False)
 
 
-def _among(lines: Sequence[str], instance: str, needed: bool) -> list[_Left]:
+def _among(lines: Sequence[str], instance: str, is_needed: bool) -> list[_Left]:
     receipts = []
     for number, match in enumerate(map(RECEIPT_LINE.match, lines), start=1):
         try:
@@ -178,7 +178,7 @@ def _among(lines: Sequence[str], instance: str, needed: bool) -> list[_Left]:
                     )
                 )
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            if needed:
+            if is_needed:
                 raise ValueError(
                     f"line {number} of the log's end is a damaged receipt: {error}"
                 ) from None

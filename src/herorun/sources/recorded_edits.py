@@ -12,15 +12,15 @@ from herorun.system.git import Repository
 
 
 def read_recorded_edits(
-    repository: Repository, contract: Contract, launched: LaunchedEdits
+    repository: Repository, contract: Contract, launch_edits: LaunchedEdits
 ) -> RecordedEdits | Nothing:
     """A remote is asked only for what is not in this clone."""
-    if not launched.patches and not launched.unnamed:
+    if not launch_edits.patches and not launch_edits.unnamed:
         return Nothing("every instance ran a commit as it is")
     why = "it ran a changed checkout in place, and the edits are not recorded"
-    missing = dict.fromkeys(launched.unnamed, why)
+    missing = dict.fromkeys(launch_edits.unnamed, why)
     places = {}
-    for instance, patch in launched.patches.items():
+    for instance, patch in launch_edits.patches.items():
         where = _where(repository, contract, patch)
         if where:
             places[instance] = where

@@ -40,8 +40,8 @@ def read_recovery_source(
             source.path, source.step, rule=rule.description, unknown=scrub(describe_error(error))
         )
     expires = min(oldest) + _span(rule) if oldest else None
-    undated = "" if expires else "its store does not report its age"
-    return RecoverySource(source.path, source.step, expires, rule.description, undated)
+    age_problem = "" if expires else "its store does not report its age"
+    return RecoverySource(source.path, source.step, expires, rule.description, age_problem)
 
 
 def read_save_time(store: Store, checkpoints: Checkpoints) -> SaveTime | Nothing:

@@ -147,9 +147,9 @@ class ToolCalls:
             argv.insert(1, f"--out={self._plan(values)}")
         answer = self._call(_shown_by(order), argv, READ_SECONDS)
         status = answer if order.preview == "status" else self.read("run_status", _run_of(values))
-        refused = answer.failed or status.failed or (answer.code and answer is not status)
+        has_failed = answer.failed or status.failed or (answer.code and answer is not status)
         digest = order_digest(order, values, status.document, answer.document)
-        return answer, "" if refused else digest
+        return answer, "" if has_failed else digest
 
     def _plan(self, values: Mapping[str, Any]) -> Path:
         return Path(self._plans.name, f"{values['run']}.json")

@@ -17,12 +17,12 @@ from herorun.runs import MonitoredRun
 DRAWN = ("loss", "throughput")  # the charts of a report that fit under a comment
 
 
-def with_pictures(run: MonitoredRun, intended: Intended) -> Intended:
+def with_pictures(run: MonitoredRun, intent: Intended) -> Intended:
     """The digest with its curves under it. Without rows it goes out as it is: a picture is never
     worth a missing word.
     """
     pictures = pictures_of(run)
-    return replace(intended, body="\n\n".join([intended.body, *pictures])) if pictures else intended
+    return replace(intent, body="\n\n".join([intent.body, *pictures])) if pictures else intent
 
 
 def pictures_of(run: MonitoredRun) -> list[str]:

@@ -56,21 +56,23 @@ def tick_each(names: Sequence[str], start: Path) -> list[BatchResult[TickOutcome
     at the end.
     """
     answers: list[BatchResult[TickOutcome]] = []
-    unpushed: list[Record] = []
+    unpushed_records: list[Record] = []
     push_errors: dict[str, str] = {}
 
     def later(record: Record) -> Pushed:
-        unpushed.append(record)
+        unpushed_records.append(record)
         return Pushed()
 
     def push() -> float:
         push_errors.update(
             {
-                r.slug: pushed.why
-                for r, pushed in zip(unpushed, push_together(unpushed), strict=True)
+                r.slug: push_result.why
+                for r, push_result in zip(
+                    unpushed_records, push_together(unpushed_records), strict=True
+                )
             }
         )
-        unpushed.clear()
+        unpushed_records.clear()
         return time.monotonic()
 
     polls, last = SharedPolls().expect(names, start), time.monotonic()

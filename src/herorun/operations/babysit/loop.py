@@ -47,15 +47,15 @@ def watch(
     tick: Callable[[W, str], TickOutcome] | None = None,
     stop_event: threading.Event | None = None,
     *,
-    opened: Callable[[str, Path], tuple[W, str]],
+    open_monitored: Callable[[str, Path], tuple[W, str]],
     before_tick: Callable[[], None] = lambda: None,
 ) -> int:
     """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine.
 
-    `tick` takes one in its own way, `opened` reads the run again before each; `stop_event` ends the
-    loop between two of them, by KeyboardInterrupt, and `before_tick` by what it raises.
+    `tick` takes one in its own way, `open_monitored` reads the run again before each; `stop_event`
+    ends the loop between two of them, by KeyboardInterrupt, and `before_tick` by what it raises.
     """
-    run, _ = opened(name, start)
+    run, _ = open_monitored(name, start)
     must_be_launched(run, run.record.memory())
     run.prepare()
     lock = take_lock(
@@ -71,7 +71,7 @@ def watch(
         tick=tick or run_tick,
         bell=bell_file(run),
         stop_event=stop_event or threading.Event(),
-        opened=opened,
+        opened=open_monitored,
         before_tick=before_tick,
     )
     try:
@@ -86,10 +86,13 @@ def _wait_first_interval(own: "BabysitLoop[W]", run: W) -> None:
     """The look that a loop before this one meant to take is waited for, unless a person has called
     meanwhile.
     """
-    due, called = next_due(run), _file_mtime(own.bell) > _file_mtime(run.state / "heartbeat.json")
+    due, was_called = (
+        next_due(run),
+        _file_mtime(own.bell) > _file_mtime(run.state / "heartbeat.json"),
+    )
     with contextlib.suppress(OSError):
         beat(run, due)
-    if due is not None and not called:
+    if due is not None and not was_called:
         longest = run.contract.babysit.cadence.total_seconds()
         own.sleep(min((due - now()).total_seconds(), longest), _file_mtime(own.bell))
 

@@ -20,15 +20,15 @@ def must_be_ours(run: MonitoredRun, memory: Memory) -> None:
     The record alone ends no watch, for others may push it: while the lease is still ours, what it
     says is one more thing that nothing proves.
     """
-    handed = memory.handed
-    if handed is None or handed.to == run.launcher.owner:
+    handover = memory.handed
+    if handover is None or handover.to == run.launcher.owner:
         return
     if isinstance(run, Run) and root_names_us(run):
         doubts = run.unproven.doubts if isinstance(run.unproven, LaunchProof) else ()
-        run.unproven = LaunchProof((*doubts, _not_handed(run, handed.to)))
+        run.unproven = LaunchProof((*doubts, _not_handed(run, handover.to)))
         return
     raise HandedOver(
-        f"{handed.to} has monitored {run.slug} since {handed.at:%Y-%m-%d %H:%M} UTC, so this "
+        f"{handover.to} has monitored {run.slug} since {handover.at:%Y-%m-%d %H:%M} UTC, so this "
         f"machine does nothing. To take it over: `herorun handoff {run.slug} --take`."
     )
 

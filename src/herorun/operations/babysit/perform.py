@@ -157,38 +157,38 @@ def perform(run: MonitoredRun, action: Action) -> Performed:
         return Performed(action)
     if action.key not in memory.intended:
         run.record.append(_intent(run, action, now(), _proposer(run, memory, {})))
-    intended = run.record.memory().intended[action.key]
+    intent = run.record.memory().intended[action.key]
     try:
         match action:
             case Tell() | Escalate():
-                deliver(run, intended)
-                run.terminal.post(Post(action.key, intended.what, action.why))
+                deliver(run, intent)
+                run.terminal.post(Post(action.key, intent.what, action.why))
             case Relaunch(_, instance, why):
-                relaunch_once(run, intended, instance, why)
+                relaunch_once(run, intent, instance, why)
             case Stop(_, instance, why):
-                owned(run, intended)
-                stop_once(run, intended, instance, why)
+                owned(run, intent)
+                stop_once(run, intent, instance, why)
             case DeleteNode():
-                owned(run, intended)
-                delete_node(run, intended, action)
+                owned(run, intent)
+                delete_node(run, intent, action)
     except (HerorunError, OSError) as error:
         return Performed(action, scrub(describe_error(error)))
     return Performed(action)
 
 
-def owned(run: MonitoredRun, intended: Intended) -> None:
+def owned(run: MonitoredRun, intent: Intended) -> None:
     """Check the lease again right before an act that cannot be undone: the tick's own check may be
     minutes old.
     """
     try:
         take_in_time(run)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intended.key, intended.attempt, describe_error(error)))
+        run.record.append(Failed(now(), intent.key, intent.attempt, describe_error(error)))
         raise
 
 
 def relaunch_once(
-    run: MonitoredRun, intended: Intended, instance: str, why: str, ask: bool = True
+    run: MonitoredRun, intent: Intended, instance: str, why: str, ask: bool = True
 ) -> None:
     """Relaunch through the launch gate. If the gate refuses, ask a person at once, unless it was
     their own order.
@@ -197,7 +197,7 @@ def relaunch_once(
         next_instance = relaunch(run, instance, why, by_itself=ask)
     except (HerorunError, OSError) as error:
         if not _was_begun(run, instance):
-            run.record.append(Failed(now(), intended.key, intended.attempt, describe_error(error)))
+            run.record.append(Failed(now(), intent.key, intent.attempt, describe_error(error)))
         if ask and isinstance(error, Blocked):
             title = f"{instance} is not relaunched"
             reason = f"{why}. {describe_error(error)}"
@@ -213,7 +213,7 @@ def relaunch_once(
                 ),
             )
         raise
-    run.record.append(Done(now(), intended.key, intended.attempt, result=next_instance))
+    run.record.append(Done(now(), intent.key, intent.attempt, result=next_instance))
 
 
 def _was_begun(run: MonitoredRun, instance: str) -> bool:
@@ -228,20 +228,20 @@ def _was_begun(run: MonitoredRun, instance: str) -> bool:
     return any(launching.relaunch_of == instance for launching in launchings)
 
 
-def stop_once(run: MonitoredRun, intended: Intended, instance: str, why: str) -> None:
+def stop_once(run: MonitoredRun, intent: Intended, instance: str, why: str) -> None:
     """Ask the scheduler to stop it; the end is confirmed by a later tick."""
     try:
         run.scheduler.stop(instance, run.launcher.owner)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intended.key, intended.attempt, describe_error(error)))
+        run.record.append(Failed(now(), intent.key, intent.attempt, describe_error(error)))
         raise
-    run.record.append(stopped(intended, instance, why))
+    run.record.append(stopped(intent, instance, why))
 
 
-def stopped(intended: Intended, instance: str, why: str) -> Done:
+def stopped(intent: Intended, instance: str, why: str) -> Done:
     """The outcome of a stop, with its entry in the logbook."""
     lines = _entry_lines(f"{instance} told to stop", why, "stop", "confirm the end")
-    return Done(now(), intended.key, intended.attempt, f"{instance} stopped", lines)
+    return Done(now(), intent.key, intent.attempt, f"{instance} stopped", lines)
 
 
 def settle(run: MonitoredRun, is_certain: bool = True) -> list[str]:
@@ -255,14 +255,14 @@ def settle(run: MonitoredRun, is_certain: bool = True) -> list[str]:
     """
     doubts = []
     memory = run.record.memory()
-    for key, intended in {**memory.queued, **memory.intended}.items():
+    for key, intent in {**memory.queued, **memory.intended}.items():
         if key in memory.queued and not _is_retry_due(run, key):
             continue
         try:
-            if intended.body:
-                deliver(run, intended)
+            if intent.body:
+                deliver(run, intent)
             elif is_certain and verb_of(key) in INTERVENTIONS | STARTS:
-                run.record.append(_settled(run, intended))
+                run.record.append(_settled(run, intent))
         except (HerorunError, OSError) as error:
             doubts.append(scrub(f"{key}: {describe_error(error)}"))
     return doubts
@@ -273,20 +273,20 @@ def rollback_key(instance: str, step: int | None) -> str:
     return write_key(Verb.ROLLBACK, instance, step)
 
 
-def _settled(run: MonitoredRun, intended: Intended) -> Done | Failed:
+def _settled(run: MonitoredRun, intent: Intended) -> Done | Failed:
     memory = run.record.memory()
     for instance in memory.instances:
         launching = memory.launchings.get(instance.name)
         if launching is None:
             continue  # a job that nobody planned: its command is never run twice for one end
         back = launching.given_up
-        if intended.key in (
+        if intent.key in (
             write_key(Verb.RELAUNCH, launching.relaunch_of),
             rollback_key(launching.relaunch_of, back.step if back else None),
         ):
-            return Done(now(), intended.key, intended.attempt, result=instance.name)
+            return Done(now(), intent.key, intent.attempt, result=instance.name)
     why = "interrupted; it was decided again"
-    return Failed(now(), intended.key, intended.attempt, why, interrupted=True)
+    return Failed(now(), intent.key, intent.attempt, why, interrupted=True)
 
 
 def _is_retry_due(run: MonitoredRun, key: str) -> bool:

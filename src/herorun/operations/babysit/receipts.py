@@ -27,8 +27,8 @@ def sweep_receipts(run: MonitoredRun, evidence: Evidence) -> None:
         return
 
 
-def _sweep(store: Store, folder: str, ended: Sequence[str]) -> None:
+def _sweep(store: Store, folder: str, ended_names: Sequence[str]) -> None:
     """A relaunch that this tick made may be writing its own."""
     for name in store.names(folder):
-        if UNFINISHED.fullmatch(name) and any(name.startswith(f"{each}.") for each in ended):
+        if UNFINISHED.fullmatch(name) and any(name.startswith(f"{each}.") for each in ended_names):
             store.delete(f"{folder}/{name}")

@@ -15,20 +15,20 @@ from herorun.system.clock import now
 LIST_TIMEOUT, DELETE_TIMEOUT = 60.0, 600.0  # seconds
 
 
-def delete_node(run: MonitoredRun, intended: Intended, action: DeleteNode) -> None:
+def delete_node(run: MonitoredRun, intent: Intended, action: DeleteNode) -> None:
     """Find the machine that had its worker's address when the job ended, and delete it. One that is
     gone is deleted.
     """
     ending = run.record.memory().endings.get(action.instance)
-    ended = ending.ended if ending else intended.at
+    ended_at = ending.ended if ending else intent.at
     try:
-        before = _machine(action, ended)
+        before = _machine(action, ended_at)
         if before is not None:
             run.record.push()
             _call(delete_command(before, action.zone), DELETE_TIMEOUT)
-        after = _machine(action, ended)
+        after = _machine(action, ended_at)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intended.key, intended.attempt, describe_error(error)))
+        run.record.append(Failed(now(), intent.key, intent.attempt, describe_error(error)))
         raise
     lines = {
         "Status": (
@@ -43,12 +43,12 @@ def delete_node(run: MonitoredRun, intended: Intended, action: DeleteNode) -> No
         "After": after or "no machine of that time has that address",
     }
     title = f"bad node of {action.instance} replaced"
-    run.record.append(Done(now(), intended.key, intended.attempt, title, lines, before or ""))
+    run.record.append(Done(now(), intent.key, intent.attempt, title, lines, before or ""))
 
 
-def _machine(action: DeleteNode, ended: datetime) -> str | None:
+def _machine(action: DeleteNode, ended_at: datetime) -> str | None:
     try:
-        return machine_at(_call(list_command(action.zone), LIST_TIMEOUT), action.worker, ended)
+        return machine_at(_call(list_command(action.zone), LIST_TIMEOUT), action.worker, ended_at)
     except ValueError as error:
         raise CouldNotLook(f"The machine of {action.worker} is unknown: {error}.") from None
 

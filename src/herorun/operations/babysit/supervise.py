@@ -170,7 +170,7 @@ class Fleet:
     def _supervise(self, task: _Task) -> None:
         pause = FIRST_PAUSE
         while True:
-            ticked = task.ticked
+            last_tick = task.ticked
             try:
                 task.code = self._watch(task)
                 break
@@ -183,7 +183,7 @@ class Fleet:
                 self._report_once(task, scrub(describe_error(error)))
             if last:
                 break
-            pause = FIRST_PAUSE if task.ticked != ticked else pause
+            pause = FIRST_PAUSE if task.ticked != last_tick else pause
             if self._stop_event.wait(pause):
                 break
             pause = min(2 * pause, LONGEST_PAUSE)
@@ -215,7 +215,7 @@ class Fleet:
             self._until,
             tick=tick,
             stop_event=self._stop_event,
-            opened=opened,
+            open_monitored=opened,
         )
 
     def _push(self, run: Run, urgent: bool) -> Pushed:

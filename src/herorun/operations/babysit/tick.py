@@ -89,23 +89,23 @@ def _acting_tick(
         ]
         questions, observes = settle_judge(run, rules_of(run))
         observes = run.withheld or observes
-        folded = run.record.folded_memory()
-        this_tick, evidence = evaluate(run, not unsettled_reasons, folded.memory, polls)
+        folded_memory = run.record.folded_memory()
+        this_tick, evidence = evaluate(run, not unsettled_reasons, folded_memory.memory, polls)
         doubts += _unread_lines(evidence)
         interventions_due = interventions(this_tick.actions) if lease or observes else ()
         block = ActionBlock(lease, is_lost, observes, interventions_due)
         actions = allowed(this_tick.actions, block)
         doubts += [why for why in (block.lease, block.judge) if why]
-        doubts += _journal(run, this_tick, {**evidence, ActionBlock: block}, actions, folded)
-        performed = (*questions, *(perform(run, action) for action in actions))
+        doubts += _journal(run, this_tick, {**evidence, ActionBlock: block}, actions, folded_memory)
+        outcomes = (*questions, *(perform(run, action) for action in actions))
         cause = run.cause(evidence)
         news, news_doubts = _own_news(run, evidence, cause)
-        performed, doubts = (*performed, *news), [*doubts, *news_doubts, *run.own_doubts(evidence)]
+        outcomes, doubts = (*outcomes, *news), [*doubts, *news_doubts, *run.own_doubts(evidence)]
         doubts += [f"undelivered: {why}" for why in send_pages(run)]
         if not lease and not observes:
             sweep_receipts(run, evidence)
     # an order does not wait for a remote that does not answer
-    pushed = push(bool(performed)) if push else run.record.push()
+    push_result = push(bool(outcomes)) if push else run.record.push()
     doubts += _ping(run, this_tick)
     after = run.record.memory()
     return TickOutcome(
@@ -114,9 +114,9 @@ def _acting_tick(
         evidence=evidence,
         cause=cause,
         furthest=run.furthest_before(step_of(evidence)),
-        performed=performed,
+        performed=outcomes,
         doubts=tuple(doubts),
-        push=pushed.why,
+        push=push_result.why,
         paused=after.ledger.paused(this_tick.at),
         holds_pages=holds_pages(run, after),
         pause=pause_after(run, this_tick, after),
@@ -164,13 +164,13 @@ def observed(
     this_tick, evidence = evaluate(run, memory=memory, polls=polls)
     doubts = (f"this clone only observes: {scrub(why)}",)
     pause = run.contract.babysit.cadence
-    pushed = push(True) if push else run.record.push()
+    push_result = push(True) if push else run.record.push()
     return TickOutcome(
         run=run,
         tick=replace(this_tick, actions=[]),
         evidence=evidence,
         doubts=doubts,
-        push=pushed.why,
+        push=push_result.why,
         pause=pause,
     )
 
@@ -240,7 +240,7 @@ def _journal(
     this_tick: Tick,
     evidence: Evidence,
     actions: Sequence[Action],
-    folded: FoldedMemory,
+    folded_memory: FoldedMemory,
 ) -> list[str]:
     """Observed, Decided and every Intended in one commit, before anything is done, and before all
     that can be made again.
@@ -249,8 +249,8 @@ def _journal(
     """
     forms = encode_evidence(evidence)
     digest_of_rules, gaps = rules_digest(rules_of(run)), evidence[Gaps].gaps
-    decision = decided(this_tick, evidence, folded.memory, actions)
-    memory_after = fold([decision], folded.memory)
+    decision = decided(this_tick, evidence, folded_memory.memory, actions)
+    memory_after = fold([decision], folded_memory.memory)
     metrics = evidence.get(Metrics)
     rows = metrics.rows if isinstance(metrics, Metrics) else 0
     run.record.append(
@@ -260,12 +260,12 @@ def _journal(
             rules=digest_of_rules,
             evidence=digests(forms),
             gaps=gaps,
-            after=folded.newest,
-            lines=folded.lines,
+            after=folded_memory.newest,
+            lines=folded_memory.lines,
             rows=rows,
         ),
         decision,
-        *checked_in(this_tick, evidence, folded.memory),
+        *checked_in(this_tick, evidence, folded_memory.memory),
         *intents(
             run, to_intend(actions, run.record.memory()), this_tick.at, memory_after, evidence
         ),

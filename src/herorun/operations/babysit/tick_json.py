@@ -63,14 +63,14 @@ def alert_entries(
     itself. An alert whose fact another one tells refers to that.
     """
     alerts = list(alerts)
-    inhibited = inhibitors(alerts, checks)
+    inhibited_by = inhibitors(alerts, checks)
 
     def fix(alert: Alert) -> str:
         check = checks.get(alert.check)
         if check is None:
             return ""
-        if alert.id in inhibited:
-            return f"see {' and '.join(inhibited[alert.id])}"
+        if alert.id in inhibited_by:
+            return f"see {' and '.join(inhibited_by[alert.id])}"
         if decision and alert.firing and check.response is Response.RELAUNCH:
             return f"herorun does not relaunch it; the DRI decides: `{decision}`"
         return check.next_action(slug)
@@ -101,7 +101,7 @@ def title_of(action: actions.Action) -> str:
             return action.instance
 
 
-def actions_of(performed: "Iterable[Performed]") -> list[Action]:
+def actions_of(outcomes: "Iterable[Performed]") -> list[Action]:
     return [
         Action.of(
             each.action,
@@ -110,5 +110,5 @@ def actions_of(performed: "Iterable[Performed]") -> list[Action]:
             done=not each.why,
             failed=each.why,
         )
-        for each in performed
+        for each in outcomes
     ]

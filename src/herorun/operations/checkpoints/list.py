@@ -180,7 +180,7 @@ def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
         rules.milestones,
         final.value if isinstance(final, FinalStep) else None,
     )
-    trusted = acceptable(
+    trusted_paths = acceptable(
         (each.candidate for each in listing.checkpoints), run.contract, memory.history
     )
     return prune_plan(
@@ -188,8 +188,8 @@ def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
         checkpoints=listing.checkpoints,
         policy=policy,
         references=names,
-        recovery=trusted.newest.path if trusted.newest else "",
-        trusted={candidate.path for candidate in trusted.candidates},
+        recovery=trusted_paths.newest.path if trusted_paths.newest else "",
+        trusted={candidate.path for candidate in trusted_paths.candidates},
         now=listing.at,
     )
 

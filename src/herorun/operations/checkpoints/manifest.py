@@ -63,8 +63,8 @@ def _digests(store: Store, listing: Manifest, log: DigestLog | None) -> dict[str
             if isinstance(event, int):
                 bytes_done += event
             else:
-                reused = event.stamp == "" or event == old_digests.get(event.name)
-                bytes_done += event.size if reused else 0
+                is_reused = event.stamp == "" or event == old_digests.get(event.name)
+                bytes_done += event.size if is_reused else 0
                 digests["" if alone else event.name] = event
                 if log and event != old_digests.get(event.name):
                     log.add(event)

@@ -46,13 +46,13 @@ class Pruned:
         return CheckpointsPrune.of(self, not_deleted=remaining)
 
 
-def prune(run: Run, plan: PrunePlan, typed: str) -> Pruned:
-    """Delete the plan's victims; `typed` is the digest that a person typed, and nothing else stands
-    in for it.
+def prune(run: Run, plan: PrunePlan, typed_name: str) -> Pruned:
+    """Delete the plan's victims; `typed_name` is the digest that a person typed, and nothing else
+    stands in for it.
     """
     if plan.slug != run.slug:
         raise Blocked(f"The plan is of {plan.slug}, and not of {run.slug}: nothing was deleted.")
-    if not plan.is_named(typed):
+    if not plan.is_named(typed_name):
         raise Blocked(
             f"What was typed is not the digest of this plan, {plan.digest}: nothing was deleted."
         )
@@ -93,7 +93,7 @@ def _must_be_current(
     of it.
     """
     fresh = make_plan(run, plan.policy.keep)
-    allowed = {victim.path: victim for victim in fresh.victims}
+    allowed_victims = {victim.path: victim for victim in fresh.victims}
     reasons = {each.path: each.why for each in fresh.kept}
     for victim in plan.victims:
         if victim.path in done_paths | begun_paths:
@@ -102,7 +102,7 @@ def _must_be_current(
             raise Blocked(
                 f"{victim.path} is kept now ({'; '.join(reasons[victim.path])}): make a new plan."
             )
-        now_there = allowed.get(victim.path)
+        now_there = allowed_victims.get(victim.path)
         if now_there is None:
             raise Blocked(
                 f"{victim.path} is gone, and this plan did not delete it: make a new plan."
@@ -112,25 +112,30 @@ def _must_be_current(
 
 
 def _prune(run: Run, plan: PrunePlan, begun_paths: set[str]) -> Pruned:
-    deleted, failures, freed = list[str](), list[tuple[str, str]](), 0
+    deleted_paths, failures, freed_bytes = list[str](), list[tuple[str, str]](), 0
     for number, victim in enumerate(plan.victims):
         progress.progress("deleting checkpoints", number, len(plan.victims))
         if _is_done(plan, victim, run.record.memory()):
-            deleted.append(victim.path)
+            deleted_paths.append(victim.path)
             continue
         why = _delete_victim(run, plan, victim, victim.path in begun_paths)
         if why:
             failures.append((victim.path, why))
             break  # what went wrong with one may go wrong with all: a person looks first
-        deleted.append(victim.path)
-        freed += victim.bytes
+        deleted_paths.append(victim.path)
+        freed_bytes += victim.bytes
     progress.progress("deleting checkpoints", 1, 1)
     failures += [
         (v.path, "not reached")
         for v in plan.victims
-        if v.path not in {*deleted, *(p for p, _ in failures)}
+        if v.path not in {*deleted_paths, *(p for p, _ in failures)}
     ]
-    return Pruned(tuple(deleted), tuple(failures), freed, _post_prune(run, plan, deleted, failures))
+    return Pruned(
+        tuple(deleted_paths),
+        tuple(failures),
+        freed_bytes,
+        _post_prune(run, plan, deleted_paths, failures),
+    )
 
 
 def _delete_victim(run: Run, plan: PrunePlan, victim: Victim, is_begun: bool) -> str:
@@ -175,9 +180,9 @@ def _delete_victim(run: Run, plan: PrunePlan, victim: Victim, is_begun: bool) ->
 
 def _must_be_pushed(run: Run) -> None:
     """A deletion cannot be taken back: its intent is on the remote before it."""
-    pushed = run.record.push()
-    if not pushed and run.record.remote:
-        raise CouldNotLook(f"the intent could not be pushed: {pushed.why}")
+    push_result = run.record.push()
+    if not push_result and run.record.remote:
+        raise CouldNotLook(f"the intent could not be pushed: {push_result.why}")
 
 
 def _check_victim(run: Run, plan: PrunePlan, victim: Victim) -> None:
@@ -186,9 +191,11 @@ def _check_victim(run: Run, plan: PrunePlan, victim: Victim) -> None:
     entry = entries.get(victim.path)
     if entry and (why := all_references(run).why(entry.candidate)):
         raise Blocked(f"{victim.path} must be kept: {'; '.join(why)}")
-    doomed = {each.path for each in plan.victims}
+    doomed_paths = {each.path for each in plan.victims}
     stay = [
-        entries[each.path] for each in plan.kept if each.path in entries and each.path not in doomed
+        entries[each.path]
+        for each in plan.kept
+        if each.path in entries and each.path not in doomed_paths
     ]
     newest_first = sorted(stay, key=lambda one: -one.candidate.step)
     if not any(
@@ -214,16 +221,16 @@ def _must_be_as_planned(run: Run, victim: Victim, is_begun: bool) -> None:
 
 
 def _post_prune(
-    run: Run, plan: PrunePlan, deleted: Sequence[str], failures: Sequence[tuple[str, str]]
+    run: Run, plan: PrunePlan, deleted_paths: Sequence[str], failures: Sequence[tuple[str, str]]
 ) -> tuple[str, ...]:
     """The issue, once a plan and outcome; the deletions stand in the record already."""
     warnings = []
-    if deleted:
-        outcome = f"{len(deleted)} of {len(plan.victims)} deleted" + (
+    if deleted_paths:
+        outcome = f"{len(deleted_paths)} of {len(plan.victims)} deleted" + (
             f"; stopped: {failures[0][1]}" if failures else ""
         )
-        body = "\n".join(f"- `{path}`" for path in deleted)
-        key = write_key(Verb.POST, Verb.PRUNE, plan.digest[7:19], len(deleted))
+        body = "\n".join(f"- `{path}`" for path in deleted_paths)
+        key = write_key(Verb.POST, Verb.PRUNE, plan.digest[7:19], len(deleted_paths))
         try:
             post_entry(
                 run,
@@ -234,7 +241,7 @@ def _post_prune(
             )
         except (HerorunError, OSError) as error:
             warnings.append(f"the issue was not told: {describe_error(error)}")
-    pushed = run.record.push()
-    if not pushed:
-        warnings.append(f"the record is not pushed: {pushed.why}")
+    push_result = run.record.push()
+    if not push_result:
+        warnings.append(f"the record is not pushed: {push_result.why}")
     return tuple(warnings)

@@ -59,8 +59,8 @@ def _contracts(run: Run) -> Iterator[Contract]:
     ]
     inside = [name for _, _, name in run.repository.entries(head, "runs")] if head else []
     paths = [f"runs/{name}" for name in inside if name.endswith(".toml") and "/" not in name]
-    committed = run.repository.read(head, paths, LARGEST_CONTRACT) if head and paths else {}
-    for path, data in [*texts, *((path, data) for path, data in committed.items() if data)]:
+    committed_texts = run.repository.read(head, paths, LARGEST_CONTRACT) if head and paths else {}
+    for path, data in [*texts, *((path, data) for path, data in committed_texts.items() if data)]:
         try:
             yield parse_contract(data.decode(), path)
         except (HerorunError, ValueError) as error:

@@ -70,9 +70,9 @@ def _join_kind_and_slug(kind: str, slug: str) -> str:
 
 
 def _contract(run: Run) -> Iterator[DoctorPart]:
-    signed = run.file.signed
+    signed_values = run.file.signed
     message = f"{run.file.path} is valid" + (
-        "" if signed else ", and differs from the committed one"
+        "" if signed_values else ", and differs from the committed one"
     )
     yield DoctorPart("contract", run.slug, Fit.WORKS, message)
 

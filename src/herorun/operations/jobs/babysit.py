@@ -111,5 +111,5 @@ def watch_job(
         return open_job(facts, every, state_file), ""
 
     return watch(
-        run.slug, run.folder, report, until, tick_job, opened=again, before_tick=before_tick
+        run.slug, run.folder, report, until, tick_job, open_monitored=again, before_tick=before_tick
     )

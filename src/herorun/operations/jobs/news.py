@@ -29,11 +29,13 @@ def job_news(
     current, job = memory.current, evidence.get(Job)
     if current is None:
         return []
-    ended = _end_actions(scheduler, job, cause) if isinstance(job, Job) and job.state.ended else ()
+    end_actions = (
+        _end_actions(scheduler, job, cause) if isinstance(job, Job) and job.state.ended else ()
+    )
     notices = [
         *_tracker_run_actions(scheduler, memory, current.name),
         *_event_actions(scheduler, current.name, current.job),
-        *ended,
+        *end_actions,
     ]
     return [notice for notice in notices if notice.key not in memory.done]
 

@@ -45,11 +45,11 @@ def resubmit(run: JobRun, instance: str, why: str) -> str:
     except (Blocked, CouldNotLook) as error:
         run.record.append(Failed(now(), key, 1, scrub(str(error))))
         raise Blocked(str(error)) from None
-    launched = run.instance(job, why, after=instance)
-    run.record.append(launched, Done(now(), key, 1, result=job))
+    new_job = run.instance(job, why, after=instance)
+    run.record.append(new_job, Done(now(), key, 1, result=job))
     keep_facts(run)
     _register(run, job, instance)
-    return launched.instance
+    return new_job.instance
 
 
 def _register(run: JobRun, job: str, after: str) -> None:

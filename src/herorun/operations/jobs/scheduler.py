@@ -217,8 +217,10 @@ class JobLogTracker:
         again = previous is not None and follows and progress.step < previous.step
         changed_at = self._scheduler.log_changed_at(self._instance)
         is_continuous = previous is not None and follows and at - previous.read_at <= self._gap
-        undated = not is_continuous and (changed_at is None or not ends_with_step(text))
-        return Rows((Row(progress.step, {}, changed_at or at),), after, at, again, undated=undated)
+        is_undated = not is_continuous and (changed_at is None or not ends_with_step(text))
+        return Rows(
+            (Row(progress.step, {}, changed_at or at),), after, at, again, undated=is_undated
+        )
 
 
 @dataclass(frozen=True)

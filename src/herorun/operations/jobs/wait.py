@@ -47,14 +47,14 @@ def _observe_job(
 ) -> tuple[HostObservation, str | None]:
     job = run.facts.job
     answer = adapter.find_job(job)
-    liveness, why, succeeded = alive_by(answer, None)
+    liveness, why, has_succeeded = alive_by(answer, None)
     observation = HostObservation(
         at=now(),
         name=job,
         where=run.facts.host or run.facts.cluster or run.facts.kind,
         alive=liveness,
         why="" if liveness is Alive.YES else scrub(why),
-        succeeded=succeeded,
+        succeeded=has_succeeded,
         log=_read_own_log(adapter, run),
         awaited_marker=_read_mtime(condition.marker) if condition.marker else None,
     )

@@ -56,14 +56,14 @@ def lines_of(statuses: Sequence[JobStatus]) -> list[str]:
     return lines if statuses else ["no job is registered"]
 
 
-def news_of(statuses: Sequence[JobStatus], ended: Sequence[JobStatus] = ()) -> list[str]:
+def news_of(statuses: Sequence[JobStatus], ended_jobs: Sequence[JobStatus] = ()) -> list[str]:
     """State changes alone, and where there are several jobs and something changed, one line of all.
 
-    `ended` are those that ended before, and are not in the registry any more: "2 of 4 completed"
-    counts them.
+    `ended_jobs` are those that ended before, and are not in the registry any more: "2 of 4
+    completed" counts them.
     """
     lines = [each.line for each in statuses if each.changed or each.ended]
-    all_statuses = [*ended, *statuses]
+    all_statuses = [*ended_jobs, *statuses]
     total = summed_up(
         [each.state for each in all_statuses],
         [each.result for each in all_statuses if each.state is JobState.SUCCEEDED],
@@ -99,8 +99,8 @@ def _watch(
 ) -> tuple[int, bool]:
     """The worst of what ended, and whether it gave up."""
     code, blind, last_fault = 0, 0, ""
-    doubted: set[str] = set()
-    ended: list[JobStatus] = []
+    doubted_jobs: set[str] = set()
+    ended_jobs: list[JobStatus] = []
     while True:
         statuses, fault, is_empty = _checked(session)
         problems = {
@@ -108,15 +108,15 @@ def _watch(
             for s in statuses
             if s.state is JobState.UNKNOWN
         }
-        for message in sorted(problems - doubted):
+        for message in sorted(problems - doubted_jobs):
             print_line(f"could not be queried: {message}")
-        doubted = problems
+        doubted_jobs = problems
         if fault and fault != last_fault:
             print_line(fault)
         last_fault = fault
-        for line in news_of(statuses, ended):
+        for line in news_of(statuses, ended_jobs):
             print_line(line)
-        ended += [each for each in statuses if each.ended]
+        ended_jobs += [each for each in statuses if each.ended]
         code = worst([code, *(each.code for each in statuses if each.ended)])
         if is_empty:
             return code, False

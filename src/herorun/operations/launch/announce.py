@@ -145,7 +145,7 @@ def give_up(run: Run, launching: Launching, why: str) -> None:
         f"{quoted(why)}"
     )
     title = f"Not {verb}: {launching.instance}"
-    intended = post_intent(run, key, title, message, {}, now(), edits=post_key, own_comment=False)
-    run.record.append(intended)
+    intent = post_intent(run, key, title, message, {}, now(), edits=post_key, own_comment=False)
+    run.record.append(intent)
     with contextlib.suppress(HerorunError, OSError):
-        deliver(run, intended)
+        deliver(run, intent)

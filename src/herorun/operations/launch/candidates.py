@@ -70,7 +70,7 @@ def _refusal(candidate: Candidate, contract: Contract, history: History, own: bo
     return "its lineage is rejected" if is_rejected(candidate.path, contract.start.rejected) else ""
 
 
-def _candidate_entry(candidate: Candidate, start: Any, refused: str) -> CandidateEntry:
+def _candidate_entry(candidate: Candidate, start: Any, refusal_reason: str) -> CandidateEntry:
     state = (
         "complete"
         if candidate.complete
@@ -85,7 +85,7 @@ def _candidate_entry(candidate: Candidate, start: Any, refused: str) -> Candidat
         candidate,
         state=state,
         chosen=is_chosen,
-        refused=refused or ("" if is_chosen else "another one was chosen"),
+        refused=refusal_reason or ("" if is_chosen else "another one was chosen"),
     )
 
 
@@ -101,6 +101,8 @@ def _discarded(
         return None
     start, metrics = plan.start.value, evidence.get(Metrics)
     rows = metrics if isinstance(metrics, Metrics) and history.instances else None
-    reached = (*mine, *siblings)
-    cost = discarded(start.step if start else 0, reached, rows, plan.hardware.value.get("count"))
+    reached_steps = (*mine, *siblings)
+    cost = discarded(
+        start.step if start else 0, reached_steps, rows, plan.hardware.value.get("count")
+    )
     return DiscardedEntry.of(cost)

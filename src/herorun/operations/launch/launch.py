@@ -66,11 +66,11 @@ class LaunchOutcome:
         return 1 if self.preflight.verdict is GateVerdict.BLOCKED else 3
 
     def document(self) -> LaunchDocument:
-        launched = self.launched
+        launch_facts = self.launched
         return LaunchDocument.of(
             self.preflight.document(),
-            instance=launched.instance if launched else None,
-            job=launched.job if launched else None,
+            instance=launch_facts.instance if launch_facts else None,
+            job=launch_facts.job if launch_facts else None,
             babysitter=self.babysitter,
             log=self.log,
             warnings=self.warnings,
@@ -84,7 +84,7 @@ class LaunchOutcome:
 
 def launch(
     run: Run,
-    reviewed: dict[str, Any] | None = None,
+    reviewed_plan: dict[str, Any] | None = None,
     *,
     babysit: bool = True,
     show_request: ShowRequest = ignore_request,
@@ -103,8 +103,10 @@ def launch(
         run.must_be_proven()
         earlier_launch = _adopted_before(run, babysit, adopt) if adopt else _continued(run, babysit)
         adoptee = find_adoptee(run, adopt) if adopt and earlier_launch is None else None
-        launched, answer = earlier_launch or _fresh(run, reviewed, babysit, show_request, adoptee)
-    differences = _unlike(reviewed, launched, answer) if reviewed else ()
+        this_launch, answer = earlier_launch or _fresh(
+            run, reviewed_plan, babysit, show_request, adoptee
+        )
+    differences = _unlike(reviewed_plan, this_launch, answer) if reviewed_plan else ()
     if adopt and earlier_launch:
         differences = (
             *differences,
@@ -113,37 +115,39 @@ def launch(
                 "nothing new was recorded"
             ),
         )
-    if launched is None:
+    if this_launch is None:
         return LaunchOutcome(preflight=answer, launched=None, warnings=differences, adopted=adoptee)
-    pushed = run.record.push()
-    unpushed = "" if pushed else f"the record is not pushed: {pushed.why}"
-    watched, unwatched = start_watch(run, babysit)
-    live = launched.entry.get("Live jobs", ALONE)
-    crowd = "" if live == ALONE else f"{launched.instance} runs, and {live}"
-    warnings = tuple(warning for warning in (*differences, crowd, unpushed, unwatched) if warning)
+    push_result = run.record.push()
+    push_problem = "" if push_result else f"the record is not pushed: {push_result.why}"
+    watcher, watch_problem = start_watch(run, babysit)
+    live = this_launch.entry.get("Live jobs", ALONE)
+    crowd = "" if live == ALONE else f"{this_launch.instance} runs, and {live}"
+    warnings = tuple(
+        warning for warning in (*differences, crowd, push_problem, watch_problem) if warning
+    )
     return LaunchOutcome(
         preflight=answer,
-        launched=launched,
-        babysitter=watched,
-        log=log_of(run, launched.instance),
+        launched=this_launch,
+        babysitter=watcher,
+        log=log_of(run, this_launch.instance),
         warnings=warnings,
-        unwatched=unwatched,
+        unwatched=watch_problem,
         adopted=adoptee,
     )
 
 
 def _unlike(
-    reviewed: dict[str, Any], launched: Launched | None, answer: PreflightOutcome
+    reviewed_plan: dict[str, Any], earlier_one: Launched | None, answer: PreflightOutcome
 ) -> tuple[str, ...]:
     """What is not as it was reviewed, where that is no reason to stop."""
-    if launched is not None and launched.plan_digest != reviewed["plan_digest"]:
+    if earlier_one is not None and earlier_one.plan_digest != reviewed_plan["plan_digest"]:
         return (
             (
-                f"{launched.instance} was submitted before this review, under plan "
-                f"{launched.plan_digest}"
+                f"{earlier_one.instance} was submitted before this review, under plan "
+                f"{earlier_one.plan_digest}"
             ),
         )
-    note = moved_since(reviewed, answer)
+    note = moved_since(reviewed_plan, answer)
     return (note,) if note else ()
 
 
@@ -172,10 +176,10 @@ def watched_elsewhere(run: Run) -> bool:
 
 def _continued(run: Run, babysit: bool) -> tuple[Launched, PreflightOutcome] | None:
     """An interrupted launch whose job turns out to be there: it is adopted, not repeated."""
-    settled = settle_launching(run, _describe_monitor(run, babysit))
-    if settled is None:
+    settled_launch = settle_launching(run, _describe_monitor(run, babysit))
+    if settled_launch is None:
         return None
-    return settled, preflight(run)
+    return settled_launch, preflight(run)
 
 
 def _adopted_before(run: Run, babysit: bool, job: str) -> tuple[Launched, PreflightOutcome] | None:
@@ -183,13 +187,13 @@ def _adopted_before(run: Run, babysit: bool, job: str) -> tuple[Launched, Prefli
     once.
     """
     settle_launching(run, _describe_monitor(run, babysit))
-    launched = already(run, job)
-    return (launched, preflight(run)) if launched else None
+    this_launch = already(run, job)
+    return (this_launch, preflight(run)) if this_launch else None
 
 
 def _fresh(
     run: Run,
-    reviewed: dict[str, Any] | None,
+    reviewed_plan: dict[str, Any] | None,
     babysit: bool,
     show_request: ShowRequest,
     adoptee: Adoptee | None = None,
@@ -197,8 +201,8 @@ def _fresh(
     answer = preflight(run, adoptee)
     if answer.verdict is not GateVerdict.CLEAR or answer.plan is None:
         return None, answer
-    if reviewed is not None:
-        must_be(reviewed, answer.plan, run.slug)
+    if reviewed_plan is not None:
+        must_be(reviewed_plan, answer.plan, run.slug)
     if run.mode is Mode.ENFORCE:
         must_be_stable(run, answer.plan)
     if adoptee is None:  # of a job that writes there already its own writing tells
@@ -229,24 +233,25 @@ def identity_facts(run: Run, answer: PreflightOutcome) -> dict[str, str]:
     """Where a new tracker identity was signed: why, both identities with their code, and what
     differs.
     """
-    signed = next(
+    signed_facts = next(
         (f for f in answer.report.findings if f.check == "changed-identity" and f.waiver), None
     )
     before = run.record.memory().current
-    if signed is None or signed.waiver is None or answer.plan is None or before is None:
+    if signed_facts is None or signed_facts.waiver is None or answer.plan is None or before is None:
         return {}
     prior = answer.report.evidence.get(PriorLaunch, Nothing())
     facts = {
-        "Reason": f"{signed.waiver.reason} (signed by {signed.waiver.approved_by})",
+        "Reason": f"{signed_facts.waiver.reason} (signed by {signed_facts.waiver.approved_by})",
         "Old identity": (
             f"{identity_of(prior_identity(prior))}, root {before.output_root}, commit "
             f"{before.commit}"
         ),
         "New identity": (
-            f"{signed.verdict.subject}, root {answer.plan.output_root.value}, commit "
+            f"{signed_facts.verdict.subject}, root {answer.plan.output_root.value}, commit "
             f"{answer.plan.commit.value}"
         ),
-        "Differs": "; ".join(signed.verdict.details) or f"nothing else differs from {before.name}",
+        "Differs": "; ".join(signed_facts.verdict.details)
+        or f"nothing else differs from {before.name}",
     }
     return {name: scrub(value) for name, value in facts.items()}
 

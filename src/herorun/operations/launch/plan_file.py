@@ -65,18 +65,20 @@ def _blocks_launch(run: Run, place: Path) -> bool:
     name = place.relative_to(run.repository.top).as_posix()
     if impact_of(name, run.contract.code.impact) is not Impact.BLOCK:
         return False
-    changed = ("ls-files", "--others", "--modified", "--exclude-standard", "--", name)
-    return bool(run.repository.git(*changed).text)
+    changes_argv = ("ls-files", "--others", "--modified", "--exclude-standard", "--", name)
+    return bool(run.repository.git(*changes_argv).text)
 
 
 def moving_evidence(answer: PreflightOutcome) -> dict[str, Any]:
     """What the gate saw besides the plan: evidence that moves while the plan stands."""
     evidence = answer.report.evidence
-    published, own = evidence.get(Published), evidence.get(Checkpoints)
+    published_commit, own = evidence.get(Published), evidence.get(Checkpoints)
     tracker = evidence.get(TrackerIdentity)
     newest = own.newest if isinstance(own, Checkpoints) else None
     tips = (
-        {published.ref: published.tip} if isinstance(published, Published) and published.ref else {}
+        {published_commit.ref: published_commit.tip}
+        if isinstance(published_commit, Published) and published_commit.ref
+        else {}
     )
     document: dict[str, Any] = scrub_tree(
         {
@@ -145,10 +147,10 @@ def _plan_values(plan: dict[str, Any]) -> dict[str, Any]:
     return {name: value["value"] for name, value in plan.items()}
 
 
-def must_be(reviewed: dict[str, Any], plan: Plan, slug: str) -> None:
+def must_be(reviewed_plan: dict[str, Any], plan: Plan, slug: str) -> None:
     """`Blocked` names every value that is not the reviewed one."""
-    changes = moved(_plan_values(reviewed["plan"]), _plan_values(plan_json(plan)))
-    if not changes and reviewed["plan_digest"] == plan.digest:
+    changes = moved(_plan_values(reviewed_plan["plan"]), _plan_values(plan_json(plan)))
+    if not changes and reviewed_plan["plan_digest"] == plan.digest:
         return
     differences = "; ".join(changes) or "a value that is masked in the file"
     raise Blocked(
@@ -157,9 +159,9 @@ def must_be(reviewed: dict[str, Any], plan: Plan, slug: str) -> None:
     )
 
 
-def moved_since(reviewed: dict[str, Any], answer: PreflightOutcome) -> str:
+def moved_since(reviewed_plan: dict[str, Any], answer: PreflightOutcome) -> str:
     """What is seen otherwise now than at the review, in words; empty where nothing is."""
-    before = reviewed.get("seen")
+    before = reviewed_plan.get("seen")
     if not isinstance(before, dict):
         return ""
     changes = moved(before, moving_evidence(answer))

@@ -46,8 +46,8 @@ class Proposer:
     ) -> tuple[ProposedCommand, ...]:
         """One for each way, those that come to the same command once. `before` is the first step of
         the trouble; without `ask` an approval is about something else than a relaunch."""
-        offered = [each for way in ways if (each := self._offer(way, about, before, ask))]
-        return tuple({each.command: each for each in offered}.values())
+        offers = [each for way in ways if (each := self._offer(way, about, before, ask))]
+        return tuple({each.command: each for each in offers}.values())
 
     def _offer(
         self, way: Option, about: str, before: int | None, ask: bool
@@ -120,8 +120,8 @@ class Proposer:
 
     def _once_more(self, word: Word, about: tuple[str, ...]) -> str:
         """The very same order, moments ago, would count as the one before."""
-        repeated = self.memory.just_ordered(word, about, self.run.person, "", now())
-        return f' --reason "{self._instance} ended too"' if repeated else ""
+        repeated_order = self.memory.just_ordered(word, about, self.run.person, "", now())
+        return f' --reason "{self._instance} ended too"' if repeated_order else ""
 
     @cached_property
     def _start(self) -> Plan | None:

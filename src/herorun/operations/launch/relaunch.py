@@ -33,13 +33,13 @@ def relaunch(run: MonitoredRun, instance: str, why: str, by_itself: bool = False
     from herorun.operations.launch.start_instance import settle_launching
 
     memory = run.record.memory()
-    unsettled = memory.unsettled
-    if unsettled is None and memory.current and memory.current.name != instance:
+    open_launch = memory.unsettled
+    if open_launch is None and memory.current and memory.current.name != instance:
         return memory.current.name  # it was relaunched already
     babysitter = f"{run.launcher.owner}, every {format_duration(run.contract.babysit.cadence)}"
-    settled = settle_launching(run, babysitter)
-    if settled is not None:
-        return settled.instance
+    settled_launch = settle_launching(run, babysitter)
+    if settled_launch is not None:
+        return settled_launch.instance
     must_be_resumable(run)
     rollback_order = memory.rollback_ordered
     if rollback_order is not None:
@@ -174,9 +174,11 @@ def resumed(run: Run, memory: Memory, plan: Plan) -> Plan:
     newest = acceptable(checkpoints.candidates, run.contract, memory.history).newest
     if newest is not None:
         return plan.started_from(newest, "newest complete checkpoint of this run")
-    refused = [c for c in checkpoints.candidates if c.complete]
-    if refused:
-        reasons = reasons_once((c, refusal(c, run.contract, memory.history)) for c in refused)
+    complete_candidates = [c for c in checkpoints.candidates if c.complete]
+    if complete_candidates:
+        reasons = reasons_once(
+            (c, refusal(c, run.contract, memory.history)) for c in complete_candidates
+        )
         raise Blocked(
             f"No complete checkpoint of this run may be chosen without a person: {reasons}."
         )

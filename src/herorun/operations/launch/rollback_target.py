@@ -47,8 +47,8 @@ class RollbackPreview:
 
     def given_up(self, reason: str = "") -> GivenUp:
         """What the record rules out from now on."""
-        undated = tuple((c.path, c.timestamp) for c in self.above if c.modified is None)
-        return GivenUp(self.target.step, now(), undated, scrub(reason))
+        undated_paths = tuple((c.path, c.timestamp) for c in self.above if c.modified is None)
+        return GivenUp(self.target.step, now(), undated_paths, scrub(reason))
 
 
 def steps_to_go_back_to(run: Run, memory: Memory) -> list[int]:
@@ -103,16 +103,16 @@ def choose(
 
 def target_of(run: Run, checkpoints: Checkpoints, memory: Memory, step: int) -> Candidate:
     of_step = [_examined(run, c) for c in checkpoints.candidates if c.step == step]
-    refused = [(c, why) for c in of_step if (why := _against(run, c, memory))]
+    refusals = [(c, why) for c in of_step if (why := _against(run, c, memory))]
     good = [c for c in of_step if not _against(run, c, memory)]
     if good:
         return min(good, key=lambda c: (c.temporary, c.path))
     if any(c.unread for c in of_step):
         raise CouldNotLook(
-            f"The checkpoint of step {step} could not be read: {reasons_once(refused)}."
+            f"The checkpoint of step {step} could not be read: {reasons_once(refusals)}."
         )
-    if refused:
-        raise Blocked(f"The run cannot go back to step {step}: {reasons_once(refused)}.")
+    if refusals:
+        raise Blocked(f"The run cannot go back to step {step}: {reasons_once(refusals)}.")
     raise Blocked(
         f"The run cannot go back to step {step}: {_absent(run, checkpoints, memory, step)}."
     )

@@ -67,9 +67,9 @@ def _adopt_job(run: Run, launching: Launching) -> Job:
             f"Cannot tell whether the job of {launching.instance} still runs: {answer.why}. Try "
             "again."
         )
-    ended = Blocked(f"The job of {launching.instance} ended before it was adopted.")
-    _not_submitted(run, launching, ended)
-    raise ended
+    blocked_reason = Blocked(f"The job of {launching.instance} ended before it was adopted.")
+    _not_submitted(run, launching, blocked_reason)
+    raise blocked_reason
 
 
 def _not_submitted(run: Run, launching: Launching, error: Exception) -> None:
@@ -93,14 +93,14 @@ def _intend(run: Run, order: LaunchOrder) -> Launching:
     """The intent, ours alone and on the remote: what is submitted after it cannot be undone."""
     take_lease(run)
     launching = _waiting(run, order) or _new_intent(run, order)
-    pushed = run.record.push()
+    push_result = run.record.push()
     stands = run.record.memory().launchings[launching.instance]
     if (stands.at, stands.where) != (launching.at, launching.where):
         raise Blocked(
             f"Nothing was submitted: another clone launches {launching.instance}, as {stands.by}."
         )
-    if not pushed and run.record.remote and not order.relaunch_of:
-        why = f"the intent could not be pushed: {pushed.why}"
+    if not push_result and run.record.remote and not order.relaunch_of:
+        why = f"the intent could not be pushed: {push_result.why}"
         give_up(run, launching, why)
         raise CouldNotLook(
             f"Nothing was submitted: {why}. Once {run.record.remote} takes {run.record.branch}, "
@@ -111,24 +111,24 @@ def _intend(run: Run, order: LaunchOrder) -> Launching:
 
 def _waiting(run: Run, order: LaunchOrder) -> Launching | None:
     """The intent of an interrupted launch of the same plan; that of another plan is given up."""
-    unsettled = run.record.memory().unsettled
-    if unsettled is None or _intent_key(unsettled) == (
+    open_launch = run.record.memory().unsettled
+    if open_launch is None or _intent_key(open_launch) == (
         order.plan.digest,
         _back(order),
         _adopts(order),
     ):
-        return unsettled
-    plan_changed = _adopts(unsettled) == _adopts(order)
+        return open_launch
+    plan_changed = _adopts(open_launch) == _adopts(order)
     give_up(
         run,
-        unsettled,
+        open_launch,
         f"{'the plan' if plan_changed else 'the order'} moved before the next attempt",
     )
     return None
 
 
-def _intent_key(unsettled: Launching) -> tuple[str, int | None, str]:
-    return unsettled.plan_digest, _back(unsettled), _adopts(unsettled)
+def _intent_key(open_launch: Launching) -> tuple[str, int | None, str]:
+    return open_launch.plan_digest, _back(open_launch), _adopts(open_launch)
 
 
 def _adopts(order: Launching | LaunchOrder) -> str:
@@ -165,11 +165,11 @@ def _new_intent(run: Run, order: LaunchOrder) -> Launching:
         adopts=order.adopts,
         secrets=salted_secrets(run, order.plan),
     )
-    amended = None if order.relaunch_of else amendment(run, order.plan, launching.instance)
-    if amended is not None:
-        message = "; ".join(f"{name}: {change}" for name, change in amended.lines.items())
+    amendment_event = None if order.relaunch_of else amendment(run, order.plan, launching.instance)
+    if amendment_event is not None:
+        message = "; ".join(f"{name}: {change}" for name, change in amendment_event.lines.items())
         launching = replace(launching, facts={**launching.facts, "Contract amended": message})
-    events = (amended, launching) if amended is not None else (launching,)
+    events = (amendment_event, launching) if amendment_event is not None else (launching,)
     if order.by_itself and run.record.memory().ledger.paused(now()):
         raise CouldNotLook("Nothing was submitted: a pause was ordered meanwhile.")
     # before it is in the record: it needs no proof here
@@ -195,7 +195,7 @@ def _confirm(run: Run, order: LaunchOrder, launching: Launching, job: Job) -> La
     from herorun.operations.record.registry import register_launch
 
     plan = order.plan
-    launched = Launched(
+    launch_event = Launched(
         at=now(),
         instance=launching.instance,
         number=launching.number,
@@ -214,10 +214,10 @@ def _confirm(run: Run, order: LaunchOrder, launching: Launching, job: Job) -> La
         relaunch_of=order.relaunch_of,
         babysitter=order.babysitter,
     )
-    run.record.append(launched)
+    run.record.append(launch_event)
     run.record.push()
     register_launch(run, job, order.why)
-    return launched
+    return launch_event
 
 
 # --- an intent whose outcome is unknown -----------------------------------------------------------

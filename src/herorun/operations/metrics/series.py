@@ -205,25 +205,25 @@ def beats_of(curves: Curves, run: Run) -> tuple[list[Beat], int]:
     every = next((name for name in names.loss if name in curves.names), None)
     usual = [every] if every else [name for name in curves.names if not is_eval(name)]
     evals = [name for name in curves.names if is_eval(name)]
-    evaluated = {(p.attempt, p.step) for name in evals for p in curves.points(name)}
+    evaluated_steps = {(p.attempt, p.step) for name in evals for p in curves.points(name)}
     eval_seconds = _seconds_by_step(curves, (columns.get("eval_time", ""), *EVAL_TIMES))
     save_seconds = _seconds_by_step(curves, (columns.get("checkpoint_time", ""), *SAVE_TIMES))
     by_key: dict[tuple[int, int], Beat] = {}
-    untimed, shift = 0, 1 - names.first_step
+    untimed_count, shift = 0, 1 - names.first_step
     for piece in (piece for name in usual for piece in curves.pieces(name)):
         for attempt, step, at in zip(piece.attempts, piece.steps, piece.seconds, strict=True):
             place = attempt, step
             if isnan(at):
-                untimed += place not in by_key
+                untimed_count += place not in by_key
                 continue
             by_key[place] = Beat(
                 round(at * SECOND),
                 step + shift,
                 eval_seconds.get(place, 0.0),
                 save_seconds.get(place, 0.0),
-                place in evaluated,
+                place in evaluated_steps,
             )
-    return sorted(by_key.values()), untimed
+    return sorted(by_key.values()), untimed_count
 
 
 def _seconds_by_step(curves: Curves, names: tuple[str, ...]) -> Mapping[tuple[int, int], float]:

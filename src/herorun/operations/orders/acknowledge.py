@@ -88,9 +88,9 @@ def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Opti
     if not questions:
         return (Option.ROLLBACK,) if numbers else (Option.RELAUNCH,)
     kinds = [parse_key(key).last for key in questions]
-    observed = run.contract.babysit.recovery is Recovery.OBSERVE
+    is_observe_only = run.contract.babysit.recovery is Recovery.OBSERVE
     kind = next((kind for kind in kinds if kind in FINAL), kinds[0])
-    return RelaunchObjection(kind, "", observed, numbers=numbers and kind == "veto").ways
+    return RelaunchObjection(kind, "", is_observe_only, numbers=numbers and kind == "veto").ways
 
 
 def _has_new_request(memory: Memory) -> bool:

@@ -187,8 +187,10 @@ def _checked(old: Run, new: Run, step: int | None) -> Run:
             f"{new.file.path} starts from {start.from_}, not from step {step}: change the one or "
             "the other."
         )
-    if shared := same_identity(old.contract, new.contract):
-        raise Blocked(f"{new.slug} and {old.slug} would share {shared}: a fork needs its own.")
+    if shared_parts := same_identity(old.contract, new.contract):
+        raise Blocked(
+            f"{new.slug} and {old.slug} would share {shared_parts}: a fork needs its own."
+        )
     return new
 
 

@@ -11,9 +11,9 @@ from herorun.system.files import locked
 
 def record_both_sides(old: Run, new: Run, facts: dict[str, str], issue: str) -> list[str]:
     """One comment and one entry in each, under a key: said again, it is said once."""
-    initialised = old.record.memory().initialised
+    init_event = old.record.memory().initialised
     old_links = {
-        "Issue": initialised.issue if initialised else "none",
+        "Issue": init_event.issue if init_event else "none",
         "Record": f"branch {old.record.branch}, {record_link(old)}",
     }
     new_links = {"Issue": issue, "Record": f"branch {new.record.branch}, {record_link(new)}"}
@@ -52,7 +52,7 @@ def _record_fork(run: Run, key: str, title: str, body: str, lines: dict[str, str
     try:
         with locked(run.lock("act"), what="another herorun that acts on this run"):
             post_entry(run, key, title, body, lines)
-        pushed = run.record.push()
-        return [] if pushed else [f"the record of {run.slug} is not pushed: {pushed.why}"]
+        push_result = run.record.push()
+        return [] if push_result else [f"the record of {run.slug} is not pushed: {push_result.why}"]
     except (HerorunError, OSError) as error:
         return [f"the issue of {run.slug} was not updated yet: {describe_error(error)}"]

@@ -43,8 +43,8 @@ def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
                 f"{to} is this machine: `herorun handoff {run.slug} --take` takes a stale lease "
                 "over."
             )
-        handed = run.record.memory().handed
-        if handed is None or handed.to != to:
+        handover = run.record.memory().handed
+        if handover is None or handover.to != to:
             take_lease(run)
             lines = facts(run, run.launcher.owner, to, reason or "handed over by its owner")
             run.record.append(HandedOff(now(), to, lines))
@@ -81,14 +81,14 @@ def take_over(
             take_lease(run)
             _record_takeover(run, reason)
             return OrderOutcome(run, f"{owner} holds the lease already", warnings=push_warning(run))
-        intended = begun_before or _intend(run, lease, reason)
+        intent = begun_before or _intend(run, lease, reason)
         if lease is not None:
-            _seize(run, intended, lease)
-        giver, _, why = intended.what.partition(": ")
+            _seize(run, intent, lease)
+        giver, _, why = intent.what.partition(": ")
         lines = facts(run, giver, owner, why)
         run.record.append(
             HandedOff(now(), owner, lines),
-            Done(now(), intended.key, intended.attempt, result=owner),
+            Done(now(), intent.key, intent.attempt, result=owner),
         )
         warnings = _post_handoff(run)
     return OrderOutcome(
@@ -102,14 +102,14 @@ def take_over(
 
 def _record_takeover(run: Run, reason: str) -> None:
     """Where the record says otherwise of a lease that was ours all the time."""
-    owner, handed = run.launcher.owner, run.record.memory().handed
-    if handed is not None and handed.to != owner:
-        why = reason or f"its lease was never handed to {handed.to}"
-        run.record.append(HandedOff(now(), owner, facts(run, handed.to, owner, why)))
+    owner, handover = run.launcher.owner, run.record.memory().handed
+    if handover is not None and handover.to != owner:
+        why = reason or f"its lease was never handed to {handover.to}"
+        run.record.append(HandedOff(now(), owner, facts(run, handover.to, owner, why)))
 
 
-def _is_taking(intended: Intended) -> bool:
-    key = parse_key(intended.key)
+def _is_taking(intent: Intended) -> bool:
+    key = parse_key(intent.key)
     return key.verb == Verb.HANDOFF and key.topic == "take"
 
 
@@ -130,11 +130,11 @@ def _intend(run: Run, lease: LeaseSeen | None, reason: str) -> Intended:
     return run.record.memory().intended[key]
 
 
-def _seize(run: Run, intended: Intended, lease: LeaseSeen) -> None:
+def _seize(run: Run, intent: Intended, lease: LeaseSeen) -> None:
     try:
         seize_lease(run, lease)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intended.key, intended.attempt, describe_error(error)))
+        run.record.append(Failed(now(), intent.key, intent.attempt, describe_error(error)))
         raise
 
 
@@ -256,15 +256,15 @@ def _links(run: Run) -> tuple[str, ...]:
 
 def _post_handoff(run: Run) -> tuple[str, ...]:
     """The issue after the record; a page that cannot be reached hands nothing back."""
-    handed = run.record.memory().handed
-    assert handed is not None
+    handover = run.record.memory().handed
+    assert handover is not None
     warnings = []
     try:
-        body = "\n".join(f"- {name}: {quoted(value)}" for name, value in handed.facts.items())
+        body = "\n".join(f"- {name}: {quoted(value)}" for name, value in handover.facts.items())
         post_entry(
             run,
-            write_key(Verb.HANDOFF, f"{handed.at:%Y%m%dT%H%M%S}"),
-            f"{run.slug} is monitored by {handed.to}",
+            write_key(Verb.HANDOFF, f"{handover.at:%Y%m%dT%H%M%S}"),
+            f"{run.slug} is monitored by {handover.to}",
             body,
             {},
         )

@@ -40,18 +40,20 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
                 post_entry(run, write_key(Verb.NOTE, line.id), title, body, {})
         except (HerorunError, OSError) as error:
             warning = f"the issue was not updated yet: {describe_error(error)}"
-    pushed = _pushed(run)
-    queued = not pushed and run.record.remote is not None
-    if not pushed:
+    push_result = _pushed(run)
+    is_queued = not push_result and run.record.remote is not None
+    if not push_result:
         message = (
-            _describe_queued(run, pushed) if queued else f"the record is not pushed: {pushed.why}"
+            _describe_queued(run, push_result)
+            if is_queued
+            else f"the record is not pushed: {push_result.why}"
         )
         warning = f"{warning + '; ' if warning else ''}{message}"
     return Note(
         slug=run.slug,
         commit=run.record.tip,
-        pushed=bool(pushed),
-        queued=queued,
+        pushed=bool(push_result),
+        queued=is_queued,
         warning=warning,
     )
 
@@ -61,16 +63,16 @@ def _pushed(run: Run) -> Pushed:
     until, pause = time.monotonic() + PATIENCE, FIRST_PAUSE
     while True:
         try:
-            pushed = run.record.push()
+            push_result = run.record.push()
         except (HerorunError, OSError) as error:
-            pushed = Pushed(scrub(describe_error(error)))
-        if pushed or run.record.remote is None or time.monotonic() + pause > until:
-            return pushed
+            push_result = Pushed(scrub(describe_error(error)))
+        if push_result or run.record.remote is None or time.monotonic() + pause > until:
+            return push_result
         time.sleep(random.uniform(pause / 2, pause))
         pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def _describe_queued(run: Run, pushed: Pushed) -> str:
+def _describe_queued(run: Run, push_result: Pushed) -> str:
     if is_locked(run.lock("babysitter")):
         delivers = "the babysitter that runs in this clone delivers it after its next tick"
     else:
@@ -78,7 +80,7 @@ def _describe_queued(run: Run, pushed: Pushed) -> str:
     return (
         f"the note is queued in this clone, {run.repository.main}, and not on {run.record.remote} "
         "yet "
-        f"({pushed.why}): {delivers}"
+        f"({push_result.why}): {delivers}"
     )
 
 

@@ -68,8 +68,8 @@ def order(
 
 
 def push_warning(run: MonitoredRun) -> tuple[str, ...]:
-    pushed = run.record.push()
-    return () if pushed else (f"the record is not pushed: {pushed.why}",)
+    push_result = run.record.push()
+    return () if push_result else (f"the record is not pushed: {push_result.why}",)
 
 
 def unwatched_warnings(run: Run) -> tuple[str, ...]:

@@ -117,10 +117,10 @@ def _go_back(
     record_taints(run)
     _order(run, name, step, reason)
     key = rollback_key(name, step)
-    intended = intended_once(
+    intent = intended_once(
         run, key, f"rollback of {name} to step {step}{f': {reason}' if reason else ''}"
     )
-    new_name = _start_once(run, intended, back, reason)
+    new_name = _start_once(run, intent, back, reason)
     return f"{new_name} was started from {back.target.path}, in place of {name}"
 
 
@@ -129,20 +129,20 @@ def _chosen(run: Run, name: str, step: int, reason: str) -> RollbackPreview:
 
 
 def _order(run: Run, name: str, step: int, reason: str) -> None:
-    ordered = run.record.memory().rollback_ordered
-    if ordered is None or ordered.about != _about(name, step):
+    standing_order = run.record.memory().rollback_ordered
+    if standing_order is None or standing_order.about != _about(name, step):
         order(run, Word.ROLLBACK, _about(name, step), reason)
 
 
-def _start_once(run: Run, intended: Intended, back: RollbackPreview, reason: str) -> str:
+def _start_once(run: Run, intent: Intended, back: RollbackPreview, reason: str) -> str:
     why = f"rollback after {back.instance} to step {back.target.step}, ordered by {person(run)}"
-    watched = f"{run.launcher.owner}, every {format_duration(run.contract.babysit.cadence)}"
+    watcher = f"{run.launcher.owner}, every {format_duration(run.contract.babysit.cadence)}"
     why = f"{why}{f': {reason}' if reason else ''}"
-    again = Successor(back.instance, why, watched, back.given_up(reason), back.facts)
+    again = Successor(back.instance, why, watcher, back.given_up(reason), back.facts)
     try:
         new_name = start_again(run, back.plan, again)
     except (HerorunError, OSError) as error:
-        run.record.append(Failed(now(), intended.key, intended.attempt, describe_error(error)))
+        run.record.append(Failed(now(), intent.key, intent.attempt, describe_error(error)))
         raise
-    run.record.append(Done(now(), intended.key, intended.attempt, result=new_name))
+    run.record.append(Done(now(), intent.key, intent.attempt, result=new_name))
     return new_name

@@ -75,13 +75,13 @@ def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Ord
         warnings = order(run, Word.STOP, [name], reason)
     why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
     stop_once(run, intended_once(run, write_key(Verb.STOP, name), f"stop {name}: {why}"), name, why)
-    ended = _until_ended(run, name, wait)
-    if ended and not ended.state.ended:
+    ended_job = _until_ended(run, name, wait)
+    if ended_job and not ended_job.state.ended:
         raise CouldNotLook(
-            f"{name} was asked to stop and is still {ended.state} after {format_span(wait)}: "
+            f"{name} was asked to stop and is still {ended_job.state} after {format_span(wait)}: "
             "nothing was started. Try again."
         )
-    message = f"{name} was stopped" + (f": it {_how(ended)}" if ended else "")
+    message = f"{name} was stopped" + (f": it {_how(ended_job)}" if ended_job else "")
     return OrderOutcome(run, message, warnings=warnings or push_warning(run))
 
 
@@ -115,9 +115,9 @@ def _keep_down(run: MonitoredRun, name: str, job: Job | None, reason: str) -> st
 
 def _close(run: MonitoredRun, name: str) -> None:
     """A stop that was interrupted after the scheduler had the request is done."""
-    intended = run.record.memory().intended.get(write_key(Verb.STOP, name))
-    if intended:
-        run.record.append(stopped(intended, name, intended.what.partition(": ")[2]))
+    intent = run.record.memory().intended.get(write_key(Verb.STOP, name))
+    if intent:
+        run.record.append(stopped(intent, name, intent.what.partition(": ")[2]))
 
 
 def intended_once(run: MonitoredRun, key: str, what: str) -> Intended:
@@ -183,9 +183,11 @@ def watched_again(run: Run, message: str, babysit: bool) -> OrderOutcome:
     """The end of an order that started an instance: who watches it, and that is said too where
     nobody does.
     """
-    watched, unwatched = start_watch(run, babysit)
-    warnings = (*push_warning(run), *((unwatched,) if unwatched else ()))
-    return OrderOutcome(run, f"{message}; babysitter: {watched}", 3 if unwatched else 0, warnings)
+    watcher, watch_problem = start_watch(run, babysit)
+    warnings = (*push_warning(run), *((watch_problem,) if watch_problem else ()))
+    return OrderOutcome(
+        run, f"{message}; babysitter: {watcher}", 3 if watch_problem else 0, warnings
+    )
 
 
 def relaunch_by_hand(

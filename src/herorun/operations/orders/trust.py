@@ -64,14 +64,14 @@ def ask(name: str, start: Path) -> TrustQuestion:
     items = untrusted(run.contract, run.repository)
     bad, alone = _ids(run.to_prove), _ids(run.to_accept)
     seals = _seals(run)
-    forged = bad if bad or seals else alone
+    forged_lines = bad if bad or seals else alone
     return TrustQuestion(
         slug=run.slug,
         repository=run.repository.main,
         items=items,
         launches=_trust_problems(run),
         ids=(*bad, *alone),
-        forged=forged,
+        forged=forged_lines,
         seals=seals,
     )
 

@@ -81,9 +81,9 @@ def drafted(text: str, settings: Mapping[str, str]) -> str:
 
 def _table(settings: Mapping[str, str], name: str, port: str, *keys: str) -> list[tuple[str, str]]:
     """The table's kind, stated or as its keys stand for it, and these keys; empty without any."""
-    stated = [(key, settings[key]) for key in keys if key in settings]
-    kind = settings.get(name) or (init_kind(port, settings) if stated else "")
-    return [("kind", kind), *stated] if kind else []
+    stated_settings = [(key, settings[key]) for key in keys if key in settings]
+    kind = settings.get(name) or (init_kind(port, settings) if stated_settings else "")
+    return [("kind", kind), *stated_settings] if kind else []
 
 
 def _line(text: str, table: str, prefix: str, pairs: list[tuple[str, str]]) -> str:

@@ -28,24 +28,24 @@ def read_history(record: Record, tip: str) -> Iterator[RecordSnapshot]:
     for start in range(0, len(changes), BATCH):
         progress.progress("walking the record", start, len(changes))
         batch = changes[start : start + BATCH]
-        oids = {oid for _, _, changed in batch for oid in changed.values() if oid}
+        oids = {oid for _, _, changed_blobs in batch for oid in changed_blobs.values() if oid}
         previous = {oid: blobs[oid] for oid in files.values()}
         blobs = {**record.repository.blobs(sorted(oids - previous.keys()), LARGEST), **previous}
-        for commit, parents, changed in batch:
-            files = {path: oid for path, oid in {**files, **changed}.items() if oid}
+        for commit, parents, changed_blobs in batch:
+            files = {path: oid for path, oid in {**files, **changed_blobs}.items() if oid}
             pages = {path: blobs[files[path]] for path in pages_of(record.logbook_path, files)}
             segments = {path: blobs[oid] for path, oid in files.items() if path not in pages}
             yield RecordSnapshot(commit, parents, segments, pages)
     progress.progress("walking the record", 1, 1)
 
 
-def _of_record(record: Record, changed: dict[str, str]) -> dict[str, str]:
+def _of_record(record: Record, changed_blobs: dict[str, str]) -> dict[str, str]:
     """Journal and logbook; what lies next to them is not judged."""
     inside = f"{record.journal_path}/"
     first = record.logbook_path
     return {
         path: oid
-        for path, oid in changed.items()
+        for path, oid in changed_blobs.items()
         if path.startswith(inside) or page_number(first, path)
     }
 

@@ -46,12 +46,12 @@ def initialise(run: Run) -> InitOutcome:
     with locked(run.lock("act")):
         run.record.fetch()
         run.record.must_understand()
-        initialised = run.record.memory().initialised
-        if initialised:
+        init_event = run.record.memory().initialised
+        if init_event:
             reopen(run)
-            return InitOutcome((), initialised.issue, run.record.push().why)
+            return InitOutcome((), init_event.issue, run.record.push().why)
         final = _admissible(run)
-        adopted = (
+        adopted_job = (
             run.contract.issue.number is not None or run.issue.find(issue_key(run)) is not None
         )
         issue = run.issue.open(
@@ -61,11 +61,14 @@ def initialise(run: Run) -> InitOutcome:
         run.record.append(
             Initialised(now(), run.slug, lines, issue, run.contract.logbook.path or "")
         )
-        pushed = run.record.push()
+        push_result = run.record.push()
     logbook = f"{run.record.logbook_path} on branch {run.record.branch}"
     page = f"issue {issue}"
     return InitOutcome(
-        (logbook, *(() if adopted else (page,))), issue, pushed.why, (page,) if adopted else ()
+        (logbook, *(() if adopted_job else (page,))),
+        issue,
+        push_result.why,
+        (page,) if adopted_job else (),
     )
 
 
@@ -141,8 +144,8 @@ def issue_key(run: MonitoredRun) -> str:
 
 def _issue(run: Run, final_step: str) -> Post:
     contract, record = run.contract, run.record
-    initialised = record.memory().initialised
-    page = initialised.issue if initialised else adapters.issue_address(contract)
+    init_event = record.memory().initialised
+    page = init_event.issue if init_event else adapters.issue_address(contract)
     remote = run.repository.remotes().get(record.remote or "", "")
     facts = {
         "slug": run.slug,

@@ -175,10 +175,10 @@ def _renew_in_root(run: MonitoredRun, path: str, data: bytes) -> Lease:
     if lease is None:
         raise Blocked(f"{path} is not a lease file. Look at it before you launch.")
     _must_be_ours(run, lease, path)
-    renewed = lease.renewed(run.launcher.clone)
-    if not run.store.swap(path, data, renewed.bytes()):
+    renewed_lease = lease.renewed(run.launcher.clone)
+    if not run.store.swap(path, data, renewed_lease.bytes()):
         raise CouldNotLook(f"The lease {path} was changed at this very moment. Try again.")
-    return renewed
+    return renewed_lease
 
 
 def _take_on_record(run: MonitoredRun) -> Lease:
@@ -192,15 +192,17 @@ def _take_on_record(run: MonitoredRun) -> Lease:
 def _write_on_record(run: MonitoredRun, lease: Lease) -> Lease:
     """Ours once the remote has it; of two at once the fold of the journal lets one count."""
     run.record.append(Leased(now(), lease.owner, lease.slug, lease.fence, lease.beat, lease.clone))
-    pushed = run.record.push()
+    push_result = run.record.push()
     current = run.record.memory().lease
     if current != lease:
         raise Blocked(
             f"{run.record.branch} is held by {current.holder if current else 'another owner'}, "
             "which was first."
         )
-    if not pushed and run.record.remote:
-        raise CouldNotLook(f"The lease on {run.record.branch} could not be pushed: {pushed.why}")
+    if not push_result and run.record.remote:
+        raise CouldNotLook(
+            f"The lease on {run.record.branch} could not be pushed: {push_result.why}"
+        )
     return lease
 
 

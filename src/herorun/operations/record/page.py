@@ -45,12 +45,12 @@ def send_pages(run: MonitoredRun) -> list[str]:
         for group in grouped(due, run.contract.notify)
         for page, why in _send(run, group, down)
     ]
-    folded = run.record.memory().pages.summary(now())
-    if folded is not None:
-        first = next(iter(channels_for(run, folded.urgency)), None)
+    summary_page = run.record.memory().pages.summary(now())
+    if summary_page is not None:
+        first = next(iter(channels_for(run, summary_page.urgency)), None)
         room = first and run.record.memory().pages.has_room(first.name, budget(run), now())
         if room:
-            _send(run, [folded], down)
+            _send(run, [summary_page], down)
     return doubts
 
 
@@ -82,10 +82,10 @@ def settle_pages(run: MonitoredRun) -> None:
     """A sending that was begun and has no outcome was interrupted: it is unknown whether it was
     said.
     """
-    for key, intended in run.record.memory().intended.items():
+    for key, intent in run.record.memory().intended.items():
         if verb_of(key) == Verb.PAGE:
             why = "interrupted; it may have been sent"
-            run.record.append(Failed(now(), key, intended.attempt, why, interrupted=True))
+            run.record.append(Failed(now(), key, intent.attempt, why, interrupted=True))
 
 
 def budget(run: MonitoredRun) -> PageBudget:
@@ -165,23 +165,25 @@ def _by(run: MonitoredRun, channel: Channel, pages: list[Page]) -> str:
 def _is_counted(run: MonitoredRun, channel: Channel, page: Page) -> bool:
     """Whether the budget folds it into the next message; that is recorded."""
     memory, key = run.record.memory(), sending_key(channel.name, page.key)
-    folded = memory.pages.is_folded(page, channel.name, budget(run), now())
-    if folded:
+    is_in_summary = memory.pages.is_folded(page, channel.name, budget(run), now())
+    if is_in_summary:
         run.record.append(Done(now(), key, memory.attempt(key), result=FOLDED))
-    return folded
+    return is_in_summary
 
 
 def _message(run: MonitoredRun, pages: list[Page], messages: list[str]) -> str:
     """The words of each, then once what everybody needs to act on them."""
-    titled = [f"{page.title}\n\n{text}" for page, text in zip(pages[1:], messages[1:], strict=True)]
-    text = "\n\n---\n\n".join([messages[0], *titled])
-    initialised = run.record.memory().initialised
+    titled_texts = [
+        f"{page.title}\n\n{text}" for page, text in zip(pages[1:], messages[1:], strict=True)
+    ]
+    text = "\n\n---\n\n".join([messages[0], *titled_texts])
+    init_event = run.record.memory().initialised
     parts = [
         text,
         f"Since {format_moment(min(page.since for page in pages))}.",
         _cost(run, text),
         f"Look: `{run.status_command}`",
-        f"Issue: {initialised.issue}" if initialised and initialised.issue else "",
+        f"Issue: {init_event.issue}" if init_event and init_event.issue else "",
     ]
     return "\n\n".join(part for part in parts if part)
 

@@ -59,13 +59,13 @@ def record_link(run: MonitoredRun) -> str:
     """The record for people: its exact commit, the newest that everybody can find. `verify`
     looks for it.
     """
-    anchor, initialised = run.record.anchor, run.record.memory().initialised
+    anchor, init_event = run.record.anchor, run.record.memory().initialised
     if anchor is None:
         return "not pushed yet" if run.record.tip else "not begun"
-    return commit_link(anchor, run.record.address, initialised.issue if initialised else "")
+    return commit_link(anchor, run.record.address, init_event.issue if init_event else "")
 
 
-def deliver(run: MonitoredRun, intended: Intended) -> None:
+def deliver(run: MonitoredRun, intent: Intended) -> None:
     """Post what was intended, unless the issue has it already, and journal the outcome.
 
     A page that is a file belongs to the machine that holds the lease: elsewhere the post stays
@@ -77,15 +77,13 @@ def deliver(run: MonitoredRun, intended: Intended) -> None:
         return
     try:
         reopen(run)
-        reference = _post_comment(run, intended)
+        reference = _post_comment(run, intent)
     except (HerorunError, OSError) as error:
         run.record.append(
-            Failed(
-                now(), intended.key, intended.attempt, f"the post failed: {describe_error(error)}"
-            )
+            Failed(now(), intent.key, intent.attempt, f"the post failed: {describe_error(error)}")
         )
         raise
-    _done(run, intended, reference)
+    _done(run, intent, reference)
 
 
 def _may_write_page(run: MonitoredRun) -> bool:
@@ -104,20 +102,20 @@ def _may_write_page(run: MonitoredRun) -> bool:
     return holder is None or (has_page and holder.owner != run.launcher.owner)
 
 
-def _post_comment(run: MonitoredRun, intended: Intended) -> str:
+def _post_comment(run: MonitoredRun, intent: Intended) -> str:
     """A comment of its own, an edit of the one that it brings up to date, or both: each may be done
     again.
     """
     reference = ""
-    body = mentioning(run.contract.dri or run.launcher.user or "", intended.body)
-    if intended.anew:
-        post = Post(intended.key, intended.what, body)
-        reference = run.issue.find(intended.key) or run.issue.post(post)
-    if intended.edits:
-        edited = run.issue.edit(Post(intended.edits, intended.what, body))
-    return reference or edited
+    body = mentioning(run.contract.dri or run.launcher.user or "", intent.body)
+    if intent.anew:
+        post = Post(intent.key, intent.what, body)
+        reference = run.issue.find(intent.key) or run.issue.post(post)
+    if intent.edits:
+        edit_result = run.issue.edit(Post(intent.edits, intent.what, body))
+    return reference or edit_result
 
 
-def _done(run: MonitoredRun, intended: Intended, reference: str) -> None:
-    title = intended.what if intended.lines else ""
-    run.record.append(Done(now(), intended.key, intended.attempt, title, intended.lines, reference))
+def _done(run: MonitoredRun, intent: Intended, reference: str) -> None:
+    title = intent.what if intent.lines else ""
+    run.record.append(Done(now(), intent.key, intent.attempt, title, intent.lines, reference))

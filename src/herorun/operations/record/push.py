@@ -61,14 +61,14 @@ def _push(remote: str, group: Sequence[tuple[int, Record]]) -> dict[int, Pushed]
     try:
         tips = repository.refs("refs/herorun/record/", "refs/herorun/pushed/")
         updates = _waiting(group, tips)
-        refused = push_many(repository, remote, list(updates.values())) if updates else {}
+        refusals = push_many(repository, remote, list(updates.values())) if updates else {}
     except (HerorunError, OSError) as error:
         return {number: Pushed(scrub(describe_error(error))) for number, _ in group}
     results = {}
     moves = []
     for number, record in group:
         each = updates.get(number)
-        why = refused.get(each.ref, "") if each else ""
+        why = refusals.get(each.ref, "") if each else ""
         if each and not why:
             moves.append((record.pushed_ref, each.oid, each.expected))
         if (each and not any(word in why for word in STALE)) or _is_up_to_date(record, tips):

@@ -72,8 +72,8 @@ def session_of_launch(start: Path) -> JobSession | None:
     """The same; None if neither an agent nor a person at a terminal is there to read it, as in
     CI.
     """
-    attended = _parse_session("", os.environ) is not None or _at_a_terminal()
-    return current_session(start) if attended else None
+    is_attended = _parse_session("", os.environ) is not None or _at_a_terminal()
+    return current_session(start) if is_attended else None
 
 
 def _parse_session(session_id: str, env: Mapping[str, str]) -> tuple[str, str] | None:

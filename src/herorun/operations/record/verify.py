@@ -108,10 +108,10 @@ def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[s
             record, f"the launches were not proven: {describe_error(error)}"
         ), []
     proof = run.unproven if isinstance(run.unproven, LaunchProof) else LaunchProof()
-    faults, unseen = remote_faults(name, start, record)
+    faults, unseen_parts = remote_faults(name, start, record)
     return (
         list(dict.fromkeys([*proof.doubts, *faults])),
-        [run.closed] if run.closed and not proof.doubts else unseen,
+        [run.closed] if run.closed and not proof.doubts else unseen_parts,
         [scrub(message) for message in proof.unstated],
     )
 
@@ -151,13 +151,13 @@ def _verified(record: Record, private: str, outside: ExternalAnchors | None) -> 
     tip = record.tip
     assert tip is not None
     try:
-        remote_tip, unasked = _on_remote(record, private), ""
+        remote_tip, remote_problem = _on_remote(record, private), ""
     except HerorunError as error:
-        remote_tip, unasked = None, f"could not query the remote: {error}"
-    lines, faults, notes = [tip], list[str](), [unasked]
+        remote_tip, remote_problem = None, f"could not query the remote: {error}"
+    lines, faults, notes = [tip], list[str](), [remote_problem]
     if remote_tip:
         lines, faults, notes = _compared(record, tip, remote_tip)
-    elif not unasked:
+    elif not remote_problem:
         faults, notes = _check_other_refs(record)
     missing_start = _cut_off(record.repository, lines)
     anchor_faults, unfound, has_anchor = check_anchors(
@@ -181,7 +181,7 @@ def _verified(record: Record, private: str, outside: ExternalAnchors | None) -> 
         first.commits,
         (*history_faults, *faults, *anchor_faults),
         all_notes,
-        bool(unasked or unfound),
+        bool(remote_problem or unfound),
     )
 
 

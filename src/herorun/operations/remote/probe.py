@@ -63,7 +63,7 @@ def _parse_probe(
     run: Run, reach: RemoteTarget, name: str, answers: Mapping[str, Any], condition_text: str
 ) -> HostObservation:
     box: dict[str, Any] = {part: answers[part] for part in BOX if part in answers}
-    liveness, why, succeeded = alive_by(answers.get("job"), answers.get("alive"))
+    liveness, why, has_succeeded = alive_by(answers.get("job"), answers.get("alive"))
     files, machine = part_of(answers, "files"), answers.get("machine")
     instances = run.record.memory().instances
     return HostObservation(
@@ -73,7 +73,7 @@ def _parse_probe(
         alive=liveness,
         why="" if liveness is Alive.YES else scrub(why),
         unreachable=unreachable(box, answers.get("job")),
-        succeeded=succeeded,
+        succeeded=has_succeeded,
         log=_read_log_by_end(run, answers),
         has_success_pattern=bool(run.contract.patrol.success_pattern),
         markers={path: moment_of(entry_of(files, "markers", path)) for path in markers(run)},
@@ -110,9 +110,9 @@ def _questions(
 
     is_named = bool(keys.session or keys.process or keys.slurm_job)
     if instance:
-        intended = run.record.memory().current
-        assert intended is not None
-        questions["job"] = lambda: run.scheduler.find(instance, intended.since)
+        current_instance = run.record.memory().current
+        assert current_instance is not None
+        questions["job"] = lambda: run.scheduler.find(instance, current_instance.since)
     elif not (is_named or condition_text):
         raise WrongUse(
             f"{run.slug} was not launched by herorun, and its contract names no [patrol] session, "

@@ -48,8 +48,8 @@ def _watcher_row(
         return WatcherRow(each, path, "watches")
     if each.kind != "await":
         return WatcherRow(each, path, "stale", why, "left alone: stop it yourself")
-    retired = process_registry.retire(each) if act else True
-    return WatcherRow(each, path, "stale", why, "retired" if retired else "could not be retired")
+    is_retired = process_registry.retire(each) if act else True
+    return WatcherRow(each, path, "stale", why, "retired" if is_retired else "could not be retired")
 
 
 def _stale(each: RegisteredWatcher, newest: dict[tuple[str, str, str], RegisteredWatcher]) -> str:

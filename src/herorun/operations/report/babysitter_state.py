@@ -37,11 +37,11 @@ def monitor_is_stale(run: Run) -> bool:
 
     This look itself may be fresh: it does not watch.
     """
-    last_beat, handed = last_heartbeat(run), run.record.memory().handed
+    last_beat, handover = last_heartbeat(run), run.record.memory().handed
     if (
         last_beat is None
         or run.contract.babysit.declined
-        or (handed and handed.to != run.launcher.owner)
+        or (handover and handover.to != run.launcher.owner)
     ):
         return False
     max_age = 2 * run.contract.babysit.cadence + timedelta(minutes=1)
@@ -50,5 +50,5 @@ def monitor_is_stale(run: Run) -> bool:
 
 def is_babysitter_lost(run: Run) -> bool:
     """A run that was handed to another machine needs no babysitter here."""
-    handed = run.record.memory().handed
-    return is_lost(run) and (handed is None or handed.to == run.launcher.owner)
+    handover = run.record.memory().handed
+    return is_lost(run) and (handover is None or handover.to == run.launcher.owner)

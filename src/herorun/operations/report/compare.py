@@ -202,8 +202,8 @@ def _gates_of(b: Subject) -> list[ComparisonGate]:
     """
     if b.run is None:
         return []
-    signed = b.run.signed
-    return [parse_gate(text) for text in signed.compare.gates] if signed else []
+    signed_values = b.run.signed
+    return [parse_gate(text) for text in signed_values.compare.gates] if signed_values else []
 
 
 def _kind(a: Subject, b: Subject, repeat: bool) -> tuple[str, tuple[str, ...]]:

@@ -73,8 +73,9 @@ def _answer(result: RunComparison) -> str:
     """The verdict; a no-go names its gates, whose lines say why."""
     if result.answer is not ComparisonAnswer.NO_GO:
         return ANSWERS[result.answer]
-    failed = [gate.gate for gate in result.gates if gate.answer is ComparisonAnswer.NO_GO]
-    return f"no-go: {len(failed)} of {count(len(result.gates), 'gate')} failed: {'; '.join(failed)}"
+    failed_gates = [gate.gate for gate in result.gates if gate.answer is ComparisonAnswer.NO_GO]
+    names = "; ".join(failed_gates)
+    return f"no-go: {len(failed_gates)} of {count(len(result.gates), 'gate')} failed: {names}"
 
 
 def _metric(pairing: Pairing, noise: bool) -> list[str]:
@@ -105,7 +106,7 @@ def _metric(pairing: Pairing, noise: bool) -> list[str]:
     return lines
 
 
-def _gate(gate: str, answer: ComparisonAnswer, measured: float | None, why: str) -> str:
+def _gate(gate: str, answer: ComparisonAnswer, measured_change: float | None, why: str) -> str:
     unit = "%" if gate.endswith("%") else ""
-    value = f" ({measured:+.3g}{unit})" if measured is not None else ""
+    value = f" ({measured_change:+.3g}{unit})" if measured_change is not None else ""
     return f"  gate {gate}: {answer}{value}{f', {why}' if why else ''}"

@@ -105,8 +105,8 @@ def _losses_of_runs(columns: Sequence[str]) -> list[str]:
     names = names_of(columns)
     loss = next((name for name in names.loss if name in columns), "") if names else ""
     metric = _plain(loss.rpartition(" - ")[2])
-    exported = [name for name in columns if " - " in name and " - " in loss]
-    return [name for name in exported if _plain(name.rpartition(" - ")[2]) == metric]
+    exported_names = [name for name in columns if " - " in name and " - " in loss]
+    return [name for name in exported_names if _plain(name.rpartition(" - ")[2]) == metric]
 
 
 def _cells_of(path: Path) -> Iterator[list[str]]:

@@ -73,15 +73,15 @@ class RunExporter:
         ]
 
     def _reading(self, run: Run) -> RunReading:
-        folded = run.record.folded_memory()
-        memory, decided = folded.memory, folded.memory.last_decided
-        lease = last_evidence(run, decided.at).get(LeaseSeen) if decided else None
+        folded_memory = run.record.folded_memory()
+        memory, decision = folded_memory.memory, folded_memory.memory.last_decided
+        lease = last_evidence(run, decision.at).get(LeaseSeen) if decision else None
         return RunReading(
             summary=stored_summary(run, memory, _unseen_is_unknown),
             memory=memory,
             cadence=run.contract.babysit.cadence,
             running=is_locked(run.lock("babysitter")),
-            lines=folded.lines,
+            lines=folded_memory.lines,
             unpushed=run.record.unpushed,
             lease_held=lease.mine if isinstance(lease, LeaseSeen) else None,
             goodput=self._account(run, memory),

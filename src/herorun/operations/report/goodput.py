@@ -43,10 +43,10 @@ def account(run: Run) -> Account:
     blind, notes = False, []
     try:
         curves, source = curves_of(run)
-        beats, untimed = beats_of(curves, run)
+        beats, untimed_count = beats_of(curves, run)
         notes.append(f"rows {source}")
-        if untimed:
-            notes.append(f"{count(untimed, 'row')} without a time: their share is unknown")
+        if untimed_count:
+            notes.append(f"{count(untimed_count, 'row')} without a time: their share is unknown")
     except (HerorunError, OSError) as error:
         blind = bool(run.record.memory().instances)
         notes.append(f"no rows: {describe_error(error)}")

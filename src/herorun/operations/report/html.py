@@ -118,9 +118,9 @@ def _cards(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
                 newest if isinstance(newest, str) else f"{newest:.5g}",
                 chart["metrics"][0],
             )
-    saved = document["checkpoint"]
-    note = _format_moment(saved["at"]) if saved and saved["at"] else ""
-    yield "Newest checkpoint", f"{saved['step']:,}" if saved else "none seen", note
+    checkpoint = document["checkpoint"]
+    note = _format_moment(checkpoint["at"]) if checkpoint and checkpoint["at"] else ""
+    yield "Newest checkpoint", f"{checkpoint['step']:,}" if checkpoint else "none seen", note
     firing = sum(alert["resolved"] is None for alert in document["alerts"])
     yield "Alerts", f"{firing} open", f"{len(document['alerts'])} in all"
     yield (

@@ -26,14 +26,14 @@ def list_runs(start: Path) -> list[ListEntry]:
 
 
 def _entry(slug: str, memory: Memory, error: str = "") -> ListEntry:
-    decided = memory.last_decided
+    decision = memory.last_decided
     return ListEntry(
         slug=slug,
         stage="unknown" if error else memory.stage,
-        run=decided.run if decided else None,
-        monitor=decided.monitor if decided else None,
-        progress=decided.progress if decided else "",
-        last_seen=timestamp(decided.at) if decided else None,
+        run=decision.run if decision else None,
+        monitor=decision.monitor if decision else None,
+        progress=decision.progress if decision else "",
+        last_seen=timestamp(decision.at) if decision else None,
         instance=memory.current.name if memory.current else None,
         error=error,
     )

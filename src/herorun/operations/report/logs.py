@@ -185,11 +185,11 @@ class _LogReader:
         before, self._newest, first = self._newest, newest, not self._has_read
         self._has_read = True
         if first and self._lines == 0:
-            added, restarted = "", False
+            added_text, is_restart = "", False
         elif newest.startswith(before):
-            added, restarted = newest[len(before) :], False
+            added_text, is_restart = newest[len(before) :], False
         else:
-            _, overlap, added = newest.rpartition(before[-1000:])
-            added, restarted = (added, False) if overlap else (newest, True)
-        data = added.encode("utf-8", "surrogateescape")
-        return LogPart(data, len(data), len(data), "", restarted=restarted and not first)
+            _, overlap, added_text = newest.rpartition(before[-1000:])
+            added_text, is_restart = (added_text, False) if overlap else (newest, True)
+        data = added_text.encode("utf-8", "surrogateescape")
+        return LogPart(data, len(data), len(data), "", restarted=is_restart and not first)

@@ -66,11 +66,16 @@ def _up_again(run: Run, proposer: "Proposer") -> str:
     memory = proposer.memory
     name = memory.current.name if memory.current else ""
     answer = memory.answers.get(name)
-    settled = name in memory.stopped_instances or (
+    is_settled = name in memory.stopped_instances or (
         answer is not None and not answer.yes
     )  # a person's word: it stays down
-    watched = is_locked(run.lock("babysitter")) and run.contract.babysit.recovery == "relaunch"
-    waits = watched and not settled and not memory.ledger.paused(now()) and not memory.ledger.taints
+    is_watched = is_locked(run.lock("babysitter")) and run.contract.babysit.recovery == "relaunch"
+    waits = (
+        is_watched
+        and not is_settled
+        and not memory.ledger.paused(now())
+        and not memory.ledger.taints
+    )
     if waits and not open_questions(memory):
         return ""
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}

@@ -129,14 +129,14 @@ def _state_of_job(job: Job | Unavailable, last_state: tuple[str, str]) -> tuple[
     if job.state.live:
         is_starting = health in (RunHealth.FINISHED, RunHealth.DOWN)  # of an instance before it
         return (RunHealth.STARTING.value if is_starting else health), monitor
-    scheduled = BY_STATE[job.state]
-    is_judged = scheduled is RunHealth.FINISHED and health in (
+    by_scheduler = BY_STATE[job.state]
+    is_judged = by_scheduler is RunHealth.FINISHED and health in (
         RunHealth.FINISHED,
         RunHealth.DOWN,
         RunHealth.DEGRADED,
     )
     return health if is_judged else (
-        RunHealth.UNKNOWN if scheduled is RunHealth.FINISHED else scheduled
+        RunHealth.UNKNOWN if by_scheduler is RunHealth.FINISHED else by_scheduler
     ).value, monitor
 
 
@@ -151,10 +151,10 @@ def run_summaries(
     """Each of them; one that cannot be read says why. `polls` are those of a process that looks
     again and again.
     """
-    shared = (polls or SharedPolls()).expect(names, start)
+    shared_polls = (polls or SharedPolls()).expect(names, start)
     return [
         answer.value or RunSummary(answer.slug, "unknown", error=answer.error, monitor="stale")
-        for answer in each(names, lambda name: summary_of_run(name, start, shared))
+        for answer in each(names, lambda name: summary_of_run(name, start, shared_polls))
     ]
 
 
@@ -174,7 +174,7 @@ def summarise(
     metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
     loss, curve, pace = _curve(run)
     step = metrics.step if isinstance(metrics, Metrics) else None
-    saved_at, saved = _newest_step(evidence, memory)
+    saved_at, saved_step = _newest_step(evidence, memory)
     last = metrics.last or {} if isinstance(metrics, Metrics) else {}
     loss_name = next((name for name in names_of(run.contract).loss if name in last), "")
     is_finished = bool(memory.sealed) or health == RunHealth.FINISHED
@@ -188,7 +188,7 @@ def summarise(
         loss=last.get(loss_name, loss),
         curve=curve,
         pace=pace,
-        checkpoint_step=saved,
+        checkpoint_step=saved_step,
         checkpoint_age=(now() - saved_at).total_seconds() if saved_at else None,
         alerts=_alerts(alerts),
         awaited=missing,

@@ -80,7 +80,7 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     events = [line.event for line in run.record.lines()]
     rows = _load_rows(run, events, _none_yet(evidence, memory))
     step, final = _progress_of(memory, evidence, rows.beats, summary)
-    fired = incidents(events)
+    fired_incidents = incidents(events)
     account = Account(run, goodput(events, rows.beats, run.contract.budget.rate, rows.notes))
     document = ReportDocument(
         run=run.slug,
@@ -102,11 +102,11 @@ def report_of(run: Run, drift: str = "") -> RunReport:
             evidence=evidence,
             events=events,
             rows=rows,
-            incident_list=fired,
+            incident_list=fired_incidents,
             final=final,
             step=step,
         ),
-        alerts=[incident_entry(one, memory.acked) for one in fired],
+        alerts=[incident_entry(one, memory.acked) for one in fired_incidents],
         instances=instance_entries(run, memory),
         goodput=account.document(),
         babysitter=status.babysitter,
@@ -129,8 +129,8 @@ def _progress_of(
     step = _completed_steps(evidence, beats, memory)
     if memory.sealed:
         return summary.step if summary.step is not None else step, summary.final_step
-    resolved = final_step(memory)
-    return step, resolved.value if isinstance(resolved, FinalStep) else None
+    planned_step = final_step(memory)
+    return step, planned_step.value if isinstance(planned_step, FinalStep) else None
 
 
 def _gather_report(run: Run, memory: Memory) -> Evidence:
@@ -143,18 +143,18 @@ def _none_yet(evidence: Evidence, memory: Memory) -> bool:
     """The tracker was read and has no row, and no reading ever had one: that is no failure to
     look.
     """
-    reached = memory.last_decided is not None and not memory.last_decided.progress.startswith(
+    has_progress = memory.last_decided is not None and not memory.last_decided.progress.startswith(
         "~unknown"
     )
-    ended = any(end.step for end in memory.ends.values())
-    return isinstance(evidence.get(Metrics), Nothing) and not reached and not ended
+    has_end_step = any(end.step for end in memory.ends.values())
+    return isinstance(evidence.get(Metrics), Nothing) and not has_progress and not has_end_step
 
 
 def _load_rows(run: Run, events: Sequence[Event], none_yet: bool) -> ReportRows:
     names = names_for(run)
     try:
         curves, source = curves_of(run)
-        beats, untimed = beats_of(curves, run)
+        beats, untimed_count = beats_of(curves, run)
         charts = charts_of(curves, names)
         further, left_out = further_charts(curves, names, charts)
         starts = attempt_starts(curves, names)
@@ -164,8 +164,8 @@ def _load_rows(run: Run, events: Sequence[Event], none_yet: bool) -> ReportRows:
             return ReportRows(notes=("no rows yet",))
         return ReportRows(notes=(f"no rows: {why}",), blind=bool(run.record.memory().instances))
     notes = [f"rows {source}"]
-    if untimed:
-        notes.append(f"{count(untimed, 'row')} without a time")
+    if untimed_count:
+        notes.append(f"{count(untimed_count, 'row')} without a time")
     if left_out:
         notes.append(f"not drawn: {few(left_out)}")
     return ReportRows(

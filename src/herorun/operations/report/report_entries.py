@@ -129,17 +129,17 @@ def _state_of(one: AlertIncident) -> str:
     return AlertState.RESOLVED.value if one.resolved else one.alert.state.value
 
 
-def incident_entry(one: AlertIncident, acked: Container[str]) -> IncidentEntry:
-    alert, happened = one.alert, one.steps
+def incident_entry(one: AlertIncident, acked_ids: Container[str]) -> IncidentEntry:
+    alert, step_range = one.alert, one.steps
     severities = {check.name: check.severity for check in discover.checks(Gate.HEALTH)}
     return IncidentEntry.of(
         alert,
         severity=severities.get(alert.check, "unknown"),
-        step=happened[0],
-        last_step=happened[1],
+        step=step_range[0],
+        last_step=step_range[1],
         noticed_step=alert.first_step,
         state=_state_of(one),
-        acknowledged=alert.key in acked,
+        acknowledged=alert.key in acked_ids,
         resolved=one.resolved,
     )
 

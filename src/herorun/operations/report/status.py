@@ -67,8 +67,10 @@ def all_statuses(
         run_status, _, summary = status_of_run(*runs.pop(slug), polls, with_findings)
         return run_status, summary
 
-    unopened = [BatchResult[Any](a.slug, None, a.error, a.code) for a in opened_runs if not a.value]
-    return [*each(list(runs), status_and_summary), *unopened]
+    unopened_runs = [
+        BatchResult[Any](a.slug, None, a.error, a.code) for a in opened_runs if not a.value
+    ]
+    return [*each(list(runs), status_and_summary), *unopened_runs]
 
 
 def status_of_run(
@@ -79,9 +81,9 @@ def status_of_run(
 
     Nothing is read before the launch and after the seal.
     """
-    memory, shut = run.record.memory(), run.shut
+    memory, is_shut = run.record.memory(), run.shut
     facts = _record_facts(run, memory, drift)
-    if shut or not memory.instances or memory.sealed:
+    if is_shut or not memory.instances or memory.sealed:
         return _inactive_status(run, memory, facts)
     result, evidence = evaluate(run, memory=memory, polls=polls)
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
@@ -222,7 +224,7 @@ def _people(memory: Memory) -> dict[str, Any]:
     """What people ordered, as far as it still holds."""
     pause = memory.pause if memory.ledger.paused(now()) else None
     current = memory.current.name if memory.current else ""
-    answered = memory.answers.get(current)
+    person_answer = memory.answers.get(current)
     acks = [
         (key, memory.acked[key])
         for key in (a.key for a in (*memory.alerts.values(), *memory.ended.values()))
@@ -231,7 +233,7 @@ def _people(memory: Memory) -> dict[str, Any]:
     return {
         "paused": pause,
         "questions": [*_judge_question(memory), *open_questions(memory)],
-        "answer": answered.summary if answered else None,
+        "answer": person_answer.summary if person_answer else None,
         "acknowledgements": [Acked.of(ack, alert=key) for key, ack in acks],
         "stopped_by": memory.stopped.get(current),
     }

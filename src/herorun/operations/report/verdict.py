@@ -20,8 +20,8 @@ def no_estimate(status: Status) -> str:
         return "none: nothing was launched yet"
     if status.run in ("down", "finished"):
         return f"none: the run is {status.run}"
-    if stalled := sorted(STALLS & firing):
-        return f"none: no steps are made, {stalled[0]} fires"
+    if stall_names := sorted(STALLS & firing):
+        return f"none: no steps are made, {stall_names[0]} fires"
     if status.run == "starting":
         return "unknown: the run is starting"
     if status.run == "unknown":

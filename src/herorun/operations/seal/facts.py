@@ -13,7 +13,9 @@ from herorun.operations.metrics.series import names_for
 from herorun.record import LARGEST
 from herorun.runs import Run, final_step
 
-_stated: dict[str, Mapping[str, Any]] = {}  # by the statement's digest: it never says anything else
+_stated_facts: dict[
+    str, Mapping[str, Any]
+] = {}  # by the statement's digest: it never says anything else
 
 
 def facts_at_seal(run: Run, memory: Memory) -> Mapping[str, Any]:
@@ -25,14 +27,14 @@ def facts_at_seal(run: Run, memory: Memory) -> Mapping[str, Any]:
     from herorun.core.seal.parse import parse_statement
 
     digest = memory.sealed.statement_digest
-    if digest not in _stated:
+    if digest not in _stated_facts:
         path = f"{run.record.files_path}/seal-{digest[7:19]}.json"
         data = run.repository.read(run.record.tip, [path], LARGEST)[path]
         try:
-            _stated[digest] = facts_of(parse_statement(data)) if data else {}
+            _stated_facts[digest] = facts_of(parse_statement(data)) if data else {}
         except ValueError:  # of a form that this herorun does not know
             return {}
-    return _stated[digest]
+    return _stated_facts[digest]
 
 
 def at_the_end(run: Run, memory: Memory, summary: RunSummary) -> RunSummary:

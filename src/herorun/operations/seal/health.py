@@ -18,11 +18,11 @@ def gather_health(run: Run) -> Evidence:
     checks = rules_of(run).by_name
     memory = run.record.memory()
     keys = {alert.key for alert in memory.alerts.values()}
-    ended = tuple(
+    ended_alerts = tuple(
         (alert.key, _describe_ended(alert, run.slug))
         for alert in _list_ended_alerts(run, result, memory, checks)
     )
-    alerts = (*_alerts(result, checks, keys), *ended)
+    alerts = (*_alerts(result, checks, keys), *ended_alerts)
     return {
         **evidence,
         HealthAssessment: HealthAssessment(alerts, _unseen(result, evidence, checks)),
@@ -84,14 +84,14 @@ def _unseen(
     tick: Tick, evidence: Evidence, checks: dict[str, Check]
 ) -> tuple[tuple[str, str], ...]:
     """What has no answer, but for what an ended job mutes; and what the monitor says of itself."""
-    muted = muted_topics(evidence, tick.findings, checks)
+    muted_set = muted_topics(evidence, tick.findings, checks)
     unknowns = [
         (f.check, f.verdict.message)
         for f in tick.findings
         if f.open
         and f.verdict.outcome is Outcome.UNKNOWN
         and checks[f.check].severity is not Severity.INFO
-        and checks[f.check].topic not in muted
+        and checks[f.check].topic not in muted_set
     ]
     blind = [
         (_alert_name(a), a.message)

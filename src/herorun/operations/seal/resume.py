@@ -22,10 +22,10 @@ def unfinished_seal(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dic
     """The statement of a seal that was begun: it is finished as it was meant, while it still states
     the run.
     """
-    if tagged := tag_text(run.repository, tag):
-        return _read_unfinished_statement(run, memory, tag, tagged, sealing)
-    intended = memory.intended.get(write_key(Verb.TAG, tag))
-    if intended is None or run.record.tip is None:
+    if tag_message := tag_text(run.repository, tag):
+        return _read_unfinished_statement(run, memory, tag, tag_message, sealing)
+    intent = memory.intended.get(write_key(Verb.TAG, tag))
+    if intent is None or run.record.tip is None:
         return None
     if remote_tag(run, tag):
         fetch = f"git fetch {run.contract.code.remote} tag {tag}"
@@ -33,7 +33,7 @@ def unfinished_seal(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dic
             f"The tag of this seal is on the remote and not in this clone: `{fetch}`, then seal "
             "again."
         )
-    path = f"{run.record.files_path}/{intended.what}"
+    path = f"{run.record.files_path}/{intent.what}"
     data = run.repository.read(run.record.tip, [path], LARGEST)[path]
     if data is None:
         raise HerorunError(f"The statement {path} of the interrupted seal is not in the record.")
@@ -46,7 +46,7 @@ def unfinished_seal(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dic
     if _matches_request(statement, sealing) and _states(statement, memory):
         return statement
     why = "never tagged, and out of date: a new statement was made"
-    run.record.append(Failed(now(), intended.key, intended.attempt, why))
+    run.record.append(Failed(now(), intent.key, intent.attempt, why))
     run.record.push()
     return None
 

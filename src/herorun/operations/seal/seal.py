@@ -100,21 +100,23 @@ def _sealed(run: Run, sealing: Sealing) -> SealOutcome:
         return _again(run, before)
     if sealing.kind is SealKind.SUPERSEDED:
         _must_be_another(run, sealing.name)
-    pushed = run.record.push()  # the gate asks whether the record is on the remote
+    push_result = run.record.push()  # the gate asks whether the record is on the remote
     tag, report, manifest = tag_name(run, memory), None, None
     statement = unfinished_seal(run, memory, tag, sealing)
     if statement is None:
         report = run_seal_gate(run, sealing, WANTED, gather_health(run))
         if report.verdict is not GateVerdict.CLEAR:
-            return SealOutcome(report, None, None, None, _unpushed(run, pushed))
+            return SealOutcome(report, None, None, None, _unpushed(run, push_result))
         statement, manifest = _state_seal(run, memory, sealing, report)
     return _tag(run, report, tag, statement, manifest)
 
 
-def _unpushed(run: Run, pushed: Pushed) -> tuple[str, ...]:
+def _unpushed(run: Run, push_result: Pushed) -> tuple[str, ...]:
     """Why the record is not on its remote, which the gate only sees from outside."""
     return (
-        () if pushed or run.record.remote is None else (f"the record is not pushed: {pushed.why}",)
+        ()
+        if push_result or run.record.remote is None
+        else (f"the record is not pushed: {push_result.why}",)
     )
 
 
@@ -167,7 +169,7 @@ def _tag(
     _must_push(run, key)
     attempt = run.record.memory().intended[key].attempt
     try:
-        oid, unsigned = make_tag(run, tag, commit, tag_message(statement, tag))
+        oid, unsigned_reason = make_tag(run, tag, commit, tag_message(statement, tag))
         push_tag(run, tag, oid)
     except HerorunError as error:
         run.record.append(Failed(now(), key, attempt, scrub(describe_error(error))))
@@ -185,15 +187,15 @@ def _tag(
         checkpoint=checkpoint,
     )
     run.record.append(Done(now(), key, attempt, result=oid), event)
-    pushed = run.record.push()
-    warnings = [] if pushed else [f"the record is not pushed: {pushed.why}"]
+    push_result = run.record.push()
+    warnings = [] if push_result else [f"the record is not pushed: {push_result.why}"]
     late_caveats = [
         caveat for caveat in remembered(memory)["caveats"] if caveat not in facts["caveats"]
     ]
     warnings += [
         f"noted too late for the tag, only the logbook has it: {caveat}" for caveat in late_caveats
     ]
-    warnings += [*unsigned, *_announce_seal(run, event)]
+    warnings += [*unsigned_reason, *_announce_seal(run, event)]
     run.record.push()
     return SealOutcome(report, tag, commit, statement, tuple(warnings))
 
@@ -234,10 +236,10 @@ def _announce_seal(run: Run, event: Sealed) -> list[str]:
 
 def _must_push(run: Run, key: str) -> None:
     """A tag cannot be taken back: what it names must be on the remote before it."""
-    pushed = run.record.push()
-    if not pushed and run.record.remote:
-        run.record.append(Failed(now(), key, run.record.memory().attempt(key), pushed.why))
-        raise CouldNotLook(f"Nothing was tagged: the record could not be pushed: {pushed.why}")
+    push_result = run.record.push()
+    if not push_result and run.record.remote:
+        run.record.append(Failed(now(), key, run.record.memory().attempt(key), push_result.why))
+        raise CouldNotLook(f"Nothing was tagged: the record could not be pushed: {push_result.why}")
 
 
 def _again(run: Run, event: Sealed) -> SealOutcome:
@@ -252,7 +254,7 @@ def _again(run: Run, event: Sealed) -> SealOutcome:
     else:
         warnings.append(f"the tag {event.tag} is not in this clone: fetch it")
     warnings += _announce_seal(run, event)
-    pushed = run.record.push()
-    if not pushed:
-        warnings.append(f"the record is not pushed: {pushed.why}")
+    push_result = run.record.push()
+    if not push_result:
+        warnings.append(f"the record is not pushed: {push_result.why}")
     return SealOutcome(None, event.tag, event.commit, None, tuple(warnings))

@@ -39,7 +39,7 @@ def contract_of(seal: SealedTag) -> Contract | None:
 
 def verify_statement(seal: SealedTag, proof: SealProof) -> None:
     facts, statement = seal.facts, seal.statement
-    subject, stated = checkpoint_of(statement), (facts["manifest"] or {}).get("digest")
+    subject, stated_digest = checkpoint_of(statement), (facts["manifest"] or {}).get("digest")
     rows = [
         (
             "its name",
@@ -53,12 +53,12 @@ def verify_statement(seal: SealedTag, proof: SealProof) -> None:
         ),
         (
             "the same checkpoint in its subjects and its facts"
-            if stated
+            if stated_digest
             else "no checkpoint, and says so",
-            subject == stated,
+            subject == stated_digest,
             (
                 f"its subjects name the manifest {subject or 'of no checkpoint'}, and its facts "
-                f"{stated or 'none'}"
+                f"{stated_digest or 'none'}"
             ),
         ),
         (
