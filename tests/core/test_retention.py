@@ -40,7 +40,7 @@ def plan(*found, policy=POLICY, names=None, roots=None, recovery="", trusted=Non
         policy=policy,
         references=RetentionReference(names or {}, roots or {}),
         recovery=recovery,
-        trusted=trusted,
+        trusted_paths=trusted,
         now=NOON,
     )
 

@@ -31,7 +31,7 @@ def test_a_stated_step_wins_over_the_name() -> None:
 
 
 def test_a_run_that_was_given_up_names_its_successor() -> None:
-    assert sealing_of(aborted=True).kind is SealKind.ABORTED
+    assert sealing_of(as_aborted=True).kind is SealKind.ABORTED
     sealing = sealing_of(successor="tiny-b")
     assert (sealing.kind, sealing.name) == (SealKind.SUPERSEDED, "tiny-b")
 

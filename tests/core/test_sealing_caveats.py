@@ -51,7 +51,7 @@ def told(
         assessment=judged,
         waivers=waivers,
         manifest=manifest,
-        verified=frozenset(verified),
+        verified_names=frozenset(verified),
         cadence=EVERY,
         at=NOON,
     )

@@ -250,10 +250,10 @@ def test_a_warning_is_one_line_with_its_time_and_number() -> None:
 
 
 def test_pods_of_another_instance_are_not_its_own() -> None:
-    assert own_names("tiny-1", indexed=False).fullmatch("tiny-1-abcde")
-    assert own_names("tiny-1", indexed=True).fullmatch("tiny-1-12-abcde")
-    assert not own_names("tiny-1", indexed=False).fullmatch("tiny-1-2-abcde")
-    assert not own_names("tiny-1", indexed=True).fullmatch("tiny-11-abcde")
+    assert own_names("tiny-1", is_indexed=False).fullmatch("tiny-1-abcde")
+    assert own_names("tiny-1", is_indexed=True).fullmatch("tiny-1-12-abcde")
+    assert not own_names("tiny-1", is_indexed=False).fullmatch("tiny-1-2-abcde")
+    assert not own_names("tiny-1", is_indexed=True).fullmatch("tiny-11-abcde")
 
 
 RECORDED = Path(__file__).parents[1] / "recordings" / "kubernetes" / "kubelet.json"

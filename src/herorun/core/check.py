@@ -273,10 +273,10 @@ def name_of(kind: Any) -> str:
 
 def _hints(ask: Callable[..., Any]) -> dict[str, Any]:
     """What `typing.get_type_hints` says, which is slow where no annotation is a text."""
-    stated = dict(ask.__annotations__)
-    if any(isinstance(kind, str) for kind in stated.values()):
+    hints = dict(ask.__annotations__)
+    if any(isinstance(kind, str) for kind in hints.values()):
         return typing.get_type_hints(ask)
-    return stated
+    return hints
 
 
 def _is_limits(kind: Any) -> bool:

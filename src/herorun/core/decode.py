@@ -62,6 +62,6 @@ def _with_bounded_times(schema: Any) -> Any:
         return type(schema)(_with_bounded_times(each) for each in schema)
     if not isinstance(schema, dict):
         return schema
-    bounded = {name: _with_bounded_times(each) for name, each in schema.items()}
+    bounded_schema = {name: _with_bounded_times(each) for name, each in schema.items()}
     kind = schema.get("type")
-    return {**bounded, **TIMES.get(kind, {})} if isinstance(kind, str) else bounded
+    return {**bounded_schema, **TIMES.get(kind, {})} if isinstance(kind, str) else bounded_schema

@@ -80,16 +80,16 @@ def from_shell(
 
     `is_local`: the job runs on this machine, so that a path of this machine means the same to it.
     """
-    values, withheld = {}, {}
+    values, withheld_values = {}, {}
     for name, value in sorted(shell.items()):
         if not admissible(name, sets) or name in secrets:
             continue
         why = _withheld(name, value, is_local)
         if why:
-            withheld[name] = why
+            withheld_values[name] = why
         else:
             values[name] = value
-    return values, withheld
+    return values, withheld_values
 
 
 def _withheld(name: str, value: str, is_local: bool) -> str:
@@ -112,10 +112,10 @@ def _is_text(value: str) -> bool:
 
 def looks_secret(name: str, value: str) -> bool:
     """Whether the record could not hold it as it stands."""
-    masked = (
+    is_masked = (
         scrub_tree({name: value}) != {name: value} or scrub(f"{name}={value}") != f"{name}={value}"
     )
-    return masked or (names_one(name) and fnmatchcase(name, "*_API_KEY"))
+    return is_masked or (names_one(name) and fnmatchcase(name, "*_API_KEY"))
 
 
 def is_set_elsewhere(name: str, sets: Iterable[str] = ()) -> bool:

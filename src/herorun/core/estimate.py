@@ -51,14 +51,14 @@ def _limit(each: Estimate) -> str:
     )
 
 
-def estimate(contract: Contract, offered: Offered | Nothing | Unavailable) -> Estimate:
+def estimate(contract: Contract, offer: Offered | Nothing | Unavailable) -> Estimate:
     """From the contract's own numbers; nothing is measured."""
     hours, rate, count = (
         contract.budget.accelerator_hours,
         contract.budget.rate,
         contract.hardware.count,
     )
-    limit = offered.time_limit if isinstance(offered, Offered) else None
+    limit = offer.time_limit if isinstance(offer, Offered) else None
     return Estimate(
         flops=contract.model_flops,
         flops_source=_flops_source(contract),

@@ -199,8 +199,8 @@ def _account(totals: GoodputTotals, sample: _Sampler) -> Iterator[Sample]:
 
 
 def _bounds(name: str, span: Range, unit: float, sample: _Sampler) -> Iterator[Sample]:
-    for bound, value in zip(BOUNDS, (span.min, span.max), strict=True):
-        yield from sample(name, None if value is None else value * unit, bound)
+    for bound_name, value in zip(BOUNDS, (span.min, span.max), strict=True):
+        yield from sample(name, None if value is None else value * unit, bound_name)
 
 
 def _before(at: datetime, seconds: float | None) -> float | None:
@@ -219,14 +219,14 @@ def _steps_per_second(run: RunSummary) -> float | None:
 
 def relaunches(memory: Memory) -> Mapping[str, int]:
     """By the cause of the end that each of them followed."""
-    followed = (
+    end_causes = (
         memory.launchings[each.name].relaunch_of
         for each in memory.instances
         if each.name in memory.launchings
     )
     causes = (
         memory.endings[name].cause.value if name in memory.endings else "unknown"
-        for name in followed
+        for name in end_causes
         if name
     )
     return Counter(causes)

@@ -77,15 +77,17 @@ def group_findings(findings: Iterable[Finding], checks: Mapping[str, Check]) -> 
 def _parents(findings: Sequence[Finding]) -> dict[int, int]:
     """Index of a finding -> index of the one that it follows from: a failure that explains it,
     otherwise the first unknown one with the same reason."""
-    explained: dict[str, int] = {}
+    index_by_cause: dict[str, int] = {}
     for index, finding in enumerate(findings):
         if finding.verdict.outcome is Outcome.FAIL:
             for key in finding.verdict.explains:
-                explained.setdefault(key, index)
+                index_by_cause.setdefault(key, index)
     first: dict[str, int] = {}
     parents: dict[int, int] = {}
     for index, finding in enumerate(findings):
-        parent = next((explained[key] for key in finding.verdict.causes if key in explained), index)
+        parent = next(
+            (index_by_cause[key] for key in finding.verdict.causes if key in index_by_cause), index
+        )
         if parent == index and finding.verdict.outcome is Outcome.UNKNOWN:
             parent = first.setdefault(_unknown_cause(finding), index)
         if parent != index and _root(parent, parents) != index:

@@ -30,26 +30,26 @@ def _lazy(
     cls: Any = None,
     /,
     *,
-    frozen: bool = False,
+    is_frozen: bool = False,
     kw_only: bool = False,
     slots: bool = False,
     **others: Any,
 ) -> Any:
     if cls is None:
-        return partial(_lazy, frozen=frozen, kw_only=kw_only, slots=slots, **others)
-    if others or (slots and not _is_plain(cls, frozen)):
-        return dataclasses.dataclass(cls, frozen=frozen, kw_only=kw_only, slots=slots, **others)
+        return partial(_lazy, is_frozen=is_frozen, kw_only=kw_only, slots=slots, **others)
+    if others or (slots and not _is_plain(cls, is_frozen)):
+        return dataclasses.dataclass(cls, frozen=is_frozen, kw_only=kw_only, slots=slots, **others)
     if slots:
         return _slotted(cls, kw_only)
     own = vars(cls)
-    stated = {name: value for name, value in own.items() if isinstance(value, Field)}
-    return _with_methods(cls, stated, frozen, kw_only)
+    stated_fields = {name: value for name, value in own.items() if isinstance(value, Field)}
+    return _with_methods(cls, stated_fields, is_frozen, kw_only)
 
 
-def _is_plain(cls: Any, frozen: bool) -> bool:
+def _is_plain(cls: Any, is_frozen: bool) -> bool:
     """Whether every annotation is a slot. A frozen class would also need pickling of its own."""
     return (
-        not frozen
+        not is_frozen
         and cls.__bases__ == (object,)
         and not any("ClassVar" in str(kind) for kind in cls.__annotations__.values())
     )
@@ -59,30 +59,30 @@ def _slotted(cls: Any, kw_only: bool) -> Any:
     """The same class with slots: a class with a slot has no default of that name next to it."""
     names = tuple(cls.__annotations__)
     own = dict(vars(cls))
-    stated = {name: own.pop(name) for name in names if name in own}
+    stated_fields = {name: own.pop(name) for name in names if name in own}
     for each in ("__dict__", "__weakref__"):
         own.pop(each, None)
-    slotted = type(cls)(cls.__name__, (), {**own, "__slots__": names})
-    slotted.__qualname__ = cls.__qualname__
-    return _with_methods(slotted, stated, False, kw_only, slots=True)
+    slotted_class = type(cls)(cls.__name__, (), {**own, "__slots__": names})
+    slotted_class.__qualname__ = cls.__qualname__
+    return _with_methods(slotted_class, stated_fields, False, kw_only, slots=True)
 
 
 def _with_methods(
-    cls: Any, stated: Mapping[str, Any], frozen: bool, kw_only: bool, slots: bool = False
+    cls: Any, stated_fields: Mapping[str, Any], is_frozen: bool, kw_only: bool, slots: bool = False
 ) -> Any:
     own = vars(cls)
-    for name, value in () if slots else stated.items():
+    for name, value in () if slots else stated_fields.items():
         delattr(cls, name) if value.default is MISSING else setattr(cls, name, value.default)
     makers = {name: make for name, make in _METHODS.items() if own.get(name) is None}
-    makers[_FIELDS] = partial(_fields, stated, kw_only, slots)
+    makers[_FIELDS] = partial(_fields, stated_fields, kw_only, slots)
     for name, make in makers.items():
         first_read = _FirstInstances if name == "__init__" else _FirstRead
         setattr(cls, name, first_read(cls, name, make))
-    if not frozen and "__hash__" in makers:
+    if not is_frozen and "__hash__" in makers:
         cls.__hash__ = None
-    if frozen:
+    if is_frozen:
         cls.__setattr__, cls.__delattr__ = _refuse_assignment, _refuse_deletion
-    cls.__dataclass_params__ = _params(frozen, kw_only, slots)
+    cls.__dataclass_params__ = _params(is_frozen, kw_only, slots)
     return cls
 
 
@@ -152,20 +152,22 @@ class _FirstInstances(_FirstRead):
 
 
 @cache
-def _params(frozen: bool, kw_only: bool, slots: bool) -> Any:
+def _params(is_frozen: bool, kw_only: bool, slots: bool) -> Any:
     empty = type("_", (), {"__doc__": _DOC})
-    sample: Any = dataclasses.dataclass(frozen=frozen, kw_only=kw_only, slots=slots)(empty)
+    sample: Any = dataclasses.dataclass(frozen=is_frozen, kw_only=kw_only, slots=slots)(empty)
     return sample.__dataclass_params__
 
 
-def _fields(stated: Mapping[str, Any], kw_only: bool, slots: bool, cls: Any) -> dict[str, Any]:
+def _fields(
+    stated_fields: Mapping[str, Any], kw_only: bool, slots: bool, cls: Any
+) -> dict[str, Any]:
     """The inherited fields, then its own."""
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):
         fields |= getattr(base, _FIELDS, {})
     annotations = cls.__annotations__
     bare = {} if slots else {name: getattr(cls, name, MISSING) for name in annotations}
-    defaults = {name: stated.get(name, bare.get(name, MISSING)) for name in annotations}
+    defaults = {name: stated_fields.get(name, bare.get(name, MISSING)) for name in annotations}
     if all(_is_simple(annotations[name], default) for name, default in defaults.items()):
         for name, default in defaults.items():
             fields[name] = _field(name, annotations[name], default, kw_only)
@@ -289,12 +291,12 @@ def _eq(cls: Any) -> Callable[..., Any]:
 
 
 def _hash(cls: Any) -> Callable[..., Any]:
-    hashed = (
+    hash_names = (
         field.name
         for field in dataclasses.fields(cls)
         if (field.compare if field.hash is None else field.hash)
     )
-    values = _values(list(hashed))
+    values = _values(list(hash_names))
 
     def __hash__(self: Any) -> int:
         return hash(values(self))

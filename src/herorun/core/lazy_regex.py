@@ -25,10 +25,10 @@ class LazyRegex:
     def __getattr__(self, name: str) -> Any:
         if name not in _ATTRIBUTES:
             raise AttributeError(f"a pattern has no attribute {name!r}")
-        compiled = re.compile(self.pattern, self._flags)
+        pattern = re.compile(self.pattern, self._flags)
         # From here on it costs what a compiled one does.
-        vars(self).update({each: getattr(compiled, each) for each in _ATTRIBUTES})
-        return getattr(compiled, name)
+        vars(self).update({each: getattr(pattern, each) for each in _ATTRIBUTES})
+        return getattr(pattern, name)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LazyRegex):

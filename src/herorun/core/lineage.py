@@ -38,14 +38,14 @@ def left_no_step(
     """Whether the run was seen to have neither a checkpoint, whole or not, nor a row: no curve and
     no state that another start could continue.
     """
-    unread = any(isinstance(each, Unavailable) for each in (own, metrics, left_checkpoints))
+    is_unread = any(isinstance(each, Unavailable) for each in (own, metrics, left_checkpoints))
     rows = metrics.rows if isinstance(metrics, Metrics) else 0
-    return not unread and not rows and not candidates_of(own, left_checkpoints)
+    return not is_unread and not rows and not candidates_of(own, left_checkpoints)
 
 
-def is_rejected(path: str, rejected: tuple[str, ...]) -> bool:
+def is_rejected(path: str, rejected_tags: tuple[str, ...]) -> bool:
     """Whether a path is, or lies under, one of the rejected lineages."""
-    return is_under(path, rejected)
+    return is_under(path, rejected_tags)
 
 
 def mistrust(candidate: Candidate, history: History) -> str:
@@ -99,19 +99,19 @@ def refusal(candidate: Candidate, contract: Contract, history: History) -> str:
     return "" if decided_on(contract, [candidate]) else mistrust(candidate, history)
 
 
-def reasons_once(refused: Iterable[tuple[Candidate, str]]) -> str:
+def reasons_once(refusals: Iterable[tuple[Candidate, str]]) -> str:
     """Why checkpoints are refused, each reason once, however many share it."""
     by_reason: dict[str, list[Candidate]] = {}
-    for candidate, reason in refused:
+    for candidate, reason in refusals:
         by_reason.setdefault(reason, []).append(candidate)
     return "; ".join(_reason_of(reason, each) for reason, each in by_reason.items())
 
 
-def _reason_of(reason: str, refused: Sequence[Candidate]) -> str:
-    if len(refused) == 1:
-        return f"{refused[0].path}: {reason}"
-    steps = [candidate.step for candidate in refused]
-    return f"{reason} ({count(len(refused), 'checkpoint')}, steps {min(steps)} to {max(steps)})"
+def _reason_of(reason: str, refusals: Sequence[Candidate]) -> str:
+    if len(refusals) == 1:
+        return f"{refusals[0].path}: {reason}"
+    steps = [candidate.step for candidate in refusals]
+    return f"{reason} ({count(len(refusals), 'checkpoint')}, steps {min(steps)} to {max(steps)})"
 
 
 def acceptable(
@@ -186,10 +186,10 @@ def discarded(
     guessed.
     """
     all_candidates = tuple(candidates)
-    reached = [c.step for c in all_candidates] + ([metrics.high_water] if metrics else [])
+    reached_steps = [c.step for c in all_candidates] + ([metrics.high_water] if metrics else [])
     if start is None:
         return DiscardedSteps(None, None, "the step of the start is not known")
-    steps = max(max(reached, default=start) - start, 0)
+    steps = max(max(reached_steps, default=start) - start, 0)
     if not steps:
         return DiscardedSteps(0, 0.0)
     pace = seconds_a_step(all_candidates)

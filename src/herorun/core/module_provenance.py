@@ -60,9 +60,9 @@ def strays(
     wrong, total = {}, 0
     for module, file in modules.items():
         top = module.partition(".")[0]
-        rooted = top in tops and _of_tree(module, tree, roots)
+        in_tree = top in tops and _of_tree(module, tree, roots)
         if top == OWN or not (
-            rooted or (not _is_installed(file) and _has_same_location(module, file, tree))
+            in_tree or (not _is_installed(file) and _has_same_location(module, file, tree))
         ):
             continue
         total += 1

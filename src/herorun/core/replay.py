@@ -61,15 +61,15 @@ class Replay:
 
 def past_ticks(lines: Sequence[JournalLine], since: datetime | None = None) -> Iterator[PastTick]:
     """The recorded ticks in the journal's order, from `since` on. Each line is folded once."""
-    memory, folded = Memory(), 0
+    memory, folded_lines = Memory(), 0
     for index, line in enumerate(lines):
         observation = line.event
         if not isinstance(observation, Observed) or (since is not None and observation.at < since):
             continue
         line_count = _count_known_lines(lines, index, observation)
-        if line_count is not None and line_count >= folded:
-            memory, folded = (
-                fold((each.event for each in lines[folded:line_count]), memory),
+        if line_count is not None and line_count >= folded_lines:
+            memory, folded_lines = (
+                fold((each.event for each in lines[folded_lines:line_count]), memory),
                 line_count,
             )
         following = [each.event for each in lines[index + 1 : index + 2]]
@@ -82,7 +82,7 @@ def past_ticks(lines: Sequence[JournalLine], since: datetime | None = None) -> I
             observation,
             decision,
             _intended(lines, index + 2, observation.at),
-            memory if line_count == folded else None,
+            memory if line_count == folded_lines else None,
         )
 
 
@@ -147,12 +147,12 @@ def _evidence(past: PastTick, forms: Mapping[str, Any] | None, why_lost: str) ->
 
 
 def _differences(
-    then: Decided, intended: Sequence[Intended], outcome: Tick, evidence: Evidence, memory: Memory
+    then: Decided, intents: Sequence[Intended], outcome: Tick, evidence: Evidence, memory: Memory
 ) -> tuple[str, ...]:
     """None where both are the same bytes."""
     actions = allowed(outcome.actions, _block_of(evidence))
     now = decided(outcome, evidence, memory, actions)
-    before = _readable(plain(then), {each.key: _normalise_post(each) for each in intended})
+    before = _readable(plain(then), {each.key: _normalise_post(each) for each in intents})
     after = _readable(scrub_tree(plain(now)), _replayed_messages(actions, memory))
     if canonical(before) == canonical(after):
         return ()
@@ -164,17 +164,17 @@ def _block_of(evidence: Evidence) -> ActionBlock:
     return block if isinstance(block, ActionBlock) else ActionBlock()
 
 
-def _readable(decision: Any, intended: Mapping[str, Any]) -> dict[str, Any]:
+def _readable(decision: Any, intent_data: Mapping[str, Any]) -> dict[str, Any]:
     """A decision by the names that people know; nothing of it is left out."""
     alerts = {f"{alert['check']}[{alert['subject']}]": alert for alert in decision["alerts"]}
-    return {**decision, "alerts": alerts, "intended": intended}
+    return {**decision, "alerts": alerts, "intended": intent_data}
 
 
-def _normalise_post(intended: Intended) -> list[Any]:
+def _normalise_post(intent: Intended) -> list[Any]:
     """A post's own words stand in its entry: what is posted has the contract's around them."""
-    lines = intended.lines
-    entry = (lines.get("Status", ""), lines.get("Evidence", "")) if lines else (intended.what, "")
-    return [intended.attempt, *entry]
+    lines = intent.lines
+    entry = (lines.get("Status", ""), lines.get("Evidence", "")) if lines else (intent.what, "")
+    return [intent.attempt, *entry]
 
 
 def _replayed_messages(actions: Sequence[Action], memory: Memory) -> dict[str, list[Any]]:

@@ -39,7 +39,7 @@ def _exact(requirement: str) -> tuple[str, str] | None:
     return str(canonicalize_name(req.name)), clauses[0].version
 
 
-def unmet(requirement: str, installed: Mapping[str, str]) -> str:
+def unmet(requirement: str, packages: Mapping[str, str]) -> str:
     """What is wrong with a requirement in an environment of canonical name -> version; empty if
     nothing.
 
@@ -52,7 +52,7 @@ def unmet(requirement: str, installed: Mapping[str, str]) -> str:
     req = Requirement(requirement)
     if req.marker is not None and not req.marker.evaluate():
         return ""
-    version = installed.get(str(canonicalize_name(req.name)))
+    version = packages.get(str(canonicalize_name(req.name)))
     if version is None:
         return f"{req.name} is not installed"
     if not req.specifier.contains(version, prereleases=True):

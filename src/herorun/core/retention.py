@@ -104,12 +104,12 @@ class PrunePlan:
     def bytes(self) -> int:
         return sum(victim.bytes for victim in self.victims)
 
-    def is_named(self, typed: str) -> bool:
+    def is_named(self, typed_name: str) -> bool:
         """Whether what a person typed is this plan's digest, or at least the first 12 digits of
         it.
         """
         prefix, full_digest = (
-            typed.strip().lower().removeprefix("sha256:"),
+            typed_name.strip().lower().removeprefix("sha256:"),
             self.digest.removeprefix("sha256:"),
         )
         return len(prefix) >= SHORT and full_digest.startswith(prefix)
@@ -121,13 +121,13 @@ def prune_plan(
     policy: RetentionPolicy,
     references: RetentionReference,
     recovery: str,
-    trusted: Iterable[str],
+    trusted_paths: Iterable[str],
     now: datetime,
 ) -> PrunePlan:
-    """`recovery` is what a relaunch would go on from now; `trusted` are the paths that it might
-    choose among.
+    """`recovery` is what a relaunch would go on from now; `trusted_paths` are the paths that it
+    might choose among.
     """
-    paths = set(trusted)
+    paths = set(trusted_paths)
     complete = [
         s.candidate for s in checkpoints if s.candidate.complete and s.candidate.path in paths
     ]

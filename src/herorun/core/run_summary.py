@@ -115,10 +115,10 @@ class RunSummary:
         from herorun.core.goodput.timeline import SLOW
         from herorun.core.report.eta import PATIENCE
 
-        stalled = any(alert.state == "firing" and alert.check in STALLS for alert in self.alerts)
+        is_stalled = any(alert.state == "firing" and alert.check in STALLS for alert in self.alerts)
         pace = self.pace.step_seconds if self.pace else None
         longest = max(SLOW * (pace or 0.0), PATIENCE.total_seconds())
-        return stalled or (self.quiet is not None and self.quiet > longest)
+        return is_stalled or (self.quiet is not None and self.quiet > longest)
 
 
 def worst_first(run_summaries: Sequence[RunSummary]) -> list[RunSummary]:

@@ -45,8 +45,10 @@ def decided(health: Health, event: Decided) -> Health:
     """One decision more. A monitor that could not look everywhere found nothing healthy."""
     alerts = [alert for alert in event.alerts if alert.check in TAINTING]
     taints = {**health.open, **{a.id: _taint(health, a) for a in alerts if a.firing}}
-    resolved = [a.id for a in alerts if a.state is AlertState.RESOLVED and a.check in REVERSIBLE]
-    still = {key: taint for key, taint in taints.items() if key not in resolved}
+    resolved_ids = [
+        a.id for a in alerts if a.state is AlertState.RESOLVED and a.check in REVERSIBLE
+    ]
+    still = {key: taint for key, taint in taints.items() if key not in resolved_ids}
     if event.monitor != "fresh" or any(alert.state is not AlertState.RESOLVED for alert in alerts):
         return replace(health, open=still)
     progress = _STEP.match(event.progress)
@@ -59,8 +61,8 @@ def launched(health: Health, at: datetime, step: int) -> Health:
     """The next instance begins at a step that was chosen: what still taints ends as a taint for
     good.
     """
-    ended = (replace(taint, until=at) for taint in health.open.values())
-    return Health(at, step, {}, (*health.closed, *ended), at)
+    closed_taints = (replace(taint, until=at) for taint in health.open.values())
+    return Health(at, step, {}, (*health.closed, *closed_taints), at)
 
 
 def set_right(health: Health, before: datetime, at: datetime) -> Health:

@@ -18,10 +18,12 @@ def describe_unstated_parts(contract: Contract, plan: Mapping[str, Any]) -> str:
     Either decides what code a job runs: `PYTHONPATH` by name, a checkpoint by what it holds when it
     is unpickled.
     """
-    stated = contract.command.env
+    contract_env = contract.command.env
     env = of_plan(plan_value(plan, "env"))
     names = [
-        scrub(f"{name}={value}") for name, value in sorted(env.items()) if stated.get(name) != value
+        scrub(f"{name}={value}")
+        for name, value in sorted(env.items())
+        if contract_env.get(name) != value
     ]
     start = plan_value(plan, "start")
     path = str(start.get("path", "")) if isinstance(start, Mapping) else ""

@@ -23,7 +23,7 @@ def waiver_use(
     live = [waiver for waiver in waivers if at < waiver.expires]
     open_ones = [f for f in findings if f.verdict.outcome in (Outcome.FAIL, Outcome.UNKNOWN)]
     check_names = {finding.check for finding in findings}
-    unused = [
+    unused_ones = [
         waiver
         for waiver in live
         if current_name(waiver.check) not in other_checks
@@ -34,11 +34,11 @@ def waiver_use(
         )
         and not any(waiver.covers(finding.check, finding.verdict, at) for finding in open_ones)
     ]
-    expired = [waiver for waiver in waivers if at >= waiver.expires]
+    expired_ones = [waiver for waiver in waivers if at >= waiver.expires]
     all_names = {*gate_checks, *other_checks}
     strange = {waiver.check for waiver in waivers if current_name(waiver.check) not in all_names}
-    renamed = tuple(waiver for waiver in live if waiver.check in RENAMED)
-    return WaiverUse(tuple(unused), tuple(expired), frozenset(strange), renamed)
+    renamed_ones = tuple(waiver for waiver in live if waiver.check in RENAMED)
+    return WaiverUse(tuple(unused_ones), tuple(expired_ones), frozenset(strange), renamed_ones)
 
 
 def waiver_verdicts(use: WaiverUse) -> list[Verdict]:

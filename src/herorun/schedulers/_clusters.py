@@ -33,6 +33,6 @@ class ClusterNames:
 
 def table_file() -> Path:
     """`$XDG_CONFIG_HOME/herorun/clusters.toml`, or `~/.config/herorun/clusters.toml`."""
-    stated = os.environ.get("XDG_CONFIG_HOME", "")
-    folder = Path(stated) if stated.startswith("/") else Path.home() / ".config"
+    config_home = os.environ.get("XDG_CONFIG_HOME", "")
+    folder = Path(config_home) if config_home.startswith("/") else Path.home() / ".config"
     return folder / "herorun" / "clusters.toml"

@@ -129,19 +129,26 @@ class Folder:
         return judge_instance(self.name, snapshot)
 
     def snapshot(self) -> InstanceSnapshot:
-        locked, watched = is_locked(self.lock), is_locked(self.path / "watched")
-        started = self._read("started.json", Started)
+        has_lock, has_watcher = is_locked(self.lock), is_locked(self.path / "watched")
+        start_record = self._read("started.json", Started)
         request = self._read("request.json", Request)
-        stuck, end = self._read("stuck.json", StuckRecord), self._read("exit.json", InstanceExit)
-        alive = locked or watched or bool(started and started.lives)
-        remaining = (
-            set() if watched or end or not started or started.lives else self.find_remaining()
+        stuck_record, end = (
+            self._read("stuck.json", StuckRecord),
+            self._read("exit.json", InstanceExit),
         )
-        stuck_reason = stuck.reason if stuck and watched else _describe_remaining(remaining)
+        alive = has_lock or has_watcher or bool(start_record and start_record.lives)
+        remaining = (
+            set()
+            if has_watcher or end or not start_record or start_record.lives
+            else self.find_remaining()
+        )
+        stuck_reason = (
+            stuck_record.reason if stuck_record and has_watcher else _describe_remaining(remaining)
+        )
         return InstanceSnapshot(
             alive=alive or bool(remaining),
-            watched=watched,
-            started=started,
+            watched=has_watcher,
+            started=start_record,
             stop=self._read("stop.json", StopRequest),
             end=end,
             host=request.host if request else None,
@@ -184,9 +191,9 @@ class Folder:
 
 def judge_instance(name: str, snapshot: InstanceSnapshot) -> Job:
     """What a look says about the job."""
-    started = snapshot.started.at if snapshot.started else None
+    started_at = snapshot.started.at if snapshot.started else None
     if snapshot.end:
-        return _ended_job(name, started, snapshot.end)
+        return _ended_job(name, started_at, snapshot.end)
     if snapshot.alive and not snapshot.started:
         return Job(name, name, JobState.PENDING, "starting")
     if snapshot.alive:
@@ -194,14 +201,14 @@ def judge_instance(name: str, snapshot: InstanceSnapshot) -> Job:
             "" if snapshot.watched else "its supervisor is gone: its exit will not be recorded"
         )
         reason = snapshot.stuck or no_supervisor
-        return Job(name, name, JobState.RUNNING, "running", reason, started=started)
+        return Job(name, name, JobState.RUNNING, "running", reason, started=started_at)
     reason = NO_RECORD if snapshot.started else NEVER_RAN
     state = JobState.CANCELLED if snapshot.stop else JobState.FAILED
     by = snapshot.stop.by if snapshot.stop else None
-    return Job(name, name, state, "no record", reason, stopped_by=by, started=started)
+    return Job(name, name, state, "no record", reason, stopped_by=by, started=started_at)
 
 
-def _ended_job(name: str, started: datetime | None, end: InstanceExit) -> Job:
+def _ended_job(name: str, started_at: datetime | None, end: InstanceExit) -> Job:
     return Job(
         id=name,
         instance=name,
@@ -211,7 +218,7 @@ def _ended_job(name: str, started: datetime | None, end: InstanceExit) -> Job:
         exit_code=end.exit_code,
         signal=end.signal,
         stopped_by=end.stopped_by,
-        started=started,
+        started=started_at,
         ended=end.ended,
     )
 
@@ -221,8 +228,8 @@ def _state_of_exit(end: InstanceExit) -> JobState:
         return JobState.CANCELLED
     if end.exit_code == 0:
         return JobState.SUCCEEDED
-    killed = end.signal == "SIGKILL" or end.exit_code == 128 + signal.SIGKILL
-    return JobState.OUT_OF_MEMORY if killed and end.oom_kills else JobState.FAILED
+    is_killed = end.signal == "SIGKILL" or end.exit_code == 128 + signal.SIGKILL
+    return JobState.OUT_OF_MEMORY if is_killed and end.oom_kills else JobState.FAILED
 
 
 def _out_of_memory(end: InstanceExit) -> str:

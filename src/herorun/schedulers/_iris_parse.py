@@ -56,8 +56,8 @@ def listing(generation: Generation, out: str, err: str) -> IrisListing:
         if generation is Generation.C and len(rows) >= LIMIT
         else ""
     )
-    warned = next((line for line in err.splitlines() if line.startswith("Warning: ")), "")
-    return IrisListing(rows, full or warned.removeprefix("Warning: "))
+    warning = next((line for line in err.splitlines() if line.startswith("Warning: ")), "")
+    return IrisListing(rows, full or warning.removeprefix("Warning: "))
 
 
 def _from_json(text: str) -> tuple[IrisRow, ...]:
@@ -71,7 +71,7 @@ def _parse_iris_row(row: Mapping[str, Any]) -> IrisRow:
     """Fields that are zero or empty are left out of the answer."""
     word = str(row.get("state", ""))
     peer = str(row.get("peer_status", "")).removeprefix("PEER_STATUS_")
-    handed = (
+    handover_text = (
         f"handed to {row.get('cluster') or 'another cluster'}: {peer.lower()}"
         if peer not in ("", "NONE", "SYNCED")
         else ""
@@ -88,7 +88,7 @@ def _parse_iris_row(row: Mapping[str, Any]) -> IrisRow:
         started=_parse_milliseconds(row.get("started_at")),
         ended=_parse_milliseconds(row.get("finished_at")),
         reason="; ".join(
-            part for part in (next((each for each in reasons if each), ""), handed) if part
+            part for part in (next((each for each in reasons if each), ""), handover_text) if part
         ),
         exit_code=_parse_int(row.get("exit_code")),
         tasks=_parse_int(row.get("task_count")),
@@ -190,13 +190,13 @@ def _killed(tasks: Sequence[Mapping[str, Any]]) -> str:
     """How many were killed, and how much memory they had: near their limit it was the kernel, for
     memory.
     """
-    killed = [task for task in tasks if _parse_int(task.get("exit_code")) in (137, -9)]
-    peak = max((_parse_int(task.get("memory_peak_mb")) or 0 for task in killed), default=0)
+    killed_tasks = [task for task in tasks if _parse_int(task.get("exit_code")) in (137, -9)]
+    peak = max((_parse_int(task.get("memory_peak_mb")) or 0 for task in killed_tasks), default=0)
     if not peak:
         return ""
     return (
-        f"{len(killed)} of {count(len(tasks), 'task')} ended by SIGKILL, with up to {peak} MB of "
-        "memory in use"
+        f"{len(killed_tasks)} of {count(len(tasks), 'task')} ended by SIGKILL, with up to {peak} "
+        "MB of memory in use"
     )
 
 

@@ -77,11 +77,11 @@ def run_argv(submission: Submission, options: Options, code: str, admission: str
 
 def _script(submission: Submission, options: Options, code: str, admission: str) -> str:
     """It becomes the command itself, so that exit code and signal are the command's own."""
-    shared = options.code == "shared"
-    admission_word = shlex.quote(admission) if shared else f'"$PWD/{ADMISSION}"'
+    is_shared = options.code == "shared"
+    admission_word = shlex.quote(admission) if is_shared else f'"$PWD/{ADMISSION}"'
     lines = [
         *(_require_variable(name) for name in dict.fromkeys(submission.secrets)),
-        *([f"cd {shlex.quote(code)} || exit {NO_FOLDER}"] if shared else []),
+        *([f"cd {shlex.quote(code)} || exit {NO_FOLDER}"] if is_shared else []),
         (
             'export HERORUN_CODE="$PWD" HERORUN_MAIN_PID=$$ '
             "HERORUN_ATTEMPT=$((${IRIS_ATTEMPT_ID:-0} + 1))"
@@ -105,9 +105,9 @@ def unknown_flags(argv: Sequence[str], help_text: str) -> list[str]:
     """Flags that this iris does not have: it would take them for the command's first words, and run
     that.
     """
-    supported = set(re.findall(r"--[a-z][a-z0-9-]*", help_text))
+    supported_flags = set(re.findall(r"--[a-z][a-z0-9-]*", help_text))
     ours = (word.partition("=")[0] for word in argv[2 : argv.index("--")] if word.startswith("--"))
-    return [flag for flag in ours if flag not in supported]
+    return [flag for flag in ours if flag not in supported_flags]
 
 
 def show_request(

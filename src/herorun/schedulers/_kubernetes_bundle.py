@@ -51,11 +51,11 @@ def bundle_of(code: str, output_root: str) -> CodeArchive:
 
 
 def _packed(top: Path) -> bytes:
-    packed = io.BytesIO()
+    buffer = io.BytesIO()
     try:
-        with tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as tar:
+        with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as tar:
             for path in _list_code_files(top):
-                if packed.tell() + path.lstat().st_size > MOST:
+                if buffer.tell() + path.lstat().st_size > MOST:
                     raise WrongUse(
                         f"{top} is more than the {MOST >> 20} MiB that a bundle may have: put the "
                         'code into the image ([scheduler] code = "image"), or keep large files '
@@ -66,7 +66,7 @@ def _packed(top: Path) -> bytes:
         raise WrongUse(
             f"The code cannot be packed for the pods: {describe_error(error)}."
         ) from None
-    return packed.getvalue()
+    return buffer.getvalue()
 
 
 def _list_code_files(top: Path) -> Iterator[Path]:

@@ -18,17 +18,20 @@ _BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
 def differing_fields(
-    request: Mapping[str, Any], admitted: Any, tolerated: tuple[str, ...] = ()
+    request: Mapping[str, Any], admitted_document: Any, tolerated_fields: tuple[str, ...] = ()
 ) -> tuple[str, ...]:
     """In words, each with its path: `spec.suspend was dropped`."""
-    fields = (*_differences("", request, admitted), *_ended_early(request, admitted))
-    return tuple(description for path, description in fields if path not in tolerated)
+    fields = (
+        *_differences("", request, admitted_document),
+        *_ended_early(request, admitted_document),
+    )
+    return tuple(description for path, description in fields if path not in tolerated_fields)
 
 
-def _ended_early(request: Mapping[str, Any], admitted: Any) -> Iterator[tuple[str, str]]:
+def _ended_early(request: Mapping[str, Any], admitted_document: Any) -> Iterator[tuple[str, str]]:
     """What may not be added: it would delete the record, end the job or start it again."""
     for path in _specs(request):
-        spec = _at(admitted, path)
+        spec = _at(admitted_document, path)
         for name, harm in _HARMFUL.items():
             value = spec.get(name) if isinstance(spec, Mapping) else None
             if value is not None and name not in (_at(request, path) or {}):
@@ -52,25 +55,25 @@ def _at(document: Any, path: Sequence[str | int]) -> Any:
     return document
 
 
-def _differences(path: str, request: Any, admitted: Any) -> Iterator[tuple[str, str]]:
+def _differences(path: str, request: Any, admitted_document: Any) -> Iterator[tuple[str, str]]:
     if isinstance(request, Mapping):
         for name, value in request.items():
             inside = f"{path}.{name}" if path else str(name)
-            if not isinstance(admitted, Mapping) or name not in admitted:
+            if not isinstance(admitted_document, Mapping) or name not in admitted_document:
                 if value not in ({}, [], None) and _ZEROS.get(inside, ...) != value:
                     yield inside, f"{inside} was dropped"
             else:
-                yield from _differences(inside, value, admitted[name])
+                yield from _differences(inside, value, admitted_document[name])
     elif isinstance(request, list) and request and isinstance(request[0], Mapping):
-        others = _by_place(admitted)
+        others = _by_place(admitted_document)
         for place, value in _by_place(request).items():
             inside = f"{path}[{place}]"
             if place not in others:
                 yield inside, f"{inside} was dropped"
             else:
                 yield from _differences(inside, value, others[place])
-    elif not _same(path, request, admitted):
-        yield path, f"{path} was changed from {_show(request)} to {_show(admitted)}"
+    elif not _same(path, request, admitted_document):
+        yield path, f"{path} was changed from {_show(request)} to {_show(admitted_document)}"
 
 
 def _by_place(items: Any) -> dict[Any, Any]:
@@ -82,13 +85,13 @@ def _by_place(items: Any) -> dict[Any, Any]:
     }
 
 
-def _same(path: str, request: Any, admitted: Any) -> bool:
-    if request == admitted:
+def _same(path: str, request: Any, admitted_document: Any) -> bool:
+    if request == admitted_document:
         return True
     return (
         ".resources." in path
         and quantity(request) is not None
-        and quantity(request) == quantity(admitted)
+        and quantity(request) == quantity(admitted_document)
     )
 
 

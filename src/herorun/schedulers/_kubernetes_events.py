@@ -17,9 +17,9 @@ KEPT = 50  # the newest, of one job
 _LONGEST = 400  # characters of one message
 
 
-def own_names(job: str, indexed: bool) -> re.Pattern[str]:
+def own_names(job: str, is_indexed: bool) -> re.Pattern[str]:
     """Of a Job and of its pods, whose names end in five random characters."""
-    index = "(?:-[0-9]+)?" if indexed else ""
+    index = "(?:-[0-9]+)?" if is_indexed else ""
     return re.compile(rf"{re.escape(job)}(?:{index}-[a-z0-9]{{5}})?")
 
 

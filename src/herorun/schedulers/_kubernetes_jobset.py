@@ -21,7 +21,7 @@ JOB, JOBSET = KINDS[:2]
 def jobset_of(job: Mapping[str, Any], options: Options) -> dict[str, Any]:
     """The JobSet of a Job's request. A failed Job ends it, unless the back end may restart all."""
     meta, spec = job["metadata"], dict(job["spec"])
-    suspended = {"suspend": spec.pop("suspend")} if "suspend" in spec else {}
+    suspend_field = {"suspend": spec.pop("suspend")} if "suspend" in spec else {}
     spec |= {"backoffLimit": 0, "completionMode": "Indexed"}
     labels = {name: value for name, value in meta["labels"].items() if name != QUEUE}
     template = {"metadata": {"labels": labels}, "spec": spec}
@@ -31,7 +31,7 @@ def jobset_of(job: Mapping[str, Any], options: Options) -> dict[str, Any]:
         "kind": JOBSET.title,
         "metadata": meta,
         "spec": {
-            **suspended,
+            **suspend_field,
             "failurePolicy": {"maxRestarts": restarts},
             "network": {"enableDNSHostnames": True},
             "replicatedJobs": [{"name": MAIN, "replicas": 1, "template": template}],

@@ -51,8 +51,8 @@ def kind_and_name(job: str) -> tuple[ObjectKind, str]:
     >>> kind_and_name("jobset.jobset.x-k8s.io/x")[0].plural, kind_and_name("x")[0].plural
     ('jobsets', 'jobs')
     """
-    stated, _, name = job.rpartition("/")
-    kind = next((each for each in KINDS if stated in (each.name, each.resource)), KINDS[0])
+    kind_name, _, name = job.rpartition("/")
+    kind = next((each for each in KINDS if kind_name in (each.name, each.resource)), KINDS[0])
     return kind, name
 
 
@@ -102,12 +102,12 @@ def _replicated(job: Mapping[str, Any]) -> int:
 def _ray_record(record: JobRecord, status: Mapping[str, Any]) -> JobRecord:
     """KubeRay concludes it; what Ray says alone may still change."""
     deployment, word = str(status.get("jobDeploymentStatus") or ""), str(status.get("jobStatus"))
-    suspended = record.suspended or deployment == "Suspended"
+    is_suspended = record.suspended or deployment == "Suspended"
     if deployment not in _OVER:
-        return replace(record, suspended=suspended, conditions={})
-    ended = status.get("endTime")
+        return replace(record, suspended=is_suspended, conditions={})
+    end_time = status.get("endTime")
     reason = str(status.get("reason") or ("" if deployment == "Complete" else deployment))
-    at = parse_utc(str(ended)) if ended else None
+    at = parse_utc(str(end_time)) if end_time else None
     condition = Condition(reason, str(status.get("message") or ""), at)
     name = "Complete" if word == "SUCCEEDED" and deployment == "Complete" else "Failed"
     return replace(record, suspended=False, conditions={name: condition})

@@ -100,10 +100,10 @@ def part_of(
     start = _unread_from(lines, text, mark) if mark.since or mark.size else offset
     end = min(len(text), start + limit)
     newest = max((at for at, _ in lines), default=0)
-    changed = min(now, datetime.fromtimestamp(newest / _BILLION, UTC)) if newest else None
+    changed_at = min(now, datetime.fromtimestamp(newest / _BILLION, UTC)) if newest else None
     size = offset + len(text) - start
     after = _mark_at(lines, mark, end)
-    return LogPart(text[start:end], offset + end - start, size, after.text, changed_at=changed)
+    return LogPart(text[start:end], offset + end - start, size, after.text, changed_at=changed_at)
 
 
 def _unread_from(lines: Sequence[StampedLine], text: bytes, mark: LogMark) -> int:

@@ -54,9 +54,9 @@ class PodLogs:
         """
         pod = self._pod(pods)
         own = LogMark(f"{pod.uid}/{pod.restarts}")
-        stated = mark_of(mark)
-        same = not mark or (stated is not None and stated.pod == own.pod)
-        start = stated if stated and same else own
+        old_mark = mark_of(mark)
+        same = not mark or (old_mark is not None and old_mark.pod == own.pod)
+        start = old_mark if old_mark and same else own
         lines = stamped_lines(self._since(pod, start))
         from_start = not start.since and not start.size
         beyond = from_start and offset > sum(len(line) for _, line in lines)
@@ -86,10 +86,10 @@ class PodLogs:
         line = _text(self._read(pod, tailLines=1, timestamps="true"))
         if not line:
             raise FileNotFoundError(2, "Its log is empty", pod.name)
-        dated = parse_utc(line.partition(" ")[0])
-        if dated is None:
+        line_time = parse_utc(line.partition(" ")[0])
+        if line_time is None:
             raise CouldNotLook(f"the newest line of pod {pod.name} has no date")
-        return max(timedelta(), now() - dated)
+        return max(timedelta(), now() - line_time)
 
     def _pod(self, pods: Sequence[PodRecord]) -> PodRecord:
         pod = telling(pods)
@@ -125,9 +125,9 @@ def _text(data: bytes) -> str:
 
 
 def telling(pods: Sequence[PodRecord]) -> PodRecord | None:
-    failed = [pod for pod in pods if pod.phase == "Failed" and pod.ended and pod.ended.at]
-    if failed:
-        return min(failed, key=lambda pod: (str(pod.ended and pod.ended.at), pod.name))
+    failed_pods = [pod for pod in pods if pod.phase == "Failed" and pod.ended and pod.ended.at]
+    if failed_pods:
+        return min(failed_pods, key=lambda pod: (str(pod.ended and pod.ended.at), pod.name))
     started_pods = [pod for pod in pods if pod.phase != "Pending"] or list(pods)
     first = min((pod.index for pod in started_pods), default="")
     newest = [pod for pod in started_pods if pod.index == first]

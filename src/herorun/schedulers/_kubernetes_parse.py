@@ -127,7 +127,7 @@ def _pod_record(
     state = main.get("state") or {}
     owners = [each for each in meta.get("ownerReferences") or () if each.get("controller")]
     by_type = {str(each.get("type")): each for each in status.get("conditions") or ()}
-    scheduled, ready = by_type.get("PodScheduled", {}), by_type.get("Ready", {})
+    pod_scheduled, ready = by_type.get("PodScheduled", {}), by_type.get("Ready", {})
     by_name = dict(_conditions(status))
     return PodRecord(
         name=str(meta["name"]),
@@ -140,7 +140,9 @@ def _pod_record(
         node=str(spec.get("nodeName") or ""),
         index=str((meta.get("annotations") or {}).get(INDEX, "")),
         ready={"True": True, "False": False}.get(str(ready.get("status"))),
-        unschedulable=_reason_and_message(scheduled) if scheduled.get("status") == "False" else "",
+        unschedulable=_reason_and_message(pod_scheduled)
+        if pod_scheduled.get("status") == "False"
+        else "",
         waiting=_condition(_initial(status) or state.get("waiting") or {}),
         running_since=_time((state.get("running") or {}).get("startedAt")),
         ended=_ended(state.get("terminated")) or _initial_failure(status),

@@ -190,11 +190,12 @@ def _must_leave_ours(template: Mapping[str, Any]) -> None:
     if set(template) - {"metadata", "spec"} or not isinstance(spec, Mapping):
         raise WrongUse("[scheduler] pod_template must hold `metadata` and `spec` alone.")
     main = [each for each in spec.get("containers") or () if _name(each) == MAIN]
-    decided = [name for name in _DECIDED if name in spec]
-    decided += [name for name in _OF_MAIN if main and name in main[0]]
-    if decided:
+    decided_fields = [name for name in _DECIDED if name in spec]
+    decided_fields += [name for name in _OF_MAIN if main and name in main[0]]
+    if decided_fields:
         raise WrongUse(
-            f"[scheduler] pod_template sets {decided[0]}, which herorun decides: take it out."
+            f"[scheduler] pod_template sets {decided_fields[0]}, which herorun decides: "
+            "take it out."
         )
 
 

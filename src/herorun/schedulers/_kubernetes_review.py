@@ -30,19 +30,23 @@ OF_QUEUE = tuple((verb, GROUP, PLURAL, "") for verb in ("list", "get", "patch"))
 
 
 def review_of(kube: Kubectl, options: Options, document: Mapping[str, Any]) -> RequestReview:
-    unseen: dict[str, str] = {}
-    refused, changed = _rehearse(kube, options, document)
+    unseen_parts: dict[str, str] = {}
+    refusal, changes = _rehearse(kube, options, document)
     return RequestReview(
         where=kube.where,
         image=options.image,
-        refused=refused,
-        changed=changed,
+        refused=refusal,
+        changed=changes,
         forbidden=forbidden(kube, needed(options)),
-        missing=_or_unseen(unseen, "missing", lambda: tuple(_missing_objects(kube, document))),
-        exceeded=_or_unseen(unseen, "exceeded", lambda: tuple(_exceeded(kube, document))),
-        unplaceable=_or_unseen(unseen, "unplaceable", lambda: tuple(_unplaceable(kube, document))),
-        preemptors=_or_unseen(unseen, "preemptors", lambda: _preemptors(kube, document)),
-        unseen=unseen,
+        missing=_or_unseen(
+            unseen_parts, "missing", lambda: tuple(_missing_objects(kube, document))
+        ),
+        exceeded=_or_unseen(unseen_parts, "exceeded", lambda: tuple(_exceeded(kube, document))),
+        unplaceable=_or_unseen(
+            unseen_parts, "unplaceable", lambda: tuple(_unplaceable(kube, document))
+        ),
+        preemptors=_or_unseen(unseen_parts, "preemptors", lambda: _preemptors(kube, document)),
+        unseen=unseen_parts,
     )
 
 
@@ -52,13 +56,13 @@ def _preemptors(kube: Kubectl, document: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _or_unseen(
-    unseen: dict[str, str], field: str, query: Callable[[], tuple[str, ...]]
+    unseen_parts: dict[str, str], field: str, query: Callable[[], tuple[str, ...]]
 ) -> tuple[str, ...]:
     """What this login may not look at is neither there nor missing."""
     try:
         return query()
     except ReadRefusal as error:
-        unseen[field] = str(error)
+        unseen_parts[field] = str(error)
         return ()
 
 
@@ -66,12 +70,12 @@ def _rehearse(
     kube: Kubectl, options: Options, document: Mapping[str, Any]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     try:
-        changed = changed_fields(kube, document, options.ignore_changes)
+        changes = changed_fields(kube, document, options.ignore_changes)
     except NameTaken:
         return (), ()
     except (WrongUse, NotThere) as error:
         return (str(error),), ()
-    return _refused_pod(kube, document), changed
+    return _refused_pod(kube, document), changes
 
 
 def _refused_pod(kube: Kubectl, document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -168,16 +172,16 @@ def _exceeded(kube: Kubectl, document: Mapping[str, Any]) -> Iterator[str]:
     request = _total_request(document)
     for quota in items_of(kube.get(kube.path("v1", "resourcequotas"))):
         status = quota.get("status") or {}
-        hard, used = status.get("hard") or {}, status.get("used") or {}
+        hard, used_amounts = status.get("hard") or {}, status.get("used") or {}
         for name, amount in request.items():
-            limit, used_amount = quantity(hard.get(name)), quantity(used.get(name, "0"))
+            limit, used_amount = quantity(hard.get(name)), quantity(used_amounts.get(name, "0"))
             if (
                 name in hard
                 and limit is not None
                 and used_amount is not None
                 and amount > limit - used_amount
             ):
-                usage = f"{used.get(name, '0')} of {hard[name]} are used"
+                usage = f"{used_amounts.get(name, '0')} of {hard[name]} are used"
                 yield f"{amount:f} {name} of quota {quota['metadata']['name']}, where {usage}"
 
 

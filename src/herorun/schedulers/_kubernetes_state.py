@@ -58,10 +58,10 @@ def judge_kubernetes(
         other_writers=other_writers(record, pods),
         placement=_placement(pods),
     )
-    ended = record.conditions.get("Complete") or record.conditions.get("Failed")
-    if ended and not live:
-        return _end(replace(job, ended=_last(ended, pods)), record, pods, ended)
-    if ended:
+    end_condition = record.conditions.get("Complete") or record.conditions.get("Failed")
+    if end_condition and not live:
+        return _end(replace(job, ended=_last(end_condition, pods)), record, pods, end_condition)
+    if end_condition:
         reason = f"{job.raw}, and pod {live[0].name} is still {live[0].phase}: it may still write"
         return _judge_live(replace(job, reason=reason), live, lost_nodes)
     if not live:
@@ -91,8 +91,8 @@ def _began(pod: PodRecord) -> datetime | None:
     return pod.running_since or (pod.ended.started if pod.ended else None)
 
 
-def _last(ended: Condition, pods: Sequence[PodRecord]) -> datetime | None:
-    times = [ended.at, *(pod.ended.at for pod in pods if pod.ended)]
+def _last(end_condition: Condition, pods: Sequence[PodRecord]) -> datetime | None:
+    times = [end_condition.at, *(pod.ended.at for pod in pods if pod.ended)]
     return max((at for at in times if at), default=None)
 
 
@@ -156,8 +156,8 @@ def other_writers(record: JobRecord, pods: Sequence[PodRecord]) -> tuple[str, ..
         writers += [
             f"pod {pod.name} runs together with {running[-1].name}" for pod in running[:-places]
         ]
-        ended = [pod for pod in group if not pod.live]
-        if not ended and len(running) == len(group) <= places:
+        ended_pods = [pod for pod in group if not pod.live]
+        if not ended_pods and len(running) == len(group) <= places:
             writers += [_replacing(pod) for pod in running if _is_replacement(record, pod)]
     return tuple(writers)
 
@@ -182,26 +182,30 @@ def _replacing(pod: PodRecord) -> str:
 # --- how it ended --------------------------------------------------------------------------------
 
 
-def _end(job: Job, record: JobRecord, pods: Sequence[PodRecord], ended: Condition) -> Job:
+def _end(job: Job, record: JobRecord, pods: Sequence[PodRecord], end_condition: Condition) -> Job:
     if "Complete" in record.conditions:
         return replace(job, state=JobState.SUCCEEDED, exit_code=0)
-    if ended.reason == "DeadlineExceeded":
+    if end_condition.reason == "DeadlineExceeded":
         state = JobState.CANCELLED if record.stopped_by else JobState.TIMED_OUT
-        return replace(job, state=state, reason=ended.reason, stopped_by=record.stopped_by or None)
-    failed = [pod for pod in pods if pod.phase == "Failed"]
-    if not failed:
-        reason = f"{_condition_text(ended)}; its pods are gone, and with them how they ended"
+        return replace(
+            job, state=state, reason=end_condition.reason, stopped_by=record.stopped_by or None
+        )
+    failed_pods = [pod for pod in pods if pod.phase == "Failed"]
+    if not failed_pods:
+        reason = (
+            f"{_condition_text(end_condition)}; its pods are gone, and with them how they ended"
+        )
         return replace(job, state=JobState.FAILED, reason=reason)
-    first = min(failed, key=lambda pod: pod.ended.at if pod.ended and pod.ended.at else _NEVER)
-    return _by_pod(job, first, ended)
+    first = min(failed_pods, key=lambda pod: pod.ended.at if pod.ended and pod.ended.at else _NEVER)
+    return _by_pod(job, first, end_condition)
 
 
 def _by_pod(job: Job, pod: PodRecord, ended_condition: Condition) -> Job:
-    state, ended = cause_of(pod), pod.ended
+    state, pod_end = cause_of(pod), pod.ended
     why = pod.disruption or Condition(pod.reason, pod.message)
     reason = (
         _condition_text(why)
-        or (_condition_text(Condition(ended.reason)) if ended else "")
+        or (_condition_text(Condition(pod_end.reason)) if pod_end else "")
         or _condition_text(ended_condition)
     )
     node = (pod.node,) if state is JobState.NODE_FAILED and pod.node else ()
@@ -209,7 +213,7 @@ def _by_pod(job: Job, pod: PodRecord, ended_condition: Condition) -> Job:
         job,
         state=state,
         reason=f"pod {pod.name}: {reason}",
-        exit_code=ended.exit_code if ended else None,
+        exit_code=pod_end.exit_code if pod_end else None,
         failed_on=node,
     )
 

@@ -20,9 +20,9 @@ def end_object(
     kube.change(kind.resource, name, {**change, "spec": spec} if spec else change)
 
 
-def end_spec(kind: ObjectKind, suspended: bool) -> dict[str, Any]:
+def end_spec(kind: ObjectKind, is_suspended: bool) -> dict[str, Any]:
     """A deadline that is over ends a Job for good; the others, and a Job that waits, have none."""
-    deletes_pods = kind.name == "job" and not suspended
+    deletes_pods = kind.name == "job" and not is_suspended
     return {"activeDeadlineSeconds": 1} if deletes_pods else {"suspend": True}
 
 

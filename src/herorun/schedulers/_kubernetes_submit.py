@@ -66,12 +66,12 @@ class KubernetesSubmitter:
         within = self._options.timeout.total_seconds()
         lock = self._folder / f"{instance}.lock"
         with locked(lock, within, f"another submission of {instance}"):
-            submitted = (
+            new_submission = (
                 self._find_submitted(instance)
                 if keeping.read_submission(self._folder, instance).is_ours
                 else None
             )
-            return submitted or self._submit_first(instance, document)
+            return new_submission or self._submit_first(instance, document)
 
     def _submit_first(self, instance: str, document: Mapping[str, Any]) -> Job:
         """The dry run finds out too whether the name is taken."""
@@ -86,12 +86,12 @@ class KubernetesSubmitter:
 
     def document(self, submission: Submission, code: str, admission: str) -> dict[str, Any]:
         must_be_sound(submission, self._options)
-        unread = admission.startswith("<")
-        plan = "" if unread else _plan_of(admission)
+        is_unread = admission.startswith("<")
+        plan = "" if is_unread else _plan_of(admission)
         if self._options.code == "shared":
             facts = RunFacts(self._root, plan, code, admission)
         else:
-            text = "<the admission>" if unread else _text_of(admission)
+            text = "<the admission>" if is_unread else _text_of(admission)
             folder = self._options.folder or UNPACKED
             facts = RunFacts(self._root, plan, folder, admission_path(), text)
         job = job_of(submission, self._options, facts, self._template(code))
@@ -150,8 +150,12 @@ class KubernetesSubmitter:
     def _path(self, name: str = "", **query: str) -> str:
         return self._kube.path(self._kind.version, self._kind.plural, name, **query)
 
-    def _must_be_alike(self, document: Mapping[str, Any], admitted: Mapping[str, Any]) -> None:
-        self._must_have_none(document, differing_fields(document, admitted, self._tolerated))
+    def _must_be_alike(
+        self, document: Mapping[str, Any], admitted_document: Mapping[str, Any]
+    ) -> None:
+        self._must_have_none(
+            document, differing_fields(document, admitted_document, self._tolerated)
+        )
 
     def _must_have_none(self, document: Mapping[str, Any], odd: tuple[str, ...]) -> None:
         if odd:
@@ -162,23 +166,23 @@ class KubernetesSubmitter:
 
     def _create(self, instance: str, document: Mapping[str, Any]) -> Job:
         try:
-            admitted = self._kube.create(self._path(fieldManager="herorun"), document)
+            admitted_document = self._kube.create(self._path(fieldManager="herorun"), document)
         except NameTaken:
             return self._must_be_ours(instance, document)
         except CouldNotLook as error:
             return taken_after(lambda: self._find_submitted(instance), error)
-        self._keep_only_if_alike(instance, document, admitted)
-        return judge_admitted(admitted)
+        self._keep_only_if_alike(instance, document, admitted_document)
+        return judge_admitted(admitted_document)
 
     def _keep_only_if_alike(
-        self, instance: str, document: Mapping[str, Any], admitted: Mapping[str, Any]
+        self, instance: str, document: Mapping[str, Any], admitted_document: Mapping[str, Any]
     ) -> None:
         """What was admitted differs from what the dry run said: it is ended at once."""
         try:
-            self._must_be_alike(document, admitted)
+            self._must_be_alike(document, admitted_document)
         except WrongUse:
             with suppress(HerorunError):
-                self._end(job_record(admitted).uid, instance, "herorun")
+                self._end(job_record(admitted_document).uid, instance, "herorun")
             raise
 
     def _must_be_ours(self, instance: str, document: Mapping[str, Any]) -> Job:

@@ -20,14 +20,14 @@ def read_part(path: str, offset: int, limit: int, mark: str) -> tuple[bytes, dic
     """
     with open_regular(path) as file:
         stats = os.fstat(file.fileno())
-        restarted = stats.st_size < offset or (bool(mark) and _sample(file, offset) != mark)
-        start = 0 if restarted else offset
+        is_restart = stats.st_size < offset or (bool(mark) and _sample(file, offset) != mark)
+        start = 0 if is_restart else offset
         file.seek(start)
         data = file.read(min(limit, max(stats.st_size - start, 0)))
         after = start + len(data)
         mark = _sample(file, after)
         changed_at = stats.st_mtime
-        facts = {"offset": after, "size": stats.st_size, "mark": mark, "restarted": restarted}
+        facts = {"offset": after, "size": stats.st_size, "mark": mark, "restarted": is_restart}
         return data, {**facts, "changed": changed_at}
 
 

@@ -35,8 +35,8 @@ def requested_hardware(repository: str, plan: Plan) -> Offered:
             partial="the configuration of the evaluation could not be read: "
             f"{describe_error(error)}"
         )
-    merged = merge(execution if isinstance(execution, dict) else {}, _overridden(overrides))
-    hardware = _hardware({key: str(value) for key, value in flatten(merged).items()})
+    merged_config = merge(execution if isinstance(execution, dict) else {}, _overridden(overrides))
+    hardware = _hardware({key: str(value) for key, value in flatten(merged_config).items()})
     return Offered(
         hardware, partial="" if hardware else "the configuration's `execution` names no accelerator"
     )

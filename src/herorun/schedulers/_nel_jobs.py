@@ -104,10 +104,10 @@ class NelJobs:
         if job.executor == "slurm":
             return self._slurm.tail(job, lines)
         logs = [path for name in _LOGS if (path := Path(job.folder) / "logs" / name).is_file()]
-        filled = [path for path in logs if path.stat().st_size] or logs
-        if not filled:
+        filled_logs = [path for path in logs if path.stat().st_size] or logs
+        if not filled_logs:
             return None
-        return last_lines(filled[0], lines).decode("utf-8", "replace")
+        return last_lines(filled_logs[0], lines).decode("utf-8", "replace")
 
     def _scores(self, job: NelTask) -> list[str]:
         """Read where it runs: what `nel info` prints lies there as well."""

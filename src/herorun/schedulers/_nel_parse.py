@@ -141,13 +141,13 @@ class Stages:
     exit_code: int | None = None
 
 
-def stages(running: str, ended: str) -> Stages:
+def stages(running: str, end_text: str) -> Stages:
     """From `stage.running` and `stage.exit`: a time in UTC, and at the end the exit code.
 
     >>> stages("", "2026-11-20T18:28:43Z 5").exit_code
     5
     """
-    began, end_match = _STAGE.match(running.strip()), _STAGE.match(ended.strip())
+    began, end_match = _STAGE.match(running.strip()), _STAGE.match(end_text.strip())
     return Stages(
         datetime.fromisoformat(began[1]) if began else None,
         datetime.fromisoformat(end_match[1]) if end_match else None,

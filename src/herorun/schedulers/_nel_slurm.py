@@ -28,11 +28,11 @@ _TAIL = (
 )
 
 
-def outputs(parted: str) -> list[str]:
-    return ["squeue", "-h", "-O", f"JobID:{parted},State:{parted},STDOUT:{parted}"]
+def outputs(separator: str) -> list[str]:
+    return ["squeue", "-h", "-O", f"JobID:{separator},State:{separator},STDOUT:{separator}"]
 
 
-def below(text: str, parted: str, folders: Sequence[str]) -> list[str]:
+def below(text: str, separator: str, folders: Sequence[str]) -> list[str]:
     """The numbers of the jobs whose log lies below one of nel's task folders; those that wait come
     first.
 
@@ -40,7 +40,7 @@ def below(text: str, parted: str, folders: Sequence[str]) -> list[str]:
     >>> below(text, "|", ["/o/t"])
     ['8', '7']
     """
-    rows = [line.split(parted) for line in text.split("\n") if line.count(parted) >= 3]
+    rows = [line.split(separator) for line in text.split("\n") if line.count(separator) >= 3]
     mine = [
         row for row in rows if any(row[2].startswith(f"{folder}/") for folder in folders if folder)
     ]
@@ -81,8 +81,10 @@ class SlurmJobs:
         newest_ids = sorted(set(ids.values()))
         queue = slurm.queue()
         since = min(job.at for job in with_id) - timedelta(days=1)
-        parted = new_parted()
-        accounting = sacct_rows(slurm.output(sacct_argv(parted, since, ids=newest_ids)), parted)
+        separator = new_parted()
+        accounting = sacct_rows(
+            slurm.output(sacct_argv(separator, since, ids=newest_ids)), separator
+        )
         return {
             **results,
             **{job.id: _find_slurm_job(ids[job.slurm_id], queue, accounting) for job in with_id},
@@ -101,8 +103,10 @@ class SlurmJobs:
         for host in dict.fromkeys(_login(job) for job in jobs):
             mine = [job for job in jobs if _login(job) == host]
             slurm = self._programs(mine[0])
-            parted = new_parted()
-            numbers = below(slurm.output(outputs(parted)), parted, [job.folder for job in mine])
+            separator = new_parted()
+            numbers = below(
+                slurm.output(outputs(separator)), separator, [job.folder for job in mine]
+            )
             answer = slurm.ask(["scancel", *numbers]) if numbers else None
             if answer and answer.code:
                 raise slurm.trouble("scancel", answer)

@@ -50,9 +50,9 @@ def long_argument(
     return argument
 
 
-def safe_word(value: str, allowed: re.Pattern[str], whose: str) -> str:
+def safe_word(value: str, allowed_words: re.Pattern[str], whose: str) -> str:
     """One word of a back end's, which nothing could take for an option."""
-    if not allowed.fullmatch(value) or value.startswith("-"):
+    if not allowed_words.fullmatch(value) or value.startswith("-"):
         raise ValueError(f"{value!r} is no word that {whose} could mean")
     return value
 

@@ -84,12 +84,12 @@ def terminate_all(
     quiet: float,
     grace: float,
     hurry: Callable[[], bool],
-    stuck: Callable[[set[Process]], None],
+    on_stuck: Callable[[set[Process]], None],
 ) -> None:
     """Wait until nothing is left: SIGTERM to each at the time `quiet`, or when `hurry`, and SIGKILL
     a grace later.
 
-    `stuck` gets, once, what not even that has ended; the waiting goes on unless it raises.
+    `on_stuck` gets, once, what not even that has ended; the waiting goes on unless it raises.
     """
     sigterm_sent: set[Process] = set()
     is_reported = False
@@ -104,7 +104,7 @@ def terminate_all(
             _send_each(remaining - sigterm_sent, signal.SIGTERM)
             sigterm_sent |= remaining
         if quiet_for >= grace + LAST_WAIT and not is_reported:
-            stuck(remaining)
+            on_stuck(remaining)
             is_reported = True
         time.sleep(POLL_INTERVAL)
 
@@ -140,8 +140,8 @@ def start_time(pid: int) -> str:
     """What distinguishes a process from a later one with its number; empty if it has ended or the
     system does not say.
     """
-    stat, booted = _stat(str(pid)), boot()
-    return f"{booted} {_start_time_of(stat)}" if booted and stat and stat[0] not in _DEAD else ""
+    stat, boot_id = _stat(str(pid)), boot()
+    return f"{boot_id} {_start_time_of(stat)}" if boot_id and stat and stat[0] not in _DEAD else ""
 
 
 def boot() -> str:

@@ -128,7 +128,7 @@ def _resources_asked(resources: Iterable[str]) -> dict[str, Any]:
 
 
 def hardware_of(
-    nodes: Iterable[Node], stated: Mapping[str, Any], resources: Iterable[str] = ()
+    nodes: Iterable[Node], stated_resources: Mapping[str, Any], resources: Iterable[str] = ()
 ) -> tuple[dict[str, Any], str]:
     """Keys of `[hardware]` that the options and the cluster can speak of, and why others are not
     told.
@@ -149,7 +149,7 @@ def hardware_of(
     hardware |= _resources_asked(resources)
     if "count" in hardware:
         return hardware, ""
-    stated_count = stated.get("count")
+    stated_count = stated_resources.get("count")
     total_count = max(counts.values())
     if stated_count is not None and total_count >= stated_count:
         hardware["count"] = stated_count

@@ -20,8 +20,8 @@ def read_log(snapshot: RaySnapshot, record: RayJob, lines: int) -> str:
     """At most the last MiB; FileNotFoundError before the job is placed. Of one whose log is lost,
     Ray's last words.
     """
-    ended = STATES.get(record.status) is not None and STATES[record.status].ended
-    if not record.node and not ended:
+    has_ended = STATES.get(record.status) is not None and STATES[record.status].ended
+    if not record.node and not has_ended:
         raise FileNotFoundError(f"{record.name} has no log before it is placed")
     try:
         return (
@@ -30,7 +30,7 @@ def read_log(snapshot: RaySnapshot, record: RayJob, lines: int) -> str:
             else _describe_missing_log(record, lines)
         )
     except CouldNotLook:
-        if not ended or not record.message:
+        if not has_ended or not record.message:
             raise
         return _describe_missing_log(record, lines)
 

@@ -20,12 +20,12 @@ def package(code: str, admission: str) -> tuple[str, bytes]:
     """Its URI and its bytes. The same files give the same URI, whenever and wherever they are
     packed.
     """
-    packed = io.BytesIO()
+    buffer = io.BytesIO()
     try:
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as file:
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as file:
             for name, path in [*_list_package_files(Path(code)), (ADMISSION, Path(admission))]:
                 _add(file, name, path)
-                if packed.tell() > MOST:
+                if buffer.tell() > MOST:
                     raise WrongUse(
                         f"{code} is more than the {MOST // 2**20} MiB that Ray takes as an upload: "
                         'set [scheduler] code = "shared" where the cluster sees the folder, or '
@@ -35,7 +35,7 @@ def package(code: str, admission: str) -> tuple[str, bytes]:
         raise WrongUse(
             f"The code cannot be packed for the cluster: {describe_error(error)}."
         ) from None
-    data = packed.getvalue()
+    data = buffer.getvalue()
     return f"gcs://_ray_pkg_{hashlib.sha256(data).hexdigest()[:40]}.zip", data
 
 
@@ -56,11 +56,12 @@ def _list_package_files(top: Path) -> Iterator[tuple[str, Path]]:
     for folder, folders, files in os.walk(top, followlinks=False):
         parent = Path(folder)
         folders[:] = sorted(name for name in folders if name not in _LEFT_OUT)
-        linked = [name for name in folders if (parent / name).is_symlink()]
-        if linked:
+        linked_folders = [name for name in folders if (parent / name).is_symlink()]
+        if linked_folders:
             raise WrongUse(
-                f"{parent / linked[0]} is a link to a folder, which an upload to Ray cannot hold: "
-                'replace it, or set [scheduler] code = "shared" where the cluster sees the folder.'
+                f"{parent / linked_folders[0]} is a link to a folder, which an upload to Ray "
+                'cannot hold: replace it, or set [scheduler] code = "shared" where the cluster '
+                "sees the folder."
             )
         for name in sorted(files):
             # a link that leads nowhere is nothing that could be read there either

@@ -46,8 +46,8 @@ def loss_of(record: RayJob, tasks: Any, actors: Any) -> WorkerFailure | None:
         losses = [loss for each in _failure_rows(tasks) if (loss := _loss(each, deaths))]
     except (KeyError, TypeError, AttributeError):
         return None
-    ended = record.ended
-    recent = [loss for loss in losses if ended and ended - SOON <= loss.at <= ended]
+    ended_at = record.ended
+    recent = [loss for loss in losses if ended_at and ended_at - SOON <= loss.at <= ended_at]
     return min(recent, key=lambda loss: loss.at, default=None)
 
 

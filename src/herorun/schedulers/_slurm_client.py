@@ -69,8 +69,8 @@ class Programs:
     def queue(self, names: Sequence[str] = ()) -> tuple[SlurmRow, ...]:
         """All that the controller remembers of these names, or of every job."""
         few = names if len(",".join(names)) <= _MOST_NAMES else ()
-        parted = new_parted()
-        return squeue_rows(self.output(squeue_argv(parted, few)), parted)
+        separator = new_parted()
+        return squeue_rows(self.output(squeue_argv(separator, few)), separator)
 
     def accounting_of_names(self, names: Iterable[str], since: datetime) -> Accounting:
         return self.accounting(since - timedelta(days=1), names=sorted(names))
@@ -81,12 +81,12 @@ class Programs:
         """What accounting has of these names, or of these ids; where it is silent, or kept none, it
         says so.
         """
-        parted = new_parted()
+        separator = new_parted()
         try:
-            answer = self.ask(sacct_argv(parted, since, names, ids))
+            answer = self.ask(sacct_argv(separator, since, names, ids))
             if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
                 return Accounting(is_disabled=True)
-            return Accounting(sacct_rows(self.checked_output("sacct", answer), parted))
+            return Accounting(sacct_rows(self.checked_output("sacct", answer), separator))
         except CouldNotLook as error:
             return Accounting(silent=str(error).rstrip("."))
 

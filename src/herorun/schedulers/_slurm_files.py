@@ -87,9 +87,9 @@ class RemoteFolder:
                 f"{code} is a checkout: with [code] in_place nothing can be copied to "
                 f"{self._transport.where}."
             )
-        packed = self._packed(Path(code), Path(admission), where)
+        archive = self._packed(Path(code), Path(admission), where)
         answer = self._transport.run(
-            ["sh", "-c", _UNPACK, "sh", self._home(instance)], COPYING, stdin=packed
+            ["sh", "-c", _UNPACK, "sh", self._home(instance)], COPYING, stdin=archive
         )
         if answer.code:
             raise CouldNotLook(
@@ -112,13 +112,13 @@ class RemoteFolder:
                 f"The admission {admission} cannot be read: {describe_error(error)}"
             ) from None
         data = canonical({**document, "code": where.code}).encode()
-        packed = BytesIO()
-        with open_tar(fileobj=packed, mode="w:gz", compresslevel=3) as tar:
+        archive = BytesIO()
+        with open_tar(fileobj=archive, mode="w:gz", compresslevel=3) as tar:
             tar.add(code, "code")
             facts = TarInfo("admission.json")
             facts.size, facts.mode = len(data), 0o600
             tar.addfile(facts, BytesIO(data))
-        return packed.getvalue()
+        return archive.getvalue()
 
     def log(self, instance: str) -> str:
         return f"{self._home(instance)}.log.d/job.log"

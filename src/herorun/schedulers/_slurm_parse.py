@@ -2,9 +2,9 @@
 
 Every time is asked for as seconds since 1970, because Slurm prints the local time of whatever host
 it runs on and names no zone. A job's name may hold any character, line breaks too, and could so
-write rows of other jobs: what parts the columns is new for each question (`parted` below), and no
-name can have foreseen it. Variables such as SQUEUE_PARTITION, which would silently leave jobs out
-of the answer, are taken away.
+write rows of other jobs: what parts the columns is new for each question (`separator` below), and
+no name can have foreseen it. Variables such as SQUEUE_PARTITION, which would silently leave jobs
+out of the answer, are taken away.
 """
 
 import re
@@ -84,16 +84,16 @@ def programs(folder: str | None, conf: str | None, program: str, *names: str) ->
     return [*env, f"{folder}/{program}" if folder else program, *names]
 
 
-def squeue_argv(parted: str, names: Iterable[str] = (), ids: Iterable[str] = ()) -> list[str]:
+def squeue_argv(separator: str, names: Iterable[str] = (), ids: Iterable[str] = ()) -> list[str]:
     """All that the controller remembers, ended jobs too; of these names, or of every job."""
-    form = ",".join(f"{field}:{parted}" for field in SQUEUE.split())
+    form = ",".join(f"{field}:{separator}" for field in SQUEUE.split())
     argv = ["squeue", "-h", "-t", "all", "-O", form]
     argv += [f"--name={','.join(names)}"] if names else []
     return argv + ([f"--jobs={','.join(ids)}"] if ids else [])
 
 
 def sacct_argv(
-    parted: str, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()
+    separator: str, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()
 ) -> list[str]:
     """Of all users, since a time: without one, sacct reports only today. Of these names, or of
     these ids.
@@ -106,7 +106,7 @@ def sacct_argv(
         "-X",
         "-n",
         "-P",
-        f"--delimiter={parted}",
+        f"--delimiter={separator}",
         f"--format={form}",
         "-S",
         start,
@@ -114,24 +114,24 @@ def sacct_argv(
     return [*argv, f"--jobs={','.join(ids)}" if ids else f"--name={','.join(names)}"]
 
 
-def squeue_rows(text: str, parted: str) -> tuple[SlurmRow, ...]:
-    rows = _tables(text, parted, len(SQUEUE.split()) + 1, "squeue")  # the last one too is parted
+def squeue_rows(text: str, separator: str) -> tuple[SlurmRow, ...]:
+    rows = _tables(text, separator, len(SQUEUE.split()) + 1, "squeue")  # the last one too is parted
     return tuple(_squeue_row(fields[:-1]) for fields in rows)
 
 
-def sacct_rows(text: str, parted: str) -> tuple[SlurmRow, ...]:
+def sacct_rows(text: str, separator: str) -> tuple[SlurmRow, ...]:
     return tuple(
-        _sacct_row(fields) for fields in _tables(text, parted, len(SACCT.split()), "sacct")
+        _sacct_row(fields) for fields in _tables(text, separator, len(SACCT.split()), "sacct")
     )
 
 
-def _tables(text: str, parted: str, count: int, program: str) -> list[list[str]]:
+def _tables(text: str, separator: str, count: int, program: str) -> list[list[str]]:
     """The fields of each job. Names and comments may have line breaks in them; an answer without a
     single job, such as a word about maintenance, is none."""
     lines = text.split("\n")
     rows, strange, at = [], "", 0
     while at < len(lines):
-        fields, end = _row_at(lines, at, parted, count)
+        fields, end = _row_at(lines, at, separator, count)
         if len(fields) == count and _ID.fullmatch(fields[0]):
             rows.append(fields)
             at = end
@@ -143,12 +143,12 @@ def _tables(text: str, parted: str, count: int, program: str) -> list[list[str]]
     return rows
 
 
-def _row_at(lines: list[str], at: int, parted: str, count: int) -> tuple[list[str], int]:
+def _row_at(lines: list[str], at: int, separator: str, count: int) -> tuple[list[str], int]:
     """The fields from this line on, as many lines as they take, and where the next ones begin."""
-    parts, end = lines[at].count(parted), at + 1
+    parts, end = lines[at].count(separator), at + 1
     while 0 < parts < count - 1 and end < len(lines):
-        parts, end = parts + lines[end].count(parted), end + 1
-    return [field.strip() for field in "\n".join(lines[at:end]).split(parted)], end
+        parts, end = parts + lines[end].count(separator), end + 1
+    return [field.strip() for field in "\n".join(lines[at:end]).split(separator)], end
 
 
 def _squeue_row(fields: list[str]) -> SlurmRow:
@@ -194,7 +194,7 @@ def _slurm_row(
     `nodes` their number and their names.
     """
     number, part = _split_array_id(ident)
-    submitted, started, ended = map(_parse_slurm_time, times)
+    submitted_at, started_at, ended_at = map(_parse_slurm_time, times)
     return SlurmRow(
         id=number,
         part=part,
@@ -204,9 +204,9 @@ def _slurm_row(
         exit_code=ending[0],
         signal=ending[1],
         restarts=restarts,
-        submitted=submitted,
-        started=started,
-        ended=ended,
+        submitted=submitted_at,
+        started=started_at,
+        ended=ended_at,
         nodes=_parse_int(nodes[0]),
         node_list=nodes[1],
         reason="" if reason == "None" else reason,

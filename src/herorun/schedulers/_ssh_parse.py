@@ -90,7 +90,7 @@ def stored_request(name: str, facts: Mapping[str, Any], where: str) -> StoredReq
 def _snapshot(name: str, facts: Mapping[str, Any], where: str) -> InstanceSnapshot:
     remaining = facts.get("rest") or ()
     pids = ", ".join(map(str, remaining))
-    stuck = _record(name, facts, "stuck.json", StuckRecord, where)
+    stuck_record = _record(name, facts, "stuck.json", StuckRecord, where)
     left_over = (
         f"its supervisor and main process are gone, but what they started still runs: {pids}"
         if remaining
@@ -108,7 +108,7 @@ def _snapshot(name: str, facts: Mapping[str, Any], where: str) -> InstanceSnapsh
         started=_record(name, facts, "started.json", Started, where),
         stop=_record(name, facts, "stop.json", StopRequest, where),
         end=_record(name, facts, "exit.json", InstanceExit, where),
-        stuck=stuck.reason if stuck and facts["watched"] else left_over,
+        stuck=stuck_record.reason if stuck_record and facts["watched"] else left_over,
     )
 
 

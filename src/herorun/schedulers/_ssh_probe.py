@@ -130,10 +130,10 @@ def read(text: str | None) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def lives(started: dict[str, Any]) -> bool:
+def lives(start_record: dict[str, Any]) -> bool:
     """Whether that very process still runs."""
-    pid, born = started.get("pid"), started.get("birth")
-    return isinstance(pid, int) and bool(born) and start_time(pid) == born
+    pid, start_text = start_record.get("pid"), start_record.get("birth")
+    return isinstance(pid, int) and bool(start_text) and start_time(pid) == start_text
 
 
 def remaining_processes(request: dict[str, Any], group: int = -1) -> set[Any]:

@@ -281,12 +281,12 @@ def start(private: str) -> None:
         flush=True,
     )
     try:
-        claimed = _supervisor.claim(order)
+        claim_result = _supervisor.claim(order)
     # a disk that filled up this very moment: nothing has run, so nothing was claimed
     except OSError:
         shutil.rmtree(order["folder"], ignore_errors=True)
         raise
-    if claimed:
+    if claim_result:
         _supervisor.run(order)
 
 
@@ -305,8 +305,11 @@ def stop(folder: str, name: str, by: str, grace: float) -> dict[str, Any]:
 
 
 def _stop_unwatched(path: str, grace: float) -> None:
-    request, started = read(record(f"{path}/request.json")), read(record(f"{path}/started.json"))
-    group = started["pid"] if lives(started) else -1
+    request, start_record = (
+        read(record(f"{path}/request.json")),
+        read(record(f"{path}/started.json")),
+    )
+    group = start_record["pid"] if lives(start_record) else -1
 
     def stuck(remaining: set[Any]) -> None:
         pids = ", ".join(str(process.pid) for process in sorted(remaining))

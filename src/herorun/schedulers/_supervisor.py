@@ -98,12 +98,12 @@ def _take_back(folder: str) -> None:
 def run(order: dict[str, Any]) -> None:
     """Start the job, and stand by it until its end is written down."""
     wake = _wake_on_signals()
-    adopted = become_subreaper()
+    is_subreaper = become_subreaper()
     kills = oom_kills()
     job = _start_job(order)
     os.dup2(1, 2)  # the submitter waits for this: its end of our standard error closes
     if job:
-        _supervise_job(job, order, wake, adopted, kills)
+        _supervise_job(job, order, wake, is_subreaper, kills)
 
 
 def _log_line(text: str) -> None:
@@ -117,8 +117,8 @@ def _log_line(text: str) -> None:
 def _settle(order: dict[str, Any]) -> None:
     """Write the request down, make the claim durable, and let standard output be the log."""
     folder = order["folder"]
-    watched = os.open(f"{folder}/watched", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    fcntl.flock(watched, fcntl.LOCK_EX)  # kept until this process ends
+    watch_lock = os.open(f"{folder}/watched", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(watch_lock, fcntl.LOCK_EX)  # kept until this process ends
     write(folder, "request.json", {**order["request"], "boot": boot()})
     _reserve(folder)
     _sync(os.path.dirname(folder))
@@ -182,7 +182,11 @@ def _write_start(folder: str) -> None:
 
 
 def _supervise_job(
-    job: subprocess.Popen[bytes], order: dict[str, Any], wake: int, adopted: bool, kills: int | None
+    job: subprocess.Popen[bytes],
+    order: dict[str, Any],
+    wake: int,
+    is_subreaper: bool,
+    kills: int | None,
 ) -> None:
     """Wait for the end, pass on a request to stop, and write the record once nothing of the job is
     left.
@@ -200,7 +204,7 @@ def _supervise_job(
         _pause(wake)
     end = {"ended": now(), "stopped_by": stopped_by, **_exit(job.returncode)}
     # adopted, all are our descendants; a number may come back, later
-    group = -1 if adopted else job.pid
+    group = -1 if is_subreaper else job.pid
     _end_the_rest(group, order, min(deadline, time.monotonic() + grace))
     _write_end(
         folder, {**end, "oom_kills": max(0, (oom_kills() or 0) - kills) if kills is not None else 0}

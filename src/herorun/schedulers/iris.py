@@ -101,9 +101,9 @@ class Iris(IrisReader):
             self._options.submit_timeout.total_seconds(),
             f"another submission of {instance}",
         ):
-            submitted = self._submitted_job(instance)
-            if submitted:
-                return submitted
+            submitted_job = self._submitted_job(instance)
+            if submitted_job:
+                return submitted_job
             self._must_be_alone(instance)
             argv = run_argv(submission, self._options, code, admission)
             self._must_know(argv)

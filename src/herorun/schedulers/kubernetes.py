@@ -170,13 +170,13 @@ class Kubernetes:
         return replace(job, reason="; ".join(part for part in (job.reason, reason) if part))
 
     def _unlisted_job(
-        self, instance: str, intended_at: datetime, asked_at: datetime, submitted: SubmissionRecord
+        self, instance: str, intended_at: datetime, asked_at: datetime, submission: SubmissionRecord
     ) -> Search:
         """After a deletion only a 404 is left, which is what one says of a name never used."""
         none = f"{self._kube.where} has no {self._kind.title} {instance}"
-        if submitted.id:
+        if submission.id:
             return Unknown(
-                f"{none}, which it took as {submitted.id}: it was deleted, and how it ended "
+                f"{none}, which it took as {submission.id}: it was deleted, and how it ended "
                 "is unknown"
             )
         if asked_at - intended_at <= self._options.settle:
@@ -202,8 +202,8 @@ class Kubernetes:
         other = re.compile(rf"{re.escape(slug)}-(?![0-9]+$).+")
         records = self._shared.all_jobs if self._shared else all_jobs(self._kube)
         records = tuple(each for each in records if other.fullmatch(each.name))
-        unlabelled = [record for record in records if not record.instance]
-        jobs = (judge_kubernetes(record, ()) for record in unlabelled)
+        unlabelled_jobs = [record for record in records if not record.instance]
+        jobs = (judge_kubernetes(record, ()) for record in unlabelled_jobs)
         return tuple(sorted((j for j in jobs if not j.state.ended), key=lambda job: job.instance))
 
     def offers(self, plan: Plan) -> Offered:
@@ -231,7 +231,7 @@ class Kubernetes:
         hour.
         """
         name = must_be_instance(instance)
-        one = own_names(name, indexed=self._options.replicas > 1)
+        one = own_names(name, is_indexed=self._options.replicas > 1)
         warnings = self._shared.warnings if self._shared else read_warnings(self._kube)
         return warning_lines(warnings, one if self._kind == JOB else names_in_set(name))
 
@@ -271,7 +271,7 @@ class Kubernetes:
         workload = None
         if self._options.queue and (waits or kind == JOBSET):
             workload = find_workload(self._kube, uid)
-        end_object(self._kube, kind, instance, uid, by, end_spec(kind, suspended=False))
+        end_object(self._kube, kind, instance, uid, by, end_spec(kind, is_suspended=False))
         if workload:
             deactivate(self._kube, workload)
 

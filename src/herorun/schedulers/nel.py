@@ -218,9 +218,9 @@ class Nel(NelJobs):
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         within = self._options.submit_timeout.total_seconds()
         with locked(self._folder / f"{instance}.lock", within, f"another submission of {instance}"):
-            submitted = self._submitted_job(instance)
-            if submitted:
-                return submitted
+            submitted_job = self._submitted_job(instance)
+            if submitted_job:
+                return submitted_job
             keeping.record_attempt(self._folder, instance)
             self._run(submission, argv, str(where), admission)
             job = self._submitted_job(instance)

@@ -150,9 +150,9 @@ class Slurm(SlurmReader):
             self._slurm.timeout,
             f"another submission of {instance}",
         ):
-            submitted = self._submitted_job(instance)
-            if submitted:
-                return submitted
+            submitted_job = self._submitted_job(instance)
+            if submitted_job:
+                return submitted_job
             self._must_know(self._options.dependencies)
             where = self._files.bring(instance, code, admission)
             keeping.record_attempt(self._folder, instance)

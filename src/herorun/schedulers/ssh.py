@@ -176,10 +176,10 @@ class SshScheduler:
 
     def find_all(self, intents: Mapping[str, datetime]) -> Mapping[str, Search]:
         """All by one connection."""
-        names, shared = [_instance(name) for name in intents], self._snapshot
-        if shared and shared.jobs >= set(names):
+        names, snapshot = [_instance(name) for name in intents], self._snapshot
+        if snapshot and snapshot.jobs >= set(names):
             return {
-                name: self._search(name, shared.answer, at, shared.at)
+                name: self._search(name, snapshot.answer, at, snapshot.at)
                 for name, at in intents.items()
             }
         asked_at = now()
@@ -207,8 +207,10 @@ class SshScheduler:
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """Found by their whole name; one that cannot be read is a `CouldNotLook` or an OSError."""
-        shared = self._snapshot
-        answer = shared.answer if shared and slug in shared.slugs else self._probe_all([slug], [])
+        snapshot = self._snapshot
+        answer = (
+            snapshot.answer if snapshot and slug in snapshot.slugs else self._probe_all([slug], [])
+        )
         name_pattern = re.compile(rf"{re.escape(slug)}-[0-9]+")
         jobs = (self._job(name, answer) for name in answer["jobs"] if name_pattern.fullmatch(name))
         return tuple(job for job in jobs if job and job.state.live)

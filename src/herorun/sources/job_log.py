@@ -25,7 +25,7 @@ def read_job_log(log: OwnLog, contract: Contract, place: Place) -> JobLog | Noth
 
 
 def job_log_of(catalogue: Catalogue, log: OwnLog) -> JobLog:
-    is_crowded = log.crowded
+    crowded_match = log.crowded
     return JobLog(
         changed_at=log.changed_at,
         runs=log.signs.runs,
@@ -33,7 +33,7 @@ def job_log_of(catalogue: Catalogue, log: OwnLog) -> JobLog:
         wedges=log.wedges,
         skipped=log.skipped,
         complaints=tuple(_complaint(catalogue, log, match) for match in log.seen.lately),
-        crowded=_complaint(catalogue, log, is_crowded) if is_crowded else None,
+        crowded=_complaint(catalogue, log, crowded_match) if crowded_match else None,
         server=log.signs.server,
         size=log.offset,
         overdue=_overdue(catalogue, log),

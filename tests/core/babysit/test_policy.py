@@ -481,7 +481,7 @@ def test_what_is_muted_is_not_said_again():
         NOON,
     )
     assert [a.key for a in decide(*given)] == [f"again/{long_ago.key}/1"]
-    assert decide(*given, muted=frozenset({Topic.PROGRESS})) == []
+    assert decide(*given, quiet_topics=frozenset({Topic.PROGRESS})) == []
 
 
 # --- a job that trains on although its numbers went wrong -----------------------------------------

@@ -12,13 +12,13 @@ from herorun.core.finding import Outcome, Verdict, unknown
 
 
 @check(Gate.CHECKIN, Response.REFUSE)
-def admitted_mismatch(admitted: Admitted) -> list[Verdict]:
+def admitted_mismatch(admission: Admitted) -> list[Verdict]:
     """One answer for each item. What cannot be seen is unknown, and only a difference refuses."""
-    if not admitted.items:
+    if not admission.items:
         return [unknown("nothing was compared")]
     return [
         Verdict(_OUTCOMES.get(word, Outcome.UNKNOWN), message, item)
-        for item, word, message in admitted.items
+        for item, word, message in admission.items
     ]
 
 

@@ -50,8 +50,8 @@ def _count_attempts(history: History, since: datetime, now: datetime) -> float:
     """Attempts after the first one that was seen."""
     count = 0.0
     for (before, first), (after, last) in zip(history.starts, history.starts[1:], strict=False):
-        shared = (min(after, now) - max(before, since)).total_seconds()
+        shared_seconds = (min(after, now) - max(before, since)).total_seconds()
         interval = (after - before).total_seconds()
-        if shared > 0 and last > first:
-            count += (last - first) * shared / interval
+        if shared_seconds > 0 and last > first:
+            count += (last - first) * shared_seconds / interval
     return count

@@ -41,7 +41,7 @@ def dead_log_pattern(
     """
     if verdict := not_running(job):
         return [verdict]
-    unprinted = [
+    dead_patterns = [
         failed(
             f"no line in {_mib(silent)} of its log matches {name}; one is due within {_mib(due)}",
             subject=name,
@@ -51,8 +51,8 @@ def dead_log_pattern(
     if tracker.progress_lines and isinstance(metrics, Nothing):
         why = _format_progress(job, log, checkpoints, history, limits)
         message = f"no line of the tracker's log is {tracker.progress_lines} progress, and {why}"
-        unprinted += [failed(message, subject=contract.tracker.kind)] if why else []
-    return unprinted or [passed(f"the log patterns of {job.instance} that are due match")]
+        dead_patterns += [failed(message, subject=contract.tracker.kind)] if why else []
+    return dead_patterns or [passed(f"the log patterns of {job.instance} that are due match")]
 
 
 def _format_progress(

@@ -35,13 +35,14 @@ def differing_step_counters(
 ) -> list[Verdict]:
     if not history.wrote(metrics):
         return [not_applicable("there is no row of this instance yet")]
-    logged = metrics.step - 1 + contract.tracker.first_step
+    last_logged = metrics.step - 1 + contract.tracker.first_step
     own = {name: value for name, value in (metrics.last or {}).items() if name in COUNTERS}
     differing = [
         failed(
-            f"the newest row says {name} {value:g}, and is logged under step {logged}", subject=name
+            f"the newest row says {name} {value:g}, and is logged under step {last_logged}",
+            subject=name,
         )
         for name, value in own.items()
-        if not abs(value - logged) <= limits.max_step_difference
+        if not abs(value - last_logged) <= limits.max_step_difference
     ]
-    return differing or [passed(f"the newest row is logged under step {logged}")]
+    return differing or [passed(f"the newest row is logged under step {last_logged}")]

@@ -27,12 +27,12 @@ def duplicate_rows(metrics: Metrics, history: History, limits: Limits) -> list[V
     """One answer, however often it stopped and began again."""
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
-    doubled = [e for e in metrics.of("doubled") if e.rows >= limits.steps]
-    if not doubled:
+    excursions = [e for e in metrics.of("doubled") if e.rows >= limits.steps]
+    if not excursions:
         return [passed(f"each step is reported once up to step {metrics.step}")]
-    first = min(excursion.first_step for excursion in doubled)
+    first = min(excursion.first_step for excursion in excursions)
     message = (
         f"each step is reported twice from about step {first} on, with different losses, "
-        f"{state(doubled[-1])}: two trainers, or all ranks log"
+        f"{state(excursions[-1])}: two trainers, or all ranks log"
     )
     return [failed(message, subject="rows")]

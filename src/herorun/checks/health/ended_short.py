@@ -32,10 +32,12 @@ def ended_short(
             f"{job.instance} ended, and its planned final step is unknown", subject=job.instance
         )
     newest = checkpoints.newest
-    reached = max(metrics.step if isinstance(metrics, Metrics) else 0, newest.step if newest else 0)
-    if reached < final.value:
+    last_step = max(
+        metrics.step if isinstance(metrics, Metrics) else 0, newest.step if newest else 0
+    )
+    if last_step < final.value:
         return failed(
-            f"{job.instance} ended with success at step {reached} of {final.value}",
+            f"{job.instance} ended with success at step {last_step} of {final.value}",
             subject=job.instance,
         )
-    return passed(f"{job.instance} reached step {reached} of {final.value}", subject=job.instance)
+    return passed(f"{job.instance} reached step {last_step} of {final.value}", subject=job.instance)

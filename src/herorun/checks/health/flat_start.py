@@ -74,8 +74,8 @@ def flat_start(
             return False
         if vocab is not None and _is_chance(flat, vocab):
             return flat.rows >= limits.chance_rows
-        trained = vocab is not None and not is_untrained(flat.expected, vocab)
-        return flat.rows >= limits.rows and flat.steps >= limits.steps and not trained
+        is_trained = vocab is not None and not is_untrained(flat.expected, vocab)
+        return flat.rows >= limits.rows and flat.steps >= limits.steps and not is_trained
 
     return judge_excursions(
         metrics,

@@ -36,11 +36,11 @@ def frozen_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verd
     )
 
 
-def _describe_frozen(frozen: Excursion) -> str:
-    if frozen.kind == "flat":
-        return format_flat(frozen)
-    until = "" if frozen.open else f", up to step {frozen.last_step}"
+def _describe_frozen(excursion: Excursion) -> str:
+    if excursion.kind == "flat":
+        return format_flat(excursion)
+    until = "" if excursion.open else f", up to step {excursion.last_step}"
     return (
-        f"the loss is {frozen.expected:.6g} in every row since before step "
-        f"{frozen.first_step}{until}"
+        f"the loss is {excursion.expected:.6g} in every row since before step "
+        f"{excursion.first_step}{until}"
     )

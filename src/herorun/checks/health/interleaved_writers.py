@@ -36,18 +36,18 @@ def interleaved_writers(metrics: Metrics, history: History, limits: Limits) -> l
     """One answer, however often it stopped and began again."""
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
-    mixed = [e for e in metrics.of("mixed") if e.rows >= limits.turns]
+    excursions = [e for e in metrics.of("mixed") if e.rows >= limits.turns]
     return (
-        [_report_mixed_rows(mixed[-1])]
-        if mixed
+        [_report_mixed_rows(excursions[-1])]
+        if excursions
         else [passed(f"one writer up to step {metrics.step}")]
     )
 
 
-def _report_mixed_rows(mixed: Excursion) -> Verdict:
-    places = sorted((mixed.first_step, round(mixed.expected)))
+def _report_mixed_rows(excursion: Excursion) -> Verdict:
+    places = sorted((excursion.first_step, round(excursion.expected)))
     return failed(
         f"the rows alternate between two writers, one near step {places[0]} and one near step "
-        f"{places[1]}, {state(mixed)}",
+        f"{places[1]}, {state(excursion)}",
         subject="rows",
     )

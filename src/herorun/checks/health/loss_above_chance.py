@@ -50,31 +50,31 @@ def loss_above_chance(
         return not_applicable("no first rows of this plan")
     if vocab is None:
         return not_applicable("the config names no vocabulary size")
-    untrained = f"untrained weights give {vocab.untrained:.4g} (ln of {vocab.key} = {vocab.size})"
+    chance_text = f"untrained weights give {vocab.untrained:.4g} (ln of {vocab.key} = {vocab.size})"
     ratio, parts = least.lowest / vocab.untrained, micro_batches(prior.config)
     if least.rows < limits.rows:
         return not_applicable(f"not judged before row {limits.rows}")
     if ratio > SUMMED:
-        return not_applicable(f"a loss of {least.lowest:.4g} is no mean over tokens: {untrained}")
+        return not_applicable(f"a loss of {least.lowest:.4g} is no mean over tokens: {chance_text}")
     if ratio > limits.times and parts > 1 and is_untrained(least.lowest / parts, vocab):
         return not_applicable(
             f"the loss may be the sum of {count(parts, 'micro-batch', 'micro-batches')}: "
-            f"{untrained}"
+            f"{chance_text}"
         )
     lowest = f"the lowest loss of {count(least.rows, 'row')} is {least.lowest:.4g} nats"
     if ratio > limits.times:
         return failed(
             f"{lowest}, {ratio:.1f} times that of untrained weights (limit {limits.times:g}); "
-            f"{untrained}",
+            f"{chance_text}",
             subject="first rows",
         )
     if ratio < limits.learned:
-        return passed(f"{lowest}; {untrained}")
-    return _at_chance(least, vocab, lowest, untrained, limits)
+        return passed(f"{lowest}; {chance_text}")
+    return _at_chance(least, vocab, lowest, chance_text, limits)
 
 
 def _at_chance(
-    least: LeastLoss, vocab: Vocabulary, lowest: str, untrained: str, limits: Limits
+    least: LeastLoss, vocab: Vocabulary, lowest: str, chance_text: str, limits: Limits
 ) -> Verdict:
     """A warm-up explains such a loss, as long as it lasts."""
     if vocab.size < NATURAL:
@@ -91,6 +91,6 @@ def _at_chance(
         )
     return failed(
         f"{lowest}, {count(least.rate_held, 'step')} after the learning rate last rose (limit "
-        f"{limits.held_steps}); {untrained}: the run learns nothing",
+        f"{limits.held_steps}); {chance_text}: the run learns nothing",
         subject="first rows",
     )

@@ -58,7 +58,7 @@ def loss_diverged(metrics: Metrics, history: History, limits: Limits) -> list[Ve
             return f"{math.exp(REGRESSED):g} times for {count(limits.regressed_rows, 'row')}"
         return f"{limits.leap:g} times for {count(limits.leap_rows, 'row')}"
 
-    risen = metrics.of("diverged", "elevated", "regressed")
+    excursions = metrics.of("diverged", "elevated", "regressed")
     return judge_excursions(
-        metrics, history, risen, lasts, "no divergence", limit=limit, check="loss-diverged"
+        metrics, history, excursions, lasts, "no divergence", limit=limit, check="loss-diverged"
     )

@@ -34,11 +34,11 @@ def loss_elevated(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         return excursion.rows >= limits.rows and not excursion.declared
 
     spikes = [each for each in metrics.spikes if may_rise(metrics.opening, each.expected)]
-    risen = (*metrics.of("elevated"), *spikes)
+    excursions = (*metrics.of("elevated"), *spikes)
     return judge_excursions(
         metrics,
         history,
-        risen,
+        excursions,
         lasts,
         "no raised level",
         limit=lambda _: f"{ELEVATED:g} times for {count(limits.rows, 'row')}",

@@ -83,11 +83,11 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         slow = spike.steps >= limits.steps and spike.rows >= limits.least_rows
         slow = slow and not may_rise(metrics.opening, spike.expected)
         fast = spike.height >= limits.fast_ratio and spike.rows >= limits.fast_rows
-        needed = limits.few_sigmas if spike.rows <= limits.few_rows else limits.sigmas
+        needed_sigmas = limits.few_sigmas if spike.rows <= limits.few_rows else limits.sigmas
         beyond_noise = spike.height >= math.exp(limits.noises * spike.noise)
         if spike.declared and spike.height < RATIO:
             return False  # a new level that was announced
-        return (slow or fast) and spike.sigmas >= needed and beyond_noise
+        return (slow or fast) and spike.sigmas >= needed_sigmas and beyond_noise
 
     def limit(spike: Excursion) -> str:
         """Where no trend is the measure, the rules are several: the page lists them."""
@@ -101,7 +101,7 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
             f"{count(limits.leap_steps, 'step')}"
         )
 
-    risen = (*metrics.spikes, *metrics.of("shifted", "risen"))
+    excursions = (*metrics.spikes, *metrics.of("shifted", "risen"))
     return judge_excursions(
-        metrics, history, risen, lasts, "no lasting spike", limit=limit, check="loss-spike"
+        metrics, history, excursions, lasts, "no lasting spike", limit=limit, check="loss-spike"
     )

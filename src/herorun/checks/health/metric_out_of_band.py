@@ -59,8 +59,8 @@ def _describe_departure(excursion: Excursion) -> str:
     if excursion.kind != "band":
         return format_ratio(excursion)
     value = excursion.expected * excursion.peak
-    reached = f"reached {value:.4g}, " if math.isfinite(value) and value > 0 else ""
+    value_text = f"reached {value:.4g}, " if math.isfinite(value) and value > 0 else ""
     return (
-        f"{excursion.metric} {reached}outside its band (the bound is {excursion.expected:.4g}) "
+        f"{excursion.metric} {value_text}outside its band (the bound is {excursion.expected:.4g}) "
         f"for {duration(excursion)}"
     )

@@ -47,9 +47,9 @@ def missing_artefacts(
     """One answer each for the final checkpoint and the tracker's run."""
     if job.state is not JobState.SUCCEEDED or final.value is None:
         return [not_applicable(f"{job.instance} is {job.state}, or its final step is unknown")]
-    reached = metrics.step if isinstance(metrics, Metrics) else None
-    if reached is not None and reached < final.value:
-        return [not_applicable(f"{job.instance} ended at step {reached}: see ended-short")]
+    last_step = metrics.step if isinstance(metrics, Metrics) else None
+    if last_step is not None and last_step < final.value:
+        return [not_applicable(f"{job.instance} ended at step {last_step}: see ended-short")]
     verdicts = [_checkpoint(checkpoints, final.value)]
     if isinstance(identity, TrackerIdentity):
         verdicts.append(_judge_tracker_end(identity, job, now, limits.closing))
@@ -61,10 +61,11 @@ def _checkpoint(checkpoints: Checkpoints, step: int) -> Verdict:
     complete = next((c for c in of_step if c.complete), None)
     if complete:
         return passed(f"{complete.path} is complete", subject="checkpoint")
-    unfinished = next((c for c in of_step if c.incomplete), None)
-    if unfinished:
+    incomplete_save = next((c for c in of_step if c.incomplete), None)
+    if incomplete_save:
         return failed(
-            f"the final checkpoint {unfinished.path} is not complete: {unfinished.problem}",
+            f"the final checkpoint {incomplete_save.path} is not complete: "
+            f"{incomplete_save.problem}",
             subject="checkpoint",
         )
     if of_step:

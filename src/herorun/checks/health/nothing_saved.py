@@ -59,8 +59,11 @@ def nothing_saved(
 
 def _saved(checkpoints: Checkpoints, start: datetime, metrics: Metrics) -> bool:
     """By the store's time, else by a step beyond the one that the attempt began at."""
-    saved = [c for c in checkpoints.candidates if c.complete or not c.problem]
-    return any(c.modified >= start if c.modified else c.step >= metrics.first_step for c in saved)
+    saved_checkpoints = [c for c in checkpoints.candidates if c.complete or not c.problem]
+    return any(
+        c.modified >= start if c.modified else c.step >= metrics.first_step
+        for c in saved_checkpoints
+    )
 
 
 def _describe_due(

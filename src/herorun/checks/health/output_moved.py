@@ -79,12 +79,12 @@ def _by_log(
     What is written to a disk first and then uploaded is no other root: a path is not compared with
     a URL.
     """
-    saved = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
+    candidates = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
     newest = log.saves[-1] if log.saves else ""
     alike = ("://" in newest) is ("://" in current.output_root)
     if not newest or not alike or is_under(newest, current.roots):
         return []
-    if any(c.modified and c.modified >= current.started for c in saved):
+    if any(c.modified and c.modified >= current.started for c in candidates):
         return []
     message = (
         f"its log says that it saves to {newest}, and the recorded root is {current.output_root}"

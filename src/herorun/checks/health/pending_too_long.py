@@ -64,10 +64,10 @@ def pending_too_long(
             unknown(f"the scheduler cannot say whether {job.instance} waits", subject=job.instance)
         ]
     running = job.state is JobState.RUNNING
-    confirmed = running and _confirmed(job, history, metrics, log, receipt)
-    if confirmed or not (running or job.state is JobState.PENDING):
+    is_confirmed = running and _confirmed(job, history, metrics, log, receipt)
+    if is_confirmed or not (running or job.state is JobState.PENDING):
         return [not_applicable(f"{job.instance} is {job.state}", subject=job.instance)]
-    if confirmed is None:
+    if is_confirmed is None:
         message = (
             f"{job.instance} is called running, and whether it does anything could not be seen"
         )

@@ -110,18 +110,19 @@ def _judge_logged_step(
     """A checkpoint that lies there for a while is of a step that must have been logged."""
     if identity.last_step is None:
         return []
-    reached = identity.last_step + 1 - contract.tracker.first_step
+    logged_steps = identity.last_step + 1 - contract.tracker.first_step
     later = [
         c
         for c in checkpoints.candidates
-        if c.complete and c.modified and now.at - c.modified > most and c.step > reached
+        if c.complete and c.modified and now.at - c.modified > most and c.step > logged_steps
     ]
     if not later:
         return []
     newest = max(c.step for c in later)
     return [
         failed(
-            f"the tracker is at step {reached}, and checkpoint {newest} is complete", subject="step"
+            f"the tracker is at step {logged_steps}, and checkpoint {newest} is complete",
+            subject="step",
         )
     ]
 

@@ -28,11 +28,13 @@ def stopped_short(
         )
         return not_applicable(message, subject=job.instance)
     newest = checkpoints.newest
-    reached = max(metrics.step if isinstance(metrics, Metrics) else 0, newest.step if newest else 0)
-    if final.value is not None and reached >= final.value:
+    last_step = max(
+        metrics.step if isinstance(metrics, Metrics) else 0, newest.step if newest else 0
+    )
+    if final.value is not None and last_step >= final.value:
         return passed(
-            f"{job.instance} reached step {reached} of {final.value}", subject=job.instance
+            f"{job.instance} reached step {last_step} of {final.value}", subject=job.instance
         )
     until = "; the final step is unknown" if final.value is None else f" of {final.value}"
-    message = f"{job.instance} was stopped for {stopped_by}, and ended at step {reached}{until}"
+    message = f"{job.instance} was stopped for {stopped_by}, and ended at step {last_step}{until}"
     return failed(message, subject=job.instance)

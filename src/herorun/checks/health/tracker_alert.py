@@ -42,14 +42,14 @@ def tracker_alert(
     by_title: dict[str, list[TrackerAlert]] = {}
     for each in mine:
         by_title.setdefault(each.title, []).append(each)
-    verdicts = [_report_alert(raised) for raised in list(by_title.values())[-MOST:]]
+    verdicts = [_report_alert(same_alerts) for same_alerts in list(by_title.values())[-MOST:]]
     return verdicts or [passed("the trainer raised no alert")]
 
 
-def _report_alert(raised: list[TrackerAlert]) -> Verdict:
-    newest = raised[-1]
+def _report_alert(same_alerts: list[TrackerAlert]) -> Verdict:
+    newest = same_alerts[-1]
     at = f" at step {newest.step}" if newest.step is not None else ""
     text = f": {newest.text}" if newest.text else ""
-    times = f" ({count(len(raised), 'time')})" if len(raised) > 1 else ""
+    times = f" ({count(len(same_alerts), 'time')})" if len(same_alerts) > 1 else ""
     message = f"the trainer raised {newest.level} {newest.title!r}{at}{times}{text}"
     return failed(message, subject=newest.title)

@@ -11,12 +11,13 @@ from herorun.core.finding import Verdict, failed, passed
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR)
-def undelivered_escalation(undelivered: Undelivered) -> Verdict:
+def undelivered_escalation(undelivered_posts: Undelivered) -> Verdict:
     """One answer for all: they wait for the same channels."""
-    if not undelivered.posts:
+    if not undelivered_posts.posts:
         return passed("every required message was delivered")
     details = [
-        f"{title}, since {at:%Y-%m-%d %H:%M} UTC: {why}" for title, at, why in undelivered.posts
+        f"{title}, since {at:%Y-%m-%d %H:%M} UTC: {why}"
+        for title, at, why in undelivered_posts.posts
     ]
     more = f", and {len(details) - 1} more" if len(details) > 1 else ""
     return failed(f"not delivered yet: {details[0]}{more}", *details)

@@ -17,11 +17,11 @@ OWN = "unfinished-action"  # where nothing can be posted, its own alerts stay un
 @check(
     Gate.HEALTH, Response.ESCALATE, hold=Hold(ticks=2), topic=Topic.MONITOR, vetoes_relaunch=True
 )
-def unfinished_action(unfinished: Unfinished) -> list[Verdict]:
+def unfinished_action(unfinished_actions: Unfinished) -> list[Verdict]:
     """One answer for each action, by its key."""
     verdicts = [
         failed(f"no outcome is recorded of {action}", subject=action.partition(": ")[0])
-        for action in unfinished.actions
+        for action in unfinished_actions.actions
         if parse_key(action).check != OWN
     ]
     return verdicts or [passed("every action has an outcome")]

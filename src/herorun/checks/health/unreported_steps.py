@@ -46,16 +46,16 @@ def unreported_steps(
     if verdict := not_running(job):
         return verdict
     since, wrote = rows_since(job, metrics, history, now.at)
-    reached = metrics.step if wrote and isinstance(metrics, Metrics) else -1
+    last_step = metrics.step if wrote and isinstance(metrics, Metrics) else -1
     if wrote and since is not None and now.at - since <= FRESH:
         return passed(f"{job.instance} reports its steps", subject=job.instance)
     spacing = _spacing(metrics) if wrote and isinstance(metrics, Metrics) else 0
-    progress_sign = steps_seen(job, log, checkpoints, history, reached + spacing)
+    progress_sign = steps_seen(job, log, checkpoints, history, last_step + spacing)
     if not progress_sign:
         return passed(
             f"nothing shows a step of {job.instance} without its row", subject=job.instance
         )
-    rows = f"the last row is of step {reached}" if wrote else "it has no row"
+    rows = f"the last row is of step {last_step}" if wrote else "it has no row"
     message = (
         f"{job.instance}: {progress_sign}, and {rows} in {_place(contract)}: is that where "
         "it reports to?"

@@ -46,17 +46,17 @@ def untrained_start(
     before = source.level if isinstance(source, SourceLoss) else None
     message = f"the first rows' loss is {level:.4g}"
     if vocab := vocabulary(prior.config):
-        untrained = (
+        chance_loss = (
             f"untrained weights give {vocab.untrained:.4g} (ln of {vocab.key} = {vocab.size})"
         )
         if is_untrained(level, vocab) and not (before and is_untrained(before, vocab)):
             return failed(
-                f"{message}, and {untrained}; the plan starts from {start}", subject="first rows"
+                f"{message}, and {chance_loss}; the plan starts from {start}", subject="first rows"
             )
     if isinstance(source, SourceLoss) and before and level > limits.times * before:
-        saved = f"{source.slug} was at {before:.4g} when it saved {start}"
+        save_text = f"{source.slug} was at {before:.4g} when it saved {start}"
         return failed(
-            f"{message}, and {saved}: {level / before - 1:+.0%}; the limit is "
+            f"{message}, and {save_text}: {level / before - 1:+.0%}; the limit is "
             f"{limits.times - 1:+.0%}",
             subject="first rows",
         )

@@ -38,20 +38,20 @@ def writes_after_end(
     """One answer for each source. What is dated in the future is a clock's fault."""
     if not job.state.ended or job.state.in_doubt:
         return [not_applicable(f"{job.instance} is {job.state}")]
-    ended = job.ended or next(
+    ended_at = job.ended or next(
         (end.at for end in history.ends if end.instance == job.instance), None
     )
-    if ended is None:
+    if ended_at is None:
         return [not_applicable(f"the end of {job.instance} is unknown")]
     late_writes = [
         failed(
             f"{message} until {last:%H:%M} UTC, and {job.instance} ended ({job.state}) at "
-            f"{ended:%H:%M} UTC: "
+            f"{ended_at:%H:%M} UTC: "
             "does another process write there?",
             subject=what,
         )
         for what, message, last in _list_late_writes(metrics, checkpoints, log)
-        if ended + CLOSING < last <= now.at
+        if ended_at + CLOSING < last <= now.at
     ]
     return late_writes or [passed(f"nothing was written after {job.instance} ended")]
 

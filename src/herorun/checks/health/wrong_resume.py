@@ -61,12 +61,12 @@ def wrong_resume(
         return _of_adopted(job, log)
     start = start_of(prior)
     ours = receipt if isinstance(receipt, Receipt) and receipt.instance == job.instance else None
-    saved = checkpoints if isinstance(checkpoints, Checkpoints) else Checkpoints()
-    by_log = _by_log(start, log, saved, history, contract)
+    all_saves = checkpoints if isinstance(checkpoints, Checkpoints) else Checkpoints()
+    by_log = _by_log(start, log, all_saves, history, contract)
     wrong = (
-        loaded_wrong(start, ours, saved)
+        loaded_wrong(start, ours, all_saves)
         or (by_log.wrong if by_log else "")
-        or _by_saves(start, saved, history)
+        or _by_saves(start, all_saves, history)
     )
     if wrong:
         return failed(f"{job.instance} {wrong}", subject=job.instance)
@@ -75,10 +75,10 @@ def wrong_resume(
     by_rows = None
     if isinstance(metrics, Metrics) and history.wrote(metrics):
         all_there = Checkpoints(
-            (*saved.candidates, *saved.given_up)
+            (*all_saves.candidates, *all_saves.given_up)
         )  # a trainer that looks for itself takes any
         by_rows = rows_wrong(start, metrics, all_there, history)
-        if again := began_again(metrics, saved, history):
+        if again := began_again(metrics, all_saves, history):
             return failed(f"{job.instance} {again}", subject=job.instance)
     if by_rows and by_rows.wrong:
         return failed(f"{job.instance} {by_rows.wrong}", subject=job.instance)
@@ -96,18 +96,18 @@ def _silent(metrics: Metrics | Nothing, history: History) -> str:
 def _by_log(
     start: PlannedStart,
     log: JobLog | Nothing | Unavailable,
-    saved: Checkpoints,
+    all_saves: Checkpoints,
     history: History,
     contract: Contract,
 ) -> ResumeRows | None:
     if not isinstance(log, JobLog) or history.current is None:
         return None
-    own = own_start(saved, history)
-    return log_wrong(start, log, saved, history.current, contract.tracker.first_step, own)
+    own = own_start(all_saves, history)
+    return log_wrong(start, log, all_saves, history.current, contract.tracker.first_step, own)
 
 
-def _by_saves(start: PlannedStart, saved: Checkpoints, history: History) -> str:
-    return saved_below(start, saved, history.current) if history.current else ""
+def _by_saves(start: PlannedStart, all_saves: Checkpoints, history: History) -> str:
+    return saved_below(start, all_saves, history.current) if history.current else ""
 
 
 def _of_adopted(job: Job, log: JobLog | Nothing | Unavailable) -> Verdict:

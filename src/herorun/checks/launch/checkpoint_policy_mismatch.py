@@ -32,12 +32,12 @@ def checkpoint_policy_mismatch(contract: Contract, plan: Plan) -> list[Verdict]:
     too.
     """
     policy = contract.checkpoints
-    stated = {
+    stated_keys = {
         PERMANENT: policy.permanent_every,
         TEMPORARY: policy.temporary_every,
         KEEP: policy.keep,
     }
-    promises = {name: value for name, value in stated.items() if value is not None}
+    promises = {name: value for name, value in stated_keys.items() if value is not None}
     if not promises:
         return [not_applicable("[checkpoints] promises nothing that could be compared")]
     settings = savings(plan.config.value, plan.command_line, plan.final_step.value)

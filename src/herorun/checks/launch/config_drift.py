@@ -77,12 +77,12 @@ def _judge_allowed(
     changes: tuple[ConfigChange, ...], blocking: list[ConfigChange], prior: PriorLaunch
 ) -> Verdict:
     """Differences that block nothing."""
-    allowed = [str(change) for change in changes if change not in blocking]
-    if not allowed:
+    allowed_changes = [str(change) for change in changes if change not in blocking]
+    if not allowed_changes:
         other = "nothing else differs from" if blocking else "the same as"
         return passed(f"{other} {prior.instance}", subject=prior.instance)
     return passed(
-        f"allowed differences from {prior.instance}: {few(allowed)}",
-        *allowed,
+        f"allowed differences from {prior.instance}: {few(allowed_changes)}",
+        *allowed_changes,
         subject=prior.instance,
     )

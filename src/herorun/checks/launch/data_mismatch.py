@@ -14,10 +14,10 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed, unknow
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
 def data_mismatch(contract: Contract, data: DataFound) -> list[Verdict]:
     """One answer for each manifest."""
-    pinned = contract.data.manifests
-    if not pinned:
+    manifests = contract.data.manifests
+    if not manifests:
         return [not_applicable("the contract pins no data")]
-    return [_judge_path(path, digest, data) for path, digest in pinned.items()]
+    return [_judge_path(path, digest, data) for path, digest in manifests.items()]
 
 
 def _judge_path(path: str, digest: str, data: DataFound) -> Verdict:

@@ -15,10 +15,10 @@ from herorun.core.finding import Verdict, failed, passed
 @check(Gate.LAUNCH, Response.WARN)
 def dead_log_pattern(patterns: PrintedPatterns) -> list[Verdict]:
     """One answer for each row that names the package that prints it."""
-    unprinted = [
+    dead_patterns = [
         failed(f"the signature {name} can match no line: {why}", subject=name)
         for name, why in sorted(patterns.lost.items())
     ]
-    return unprinted or [
+    return dead_patterns or [
         passed(f"the text of {len(patterns.found)} signatures occurs in the installed packages")
     ]

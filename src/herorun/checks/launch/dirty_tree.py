@@ -32,12 +32,12 @@ def dirty_tree(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Ve
         if kinds[path] is Impact.NOTICE
     ]
     silent = len(changes) - len(blocking) - len(notices)
-    ignored = [f"{silent} more of no interest"] if silent else []
+    ignored_text = [f"{silent} more of no interest"] if silent else []
     if not blocking:
         message = f"nothing that can change the training differs from {tree.commit:.9}"
-        return passed(message, *listed(notices), *ignored)
+        return passed(message, *listed(notices), *ignored_text)
     number = count(len(blocking), "uncommitted change")
-    details = (*listed(blocking), *listed(notices), *ignored, *closure.unresolved)
+    details = (*listed(blocking), *listed(notices), *ignored_text, *closure.unresolved)
     answer = failed(f"{number} on {tree.commit:.9}: {few(blocking)}", *details)
     return replace(answer, explains=tuple(f"file {path}" for path, _ in changes))
 

@@ -14,30 +14,30 @@ from herorun.core.plan import Plan
 
 
 @check(Gate.LAUNCH, Response.WARN)
-def editable_install(installed: Installed, plan: Plan) -> list[Verdict]:
+def editable_install(packages: Installed, plan: Plan) -> list[Verdict]:
     """One answer for each install, each folder and each word of the command."""
     if plan.in_place.value:
         return [passed("the run is started in the checkout itself")]
     wrong = [
         failed(
-            f"{installed.interpreter} has {name} as an editable install from {folder}", subject=name
+            f"{packages.interpreter} has {name} as an editable install from {folder}", subject=name
         )
-        for name, folder in sorted(installed.editable.items())
-        if _is_in_checkout(folder, installed)
+        for name, folder in sorted(packages.editable.items())
+        if _is_in_checkout(folder, packages)
     ]
     wrong += [
-        failed(f"{path} is on the module path of {installed.interpreter}", subject=path)
-        for path in installed.paths
-        if not any(path == f or path.startswith(f"{f}/") for f in installed.editable.values())
+        failed(f"{path} is on the module path of {packages.interpreter}", subject=path)
+        for path in packages.paths
+        if not any(path == f or path.startswith(f"{f}/") for f in packages.editable.values())
     ]
     wrong += [
         failed(f"{word} of the command lies in the checkout, and is run from there", subject=word)
         for word in dict.fromkeys((*plan.argv.value[1:], *plan.resume_argv.value[1:]))
-        if word.endswith((".py", ".sh")) and _is_in_checkout(word, installed)
+        if word.endswith((".py", ".sh")) and _is_in_checkout(word, packages)
     ]
-    return wrong or [passed(f"{installed.interpreter} imports nothing from this checkout")]
+    return wrong or [passed(f"{packages.interpreter} imports nothing from this checkout")]
 
 
-def _is_in_checkout(folder: str, installed: Installed) -> bool:
-    top = installed.checkout.rstrip("/")
+def _is_in_checkout(folder: str, packages: Installed) -> bool:
+    top = packages.checkout.rstrip("/")
     return bool(top) and (folder == top or folder.startswith(f"{top}/"))

@@ -32,8 +32,11 @@ def final_step_mismatch(
     final, config = plan.final_step, plan.config.value
     if final.value is None:
         return [not_applicable("the final step is unknown")]
-    tracked = identity.config if isinstance(identity, TrackerIdentity) else {}
-    statements = [*_of_config(contract, config, final.inferred), *_of_tracker(contract, tracked)]
+    tracker_config = identity.config if isinstance(identity, TrackerIdentity) else {}
+    statements = [
+        *_of_config(contract, config, final.inferred),
+        *_of_tracker(contract, tracker_config),
+    ]
     wrong = [failed(message, subject=where) for where, message in misnamed(contract, config)]
     wrong += [
         failed(f"{message}, and the final step is {final}", subject=subject)
@@ -54,17 +57,17 @@ def final_step_mismatch(
 
 
 def _of_config(
-    contract: Contract, config: Mapping[str, Any], inferred: bool
+    contract: Contract, config: Mapping[str, Any], is_inferred: bool
 ) -> Iterator[Statement]:
     """What the config says, but for what the final step itself was taken from."""
     totals = total_steps(config)
     for each in totals:
-        if each.key != contract.final_step and not inferred:
+        if each.key != contract.final_step and not is_inferred:
             yield each.key, each.value, f"{each.key} is {each.value}", 0
     for each in _horizon(contract, config):
         yield each.key, each.value, f"the schedule's {each.key} is {each.value}", 0
     by_tokens = steps_by_tokens(contract, config)
-    if by_tokens and (totals or not inferred):
+    if by_tokens and (totals or not is_inferred):
         yield (
             "tokens",
             by_tokens.steps,

@@ -13,10 +13,10 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def missing_goal(contract: Contract) -> Verdict:
-    stated = {"goal": contract.goal.strip(), "stop_when": contract.stop_when.strip()}
-    missing = [name for name, text in stated.items() if not text]
+    stated_texts = {"goal": contract.goal.strip(), "stop_when": contract.stop_when.strip()}
+    missing = [name for name, text in stated_texts.items() if not text]
     if missing and contract.is_hero:
         return failed(f"a hero run must state {' and '.join(missing)}", subject=missing[0])
     if missing:
         return not_applicable(f"an ordinary run: {' and '.join(missing)} may be left out")
-    return passed(f"goal: {stated['goal']}; stop when: {stated['stop_when']}")
+    return passed(f"goal: {stated_texts['goal']}; stop when: {stated_texts['stop_when']}")

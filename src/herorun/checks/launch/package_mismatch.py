@@ -15,7 +15,7 @@ from herorun.core.requirements import problem_of, unmet
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def package_mismatch(
-    contract: Contract, installed: Installed | Nothing | Unavailable
+    contract: Contract, packages: Installed | Nothing | Unavailable
 ) -> list[Verdict]:
     """One answer for each requirement. Where the job runs elsewhere, check-in compares the exact
     ones there.
@@ -23,19 +23,19 @@ def package_mismatch(
     requirements = contract.runtime.packages
     if not requirements:
         return [not_applicable("the contract states no packages")]
-    return [_judge_package(text, installed) for text in requirements]
+    return [_judge_package(text, packages) for text in requirements]
 
 
-def _judge_package(text: str, installed: Installed | Nothing | Unavailable) -> Verdict:
+def _judge_package(text: str, packages: Installed | Nothing | Unavailable) -> Verdict:
     if why := problem_of(text):
         return failed(f"{text!r} is no PEP 508 requirement: {why}", subject=text)
-    match installed:
+    match packages:
         case Unavailable(why):
             return unknown(f"could not check {text}: {why}", subject=text)
         case Nothing(why):
             return not_applicable(f"{text}: {why}", subject=text)
         case Installed():
-            problem = unmet(text, installed.packages)
+            problem = unmet(text, packages.packages)
             if problem:
-                return failed(f"{problem} ({installed.interpreter})", subject=text)
-            return passed(f"{text} is met by {installed.interpreter}", subject=text)
+                return failed(f"{problem} ({packages.interpreter})", subject=text)
+            return passed(f"{text} is met by {packages.interpreter}", subject=text)

@@ -32,9 +32,9 @@ def resume_never(
         f'`herorun fork {contract.slug} NEW --reason "..."` begins a new run from one of its '
         "checkpoints"
     )
-    refused = f'[tracker] resume is "never", and {prior.instance} reported under {run.id}: {fork}'
+    refusal = f'[tracker] resume is "never", and {prior.instance} reported under {run.id}: {fork}'
     if goes_on(plan) or (isinstance(metrics, Metrics) and metrics.rows):
-        return failed(refused, subject=run.id)
+        return failed(refusal, subject=run.id)
     if isinstance(metrics, Unavailable):
         return unknown(
             f"it is unknown whether {prior.instance} logged under {run.id}: {metrics.why}",

@@ -33,8 +33,8 @@ def secret_in_command(plan: Plan) -> list[Verdict]:
 
 
 def _in_argv(word: str, argv: tuple[str, ...]) -> Iterator[str]:
-    for number, (part, masked) in enumerate(zip(argv, scrub_argv(argv), strict=True)):
-        if _is_secret(part, masked):
+    for number, (part, masked_text) in enumerate(zip(argv, scrub_argv(argv), strict=True)):
+        if _is_secret(part, masked_text):
             yield f"{word}[{number}]"
 
 
@@ -42,8 +42,8 @@ def _in_tree(where: str, value: Any, name: str = "") -> Iterator[str]:
     """Where each secret in a tree of values is, as a dotted path."""
     match value:
         case str():
-            (masked,) = scrub_tree({name: value}).values() if name else (scrub(value),)
-            if _is_secret(value, masked):
+            (masked_text,) = scrub_tree({name: value}).values() if name else (scrub(value),)
+            if _is_secret(value, masked_text):
                 yield where
         case Mapping():
             for key, item in value.items():
@@ -53,6 +53,6 @@ def _in_tree(where: str, value: Any, name: str = "") -> Iterator[str]:
                 yield from _in_tree(f"{where}[{number}]", item, name)
 
 
-def _is_secret(text: str, masked: str) -> bool:
+def _is_secret(text: str, masked_text: str) -> bool:
     """Masked as a whole for its name, or in part for what stands in it."""
-    return not harmless(text) if masked == MASK else bool(secrets_in(text))
+    return not harmless(text) if masked_text == MASK else bool(secrets_in(text))

@@ -15,17 +15,17 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 
 @check(Gate.LAUNCH, Response.WARN)
-def short_time_limit(contract: Contract, offered: Offered) -> Verdict:
-    forecast = estimate(contract, offered)
+def short_time_limit(contract: Contract, offer: Offered) -> Verdict:
+    forecast = estimate(contract, offer)
     if forecast.wall_hours is None:
         return not_applicable(
             "the contract does not state both [budget] accelerator_hours and [hardware] count"
         )
     if forecast.limit_hours is None:
         return not_applicable("the scheduler reports no time limit")
-    budgeted = f"{forecast.accelerator_hours:g} accelerator-hours on {contract.hardware.count}"
+    budget_text = f"{forecast.accelerator_hours:g} accelerator-hours on {contract.hardware.count}"
     message = (
-        f"{budgeted} take {format_span(3600 * forecast.wall_hours)}, and the time limit is "
+        f"{budget_text} take {format_span(3600 * forecast.wall_hours)}, and the time limit is "
         f"{format_span(3600 * forecast.limit_hours)}"
     )
     return failed(message, subject="time limit") if forecast.short_by else passed(message)

@@ -12,21 +12,30 @@ from herorun.core.finding import Verdict, count, failed, few, not_applicable, pa
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
-def stale_worktree(published: Published, contract: Contract, closure: ImportClosure) -> Verdict:
+def stale_worktree(
+    published_commit: Published, contract: Contract, closure: ImportClosure
+) -> Verdict:
     """What the commits between HEAD and the tip change, taken together."""
-    if published.why_not:
-        return unknown(f"could not measure how far HEAD is behind: {published.why_not}")
-    if published.ref is None:
+    if published_commit.why_not:
+        return unknown(f"could not measure how far HEAD is behind: {published_commit.why_not}")
+    if published_commit.ref is None:
         return not_applicable(
-            f"no published ref of {published.remote} contains {published.commit:.9}"
+            f"no published ref of {published_commit.remote} contains {published_commit.commit:.9}"
         )
-    if not published.behind:
-        return passed(f"{published.commit:.9} is the tip of {published.ref}", subject=published.ref)
-    files = of_impact(published.behind_files, contract.code.impact, closure.files, Impact.BLOCK)
-    commits = count(published.behind, "commit")
-    where = f"{published.ref} of {published.remote} is {commits} ahead"
+    if not published_commit.behind:
+        return passed(
+            f"{published_commit.commit:.9} is the tip of {published_commit.ref}",
+            subject=published_commit.ref,
+        )
+    files = of_impact(
+        published_commit.behind_files, contract.code.impact, closure.files, Impact.BLOCK
+    )
+    commits = count(published_commit.behind, "commit")
+    where = f"{published_commit.ref} of {published_commit.remote} is {commits} ahead"
     if not files:
         message = f"{where}, and none of them can change the training"
-        return passed(message, *listed(published.behind_files), subject=published.ref)
+        return passed(message, *listed(published_commit.behind_files), subject=published_commit.ref)
     changes = f"{count(len(files), 'file')} that can change the training"
-    return failed(f"{where}, with {changes}: {few(files)}", *listed(files), subject=published.ref)
+    return failed(
+        f"{where}, with {changes}: {few(files)}", *listed(files), subject=published_commit.ref
+    )

@@ -25,9 +25,9 @@ def store_rules(roots: RootFacts) -> list[Verdict]:
         unknown(f"could not read the rules of {root}: {why}", why, subject=root)
         for root, why in roots.unknown_rules.items()
     ]
-    untold = [
+    unknown_rules = [
         not_applicable(f"{root}: {who}", subject=root) for root, who in roots.untold_rules.items()
     ]
-    return [*verdicts, *unknowns, *untold] or [
+    return [*verdicts, *unknowns, *unknown_rules] or [
         not_applicable("no store reports a rule about the roots")
     ]

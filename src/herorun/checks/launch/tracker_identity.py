@@ -76,9 +76,9 @@ def _about_id(
         message += f"; it was forked before, so give {identity.tracker}'s client no fork_from again"
     if judgement.weight is Weight.UNKNOWN:
         return unknown(f"{message}: {identity.why}" if identity.why else message, subject=run.id)
-    refused = judgement.weight is Weight.FAIL or (
+    is_refused = judgement.weight is Weight.FAIL or (
         judgement.weight is Weight.WARN and not one_machine
     )
     if judgement.weight is Weight.WARN:
-        message += AUTO_REFUSED if refused else AUTO_ALLOWED
-    return failed(message, subject=run.id) if refused else passed(message, subject=run.id)
+        message += AUTO_REFUSED if is_refused else AUTO_ALLOWED
+    return failed(message, subject=run.id) if is_refused else passed(message, subject=run.id)

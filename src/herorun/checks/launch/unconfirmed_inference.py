@@ -20,26 +20,26 @@ OF_A_HERO_RUN = (*OF_EVERY_RUN, "retention")  # an ordinary run's retention has 
 @check(Gate.LAUNCH, Response.BLOCK)
 def unconfirmed_inference(contract: Contract, plan: Plan) -> list[Verdict]:
     """One answer for each inferred value that must be stated; else one that labels the others."""
-    inferred = {
+    inferred_values = {
         field.name: str(getattr(plan, field.name))
         for field in fields(plan)
         if getattr(plan, field.name).inferred
     }
     names = OF_A_HERO_RUN if contract.is_hero else OF_EVERY_RUN
-    guessed = [name for name in names if name in inferred]
-    if guessed:
+    guessed_names = [name for name in names if name in inferred_values]
+    if guessed_names:
         return [
             failed(
                 f"{name} is not stated: {_describe_inference(plan, name)}",
-                inferred[name],
+                inferred_values[name],
                 subject=name,
             )
-            for name in guessed
+            for name in guessed_names
         ]
-    if not inferred:
+    if not inferred_values:
         return [passed("nothing in the plan is inferred")]
-    labels = [f"{name}: {_describe_inference(plan, name)}" for name in inferred]
-    return [passed(f"inferred, and needs no confirmation: {', '.join(inferred)}", *labels)]
+    labels = [f"{name}: {_describe_inference(plan, name)}" for name in inferred_values]
+    return [passed(f"inferred, and needs no confirmation: {', '.join(inferred_values)}", *labels)]
 
 
 def _describe_inference(plan: Plan, name: str) -> str:

@@ -13,10 +13,10 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
-def unnotified_hero(contract: Contract, notified: NotifiedBy) -> Verdict:
-    if notified.channels:
-        return passed(f"notifies {', '.join(notified.channels)}")
-    if notified.issue:
+def unnotified_hero(contract: Contract, notifiers: NotifiedBy) -> Verdict:
+    if notifiers.channels:
+        return passed(f"notifies {', '.join(notifiers.channels)}")
+    if notifiers.issue:
         return passed(f"notifies by its {contract.issue.kind} issue")
     if not contract.is_hero:
         return not_applicable("an ordinary run may have a local issue file alone")

@@ -21,10 +21,10 @@ def unplanned_environment(plan: Plan, environment: Environment, flags: CodeFlags
     rest.
     """
     plan_names = {*plan.env.value, *plan.secrets.value}
-    unplanned = [
+    unplanned_names = [
         flag for flag in flags.flags if flag.name in flags.here and flag.name not in plan_names
     ]
-    failures = [_report_flag(flag, flags, environment) for flag in unplanned]
+    failures = [_report_flag(flag, flags, environment) for flag in unplanned_names]
     reads = few([str(flag) for flag in flags.flags], 5) or "no variable that herorun can see"
     message = f"the code reads {reads}; the plan has {count(len(plan.env.value), 'variable')}"
     return [
@@ -57,10 +57,10 @@ def _list_variables(plan: Plan, environment: Environment, flags: CodeFlags) -> I
         )
         yield f"{name}, a secret, by name{note}"
     yield from (f"{name} is not passed on: {why}" for name, why in environment.withheld.items())
-    unset = [
+    unset_names = [
         flag for flag in flags.flags if flag.name not in values and flag.name not in flags.here
     ]
-    if unset:
-        yield f"read and not set: {few([str(flag) for flag in unset], 20)}"
+    if unset_names:
+        yield f"read and not set: {few([str(flag) for flag in unset_names], 20)}"
     if flags.computed:
         yield f"names of variables are computed at {few(list(flags.computed), 5)}"

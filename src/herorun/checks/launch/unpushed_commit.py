@@ -11,15 +11,18 @@ from herorun.core.finding import Verdict, failed, few, passed, unknown
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
-def unpushed_commit(published: Published) -> Verdict:
+def unpushed_commit(published_commit: Published) -> Verdict:
     """Without a remote there is nothing to ask: see no-remote. On which branch it is: see
     wrong-branch.
     """
-    refs = published.refs or published.elsewhere
+    refs = published_commit.refs or published_commit.elsewhere
     if refs:
-        return passed(f"{published.commit:.9} is on {published.remote}: {few(refs)}")
-    if published.why_not:
-        return unknown(f"could not check whether {published.remote} has it: {published.why_not}")
+        return passed(f"{published_commit.commit:.9} is on {published_commit.remote}: {few(refs)}")
+    if published_commit.why_not:
+        return unknown(
+            f"could not check whether {published_commit.remote} has it: {published_commit.why_not}"
+        )
     return failed(
-        f"no published ref of {published.remote} contains commit {published.commit:.9}: push it"
+        f"no published ref of {published_commit.remote} contains commit "
+        f"{published_commit.commit:.9}: push it"
     )

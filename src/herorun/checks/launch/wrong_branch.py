@@ -11,17 +11,19 @@ from herorun.core.finding import Verdict, failed, few, not_applicable, passed, u
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
-def wrong_branch(published: Published, contract: Contract) -> Verdict:
+def wrong_branch(published_commit: Published, contract: Contract) -> Verdict:
     """A commit that is not on the remote at all: see unpushed-commit."""
-    if published.refs:
-        return passed(f"{published.commit:.9} is on {few(published.refs)}")
-    if published.why_not:
-        return unknown(f"could not check which branches contain it: {published.why_not}")
-    if not published.elsewhere:
-        return not_applicable(f"{published.commit:.9} is on no branch of {published.remote}")
-    allowed = few(contract.code.refs)
+    if published_commit.refs:
+        return passed(f"{published_commit.commit:.9} is on {few(published_commit.refs)}")
+    if published_commit.why_not:
+        return unknown(f"could not check which branches contain it: {published_commit.why_not}")
+    if not published_commit.elsewhere:
+        return not_applicable(
+            f"{published_commit.commit:.9} is on no branch of {published_commit.remote}"
+        )
+    allowed_refs = few(contract.code.refs)
     return failed(
-        f"{published.commit:.9} is on {few(published.elsewhere)} of {published.remote}, and not "
-        f"on {allowed}",
-        *published.elsewhere,
+        f"{published_commit.commit:.9} is on {few(published_commit.elsewhere)} of "
+        f"{published_commit.remote}, and not on {allowed_refs}",
+        *published_commit.elsewhere,
     )

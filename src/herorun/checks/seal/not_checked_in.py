@@ -16,13 +16,13 @@ def not_checked_in(
 ) -> list[Verdict]:
     """One answer for each instance, by the record; also by receipts that no tick has seen yet."""
     newest = {receipt.instance} if isinstance(receipt, Receipt) else set()
-    received = (
+    receipt_names = (
         {each.instance for each in late.receipts} if isinstance(late, LateReceipts) else set()
     )
-    verified = history.checked_in | newest | received
+    verified_names = history.checked_in | newest | receipt_names
     absent = [
         failed(f"{each.name} never checked in", subject=each.name)
         for each in history.instances
-        if each.name not in verified
+        if each.name not in verified_names
     ]
     return absent or [passed(f"every instance checked in ({len(history.instances)})")]

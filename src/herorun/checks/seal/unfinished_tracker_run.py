@@ -55,12 +55,12 @@ def _last_step(
     if identity.last_step is None:
         return [not_applicable("the tracker reports no last step", subject="step")]
     first = contract.tracker.first_step
-    reached = identity.last_step + 1 - first
+    logged_steps = identity.last_step + 1 - first
     missing = missing_updates(
-        reached, final.value, metrics if isinstance(metrics, Metrics) else None
+        logged_steps, final.value, metrics if isinstance(metrics, Metrics) else None
     )
     row = (
-        f"its last row is step {identity.last_step}, which is {reached} of "
+        f"its last row is step {identity.last_step}, which is {logged_steps} of "
         f"{count(final.value or 0, 'update')}"
     )
     return [

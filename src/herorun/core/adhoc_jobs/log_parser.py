@@ -107,8 +107,8 @@ def _of_line(line: str) -> LogProgress | None:
     if bar := _BAR.search(line):
         step, most = [number for number in bar.groups() if number is not None]
         return LogProgress(int(step), int(most))
-    if rounded := _ROUNDED.search(line):
-        number, unit = [part for part in rounded.groups() if part is not None]
+    if rounded_match := _ROUNDED.search(line):
+        number, unit = [part for part in rounded_match.groups() if part is not None]
         return LogProgress(int(float(number) * _TIMES[unit]))
     match = _STEP.search(line)
     if not match:

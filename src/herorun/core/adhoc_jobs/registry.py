@@ -85,15 +85,17 @@ def key_of(entry: Mapping[str, Any]) -> tuple[str, str, str]:
 
 def with_entry(entries: Iterable[Entry], entry: Entry) -> list[Entry]:
     """Added, or brought up to date in its place: what others wrote into it stays."""
-    merged, is_present = [], False
+    entries_after, is_present = [], False
     for each in entries:
         if key_of(each) == key_of(entry):
-            stated = {name: value for name, value in entry.items() if value not in ("", None)}
-            merged.append({**each, **stated})
+            stated_fields = {
+                name: value for name, value in entry.items() if value not in ("", None)
+            }
+            entries_after.append({**each, **stated_fields})
             is_present = True
         else:
-            merged.append(each)
-    return merged if is_present else [*merged, entry]
+            entries_after.append(each)
+    return entries_after if is_present else [*entries_after, entry]
 
 
 def without(entries: Iterable[Entry], keys: Iterable[tuple[str, str, str]]) -> list[Entry]:

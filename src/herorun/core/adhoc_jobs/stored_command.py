@@ -56,10 +56,10 @@ def without_secrets(command: str, env: Mapping[str, str]) -> tuple[str, dict[str
 
 def _first_secret(command: str) -> str:
     """The first that is masked and is a value; empty where there is none."""
-    masked = scrub(command)
-    if masked == command:
+    masked_command = scrub(command)
+    if masked_command == command:
         return ""
-    pattern = "(.+?)".join(map(re.escape, masked.split(MASK)))
+    pattern = "(.+?)".join(map(re.escape, masked_command.split(MASK)))
     match = re.fullmatch(pattern, command, re.DOTALL)
     if match is None:
         raise WrongUse(
@@ -87,11 +87,11 @@ def missing_secrets(command: str, names: Sequence[str], env: Mapping[str, str]) 
     it that is called like a secret.
     """
     references = _REFERENCE.findall(re.sub(r"'[^']*'", "", command))
-    needed = [
+    needed_names = [
         *names,
         *(name for name in references if names_one(name) and f"{name}=" not in command),
     ]
-    return [name for name in dict.fromkeys(needed) if not env.get(name)]
+    return [name for name in dict.fromkeys(needed_names) if not env.get(name)]
 
 
 def must_be_whole(command: str, names: Sequence[str], env: Mapping[str, str]) -> None:

@@ -53,19 +53,19 @@ def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
     (code, count), *_ = Counter(task.exit_code for task in failures).most_common()
     alike = [task for task in failures if task.exit_code == code]
     near_limit = [task for task in alike if task.met_limit]
-    ended = "ended without an exit code" if code is None else f"ended with {code}"
+    end_text = "ended without an exit code" if code is None else f"ended with {code}"
     if near_limit:
         return (
-            f"{_share(len(near_limit), tasks, noun)} peaked near the container limit and {ended}: "
-            "raise memory"
+            f"{_share(len(near_limit), tasks, noun)} peaked near the container limit and "
+            f"{end_text}: raise memory"
         )
     if code == OOM_CODE:
         return (
-            f"{_share(count, tasks, noun)} {ended}, as after too much memory{_peak(alike)}: see "
+            f"{_share(count, tasks, noun)} {end_text}, as after too much memory{_peak(alike)}: see "
             "their peak, and raise memory"
         )
     return (
-        f"{_share(count, tasks, noun)} {ended}{_peak(alike)}{_describe_earliest_end(alike)}"
+        f"{_share(count, tasks, noun)} {end_text}{_peak(alike)}{_describe_earliest_end(alike)}"
         if len(tasks) > 1
         else ""
     )

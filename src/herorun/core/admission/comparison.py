@@ -8,33 +8,33 @@ from .hardware import compare_hardware
 from .items import FAIL, HIDDEN, PASS, SEALED, UNSEEN, Item, Presented, sealed
 
 
-def compare(admission: Mapping[str, Any], presented: Presented) -> list[Item]:
+def compare(admission: Mapping[str, Any], job_values: Presented) -> list[Item]:
     """Item by item. What cannot be seen is said; only a difference fails."""
-    argv = _argv(admission, presented)
+    argv = _argv(admission, job_values)
     return [
         argv,
-        _compare_files(admission, presented),
-        _config(admission, presented),
-        _compare_text("output-root", admission.get("output_root"), presented.output_root),
-        _compare_text("tracker-id", admission.get("tracker_id"), presented.tracker_id),
-        _compare_start(admission, presented),
-        _compare_code(admission, presented),
-        _modules(admission, presented),
-        *_packages(admission, presented),
-        *_compare_environment(admission, presented, presented.main and argv.outcome == PASS),
-        *compare_hardware(admission.get("hardware") or {}, presented.devices),
+        _compare_files(admission, job_values),
+        _config(admission, job_values),
+        _compare_text("output-root", admission.get("output_root"), job_values.output_root),
+        _compare_text("tracker-id", admission.get("tracker_id"), job_values.tracker_id),
+        _compare_start(admission, job_values),
+        _compare_code(admission, job_values),
+        _modules(admission, job_values),
+        *_packages(admission, job_values),
+        *_compare_environment(admission, job_values, job_values.main and argv.outcome == PASS),
+        *compare_hardware(admission.get("hardware") or {}, job_values.devices),
     ]
 
 
 def _compare_environment(
-    admission: Mapping[str, Any], presented: Presented, direct: bool
+    admission: Mapping[str, Any], job_values: Presented, direct: bool
 ) -> list[Item]:
     """An admission of an earlier version holds none."""
     environment = admission.get("environment")
     return (
         []
         if environment is None
-        else [compare_environment(environment, presented.environment, direct)]
+        else [compare_environment(environment, job_values.environment, direct)]
     )
 
 
@@ -42,11 +42,11 @@ def refused(items: Iterable[Item]) -> list[Item]:
     return [item for item in items if item.outcome == FAIL]
 
 
-def _argv(admission: Mapping[str, Any], presented: Presented) -> Item:
+def _argv(admission: Mapping[str, Any], job_values: Presented) -> Item:
     """A launcher's workers run another command line, so only the submitted process itself can
     differ.
     """
-    admitted_argv, presented_argv = list(admission.get("argv") or ()), presented.argv
+    admitted_argv, presented_argv = list(admission.get("argv") or ()), job_values.argv
     if presented_argv is None:
         return Item("argv", UNSEEN, "the command line could not be read")
     arguments = _arguments(presented_argv)
@@ -54,7 +54,7 @@ def _argv(admission: Mapping[str, Any], presented: Presented) -> Item:
         arguments, _arguments(admitted_argv)
     ):
         return Item("argv", PASS, "as admitted")
-    if presented.main and _is_python(admitted_argv):
+    if job_values.main and _is_python(admitted_argv):
         return Item(
             "argv",
             FAIL,
@@ -110,11 +110,11 @@ def _is_tail(arguments: Sequence[str], admitted_argv: Sequence[str]) -> bool:
     return bool(script) and _is_same_argv(script, admitted_argv[-len(script) :])
 
 
-def _compare_files(admission: Mapping[str, Any], presented: Presented) -> Item:
-    admitted_digests, digests = admission.get("config_digests") or {}, presented.config_digests
+def _compare_files(admission: Mapping[str, Any], job_values: Presented) -> Item:
+    admitted_digests, digests = admission.get("config_digests") or {}, job_values.config_digests
     if digests is None:
         return Item("config", UNSEEN, "the files could not be read")
-    unreadable = {name: why for name, why in presented.unread.items() if name in admitted_digests}
+    unreadable = {name: why for name, why in job_values.unread.items() if name in admitted_digests}
     wrong = [
         name
         for name in sorted(admitted_digests)
@@ -132,12 +132,12 @@ def _could_not(unreadable: Mapping[str, str]) -> str:
     return f"{len(unreadable)} could not be read: {reasons}"
 
 
-def _config(admission: Mapping[str, Any], presented: Presented) -> Item:
-    if presented.config is None:
+def _config(admission: Mapping[str, Any], job_values: Presented) -> Item:
+    if job_values.config is None:
         return Item("resolved-config", UNSEEN, "the script did not pass it")
     from .config import compare_config
 
-    return compare_config(admission.get("config") or {}, presented.config)
+    return compare_config(admission.get("config") or {}, job_values.config)
 
 
 def _compare_text(item: str, admitted_value: Any, value: str | None) -> Item:
@@ -148,23 +148,23 @@ def _compare_text(item: str, admitted_value: Any, value: str | None) -> Item:
     return Item(item, FAIL, f"is {value}, admitted {admitted_value}")
 
 
-def _compare_start(admission: Mapping[str, Any], presented: Presented) -> Item:
+def _compare_start(admission: Mapping[str, Any], job_values: Presented) -> Item:
     admitted_start = admission.get("start")
-    if not presented.loaded_said:
+    if not job_values.loaded_said:
         return Item("start", UNSEEN, "the script did not say what it loaded")
-    if presented.loaded is None:
+    if job_values.loaded is None:
         if admitted_start is None:
             return Item("start", PASS, "from scratch")
         return Item("start", FAIL, f"loaded nothing, admitted to start from {admitted_start}")
     if admitted_start is None:
-        return Item("start", FAIL, f"loaded {presented.loaded}, admitted to start from scratch")
-    return _compare_text("start", admitted_start, presented.loaded)
+        return Item("start", FAIL, f"loaded {job_values.loaded}, admitted to start from scratch")
+    return _compare_text("start", admitted_start, job_values.loaded)
 
 
-def _compare_code(admission: Mapping[str, Any], presented: Presented) -> Item:
+def _compare_code(admission: Mapping[str, Any], job_values: Presented) -> Item:
     admitted_digests = admission.get("files") or {}
     wrong = sorted(
-        name for name, digest in presented.files.items() if admitted_digests.get(name) != digest
+        name for name, digest in job_values.files.items() if admitted_digests.get(name) != digest
     )
     if wrong:
         return Item(
@@ -172,37 +172,37 @@ def _compare_code(admission: Mapping[str, Any], presented: Presented) -> Item:
             FAIL,
             f"differs from commit {admission.get('commit', '?')[:9]}: {', '.join(wrong[:5])}",
         )
-    unreadable = {name: why for name, why in presented.unread.items() if name in admitted_digests}
-    same = presented.files_seen - len(unreadable)
-    total = presented.files_total
+    unreadable = {name: why for name, why in job_values.unread.items() if name in admitted_digests}
+    same = job_values.files_seen - len(unreadable)
+    total = job_values.files_total
     summary = f"{same} of {total} {'file' if total == 1 else 'files'} as admitted"
     if unreadable:
         return Item("code", UNSEEN, f"{summary}; {_could_not(unreadable)}")
     return Item("code", PASS if same else UNSEEN, summary)
 
 
-def _modules(admission: Mapping[str, Any], presented: Presented) -> Item:
+def _modules(admission: Mapping[str, Any], job_values: Presented) -> Item:
     """An editable install of the user's checkout is the commonest way to run other code than was
     reviewed.
     """
-    wrong = presented.modules_elsewhere
+    wrong = job_values.modules_elsewhere
     if wrong:
         origins = "; ".join(f"{name} from {file}" for name, file in sorted(wrong.items())[:5])
         why = f"not imported from the admitted tree {admission.get('code')}: {origins}"
         return Item("modules", FAIL, f"{why} (an editable install, or PYTHONPATH?)")
-    if not presented.modules_seen:
+    if not job_values.modules_seen:
         return Item("modules", UNSEEN, "none of the run's own is imported yet")
     return Item(
-        "modules", PASS, f"{presented.modules_seen} of the run's own, all from the admitted tree"
+        "modules", PASS, f"{job_values.modules_seen} of the run's own, all from the admitted tree"
     )
 
 
-def _packages(admission: Mapping[str, Any], presented: Presented) -> list[Item]:
+def _packages(admission: Mapping[str, Any], job_values: Presented) -> list[Item]:
     """Exact versions only: what a range allows cannot be told with the standard library alone."""
     admitted_versions = admission.get("packages") or {}
     if not admitted_versions:
         return []
-    installed_versions = presented.packages
+    installed_versions = job_values.packages
     if installed_versions is None:
         return [Item("packages", UNSEEN, "the installed packages could not be read")]
     wrong = [

@@ -74,9 +74,11 @@ def _of_torch(torch: Any, environment: Mapping[str, str]) -> Devices | str:
         [str(torch.cuda.get_device_name(number)) for number in range(local)] if cuda_ready else []
     )
     spread = getattr(torch, "distributed", None)
-    distributed = bool(spread and spread.is_available() and spread.is_initialized())
+    is_distributed = bool(spread and spread.is_available() and spread.is_initialized())
     size = (
-        int(spread.get_world_size()) if distributed and spread else _size(environment, "WORLD_SIZE")
+        int(spread.get_world_size())
+        if is_distributed and spread
+        else _size(environment, "WORLD_SIZE")
     )
     if not local:
         return Devices(("cpu",), (0,), "torch.cuda")

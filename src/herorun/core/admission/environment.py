@@ -104,13 +104,16 @@ def _more(admitted_env: Mapping[str, Any], job_env: Mapping[str, str]) -> list[s
     itself.
     """
     values, secrets = admitted_env.get("values") or {}, admitted_env.get("secrets") or {}
-    watched, ignored = admitted_env.get("watched") or (), admitted_env.get("ignored") or ()
+    watched_globs, ignored_globs = (
+        admitted_env.get("watched") or (),
+        admitted_env.get("ignored") or (),
+    )
     flags = admitted_env.get("flags") or ()
     return sorted(
         name
         for name in job_env
         if name not in values and name not in secrets
-        if name in flags or (is_any(name, watched) and not is_any(name, ignored))
+        if name in flags or (is_any(name, watched_globs) and not is_any(name, ignored_globs))
     )
 
 

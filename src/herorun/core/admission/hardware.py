@@ -78,22 +78,24 @@ def _memory(tokens: set[str]) -> set[str]:
     return {word for word in tokens if _MEMORY.fullmatch(word)}
 
 
-def same_count(stated: Any, actual: Any, accelerator: str) -> bool:
+def same_count(stated_value: Any, actual: Any, accelerator: str) -> bool:
     """A number, or the cores of chips that have two."""
     kind = tpu(accelerator)
-    return bool(stated == actual or (kind and kind.kind in _TWO_CORES and stated == 2 * actual))
+    return bool(
+        stated_value == actual or (kind and kind.kind in _TWO_CORES and stated_value == 2 * actual)
+    )
 
 
-def same_topology(stated: str, actual: str) -> bool | None:
+def same_topology(stated_value: str, actual: str) -> bool | None:
     """None where the two are told in words that cannot be compared."""
-    if stated.lower() == actual.lower():
+    if stated_value.lower() == actual.lower():
         return True
-    one, other = _chips(stated), _chips(actual)
+    one, other = _chips(stated_value), _chips(actual)
     if one is None or other is None:
         return None
     return (
-        one == other and same_accelerator(stated, actual)
-        if tpu(stated) and tpu(actual)
+        one == other and same_accelerator(stated_value, actual)
+        if tpu(stated_value) and tpu(actual)
         else one == other
     )
 
@@ -119,21 +121,21 @@ def compare_hardware(hardware: Mapping[str, Any], devices: Devices | str) -> lis
     """Of `[hardware]`, accelerator and count; nothing where the contract states neither. A text
     says why nothing is seen.
     """
-    stated = {
+    stated_table = {
         name: hardware[name] for name in ("accelerator", "count") if hardware.get(name) is not None
     }
-    if not stated:
+    if not stated_table:
         return []
     if isinstance(devices, str):
         return [Item("hardware", UNSEEN, devices)]
     wrong, gaps = [], []
-    kind = str(stated.get("accelerator", ""))
+    kind = str(stated_table.get("accelerator", ""))
     names = sorted(set(devices.kinds))
     if kind and not names:
         gaps.append(f"{devices.source} does not tell their kind")
     if kind and any(not same_accelerator(_of_kind(kind), name) for name in names):
         wrong.append(f"sees {', '.join(names)}, admitted {kind}")
-    count = stated.get("count")
+    count = stated_table.get("count")
     if count is not None and not any(
         same_count(count, device_count, kind or "".join(names[:1]))
         for device_count in devices.counts
@@ -151,7 +153,7 @@ def compare_hardware(hardware: Mapping[str, Any], devices: Devices | str) -> lis
     ]
 
 
-def _of_kind(stated: str) -> str:
+def _of_kind(stated_value: str) -> str:
     """Without the size of a slice: a device is one chip of it."""
-    kind = tpu(stated)
-    return kind.kind if kind else stated
+    kind = tpu(stated_value)
+    return kind.kind if kind else stated_value

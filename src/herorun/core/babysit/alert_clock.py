@@ -21,7 +21,7 @@ def advance(
     findings: Iterable[Finding],
     checks: Mapping[str, Check],
     moment: Moment,
-    muted: frozenset[Topic] = frozenset(),
+    quiet_topics: frozenset[Topic] = frozenset(),
     numeric: Sequence[Steps] = (),
 ) -> dict[AlertId, Alert]:
     """Carry the alerts one tick on. The result holds those that resolved at this tick, as
@@ -34,7 +34,7 @@ def advance(
     before = {key: alert for key, alert in alerts.items() if alert.state is not AlertState.RESOLVED}
     after: dict[AlertId, Alert] = {}
     blind_checks: set[str] = set()
-    silenced: dict[AlertId, str] = {}
+    silenced_alerts: dict[AlertId, str] = {}
     answers: dict[str, list[Verdict]] = {}
     for finding in findings:
         answers.setdefault(finding.check, []).append(finding.verdict)
@@ -42,10 +42,10 @@ def advance(
         key = (check.name, verdict.subject)
         if finding.waiver is not None and verdict.outcome is Outcome.FAIL and key in before:
             until = f"{finding.waiver.expires.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-            silenced[key] = (
+            silenced_alerts[key] = (
                 f"waived by {finding.waiver.approved_by} until {until}: {finding.waiver.reason}"
             )
-        silent = finding.open and is_muted(check.topic, verdict.steps, muted, numeric)
+        silent = finding.open and is_muted(check.topic, verdict.steps, quiet_topics, numeric)
         if verdict.outcome is Outcome.UNKNOWN or silent:
             blind_checks.add(check.name)  # a muted check may still say that its problem is over
         elif verdict.outcome is Outcome.FAIL and finding.open:
@@ -53,13 +53,13 @@ def advance(
     for key, alert in before.items():
         if key in after:
             continue
-        if alert.check in blind_checks and key not in silenced:
+        if alert.check in blind_checks and key not in silenced_alerts:
             after[key] = alert
         elif alert.firing and (
-            key in silenced or shows_the_end(alert, answers.get(alert.check, ()), moment)
+            key in silenced_alerts or shows_the_end(alert, answers.get(alert.check, ()), moment)
         ):
             after[key] = replace(
-                alert, state=AlertState.RESOLVED, message=silenced.get(key, alert.message)
+                alert, state=AlertState.RESOLVED, message=silenced_alerts.get(key, alert.message)
             )
         elif alert.firing:
             after[key] = as_not_judged(alert, answers.get(alert.check, ()))

@@ -18,7 +18,7 @@ PUSH_SHARE = 5  # and never more than this part of the cadence
 def next_tick_delay(
     cadence: timedelta,
     age: timedelta | None,
-    relaunched: bool,
+    has_relaunched: bool,
     pending: bool,
     firing: bool,
     wait: timedelta | None = None,
@@ -31,7 +31,7 @@ def next_tick_delay(
     longest = cadence
     if pending:
         longest = min(longest, FIRST_CHECK)
-    if firing or (relaunched and age is not None and age < FIRST_HOUR):
+    if firing or (has_relaunched and age is not None and age < FIRST_HOUR):
         longest = min(longest, CLOSE)
     if age is not None and age < FIRST_CHECK:
         longest = min(longest, FIRST_CHECK - age)

@@ -66,7 +66,7 @@ def no_longer_judged(
     """
     patience = PATIENCE * moment.cadence
     blind_checks = {f.check for f in findings if f.verdict.outcome is Outcome.UNKNOWN}
-    ended = {
+    ended_alerts = {
         key: replace(alert, state=AlertState.ENDED)
         for key, alert in alerts.items()
         if alert.firing
@@ -74,7 +74,9 @@ def no_longer_judged(
         and alert.check not in blind_checks
         and moment.now - alert.seen >= patience
     }
-    return {key: alert for key, alert in alerts.items() if key not in ended}, tuple(ended.values())
+    return {key: alert for key, alert in alerts.items() if key not in ended_alerts}, tuple(
+        ended_alerts.values()
+    )
 
 
 def no_longer_asked(
@@ -82,12 +84,12 @@ def no_longer_asked(
 ) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
     """The alerts that go on, and those that fired and whose check is asked no more."""
     still = {key: alert for key, alert in alerts.items() if alert.check in checks}
-    ended = (
+    ended_alerts = (
         replace(_with_reason(alert, "the check is no longer asked"), state=AlertState.ENDED)
         for key, alert in alerts.items()
         if key not in still and alert.firing
     )
-    return still, tuple(ended)
+    return still, tuple(ended_alerts)
 
 
 # --- the end of a job ----------------------------------------------------------------------------
@@ -103,15 +105,15 @@ def ended_unresolved(
     """
     answers = _answers(findings)
     still: dict[AlertId, Alert] = {}
-    ended: list[Alert] = []
+    ended_alerts: list[Alert] = []
     for key, alert in alerts.items():
         if checks[alert.check].topic is Topic.MONITOR or _is_answered(
             alert, answers.get(alert.check, ())
         ):
             still[key] = alert
         elif alert.firing:
-            ended.append(as_ended(alert))
-    return still, tuple(ended)
+            ended_alerts.append(as_ended(alert))
+    return still, tuple(ended_alerts)
 
 
 def as_ended(alert: Alert) -> Alert:
@@ -123,14 +125,16 @@ def as_ended(alert: Alert) -> Alert:
     return replace(alert, state=AlertState.ENDED, message=message)
 
 
-def resolved_late(ended: Iterable[Alert], findings: Iterable[Finding]) -> dict[AlertId, Alert]:
+def resolved_late(
+    ended_alerts: Iterable[Alert], findings: Iterable[Finding]
+) -> dict[AlertId, Alert]:
     """Of the alerts that ended unresolved, those about an instance itself of which its check now
     sees that the problem is gone: evidence that arrives late, as a receipt from a slow store, is
     evidence.
     """
     passes = {(f.check, f.verdict.subject) for f in findings if f.verdict.outcome is Outcome.PASS}
     cleared_alerts = (
-        alert for alert in ended if alert.id in passes and alert.subject == alert.instance
+        alert for alert in ended_alerts if alert.id in passes and alert.subject == alert.instance
     )
     return {alert.id: replace(alert, state=AlertState.RESOLVED) for alert in cleared_alerts}
 

@@ -21,24 +21,30 @@ def muted_topics(
     resumed, which may be why it is not finite.
     """
     job = evidence.get(Job)
-    muted: set[Topic] = set()
+    quiet_topics: set[Topic] = set()
     if isinstance(job, Job) and job.state.ended:
-        muted |= {Topic.PROGRESS, Topic.CHECKPOINTS}
+        quiet_topics |= {Topic.PROGRESS, Topic.CHECKPOINTS}
     if isinstance(job, Job) and job.state in (JobState.PENDING, JobState.BUILDING):
-        muted |= {Topic.PROGRESS, Topic.CHECKPOINTS, Topic.METRIC, Topic.LINEAGE, Topic.NUMERIC}
+        quiet_topics |= {
+            Topic.PROGRESS,
+            Topic.CHECKPOINTS,
+            Topic.METRIC,
+            Topic.LINEAGE,
+            Topic.NUMERIC,
+        }
     for finding in findings:
         if finding.verdict.outcome is Outcome.FAIL and checks[finding.check].topic is Topic.NUMERIC:
-            muted.add(Topic.METRIC)
-    return frozenset(muted)
+            quiet_topics.add(Topic.METRIC)
+    return frozenset(quiet_topics)
 
 
 def is_muted(
-    topic: Topic, steps: Steps | None, muted: frozenset[Topic], numeric: Sequence[Steps]
+    topic: Topic, steps: Steps | None, quiet_topics: frozenset[Topic], numeric: Sequence[Steps]
 ) -> bool:
     """Whether a failure is muted; `numeric` are the stretches in which the curve has no shape."""
-    if topic is Topic.METRIC and numeric and Topic.NUMERIC not in muted:
+    if topic is Topic.METRIC and numeric and Topic.NUMERIC not in quiet_topics:
         return is_in_a_stretch(steps, numeric)
-    return topic in muted
+    return topic in quiet_topics
 
 
 def numeric_stretches(

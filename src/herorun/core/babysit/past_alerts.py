@@ -86,14 +86,14 @@ def carried_over(
     say it in the same words: a count in them may have moved. What is critical is told of each
     instance, but for a disk and the monitor itself, which belong to none.
     """
-    closed, still_failing = (
+    closed_alerts, still_failing = (
         {alert.id: alert for alert in past if alert.firing},
         {alert.id for alert in still_firing},
     )
-    carried = dict(alerts)
+    alerts_after = dict(alerts)
     for finding in findings:
         key = (finding.check, finding.verdict.subject)
-        alert = closed.get(key)
+        alert = closed_alerts.get(key)
         if alert is None or key in alerts or finding.verdict.outcome is not Outcome.FAIL:
             continue
         check, stands = checks[finding.check], key in still_failing
@@ -101,5 +101,5 @@ def carried_over(
         if same and (
             check.severity is not Severity.CRITICAL or (stands and check.topic is Topic.MONITOR)
         ):
-            carried[key] = alert
-    return carried
+            alerts_after[key] = alert
+    return alerts_after

@@ -42,13 +42,13 @@ def decide(
     ledger: Ledger,
     now: datetime,
     case: Case | None = None,
-    muted: frozenset[Topic] = frozenset(),
+    quiet_topics: frozenset[Topic] = frozenset(),
 ) -> list[Action]:
     """What to do about the alerts, in order: news, escalations, reminders, then at most one
     intervention.
 
-    What is `muted` stays open and is not said again meanwhile. An alert whose fact another one
-    tells gets no message; it still counts for an intervention.
+    What is in `quiet_topics` stays open and is not said again meanwhile. An alert whose fact
+    another one tells gets no message; it still counts for an intervention.
     """
     sorted_alerts = [alerts[key] for key in sorted(alerts)]
     told_alerts = without_inhibited(sorted_alerts, checks, ledger)
@@ -63,7 +63,7 @@ def decide(
             ledger=ledger,
             case=case,
             now=now,
-            muted=muted,
+            quiet_topics=quiet_topics,
         ),
         *_second_person(told_alerts, checks, policy, ledger, case, now),
         *_bad_node(policy, case),
@@ -83,7 +83,7 @@ def _alert_actions(alert: Alert, check: Check) -> list[Action]:
 
 
 def ended_alert_notices(
-    ended: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger
+    ended_alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger
 ) -> list[Action]:
     """That an alert ended before anything showed that its condition is gone.
 
@@ -97,7 +97,7 @@ def ended_alert_notices(
             sticky(alert),
             about=alert_name(alert),
         )
-        for alert in without_inhibited(ended, checks, ledger)
+        for alert in without_inhibited(ended_alerts, checks, ledger)
         if alert.check not in checks or checks[alert.check].severity is not Severity.INFO
     ]
     return [
@@ -211,5 +211,5 @@ def backs_off(tries: Tries, cadence: timedelta, now: datetime) -> bool:
 
 def back_off(tries: int, cadence: timedelta) -> timedelta:
     """Doubling from one cadence, at most half an hour or one cadence."""
-    doubled: timedelta = cadence * 2 ** (min(tries, 20) - 1)
-    return min(doubled, max(timedelta(minutes=30), cadence))
+    doubled_wait: timedelta = cadence * 2 ** (min(tries, 20) - 1)
+    return min(doubled_wait, max(timedelta(minutes=30), cadence))

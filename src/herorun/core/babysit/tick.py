@@ -68,8 +68,8 @@ class Tick:
     @property
     def stays_down(self) -> bool:
         """Whether it is down, and no relaunch was decided or waits."""
-        relaunched = any(isinstance(action, Relaunch) for action in self.actions)
-        return self.run == RunHealth.DOWN and self.wake is None and not relaunched
+        has_relaunched = any(isinstance(action, Relaunch) for action in self.actions)
+        return self.run == RunHealth.DOWN and self.wake is None and not has_relaunched
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def tick(
 ) -> Tick:
     """Evaluate, waive, advance, decide."""
     checks = rules.by_name
-    alerts, unasked = no_longer_asked(alerts, checks)
+    alerts, unasked_alerts = no_longer_asked(alerts, checks)
     findings = with_causes(
         waive(evaluate(checks.values(), evidence, rules.limits), rules.waivers, now), checks
     )
@@ -100,19 +100,19 @@ def tick(
     case = case_of(evidence, ledger, now)
     step = _step_of_metrics(evidence)
     moment = Moment(now, rules.policy.cadence, step, ledger.instance, case.live)
-    muted = muted_topics(evidence, findings, checks)
-    alerts, ended, late_resolved = _end_alerts(alerts, ledger, evidence, findings, checks)
+    quiet_topics = muted_topics(evidence, findings, checks)
+    alerts, ended_alerts, late_resolved = _end_alerts(alerts, ledger, evidence, findings, checks)
     numeric = numeric_stretches(evidence, findings, checks)
-    advanced = advance(alerts, findings, checks, moment, muted, numeric)
-    advanced, unjudged = no_longer_judged(advanced, findings, moment)
-    ended = (*unasked, *ended, *unjudged)
-    after = {**late_resolved, **advanced}
+    alerts_now = advance(alerts, findings, checks, moment, quiet_topics, numeric)
+    alerts_now, unjudged_alerts = no_longer_judged(alerts_now, findings, moment)
+    ended_alerts = (*unasked_alerts, *ended_alerts, *unjudged_alerts)
+    after = {**late_resolved, **alerts_now}
     wake = waiting_until(after.values(), checks, ledger, case, now)
-    settled = all_answered(after.values(), checks, ledger)
+    all_settled = all_answered(after.values(), checks, ledger)
     proof = _proof_of_training(evidence, rules, findings, now)
     health = run_health(evidence, proof, after.values(), checks)
     actions = [
-        *ended_alert_notices(ended, checks, ledger),
+        *ended_alert_notices(ended_alerts, checks, ledger),
         *decide(
             alerts=after,
             checks=checks,
@@ -120,7 +120,7 @@ def tick(
             ledger=ledger,
             now=now,
             case=case,
-            muted=muted,
+            quiet_topics=quiet_topics,
         ),
         *news(health, evidence, after.values(), rules.policy, ledger, now),
     ]
@@ -133,10 +133,10 @@ def tick(
         actions=actions,
         ending=case.ending,
         wake=wake,
-        settled=settled,
+        settled=all_settled,
         awaited=(*proof.awaited, *overdue(evidence, findings)),
         quiet_every=rules.policy.quiet_every,
-        ended=ended,
+        ended=ended_alerts,
     )
 
 
@@ -150,13 +150,13 @@ def _end_alerts(
     """The alerts that go on; those that end unresolved, because their instance ended or another
     one was launched; and of these, now or before, those that late evidence resolves.
     """
-    ended = _left_unresolved(alerts, ledger, findings, checks)
+    ended_alerts = _left_unresolved(alerts, ledger, findings, checks)
     if _has_ended(evidence):
-        alerts, unresolved = ended_unresolved(alerts, findings, checks)
-        ended = (*ended, *unresolved)
-    late_resolved = resolved_late((*ledger.ended, *ended), findings)
-    ended = tuple(alert for alert in ended if alert.id not in late_resolved)
-    return alerts, ended, late_resolved
+        alerts, unresolved_alerts = ended_unresolved(alerts, findings, checks)
+        ended_alerts = (*ended_alerts, *unresolved_alerts)
+    late_resolved = resolved_late((*ledger.ended, *ended_alerts), findings)
+    ended_alerts = tuple(alert for alert in ended_alerts if alert.id not in late_resolved)
+    return alerts, ended_alerts, late_resolved
 
 
 def _left_unresolved(
@@ -166,9 +166,11 @@ def _left_unresolved(
     checks: Mapping[str, Check],
 ) -> tuple[Alert, ...]:
     """What earlier instances left open and no alert of this one carries on."""
-    carried = {alert.key for alert in alerts.values()}
-    ended = left_behind((alert for alert in ledger.left if alert.key not in carried), checks)
-    return tuple(alert for alert in ended if not _is_continued(alert, findings, checks))
+    carried_keys = {alert.key for alert in alerts.values()}
+    ended_alerts = left_behind(
+        (alert for alert in ledger.left if alert.key not in carried_keys), checks
+    )
+    return tuple(alert for alert in ended_alerts if not _is_continued(alert, findings, checks))
 
 
 def _proof_of_training(
@@ -224,8 +226,8 @@ def training_of(evidence: Evidence, rules: Rules, now: datetime) -> Training:
     """A receipt is due where its absence is asked for, and no person has accepted it."""
     job = evidence.get(Job)
     absent = failed("", subject=job.instance if isinstance(job, Job) else "")
-    accepted = any(waiver.covers(RECEIPT, absent, now) for waiver in rules.waivers)
-    due = RECEIPT in rules.by_name and not accepted
+    is_accepted = any(waiver.covers(RECEIPT, absent, now) for waiver in rules.waivers)
+    due = RECEIPT in rules.by_name and not is_accepted
     return training(evidence, now, due, rules.limits.get(PACE))
 
 
@@ -234,14 +236,16 @@ def overdue(evidence: Evidence, findings: Iterable[Finding]) -> tuple[AwaitedEvi
     job = evidence.get(Job)
     if not isinstance(job, Job) or not job.state.live:
         return ()
-    owed = [
+    overdue_actions = [
         f for f in findings if f.check in SAVES and f.open and f.verdict.outcome is Outcome.FAIL
     ]
-    return tuple(AwaitedEvidence("checkpoint", finding.verdict.message) for finding in owed[:1])
+    return tuple(
+        AwaitedEvidence("checkpoint", finding.verdict.message) for finding in overdue_actions[:1]
+    )
 
 
 def exit_code(
-    run: str, monitor: str, critical: Collection[Topic], awaited: Collection[object]
+    run: str, monitor: str, critical: Collection[Topic], awaited_keys: Collection[object]
 ) -> int:
     """Of a look: what is wrong with the run beats a look that could not see it, or saw nothing yet.
 
@@ -251,7 +255,7 @@ def exit_code(
     if run == RunHealth.DOWN or set(critical) - {Topic.MONITOR}:
         return 1
     is_blind = run in (RunHealth.STARTING, RunHealth.UNKNOWN) or monitor != MonitorHealth.FRESH
-    return 3 if is_blind or awaited or critical else 0
+    return 3 if is_blind or awaited_keys or critical else 0
 
 
 def critical_topics(firing: Iterable[str], checks: Mapping[str, Check]) -> set[Topic]:

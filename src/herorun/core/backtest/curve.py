@@ -129,9 +129,13 @@ class CurveBacktest:
         news = self._news(metrics)
         failing = self._failing(news) if _ended_keys(news) else open_now
         known_keys = self._firing.keys() | self._muted
-        ended = bool(known_keys) and bool(_ended_keys(metrics) - self._closed)
+        has_ended = bool(known_keys) and bool(_ended_keys(metrics) - self._closed)
         may_have_resolved = len(chunk) > 1 and self._may_have_resolved(state, after)
-        if failing.keys() == open_now.keys() == known_keys and not ended and not may_have_resolved:
+        if (
+            failing.keys() == open_now.keys() == known_keys
+            and not has_ended
+            and not may_have_resolved
+        ):
             self._closed |= _ended_keys(metrics)
             return after
         if len(chunk) == 1:
@@ -174,16 +178,16 @@ class CurveBacktest:
                 self._fire(key, row, step, verdict.message)
         for key in sorted((self._firing.keys() | self._muted) - open_now.keys()):
             if key in self._firing:
-                resolved = self._firing.pop(key)
-                resolved.until_row = row
-                resolved.message = (
-                    failing[key].verdict.message if key in failing else resolved.message
+                resolved_alert = self._firing.pop(key)
+                resolved_alert.until_row = row
+                resolved_alert.message = (
+                    failing[key].verdict.message if key in failing else resolved_alert.message
                 )
             self._muted.discard(key)
 
     def _fire(self, key: Key, row: int, step: int, message: str) -> None:
         check = self._by_name[key[0]]
-        fired = FiredAlert(
+        new_alert = FiredAlert(
             check=check.name,
             severity=check.severity,
             topic=check.topic,
@@ -194,8 +198,8 @@ class CurveBacktest:
             message=message,
             fix=check.fix,
         )
-        self._firing[key] = fired
-        self.alerts.append(fired)
+        self._firing[key] = new_alert
+        self.alerts.append(new_alert)
 
     def _topic(self, key: Key) -> Topic:
         return self._by_name[key[0]].topic

@@ -17,12 +17,12 @@ def blocking_changes(
     """What differs from HEAD and can change the training; `CouldNotLook` where that hangs on
     imports nobody read.
     """
-    edited = (*tree.staged, *tree.unstaged, *tree.untracked, *tree.hidden, *tree.importable)
+    edited_files = (*tree.staged, *tree.unstaged, *tree.untracked, *tree.hidden, *tree.importable)
     # each has a check of its own
     others = {file.path, *(submodule.path for submodule in tree.submodules)}
-    paths = tuple(dict.fromkeys(path for path in edited if path not in others))
-    imported = closure.files if isinstance(closure, ImportClosure) else frozenset()
-    changes = of_impact(paths, contract.code.impact, imported, Impact.BLOCK)
+    paths = tuple(dict.fromkeys(path for path in edited_files if path not in others))
+    imported_files = closure.files if isinstance(closure, ImportClosure) else frozenset()
+    changes = of_impact(paths, contract.code.impact, imported_files, Impact.BLOCK)
     if paths and not changes and isinstance(closure, Unavailable):
         raise CouldNotLook(f"What the entry point imports could not be read: {closure.why}")
     return changes

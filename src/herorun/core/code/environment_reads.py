@@ -78,18 +78,18 @@ def _word_start(code: str, match: re.Match[str]) -> int:
 def _of_python(tree: ast.Module) -> EnvironmentReads:
     names = _Names(tree)
     reads: list[tuple[str, int]] = []
-    computed: list[int] = []
+    computed_lines: list[int] = []
     for node in ast.walk(tree):
         key = names.key_of(node)
         if key is None:
             continue
         literal = names.literal(key)
         if literal is None:
-            computed.append(key.lineno)
+            computed_lines.append(key.lineno)
         else:
             reads.append((literal, key.lineno))
     return EnvironmentReads(
-        tuple(sorted(reads, key=lambda entry: entry[1])), tuple(sorted(computed))
+        tuple(sorted(reads, key=lambda entry: entry[1])), tuple(sorted(computed_lines))
     )
 
 

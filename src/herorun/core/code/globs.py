@@ -77,9 +77,9 @@ def regex_of(glob: str) -> str:
     """
     below = glob.endswith("/")
     body = glob.rstrip("/") if below else glob
-    tied = "/" in body
+    has_slash = "/" in body
     body = body.removeprefix("/")
-    start = "" if tied else "(?:.*/)?"
+    start = "" if has_slash else "(?:.*/)?"
     return start + "".join(_translate_tokens(body)) + ("/.*" if below else "")
 
 
@@ -106,9 +106,9 @@ def _translate_tokens(body: str) -> Iterator[str]:
 
 def _set(inside: str) -> str:
     """`[...]` of a glob; one that makes no sense stands for its own characters."""
-    negated = len(inside) > 1 and inside[0] in "!^"
-    members = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside[1:] if negated else inside)
-    expression = f"(?!/)[{'^' if negated else ''}{members}]"
+    is_negated = len(inside) > 1 and inside[0] in "!^"
+    members = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside[1:] if is_negated else inside)
+    expression = f"(?!/)[{'^' if is_negated else ''}{members}]"
     try:
         re.compile(expression)
     except re.error:

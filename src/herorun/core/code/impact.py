@@ -59,16 +59,16 @@ def impact_of(path: str, rules: Mapping[str, Impact], closure: Collection[str] =
     >>> impact_of("README.md", {}), impact_of("train.py", {})
     (<Impact.IGNORE: 'ignore'>, <Impact.BLOCK: 'block'>)
     """
-    imported = frozenset(closure)
-    if path in imported or path.rstrip("/") in _around(
-        imported
+    imported_files = frozenset(closure)
+    if path in imported_files or path.rstrip("/") in _around(
+        imported_files
     ):  # a repository inside: its folder stands for it
         return Impact.BLOCK
     for rule_set in (rules, PRESET):
         place = first_match(tuple(rule_set), path)
         if place is not None:
             glob = tuple(rule_set)[place]
-            ours = rule_set is PRESET and glob == _EXPERIMENTS and _configures(path, imported)
+            ours = rule_set is PRESET and glob == _EXPERIMENTS and _configures(path, imported_files)
             return Impact.BLOCK if ours else rule_set[glob]
     return Impact.BLOCK
 

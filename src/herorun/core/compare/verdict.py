@@ -98,15 +98,18 @@ def _judge_comparison(gate: ComparisonGate, pairing: Pairing, short: str) -> Gat
     if pairing.not_finite_b:
         why = f"B is not finite at {count(pairing.not_finite_b, 'step')} at which A is"
         return GateComparison(str(gate), ComparisonAnswer.NO_GO, None, why)
-    measured = pairing.measured(gate)
-    if measured is None:
+    measured_change = pairing.measured(gate)
+    if measured_change is None:
         return GateComparison(
             str(gate), ComparisonAnswer.UNKNOWN, None, f"no step has {gate.metric} in both"
         )
-    if not gate.allows(measured):
-        return GateComparison(str(gate), ComparisonAnswer.NO_GO, measured)
+    if not gate.allows(measured_change):
+        return GateComparison(str(gate), ComparisonAnswer.NO_GO, measured_change)
     return GateComparison(
-        str(gate), ComparisonAnswer.UNKNOWN if short else ComparisonAnswer.GO, measured, short
+        str(gate),
+        ComparisonAnswer.UNKNOWN if short else ComparisonAnswer.GO,
+        measured_change,
+        short,
     )
 
 

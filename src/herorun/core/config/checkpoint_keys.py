@@ -64,10 +64,10 @@ def savings(
     """
     settings: dict[str, SaveSetting] = {}
     for place, keys in (("config", flatten(config)), ("argv", command_keys(argv))):
-        stated = [
+        stated_keys = [
             each for key, value in keys.items() if (each := _saving(place, key, value, keys, final))
         ]
-        for each in sorted(stated, key=lambda saving: saving.rank):
+        for each in sorted(stated_keys, key=lambda saving: saving.rank):
             settings[each.what] = each
     return settings
 

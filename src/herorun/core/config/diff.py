@@ -122,26 +122,28 @@ def without_volatile(
 
     A table that loses all its keys goes with them: whether it is there at all may differ as well.
     """
-    dropped: list[str] = []
+    dropped_keys: list[str] = []
     remaining = (
-        _drop_ignored(config, "", rules, dropped)
+        _drop_ignored(config, "", rules, dropped_keys)
         if rules.volatile or rules.classes
         else dict(config)
     )
-    return remaining, tuple(dropped)
+    return remaining, tuple(dropped_keys)
 
 
-def _drop_ignored(table: Any, at: str, config: Config, dropped: list[str]) -> Any:
+def _drop_ignored(table: Any, at: str, config: Config, dropped_keys: list[str]) -> Any:
     if isinstance(table, (list, tuple)) and any(isinstance(item, Mapping) for item in table):
-        return [_drop_ignored(item, f"{at}{n}.", config, dropped) for n, item in enumerate(table)]
+        return [
+            _drop_ignored(item, f"{at}{n}.", config, dropped_keys) for n, item in enumerate(table)
+        ]
     if not isinstance(table, Mapping):
         return table
     remaining = {}
     for key, value in table.items():
         if is_volatile(f"{at}{key}", config):
-            dropped.append(f"{at}{key}")
+            dropped_keys.append(f"{at}{key}")
             continue
-        kept_keys = _drop_ignored(value, f"{at}{key}.", config, dropped)
+        kept_keys = _drop_ignored(value, f"{at}{key}.", config, dropped_keys)
         if kept_keys != {} or value == {}:
             remaining[key] = kept_keys
     return remaining

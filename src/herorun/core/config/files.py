@@ -89,11 +89,11 @@ def _without_times(value: Any) -> Any:
 
 def merge(base: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:
     """Nested tables merged; every other value replaced."""
-    merged = dict(base)
+    merged_table = dict(base)
     for key, value in override.items():
-        before = merged.get(key)
+        before = merged_table.get(key)
         if isinstance(before, Mapping) and isinstance(value, Mapping):
-            merged[key] = merge(before, value)
+            merged_table[key] = merge(before, value)
         else:
-            merged[key] = value
-    return merged
+            merged_table[key] = value
+    return merged_table

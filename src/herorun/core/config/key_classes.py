@@ -81,9 +81,9 @@ def environment_classes(config: Config) -> list[tuple[str, bool]]:
     """Globs of variables, the first that fits wins, and whether one of them steers the training."""
     own = [*((glob, KeyClass.VOLATILE) for glob in config.volatile), *config.classes.items()]
     own_globs = [(glob.removeprefix("env."), kind) for glob, kind in own]
-    shipped = [(glob, kind) for kind, globs in ENVIRONMENT for glob in globs.split()]
+    shipped_classes = [(glob, kind) for kind, globs in ENVIRONMENT for glob in globs.split()]
     steering = (KeyClass.TRAJECTORY, KeyClass.RESUME_BREAKING)
-    return [(glob, kind in steering) for glob, kind in (*own_globs, *shipped)]
+    return [(glob, kind in steering) for glob, kind in (*own_globs, *shipped_classes)]
 
 
 def snake_parts(key: str) -> list[str]:

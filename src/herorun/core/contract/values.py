@@ -150,16 +150,16 @@ class RenamedKeys(BaseModel):
         return present_keys(data, cls.RENAMED) if isinstance(data, Mapping) else data
 
 
-def present_keys(data: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, Any]:
+def present_keys(data: Mapping[str, Any], new_names: Mapping[str, str]) -> dict[str, Any]:
     """The same table, each key by its present name.
 
     >>> present_keys({"quiet": "each", "branch": "b"}, {"quiet": "quiet_ticks"})
     {'quiet_ticks': 'each', 'branch': 'b'}
     """
-    for old, new in renamed.items():
+    for old, new in new_names.items():
         if old in data and new in data:
             raise ValueError(f"`{old}` is the earlier name of `{new}`: keep `{new}` alone")
-    return {renamed.get(key, key): value for key, value in data.items()}
+    return {new_names.get(key, key): value for key, value in data.items()}
 
 
 class Table(RenamedKeys):

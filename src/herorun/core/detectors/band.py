@@ -29,7 +29,7 @@ class Wander:
 
 
 def judge_wander(
-    state: Wander, metric: str, step: int, value: float, fresh: bool, declared: bool
+    state: Wander, metric: str, step: int, value: float, fresh: bool, is_declared: bool
 ) -> None:
     """A metric without a band, against its own trend, both ways."""
     if value <= 0.0:
@@ -37,7 +37,7 @@ def judge_wander(
     y, trend, away = math.log(value), state.trend, state.away
     excess = y - trend.level
     if trend.rows >= SETTLE and abs(excess) > max(_FAR, NOISE * trend.scale):
-        streak = away.extend(step, excess, math.exp(trend.level), trend.scale, declared)
+        streak = away.extend(step, excess, math.exp(trend.level), trend.scale, is_declared)
         if streak.rows > FREEZE:
             away.end("wander", metric)
             trend.reset(y)
@@ -57,10 +57,10 @@ def judge_band(
         if watch.streak is not None:
             watch.within("band", metric)
         return
-    bound = least if value < least else most
+    passed_bound = least if value < least else most
     excess = (
-        math.log(value / bound)
-        if value > 0 and bound > 0
-        else math.copysign(math.inf, value - bound)
+        math.log(value / passed_bound)
+        if value > 0 and passed_bound > 0
+        else math.copysign(math.inf, value - passed_bound)
     )
-    watch.extend(step, excess, bound, 0.0)
+    watch.extend(step, excess, passed_bound, 0.0)

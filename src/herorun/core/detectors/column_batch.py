@@ -39,24 +39,24 @@ NONE_ALIKE = ColumnBatch((), {}, ())
 def batch_from(state: MetricsState, rows: Sequence[Row], first: int) -> ColumnBatch:
     """The rows from `first` on that follow the one before them, with the same columns."""
     newest = state.waiting[-1]
-    columns, dated = list(newest.values), newest.at is not None
-    if any(list(row.values) != columns or (row.at is None) is dated for row in state.waiting):
+    columns, has_time = list(newest.values), newest.at is not None
+    if any(list(row.values) != columns or (row.at is None) is has_time for row in state.waiting):
         return NONE_ALIKE
     attempts = ("", state.attempt)
     if isinstance(rows, ColumnarRows):
-        if list(rows.columns) != columns or bool(rows.times) is not dated:
+        if list(rows.columns) != columns or bool(rows.times) is not has_time:
             return NONE_ALIKE
         return _rising(rows, first, newest.step) if rows.attempt in attempts else NONE_ALIKE
     step = newest.step
-    arrived: list[Row] = []
+    new_rows: list[Row] = []
     for row in islice(rows, first, first + MOST):
         if row.step <= step or list(row.values) != columns:
             break
-        if (row.at is None) is dated or row.attempt not in attempts:
+        if (row.at is None) is has_time or row.attempt not in attempts:
             break
         step = row.step
-        arrived.append(row)
-    return _as_columns(arrived) if arrived else NONE_ALIKE
+        new_rows.append(row)
+    return _as_columns(new_rows) if new_rows else NONE_ALIKE
 
 
 def _as_columns(rows: Sequence[Row]) -> ColumnBatch:

@@ -43,20 +43,20 @@ def take_batch(
     offset = 1 - names.first_step
     if not interleaved_writers.is_single(state.turns, rows[first].step + offset):
         return 0
-    arrived = batch_from(state, rows, first)
-    ready = arrived.after(state.waiting).first(len(arrived.steps))
+    new_batch = batch_from(state, rows, first)
+    ready = new_batch.after(state.waiting).first(len(new_batch.steps))
     steps = [step + offset for step in ready.steps]
     steps = steps[: rows_before(ready.columns, names, len(steps))]
     count, stride = _until_gap(state.steps, steps)
     if count < LEAST or steps[0] <= state.high_water:
         return 0
-    ready, steps, arrived = ready.first(count), steps[:count], arrived.first(count)
+    ready, steps, new_batch = ready.first(count), steps[:count], new_batch.first(count)
     if not _judge(state, ready, steps, names):
         return 0
     state.steps.last, state.steps.stride = steps[-1], stride
     end = first + count
     state.waiting = list(rows[end - WAITING : end])
-    _arrive(state, arrived, names, seen_at)
+    _arrive(state, new_batch, names, seen_at)
     return count
 
 
@@ -100,9 +100,9 @@ def _judge(state: MetricsState, batch: ColumnBatch, steps: Sequence[int], names:
     loss = next((name for name in names.loss if name in columns), None)
     if not _can_be_judged(state, columns, roles, loss):
         return False
-    reported = [name for name, role in roles.items() if role.declared]
-    reported += ["loss"] if loss is not None else []
-    if not all(_is_regular(state, name) for name in reported):
+    declared_names = [name for name, role in roles.items() if role.declared]
+    declared_names += ["loss"] if loss is not None else []
+    if not all(_is_regular(state, name) for name in declared_names):
         return False
     times = [at.timestamp() for at in batch.times]
     if loss is not None:
@@ -115,7 +115,7 @@ def _judge(state: MetricsState, batch: ColumnBatch, steps: Sequence[int], names:
     for step, seconds in zip(steps, times, strict=False):  # none, or all of them
         judge_time(state, step, seconds, False)
     state.judged += len(steps)
-    for name in reported:
+    for name in declared_names:
         state.seen[name].last = state.judged
     state.step = state.high_water = steps[-1]
     state.last = {name: column[-1] for name, column in columns.items()}
@@ -202,8 +202,8 @@ def _judge_rates(
     state: MetricsState, name: str, values: Column, places: Places, names: Names
 ) -> None:
     watch = state.rates.get(name)
-    compared = state.lineage.comparison
-    is_pending = compared is not None and compared.rate_after is None
+    comparison = state.lineage.comparison
+    is_pending = comparison is not None and comparison.rate_after is None
     if is_pending or watch is None or watch.streak is not None or min(values) <= 0.0:
         _judge_each(state, name, values, places, names)
         return
@@ -236,7 +236,7 @@ def _judge_paces(
     def one(place: int) -> None:
         rate, at = values[place], times[place]
         throughput.judge_rate(
-            speed, name, steps[place], rate, declared=False, boundary=False, at=at
+            speed, name, steps[place], rate, is_declared=False, boundary=False, at=at
         )
 
     steady.judge_speeds(speed, [1 / value for value in values], times, one)
@@ -251,14 +251,14 @@ COLUMN_JUDGES: Mapping[str, Callable[[MetricsState, str, Column, Places, Names],
 
 
 def _arrive(
-    state: MetricsState, arrived: ColumnBatch, names: Names, seen_at: datetime | None
+    state: MetricsState, new_batch: ColumnBatch, names: Names, seen_at: datetime | None
 ) -> None:
     """Note the arrival of rows, before they wait to be judged."""
-    state.rows += len(arrived.steps)
-    at = no_later(max(arrived.times), seen_at) if arrived.times else seen_at
+    state.rows += len(new_batch.steps)
+    at = no_later(max(new_batch.times), seen_at) if new_batch.times else seen_at
     if at is not None and (state.advanced_at is None or at > state.advanced_at):
         state.advanced_at = at
-    loss = next((name for name in names.loss if name in arrived.columns), None)
+    loss = next((name for name in names.loss if name in new_batch.columns), None)
     if loss is not None:
-        steps = [step + 1 - names.first_step for step in arrived.steps]
-        interleaved_writers.arrive_all(state.turns, steps, arrived.columns[loss])
+        steps = [step + 1 - names.first_step for step in new_batch.steps]
+        interleaved_writers.arrive_all(state.turns, steps, new_batch.columns[loss])

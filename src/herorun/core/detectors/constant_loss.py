@@ -51,7 +51,7 @@ def end_zeros(state: LossState) -> None:
     state.emptied.end("emptied", "loss")
 
 
-def follow_repeat(state: LossState, step: int, loss: float, declared: bool) -> None:
+def follow_repeat(state: LossState, step: int, loss: float, is_declared: bool) -> None:
     """No two batches have the same loss to the last digit, row after row. A loss of zero has a
     check of its own.
     """
@@ -61,7 +61,7 @@ def follow_repeat(state: LossState, step: int, loss: float, declared: bool) -> N
         return
     state.same += 1
     if state.changes > CHANGES and state.same >= max(FROZEN, REPEATS * state.longest_same):
-        state.frozen.extend(step, 0.0, loss, 0.0, declared)
+        state.frozen.extend(step, 0.0, loss, 0.0, is_declared)
 
 
 def end_repeat(state: LossState, loss: float) -> None:

@@ -45,12 +45,12 @@ def judge_row(state: MetricsState, row: Row, names: Names) -> None:
         resume.lose(state.lineage)
     fresh = step > state.high_water
     boundary = _phase(state, step, names.phases) if names.phases else False
-    declared = state.since_phase < MUTED
+    is_declared = state.since_phase < MUTED
     state.step = step
     if fresh:
         state.high_water = step
     seconds = row.at.timestamp() if row.at is not None else None
-    at = RowPosition(step, fresh, declared, boundary, seconds)
+    at = RowPosition(step, fresh, is_declared, boundary, seconds)
     roles, non_finite = names.roles, state.non_finite
     for name in names.loss:
         if name in values:
@@ -70,14 +70,14 @@ def judge_row(state: MetricsState, row: Row, names: Names) -> None:
             if role.precursor and fresh:
                 _precursor(state, name, value, role.precursor > 0, at)
     if seconds is not None:
-        judge_time(state, step, seconds, declared)
+        judge_time(state, step, seconds, is_declared)
     state.last = values
 
 
-def judge_time(state: MetricsState, step: int, seconds: float, declared: bool) -> None:
+def judge_time(state: MetricsState, step: int, seconds: float, is_declared: bool) -> None:
     """Judge when a row was written, by its own clock."""
     resume.see_time(state.lineage, step, seconds)
-    throughput.judge_wall(state.wall, step, seconds, False, declared)
+    throughput.judge_wall(state.wall, step, seconds, False, is_declared)
     throughput.judge_pause(state.pauses, seconds)
 
 
@@ -115,16 +115,16 @@ def _loss(
             step=at.step,
             loss=value,
             fresh=at.fresh,
-            declared=at.declared,
+            is_declared=at.declared,
             boundary=at.boundary,
             before=before,
             norm=None if value and state.loss.rises.is_over else _first_norm(values, names),
         )
         resume.see_loss(state.lineage, at.step, value)
-        hidden = value == 0.0 and _is_norm_lost(values, names)
-        if hidden or f"{name}{nonfinite.AS_ZERO}" in state.non_finite:
+        is_hidden = value == 0.0 and _is_norm_lost(values, names)
+        if is_hidden or f"{name}{nonfinite.AS_ZERO}" in state.non_finite:
             nonfinite.judge_finite(
-                state.non_finite, f"{name}{nonfinite.AS_ZERO}", at.step, not hidden
+                state.non_finite, f"{name}{nonfinite.AS_ZERO}", at.step, not is_hidden
             )
     elif not any(values.get(skip, 0.0) > 0 for skip in names.skipped):
         # the loss of a skipped step harmed nothing
@@ -152,11 +152,11 @@ def _judge_whether_finite(
 
 def _precursor(state: MetricsState, name: str, value: float, rises: bool, at: RowPosition) -> None:
     if _room_for(state, state.growths, name):
-        followed = state_for(state.growths, name, Growth)
+        growth = state_for(state.growths, name, Growth)
         if state.rate_rises:
-            restart(followed)
+            restart(growth)
             return
-        judge_growth(followed, name, at.step, value, rises, at.declared)
+        judge_growth(growth, name, at.step, value, rises, at.declared)
 
 
 def _room_for(state: MetricsState, table: Mapping[str, object], name: str) -> bool:
@@ -221,7 +221,7 @@ def _speed(state: MetricsState, name: str, value: float, names: Names, at: RowPo
             name,
             at.step,
             value,
-            declared=at.declared,
+            is_declared=at.declared,
             boundary=at.boundary,
             at=at.seconds,
         )

@@ -82,16 +82,16 @@ class ExcursionWatch:
         self,
         step: int,
         excess: float,
-        expected: float,
+        expected_value: float,
         noise: float,
-        declared: bool = False,
+        is_declared: bool = False,
         least: int = 1,
     ) -> Streak:
         """One more row out of bounds. `least`: rows of which a mean is one, at the beginning."""
         streak = self.streak
         if streak is None:
             streak = self.streak = Streak(
-                step, step, expected=expected, noise=noise, declared=declared, least=least
+                step, step, expected=expected_value, noise=noise, declared=is_declared, least=least
             )
         streak.add(step, excess)
         return streak

@@ -75,7 +75,7 @@ def follow_rise(
     step: int,
     y: float,
     norm: float | None,
-    declared: bool,
+    is_declared: bool,
     spike: Streak | None = None,
 ) -> None:
     """One row more: the logarithm of its loss, and its gradient norm. What has risen within an open
@@ -93,7 +93,7 @@ def follow_rise(
     if count:
         rows = zip(state.steps[-count:], state.losses[-count:], strict=True)
         for at, loss in rows:
-            streak = state.watch.extend(at, loss - usual, math.exp(usual), 0.0, declared)
+            streak = state.watch.extend(at, loss - usual, math.exp(usual), 0.0, is_declared)
             streak.first_step = min(streak.first_step, spike.first_step if spike else at)
         for values in (state.steps, state.losses, state.norms):
             del values[-count:]

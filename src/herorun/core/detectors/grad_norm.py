@@ -40,11 +40,11 @@ class Norm:
 
 
 def judge_norm(
-    state: Norm, metric: str, step: int, value: float, fresh: bool, declared: bool
+    state: Norm, metric: str, step: int, value: float, fresh: bool, is_declared: bool
 ) -> None:
     if value <= 0.0:
         if value == 0.0 and state.trend.rows >= SETTLE:
-            state.vanished.extend(step, 0.0, math.exp(state.trend.level), 0.0, declared)
+            state.vanished.extend(step, 0.0, math.exp(state.trend.level), 0.0, is_declared)
         return
     if state.vanished.streak is not None:
         state.vanished.within("vanished", metric, 0)
@@ -61,7 +61,7 @@ def judge_norm(
             if trend.rows >= SETTLE
             else max(trend.jitter / max(trend.rows - 1, 1), trend.scale)
         )
-        streak = explosion.extend(step, excess, math.exp(trend.level), noise, declared)
+        streak = explosion.extend(step, excess, math.exp(trend.level), noise, is_declared)
         if streak.rows > FREEZE:
             explosion.end("explosion", metric)
             trend.reset(y)
@@ -70,18 +70,18 @@ def judge_norm(
     if fresh and (explosion.streak is None or explosion.streak.rows < HELD):
         trend.learn(y)
         if trend.rows >= SETTLE:
-            level, eased = trend.level, state.usual - EASE
-            state.usual = level if level > eased else eased
-        _creep(state, metric, step, y, declared)
+            level, eased_level = trend.level, state.usual - EASE
+            state.usual = level if level > eased_level else eased_level
+        _creep(state, metric, step, y, is_declared)
 
 
-def _creep(state: Norm, metric: str, step: int, y: float, declared: bool) -> None:
+def _creep(state: Norm, metric: str, step: int, y: float, is_declared: bool) -> None:
     rows = state.trend.rows
     mean = 1 / rows
     state.fast += (mean if mean > FAST_RATE else FAST_RATE) * (y - state.fast)
     state.slow += (mean if mean > SLOW_RATE else SLOW_RATE) * (y - state.slow)
     growth = state.fast - state.slow
     if growth > _CREEP:
-        state.creep.extend(step, growth, math.exp(state.slow), state.trend.scale, declared)
+        state.creep.extend(step, growth, math.exp(state.slow), state.trend.scale, is_declared)
     elif state.creep.streak is not None:
         state.creep.within("creep", metric, 0)

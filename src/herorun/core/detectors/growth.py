@@ -52,7 +52,7 @@ def restart(state: Growth) -> None:
 
 
 def judge_growth(
-    state: Growth, metric: str, step: int, value: float, up: bool, declared: bool
+    state: Growth, metric: str, step: int, value: float, up: bool, is_declared: bool
 ) -> None:
     """One value more. `up`: whether a rise, or a fall, is what precedes trouble."""
     if state.before is not None:
@@ -71,12 +71,12 @@ def judge_growth(
         error = math.sqrt(state.squares / 2 / size)
         goes_on = state.growing.streak is not None and place == state.at
         on = grows(scale.means, error, up, goes_on)
-        _weigh(state, metric, place, step, rows=size, on=on, declared=declared)
+        _weigh(state, metric, place, step, rows=size, on=on, is_declared=is_declared)
         parts = WIDER
 
 
 def _weigh(
-    state: Growth, metric: str, place: int, step: int, *, rows: int, on: bool, declared: bool
+    state: Growth, metric: str, place: int, step: int, *, rows: int, on: bool, is_declared: bool
 ) -> None:
     open_now = state.growing.streak is not None
     means = state.scales[place].means
@@ -84,7 +84,7 @@ def _weigh(
         state.at = place
         first = means[0]
         growth = state.growing
-        growth.extend(step, math.log(means[-1] / first), first, 0.0, declared).rows += rows - 1
+        growth.extend(step, math.log(means[-1] / first), first, 0.0, is_declared).rows += rows - 1
     elif open_now and place == state.at:
         state.growing.within("growth", metric, 0)
 

@@ -58,8 +58,8 @@ def newest_writer(
 
 def _is_past_start(state: MetricsState, row: Row, names: Names, newest: Boundary) -> bool:
     offset = 1 - names.first_step
-    reached = max([state.high_water, *(other.step + offset for other in state.waiting)])
-    return passes_start(newest, row.step + offset, reached)
+    highest_step = max([state.high_water, *(other.step + offset for other in state.waiting)])
+    return passes_start(newest, row.step + offset, highest_step)
 
 
 def is_ahead(written_at: datetime | None, seen_at: datetime | None) -> bool:

@@ -71,7 +71,7 @@ def judge_loss(
     step: int,
     loss: float,
     fresh: bool,
-    declared: bool,
+    is_declared: bool,
     boundary: bool,
     before: float | None = None,
     norm: float | None = None,
@@ -79,7 +79,7 @@ def judge_loss(
     """Judge one finite loss. `fresh`: beyond all steps so far. `before`: what an earlier attempt
     had at this step. `norm`: the row's gradient norm.
     """
-    _constants(state, step, loss, declared, norm)
+    _constants(state, step, loss, is_declared, norm)
     if loss == 0.0:
         return
     if loss < 0.0 or state.signed:
@@ -91,7 +91,7 @@ def judge_loss(
         first_rows.follow(state.begun, step, y, loss)
     rises = state.rises
     if (not rises.is_over or rises.watch.streak is not None) and (fresh or not state.trend.rows):
-        first_rises.follow_rise(rises, step, y, norm, declared, state.spike.streak)
+        first_rises.follow_rise(rises, step, y, norm, is_declared, state.spike.streak)
     gap, state.last_step = step - state.last_step, step
     if not state.trend.rows:
         state.trend.reset(y)
@@ -102,24 +102,24 @@ def judge_loss(
     trend, spike = state.trend, state.spike
     is_spike = False
     if trend.rows < SETTLE or y - trend.level > _HIGH or spike.streak is not None:
-        is_spike = _spike(state, step, y, gap, declared, before)
+        is_spike = _spike(state, step, y, gap, is_declared, before)
     if fresh:
-        windows.follow_level(state, step, y, declared)
+        windows.follow_level(state, step, y, is_declared)
     if fresh and not is_spike:
         _waver(state, y)
         if trend.rows <= ODD + FELL and _fell_far(state, y):
             trend.reset(y)
         else:
             trend.learn(y)
-        _level(state, step, y, declared, boundary)
+        _level(state, step, y, is_declared, boundary)
 
 
 def _constants(
-    state: LossState, step: int, loss: float, declared: bool, norm: float | None
+    state: LossState, step: int, loss: float, is_declared: bool, norm: float | None
 ) -> None:
     """A value that the loss keeps: the one before, zero, or that of a saturated output."""
     if loss == state.newest or state.frozen.streak is not None:
-        follow_repeat(state, step, loss, declared)
+        follow_repeat(state, step, loss, is_declared)
     else:
         end_repeat(state, loss)
     if loss == 0.0:
@@ -128,7 +128,7 @@ def _constants(
     if state.zeros:
         end_zeros(state)
     if abs(loss - SATURATED) < SATURATED_WITHIN:
-        state.saturated.extend(step, 0.0, loss, 0.0, declared)
+        state.saturated.extend(step, 0.0, loss, 0.0, is_declared)
     elif state.saturated.streak is not None:
         state.saturated.within("saturated", "loss", 0)
 
@@ -148,7 +148,7 @@ def _signed(state: LossState, loss: float) -> None:
 
 
 def _spike(
-    state: LossState, step: int, y: float, gap: int, declared: bool, before: float | None
+    state: LossState, step: int, y: float, gap: int, is_declared: bool, before: float | None
 ) -> bool:
     """Whether the trend must stand still."""
     trend, spike = state.trend, state.spike
@@ -166,7 +166,7 @@ def _spike(
     if excess > _HIGH and (not young or _stands_out(state, excess, noise, gap)):
         if not trend.young:
             noise = _noise(state)
-        streak = spike.extend(step, excess, math.exp(usual), noise, declared, HELD)
+        streak = spike.extend(step, excess, math.exp(usual), noise, is_declared, HELD)
         if streak.rows > (FREEZE_YOUNG if trend.young else FREEZE):
             spike.end("spike", "loss")
             trend.reset(y)
@@ -213,7 +213,7 @@ def _stands_out(state: LossState, excess: float, noise: float, gap: int) -> bool
     return excess > JITTERS * noise and is_near
 
 
-def _level(state: LossState, step: int, y: float, declared: bool, boundary: bool) -> None:
+def _level(state: LossState, step: int, y: float, is_declared: bool, boundary: bool) -> None:
     trend = state.trend
     scale = trend.scale
     move = y - state.smooth
@@ -233,20 +233,20 @@ def _level(state: LossState, step: int, y: float, declared: bool, boundary: bool
     if smooth < state.lowest:
         state.lowest = smooth
     if smooth > state.lowest + REGRESSED:
-        relapse.gave_back(state, step, smooth, declared)
+        relapse.gave_back(state, step, smooth, is_declared)
     elif state.regressed.streak is not None:
         state.regressed.within("regressed", "loss", 0)
     if excess > _ELEVATED and excess > ELEVATED_NOISE * scale:
-        state.elevated.extend(step, excess, math.exp(trend.level), scale, declared, RAISED)
+        state.elevated.extend(step, excess, math.exp(trend.level), scale, is_declared, RAISED)
     elif state.elevated.streak is not None:
         state.elevated.within("elevated", "loss")
     rise = smooth - state.low
     if rise > _DRIFT and rise > DRIFT_NOISE * scale:
-        state.drift.extend(step, rise, math.exp(state.low), scale, declared)
+        state.drift.extend(step, rise, math.exp(state.low), scale, is_declared)
     elif state.drift.streak is not None:
         state.drift.within("drift", "loss", 0)
     rise = smooth - state.lowest
     if rise > _DIVERGED and rise > DIVERGED_NOISE * scale and state.lowest < state.start - _LEARNED:
-        state.diverged.extend(step, rise, math.exp(state.lowest), scale, declared)
+        state.diverged.extend(step, rise, math.exp(state.lowest), scale, is_declared)
     elif state.diverged.streak is not None:
         state.diverged.within("diverged", "loss", 0)

@@ -95,5 +95,7 @@ class LossState:
     signed: int = 0  # rows until a loss that was below zero is forgotten
 
     def excursions(self) -> list[Excursion]:
-        shaped = [each for kind in LASTING for each in getattr(self, kind).excursions(kind, "loss")]
-        return [*shaped, *self.begun.excursions(), *self.rises.excursions()]
+        lasting_ones = [
+            each for kind in LASTING for each in getattr(self, kind).excursions(kind, "loss")
+        ]
+        return [*lasting_ones, *self.begun.excursions(), *self.rises.excursions()]

@@ -48,18 +48,18 @@ class SkippedSteps:
     often: ExcursionWatch = field(default_factory=ExcursionWatch)
 
 
-def judge_skip(state: SkippedSteps, step: int, skipped: bool, at: float) -> None:
+def judge_skip(state: SkippedSteps, step: int, is_skipped: bool, at: float) -> None:
     """One row that says whether its step was skipped, and tells its time."""
     state.rows += 1
     while state.times and at - state.times[0] > WITHIN:
         state.times.pop(0)
         state.steps.pop(0)
-    if skipped and state.rows > SEARCH:
+    if is_skipped and state.rows > SEARCH:
         state.times.append(at)
         state.steps.append(step)
     if len(state.times) < OFTEN:
         state.often.end("skipped", SKIPS)
-    elif skipped:
+    elif is_skipped:
         fresh = state.often.streak is None
         streak = state.often.extend(step, math.log(len(state.times)), 1.0, 0.0)
         if fresh:

@@ -152,18 +152,18 @@ def _take(
     if boundaries:
         dated_at = None if is_ahead(row.at, seen_at) else at  # it says not when it was written
         newest = newest_writer(state, row, step, dated_at, boundaries)
-    relaunched = newest is not None and is_relaunched(state, row, names, newest)
+    is_relaunch = newest is not None and is_relaunched(state, row, names, newest)
     if at is not None and (state.advanced_at is None or at > state.advanced_at):
         state.advanced_at = at
     logged_loss = names.loss_of(row.values)
     if logged_loss is not None:
         interleaved_writers.arrive(state.turns, step, logged_loss)
-    ready, is_new_attempt = reorder.take(state, row, names, relaunched and bool(state.instance))
-    for waited in ready:
-        judge_row(state, waited, names)
+    ready, is_new_attempt = reorder.take(state, row, names, is_relaunch and bool(state.instance))
+    for waiting_row in ready:
+        judge_row(state, waiting_row, names)
     if is_new_attempt:
         end_attempt(state)
-    if newest and (relaunched or is_new_attempt or not state.instance):
+    if newest and (is_relaunch or is_new_attempt or not state.instance):
         hand_over(state, row, step, newest, boundaries[0].instance if is_new_attempt else "")
 
 

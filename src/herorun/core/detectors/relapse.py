@@ -11,11 +11,11 @@ LEAST_LEARNED = 0.25  # times the lowest, that must have been learned
 RULES = (REGRESSED, GAVE_BACK, LEAST_LEARNED)
 
 
-def gave_back(state: LossState, step: int, smooth: float, declared: bool) -> None:
+def gave_back(state: LossState, step: int, smooth: float, is_declared: bool) -> None:
     """A smoothed loss that has risen by more than `REGRESSED` above its lowest."""
     low = math.exp(state.lowest)
-    learned, relapse = math.exp(median(state.opening)) - low, math.exp(smooth) - low
-    if learned > LEAST_LEARNED * low and relapse > GAVE_BACK * learned:
-        state.regressed.extend(step, smooth - state.lowest, low, state.trend.scale, declared)
+    learned_drop, relapse = math.exp(median(state.opening)) - low, math.exp(smooth) - low
+    if learned_drop > LEAST_LEARNED * low and relapse > GAVE_BACK * learned_drop:
+        state.regressed.extend(step, smooth - state.lowest, low, state.trend.scale, is_declared)
     else:
         state.regressed.within("regressed", "loss", 0)

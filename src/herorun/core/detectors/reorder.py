@@ -32,15 +32,15 @@ class RowOrder(Protocol):
 
 
 def take(
-    state: RowOrder, row: Row, names: Names, relaunched: bool = False
+    state: RowOrder, row: Row, names: Names, is_relaunch: bool = False
 ) -> tuple[list[Row], bool]:
     """Put one row in its place; the rows to be judged now, in order, and whether an attempt begins
     after them.
 
-    `relaunched`: the record says that another instance wrote it than the rows before.
+    `is_relaunch`: the record says that another instance wrote it than the rows before.
     """
     waiting = state.waiting
-    if relaunched and (waiting or state.begun):
+    if is_relaunch and (waiting or state.begun):
         return _start_attempt(state, row)
     if row.attempt and row.attempt != state.attempt:
         if row.attempt in state.older:

@@ -26,12 +26,12 @@ def follow_repeats(state: RepeatedRows, step: int, loss: float) -> None:
     """One row more of a loss that has repeated its first rows so far, or may begin to."""
     if state.is_over:
         return
-    first, repeated = state.first, state.repeated
-    if not first or (not repeated and loss != first[0]):
+    first, repeats = state.first, state.repeated
+    if not first or (not repeats and loss != first[0]):
         first.append(loss)
         state.is_over = len(first) > LONGEST
-    elif loss == first[repeated % len(first)] and _can_tell(first):
-        state.repeated = repeated + 1
+    elif loss == first[repeats % len(first)] and _can_tell(first):
+        state.repeated = repeats + 1
         if state.repeated >= len(first):
             state.watch.extend(step, 0.0, first[0], 0.0)
     else:

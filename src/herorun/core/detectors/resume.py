@@ -110,14 +110,14 @@ def _mean(losses: list[float], level: float) -> float:
     return fmean(lately) if len(lately) == AVERAGED else level
 
 
-def _offset(compared: ResumeComparison, averaged: int) -> float:
+def _offset(comparison: ResumeComparison, averaged_count: int) -> float:
     """The lesser of two: a trend lags behind a jump of the data, and a mean has the spike in it
     that was rolled back.
     """
-    if not averaged:
+    if not averaged_count:
         return 0.0
-    offset = compared.total / averaged
-    return min(offset, offset + compared.level - compared.mean, key=abs)
+    offset = comparison.total / averaged_count
+    return min(offset, offset + comparison.level - comparison.mean, key=abs)
 
 
 def _fall(losses: list[float]) -> float | None:
@@ -141,9 +141,9 @@ def see_loss(state: Lineage, step: int, loss: float) -> None:
         state.first, state.first_step = loss, step
     if len(state.opening) < OPENING:
         state.opening.append(loss)
-    compared = state.comparison
-    if compared is not None and step not in state.losses:
-        _compare(state, compared, step, loss)
+    comparison = state.comparison
+    if comparison is not None and step not in state.losses:
+        _compare(state, comparison, step, loss)
     state.losses[step] = loss
     if len(state.losses) > KEPT:
         forget_oldest(state.losses)
@@ -158,46 +158,50 @@ def see_losses(state: Lineage, steps: Sequence[int], losses: Sequence[float]) ->
         see_loss(state, step, loss)
 
 
-def _compare(state: Lineage, compared: ResumeComparison, step: int, loss: float) -> None:
+def _compare(state: Lineage, comparison: ResumeComparison, step: int, loss: float) -> None:
     old = state.old_losses.get(step)
-    if step == compared.step and step == state.first_step and state.first:
-        compared.counter_reset = 0 < loss < 0.75 * state.first
-    if step <= compared.high_water:
+    if step == comparison.step and step == state.first_step and state.first:
+        comparison.counter_reset = 0 < loss < 0.75 * state.first
+    if step <= comparison.high_water:
         if old is not None:
-            _differ(compared, step, loss, old)
+            _differ(comparison, step, loss, old)
             if old > 0 and loss > 0:
-                compared.shift, compared.shifted = (
-                    compared.shift + math.log(loss / old),
-                    compared.shifted + 1,
+                comparison.shift, comparison.shifted = (
+                    comparison.shift + math.log(loss / old),
+                    comparison.shifted + 1,
                 )
-    elif loss > 0 and not compared.broken:
-        compared.beyond += 1
-        if WARM_UP < compared.beyond <= WARM_UP + AVERAGED:
-            compared.total += math.log(loss) - compared.level
+    elif loss > 0 and not comparison.broken:
+        comparison.beyond += 1
+        if WARM_UP < comparison.beyond <= WARM_UP + AVERAGED:
+            comparison.total += math.log(loss) - comparison.level
 
 
-def _differ(compared: ResumeComparison, step: int, loss: float, old: float) -> None:
-    compared.compared, difference = compared.compared + 1, loss - old
-    if len(compared.differences) < SAMPLED:
-        compared.differences.append(difference)
-    if abs(difference) > abs(compared.worst):
-        compared.worst, compared.worst_step, compared.worst_new = difference, step, loss
-    if abs(difference) > BAD and compared.first_bad_step is None:
-        compared.first_bad_step = step
+def _differ(comparison: ResumeComparison, step: int, loss: float, old: float) -> None:
+    comparison.compared, difference = comparison.compared + 1, loss - old
+    if len(comparison.differences) < SAMPLED:
+        comparison.differences.append(difference)
+    if abs(difference) > abs(comparison.worst):
+        comparison.worst, comparison.worst_step, comparison.worst_new = difference, step, loss
+    if abs(difference) > BAD and comparison.first_bad_step is None:
+        comparison.first_bad_step = step
 
 
 def see_rate(state: Lineage, step: int, rate: float) -> None:
-    compared = state.comparison
-    if compared is not None and compared.rate_after is None:
-        expected, exact = _expected_rate(state, compared, step, rate)
-        compared.rate_before, compared.rate_after, compared.rate_exact = expected, rate, exact
+    comparison = state.comparison
+    if comparison is not None and comparison.rate_after is None:
+        expected_rate, exact = _expected_rate(state, comparison, step, rate)
+        comparison.rate_before, comparison.rate_after, comparison.rate_exact = (
+            expected_rate,
+            rate,
+            exact,
+        )
     state.rates[step] = rate
     if len(state.rates) > KEPT:
         forget_oldest(state.rates)
 
 
 def _expected_rate(
-    state: Lineage, compared: ResumeComparison, step: int, rate: float
+    state: Lineage, comparison: ResumeComparison, step: int, rate: float
 ) -> tuple[float | None, bool]:
     """The learning rate at this step before; else the one near it, or as that one was moving,
     whichever fits better.
@@ -206,7 +210,7 @@ def _expected_rate(
     if step in rates:
         return rates[step], True
     nearest = sorted(rates, key=lambda other: abs(other - step))[:2]
-    if not nearest or abs(nearest[0] - step) > max(NEAREST, NEAR * compared.stride):
+    if not nearest or abs(nearest[0] - step) > max(NEAREST, NEAR * comparison.stride):
         return None, False
     usual = rates[nearest[0]]
     if len(nearest) < 2:
@@ -218,31 +222,31 @@ def _expected_rate(
 
 
 def resume_of(state: Lineage) -> Resume | None:
-    compared = state.comparison
-    if compared is None:
+    comparison = state.comparison
+    if comparison is None:
         return None
-    averaged = min(max(compared.beyond - WARM_UP, 0), AVERAGED)
-    sizes = [abs(difference) for difference in compared.differences]
+    averaged_count = min(max(comparison.beyond - WARM_UP, 0), AVERAGED)
+    sizes = [abs(difference) for difference in comparison.differences]
     return Resume(
-        step=compared.step,
-        high_water=compared.high_water,
-        compared=compared.compared,
-        early=tuple(compared.differences[:EARLY]),
+        step=comparison.step,
+        high_water=comparison.high_water,
+        compared=comparison.compared,
+        early=tuple(comparison.differences[:EARLY]),
         median=median(sizes) if sizes else 0.0,
-        worst=compared.worst,
-        worst_step=compared.worst_step,
-        worst_new=compared.worst_new if compared.compared else None,
-        first_bad_step=compared.first_bad_step,
-        after=averaged,
-        offset=_offset(compared, averaged),
-        noise=compared.noise,
-        fall=compared.fall,
-        counter_reset=compared.counter_reset,
-        rate_before=compared.rate_before,
-        rate_after=compared.rate_after,
-        rate_exact=compared.rate_exact,
-        instance=compared.instance,
-        shift=compared.shift / compared.shifted if compared.shifted else 0.0,
-        level=math.exp(compared.level) if compared.noise else 0.0,
-        broken=compared.broken,
+        worst=comparison.worst,
+        worst_step=comparison.worst_step,
+        worst_new=comparison.worst_new if comparison.compared else None,
+        first_bad_step=comparison.first_bad_step,
+        after=averaged_count,
+        offset=_offset(comparison, averaged_count),
+        noise=comparison.noise,
+        fall=comparison.fall,
+        counter_reset=comparison.counter_reset,
+        rate_before=comparison.rate_before,
+        rate_after=comparison.rate_after,
+        rate_exact=comparison.rate_exact,
+        instance=comparison.instance,
+        shift=comparison.shift / comparison.shifted if comparison.shifted else 0.0,
+        level=math.exp(comparison.level) if comparison.noise else 0.0,
+        broken=comparison.broken,
     )

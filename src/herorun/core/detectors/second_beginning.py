@@ -55,9 +55,9 @@ def follow(state: LossState, step: int, y: float) -> None:
 
 def _match(state: LossState, step: int, y: float) -> None:
     """Compare a row with the next row of the opening."""
-    opening, matched = state.opening, state.matched
-    like = abs(y - opening[matched]) < (ANEW if state.anew else ALIKE)
-    if matched == 0:
+    opening, match_count = state.opening, state.matched
+    like = abs(y - opening[match_count]) < (ANEW if state.anew else ALIKE)
+    if match_count == 0:
         if not (like and _has_learned(state, y)):
             return
         state.matched = 1
@@ -67,7 +67,7 @@ def _match(state: LossState, step: int, y: float) -> None:
     elif not like:
         state.matched = 0
     else:
-        state.matched = matched + 1
+        state.matched = match_count + 1
         if state.matched == len(opening):
             state.stayed = len(opening) - 1
             _stay(state, step, y)

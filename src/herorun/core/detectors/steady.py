@@ -100,12 +100,12 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
     level, scale, below = trend.level, trend.scale, trend.below
     smooth, low, lowest = state.smooth, state.low, state.lowest
     wobble, before, newest, above = state.wobble, state.before, state.newest, state.above
-    opening, descent, descended = state.opening[0], state.descent, state.descended
-    forgotten, halved = second_beginning._FORGOTTEN, state.opening[-1]
+    opening, descent, has_descended = state.opening[0], state.descent, state.descended
+    forgotten_drop, last_opening = second_beginning._FORGOTTEN, state.opening[-1]
     ys, least_rise, lag = list(state.recent), windows.LEAST, LAG_ROWS
     mask, many = windows.ALL_NEWEST, NEWEST - windows.OUTLIERS
-    leap, saturated, tolerance = windows.LEAST_LEAP, loss.SATURATED, loss.SATURATED_WITHIN
-    alike, high, elevated, drift = (
+    leap, saturated_loss, tolerance = windows.LEAST_LEAP, loss.SATURATED, loss.SATURATED_WITHIN
+    alike, high, elevated_excess, drift = (
         second_beginning.ALIKE,
         loss._HIGH,
         loss._ELEVATED,
@@ -114,13 +114,15 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
     place = first - 1
     for place in range(first, len(steps)):
         value = losses[place]
-        if value <= 0.0 or value == newest or -tolerance < value - saturated < tolerance:
+        if value <= 0.0 or value == newest or -tolerance < value - saturated_loss < tolerance:
             break
         y = log(value)
         excess = y - level
         if excess > high:
             break
-        if -alike < y - opening < alike and (level < y - forgotten or lowest < y - forgotten):
+        if -alike < y - opening < alike and (
+            level < y - forgotten_drop or lowest < y - forgotten_drop
+        ):
             break
         if (y > ys[-AT_ONCE] + leap or y > ys[-SUSTAINED] + leap) and windows.leaps(ys, y):
             break
@@ -145,23 +147,23 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
         move, widest = y - smooth, loss.WIDEST * noise
         if not -widest <= move <= widest:
             move = widest if move > 0.0 else -widest
-        smoothed = smooth + RATE * move
-        least = smoothed if smoothed < low else low
-        bottom = smoothed if smoothed < lowest else lowest
-        excess, rise = y - center, smoothed - least
+        next_smooth = smooth + RATE * move
+        least = next_smooth if next_smooth < low else low
+        bottom = next_smooth if next_smooth < lowest else lowest
+        excess, rise = y - center, next_smooth - least
         if (
-            smoothed > bottom + REGRESSED  # and so it cannot have diverged
-            or (excess > elevated and excess > loss.ELEVATED_NOISE * noise)
+            next_smooth > bottom + REGRESSED  # and so it cannot have diverged
+            or (excess > elevated_excess and excess > loss.ELEVATED_NOISE * noise)
             or (rise > drift and rise > loss.DRIFT_NOISE * noise)
         ):
             break
-        if not descended:
-            descended, descent = y < halved - forgotten, descent + 1
+        if not has_descended:
+            has_descended, descent = y < last_opening - forgotten_drop, descent + 1
         move, widest = abs(y - before), CLIP * wobble + FLOOR
         wobble = wobble + RATE * ((move if move < widest else widest) - wobble)
         ys.append(y)
         level, scale, below, above = center, noise, under, higher
-        smooth, low, lowest, before, newest = smoothed, least, bottom, y, value
+        smooth, low, lowest, before, newest = next_smooth, least, bottom, y, value
     else:
         place += 1
     if place > first:
@@ -169,7 +171,11 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
         trend.level, trend.scale, trend.below, trend.rows = level, scale, below, trend.rows + count
         state.smooth, state.low, state.lowest = smooth, low, lowest
         state.wobble, state.before, state.newest, state.above = wobble, before, newest, above
-        state.descent, state.descended, state.changes = descent, descended, state.changes + count
+        state.descent, state.descended, state.changes = (
+            descent,
+            has_descended,
+            state.changes + count,
+        )
         state.positive, state.last_step = newest, steps[place - 1]
         state.recent = ys[-windows.WINDOW :]
         state.recent_steps = [*state.recent_steps, *steps[first:place]][-windows.WINDOW :]
@@ -178,7 +184,7 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
 
 def _norms(state: Norm, values: Sequence[float], first: int) -> int:
     """As `_losses`."""
-    trend, log, exploded, most = state.trend, math.log, grad_norm._EXPLODED, grad_norm._CREEP
+    trend, log, exploded_ratio, most = state.trend, math.log, grad_norm._EXPLODED, grad_norm._CREEP
     level, scale, below, rows = trend.level, trend.scale, trend.below, trend.rows
     usual, fast, slow = state.usual, state.fast, state.slow
     place = first - 1
@@ -188,7 +194,7 @@ def _norms(state: Norm, values: Sequence[float], first: int) -> int:
             break
         y = log(value)
         excess = y - level
-        if excess > exploded:
+        if excess > exploded_ratio:
             break
         mean = 1 / (rows + 1)
         faster = fast + (mean if mean > FAST_RATE else FAST_RATE) * (y - fast)
@@ -205,8 +211,8 @@ def _norms(state: Norm, values: Sequence[float], first: int) -> int:
         level = level + rate * move
         scale = scale + rate * (_TURN * (away if away < widest else widest) - scale)
         scale = scale if scale > FLOOR else FLOOR
-        eased = usual - EASE
-        usual = level if level > eased else eased
+        eased_level = usual - EASE
+        usual = level if level > eased_level else eased_level
         fast, slow, rows = faster, slower, rows + 1
     else:
         place += 1
@@ -242,12 +248,12 @@ def _speeds(state: Speed, seconds: Sequence[float], first: int) -> int:
         move, widest = y - smooth, 3 * noise
         if not -widest <= move <= widest:
             move = widest if move > 0.0 else -widest
-        smoothed = smooth + RATE * move
-        least = smoothed if smoothed < best else best
-        slower = smoothed - least
+        next_smooth = smooth + RATE * move
+        least = next_smooth if next_smooth < best else best
+        slower = next_smooth - least
         if slower > leak and slower > throughput.LEAK_NOISE * noise:
             break
-        level, scale, below, smooth, best = center, noise, under, smoothed, least
+        level, scale, below, smooth, best = center, noise, under, next_smooth, least
     else:
         place += 1
     count = place - first

@@ -51,13 +51,13 @@ class Speed:
 
 
 def judge_time(
-    state: Speed, metric: str, step: int, seconds: float, declared: bool, boundary: bool
+    state: Speed, metric: str, step: int, seconds: float, is_declared: bool, boundary: bool
 ) -> None:
     """Judge the time that a step takes."""
     before, state.last = state.last, float(step)
     duration = seconds * max(step - before, 0.0) if before is not None else None
     judge_speed(
-        state, metric, step, seconds, declared=declared, boundary=boundary, duration=duration
+        state, metric, step, seconds, is_declared=is_declared, boundary=boundary, duration=duration
     )
 
 
@@ -67,7 +67,7 @@ def judge_rate(
     step: int,
     rate: float,
     *,
-    declared: bool,
+    is_declared: bool,
     boundary: bool,
     at: float | None,
 ) -> None:
@@ -75,7 +75,7 @@ def judge_rate(
     before, state.last = state.last, at
     duration = max(at - before, 0.0) if at is not None and before is not None else None
     judge_speed(
-        state, metric, step, 1 / rate, declared=declared, boundary=boundary, duration=duration
+        state, metric, step, 1 / rate, is_declared=is_declared, boundary=boundary, duration=duration
     )
 
 
@@ -85,7 +85,7 @@ def judge_speed(
     step: int,
     seconds: float,
     *,
-    declared: bool,
+    is_declared: bool,
     boundary: bool,
     duration: float | None,
 ) -> None:
@@ -98,7 +98,7 @@ def judge_speed(
     y, trend, slow = math.log(seconds), state.trend, state.slow
     excess = y - trend.level
     if trend.rows >= SETTLE and excess > _SLOW:
-        streak = slow.extend(step, excess, math.exp(trend.level), trend.scale, declared)
+        streak = slow.extend(step, excess, math.exp(trend.level), trend.scale, is_declared)
         if duration is not None:
             streak.seconds = (streak.seconds or 0.0) + duration
         if streak.rows > FREEZE:
@@ -109,10 +109,12 @@ def judge_speed(
         slow.within("slow", metric)
     if slow.streak is None or slow.streak.rows < HELD:
         trend.learn(y)
-        _leak(state, metric, step, y, declared, boundary)
+        _leak(state, metric, step, y, is_declared, boundary)
 
 
-def _leak(state: Speed, metric: str, step: int, y: float, declared: bool, boundary: bool) -> None:
+def _leak(
+    state: Speed, metric: str, step: int, y: float, is_declared: bool, boundary: bool
+) -> None:
     trend = state.trend
     if not state.settled:
         if trend.rows >= SETTLE:
@@ -126,7 +128,7 @@ def _leak(state: Speed, metric: str, step: int, y: float, declared: bool, bounda
         state.best = smooth
     loss = smooth - state.best
     if loss > _LEAK and loss > LEAK_NOISE * trend.scale:
-        state.leak.extend(step, loss, math.exp(state.best), trend.scale, declared)
+        state.leak.extend(step, loss, math.exp(state.best), trend.scale, is_declared)
     elif state.leak.streak is not None:
         state.leak.within("leak", metric, 0)
 
@@ -145,20 +147,20 @@ class Wall:
         return self.slow.excursions("wall", "steps by the wall clock")
 
 
-def judge_wall(state: Wall, step: int, at: float, new_attempt: bool, declared: bool) -> None:
+def judge_wall(state: Wall, step: int, at: float, new_attempt: bool, is_declared: bool) -> None:
     if state.began is None or new_attempt or at < state.began:
         state.began, state.step = at, step
         return
-    elapsed = at - state.began
-    if elapsed < BIN:
+    seconds = at - state.began
+    if seconds < BIN:
         return
-    pace = (step - state.step) / elapsed
+    pace = (step - state.step) / seconds
     state.began, state.step = at, step
     if pace <= 0.0:
         return
     excess = math.log(state.usual / pace) if state.bins >= SETTLE_BINS else 0.0
     if excess > _SLOW_WALL:
-        state.slow.extend(step, excess, state.usual, 0.0, declared)
+        state.slow.extend(step, excess, state.usual, 0.0, is_declared)
         return
     state.slow.within("wall", "steps by the wall clock", 0)
     state.bins += 1

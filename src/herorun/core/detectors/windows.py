@@ -91,7 +91,7 @@ def calm_level(state: LossState, y: float) -> float | None:
     return state.calm
 
 
-def follow_level(state: LossState, step: int, y: float, declared: bool) -> None:
+def follow_level(state: LossState, step: int, y: float, is_declared: bool) -> None:
     """One row more: whether the newest rows stand on a higher level than those before."""
     if state.shifted.streak is not None:
         _go_on(state, step, y)
@@ -110,12 +110,12 @@ def follow_level(state: LossState, step: int, y: float, declared: bool) -> None:
     sure = next((rise for rise in rises if _is_sure(rise)), None)
     if count:
         before = rows[-count - REFERENCE : -count]
-        _begin_shift(state, count, median(before), max(before), declared)
+        _begin_shift(state, count, median(before), max(before), is_declared)
     elif sure is not None:
-        _begin_shift(state, sure.rows, sure.usual, sure.highest, declared)
+        _begin_shift(state, sure.rows, sure.usual, sure.highest, is_declared)
     elif follow_above(state, y) and stand_above(rows):
         before = sorted(rows[-NEWEST - REST : -NEWEST])
-        _begin_shift(state, NEWEST, median(before), before[-1 - OUTLIERS], declared)
+        _begin_shift(state, NEWEST, median(before), before[-1 - OUTLIERS], is_declared)
 
 
 def begins(before: Sequence[float], y: float) -> list[int]:
@@ -142,19 +142,19 @@ def begins(before: Sequence[float], y: float) -> list[int]:
 
 def _new_rise(state: LossState, number: int, y: float) -> LevelRise | None:
     """None where the rows before say too little of what is usual."""
-    rows, ranges, first, outliers, lag, _, fallen = COMPARISONS[number]
+    rows, ranges, first, outliers, lag, _, needs_fall = COMPARISONS[number]
     end = len(state.recent) - lag
     before = sorted(state.recent[end - rows : end])
     usual = median(before)
     if len(set(before)) <= rows // 2:
         return None  # rounded until they are the same, they have no range to speak of
-    if fallen and usual > median(state.opening) - _FALLEN:
+    if needs_fall and usual > median(state.opening) - _FALLEN:
         return None
     highest = before[-1 - outliers]
     spread = max(highest - before[outliers], SMALLEST)
     is_first = state.trend.rows <= FIRST and spread < _CALM_RANGE
-    needed = max(AREA, (first if is_first else ranges) * spread)
-    return LevelRise(number, highest, needed, usual, 1, y - highest, y - highest)
+    needed_area = max(AREA, (first if is_first else ranges) * spread)
+    return LevelRise(number, highest, needed_area, usual, 1, y - highest, y - highest)
 
 
 def _continued(rise: LevelRise, y: float) -> LevelRise | None:
@@ -217,14 +217,14 @@ def leaps(before: Sequence[float], y: float) -> int:
 
 
 def _begin_shift(
-    state: LossState, count: int, usual: float, highest: float, declared: bool
+    state: LossState, count: int, usual: float, highest: float, is_declared: bool
 ) -> None:
     """The newest rows as the first ones of an excursion. They are no part of what is usual. Within
     an open spike they are the same excursion, and begin where that does.
     """
     rows, steps = state.recent[-count:], state.recent_steps[-count:]
     for step, y in zip(steps, rows, strict=True):
-        state.shifted.extend(step, y - usual, math.exp(usual), 0.0, declared, count)
+        state.shifted.extend(step, y - usual, math.exp(usual), 0.0, is_declared, count)
     streak, spike = state.shifted.streak, state.spike.streak
     assert streak is not None
     streak.first_step = spike.first_step if spike else streak.first_step

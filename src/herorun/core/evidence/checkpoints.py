@@ -79,14 +79,16 @@ class Taint:
         """By the step, among what the instance wrote; by the store's time alone where the data
         names no step.
         """
-        modified = candidate.modified
-        if modified is None or self.bad_step is not None:
+        modified_at = candidate.modified
+        if modified_at is None or self.bad_step is not None:
             is_later = candidate.step > self.step
-            return is_later and (modified is None or self._written(modified, self.since - SKEW))
-        return self._written(modified, self.since)
+            return is_later and (
+                modified_at is None or self._written(modified_at, self.since - SKEW)
+            )
+        return self._written(modified_at, self.since)
 
-    def _written(self, modified: datetime, since: datetime) -> bool:
-        return since < modified and (self.until is None or modified < self.until)
+    def _written(self, modified_at: datetime, since: datetime) -> bool:
+        return since < modified_at and (self.until is None or modified_at < self.until)
 
 
 @dataclass(frozen=True)

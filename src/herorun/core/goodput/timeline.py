@@ -45,10 +45,10 @@ def timeline(facts: JournalFacts, beats: Sequence[Beat]) -> list[StateSpan]:
     clock = Clock(_pace(gap for rows in by_life for gap in pairwise(rows)))
     for life, rows, after in zip(facts.lives, by_life, [*facts.lives[1:], None], strict=True):
         _live(line, life, rows, clock, facts)
-        ended, is_end_seen = life.ended, bool(life.seen_ended)
+        ended_at, is_end_seen = life.ended, bool(life.seen_ended)
         until = after.intended if after else _last_known(facts, beats, life)
-        if ended is not None:
-            line.upto(min(ended, until), _tail(line.now, ended, rows, facts))
+        if ended_at is not None:
+            line.upto(min(ended_at, until), _tail(line.now, ended_at, rows, facts))
         else:
             line.upto(until, _tail(line.now, until, rows, facts))
         line.accelerators = None

@@ -40,7 +40,7 @@ class CheckpointPatience:
 def overdue(
     job: Job,
     contract: Contract,
-    saved: Checkpoints,
+    checkpoints: Checkpoints,
     metrics: Metrics,
     history: History,
     most: CheckpointPatience,
@@ -50,7 +50,7 @@ def overdue(
         return verdict
     if not history.wrote(metrics):
         return not_applicable(f"{job.instance} has no row of its own yet", subject=job.instance)
-    lag = lags(contract, saved, metrics, job_start(job, history), most.grace, most.startup)
+    lag = lags(contract, checkpoints, metrics, job_start(job, history), most.grace, most.startup)
     if lag is None:
         return not_applicable("no save interval is stated or seen yet", subject=job.instance)
     if lag.intervals > most.intervals:
@@ -64,7 +64,7 @@ def overdue(
 
 def lags(
     contract: Contract,
-    saved: Checkpoints,
+    checkpoints: Checkpoints,
     metrics: Metrics,
     started_at: datetime | None,
     grace: timedelta,
@@ -75,23 +75,23 @@ def lags(
     A save under way that changed within `grace` counts as done. The job may take `startup` to its
     first step.
     """
-    by_step = _by_step(contract, saved, metrics, grace)
-    by_time = _by_time(contract, saved, metrics, started_at, grace, startup)
+    by_step = _by_step(contract, checkpoints, metrics, grace)
+    by_time = _by_time(contract, checkpoints, metrics, started_at, grace, startup)
     return max(
         (lag for lag in (by_step, by_time) if lag), key=lambda lag: lag.intervals, default=None
     )
 
 
-def save_interval(contract: Contract, saved: Checkpoints) -> tuple[float, str] | None:
+def save_interval(contract: Contract, checkpoints: Checkpoints) -> tuple[float, str] | None:
     """Steps between two checkpoints and where that is from: stated, or the median of what is
     seen.
     """
-    stated = contract.checkpoints
-    if stated.permanent_every:
-        return float(stated.permanent_every), "permanent_every"
-    steps = sorted({c.step for c in saved.candidates if _counts_as_saved(c)})[-GAPS - 1 :]
+    policy = contract.checkpoints
+    if policy.permanent_every:
+        return float(policy.permanent_every), "permanent_every"
+    steps = sorted({c.step for c in checkpoints.candidates if _counts_as_saved(c)})[-GAPS - 1 :]
     gaps = [later - earlier for earlier, later in pairwise(steps)]
-    if stated.temporary_every or len(gaps) < LEAST_GAPS:
+    if policy.temporary_every or len(gaps) < LEAST_GAPS:
         return None
     return float(median(gaps)), f"the median of the last {count(len(gaps), 'gap')}"
 
@@ -102,13 +102,13 @@ def job_start(job: Job, history: History) -> datetime | None:
 
 
 def _by_step(
-    contract: Contract, saved: Checkpoints, metrics: Metrics, grace: timedelta
+    contract: Contract, checkpoints: Checkpoints, metrics: Metrics, grace: timedelta
 ) -> Lag | None:
-    interval = save_interval(contract, saved)
+    interval = save_interval(contract, checkpoints)
     if interval is None:
         return None
     permanent_only = contract.checkpoints.permanent_every is not None
-    candidates = [c for c in saved.candidates if not (permanent_only and c.temporary)]
+    candidates = [c for c in checkpoints.candidates if not (permanent_only and c.temporary)]
     steps = [
         c.step
         for c in candidates
@@ -125,17 +125,19 @@ def _by_step(
 
 def _by_time(
     contract: Contract,
-    saved: Checkpoints,
+    checkpoints: Checkpoints,
     metrics: Metrics,
     started_at: datetime | None,
     grace: timedelta,
     startup: timedelta,
 ) -> Lag | None:
     every = contract.checkpoints.temporary_every
-    newest = saved.newest
+    newest = checkpoints.newest
     if every is None or started_at is None or (newest and newest.modified is None):
         return None
-    under_way = [c.modified for c in saved.candidates if _under_way(c, metrics.advanced_at, grace)]
+    under_way = [
+        c.modified for c in checkpoints.candidates if _under_way(c, metrics.advanced_at, grace)
+    ]
     times = [
         started_at + startup,
         *(t for t in under_way if t),

@@ -99,14 +99,14 @@ def format_flat(flat: Excursion) -> str:
         until += ", still in progress: the run learns nothing"
     else:
         until += ": the run learned nothing until then"
-    untrained = (
+    untrained_text = (
         f"{flat.expected:.4g}, the loss of untrained weights for {math.exp(flat.expected):.0f} "
         "classes"
     )
     if flat.kind == "chance":
-        return f"the loss has not gone below {untrained}, {until}"
+        return f"the loss has not gone below {untrained_text}, {until}"
     if flat.kind == "above":
-        return f"the loss has stayed above {untrained}, and above its first row, {until}"
+        return f"the loss has stayed above {untrained_text}, and above its first row, {until}"
     if flat.kind == "repeats":
         return (
             f"the loss repeats its first rows, from {flat.expected:.6g} on, to the last digit, "

@@ -60,8 +60,8 @@ def sign_of_life(
     stopped, or the job began.
     """
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
-    reached = metrics.step if isinstance(metrics, Metrics) else 0
-    if newest and newest.modified and newest.modified > since + SKEW and newest.step > reached:
+    last_step = metrics.step if isinstance(metrics, Metrics) else 0
+    if newest and newest.modified and newest.modified > since + SKEW and newest.step > last_step:
         return f"checkpoint {newest.step} was saved at {newest.modified:%H:%M} UTC"
     changed_at = log.changed_at if isinstance(log, JobLog) else None
     if changed_at and changed_at > since + SKEW and now - changed_at <= fresh:
@@ -80,10 +80,10 @@ def steps_seen(
     where nothing does.
     """
     start = _earliest(job, history)
-    saved = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
+    candidates = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
     own = [
         c
-        for c in saved
+        for c in candidates
         if c.modified and start and c.modified >= start and c.path not in history.foreign
     ]
     newest = max(
@@ -91,14 +91,14 @@ def steps_seen(
     )
     if newest and newest.modified:
         return f"checkpoint {newest.step} was saved at {newest.modified:%H:%M} UTC"
-    resumed = max(
-        (c.step for c in saved if not c.alike), default=0
+    resume_step = max(
+        (c.step for c in candidates if not c.alike), default=0
     )  # a trainer that resumes prints its step too
     if not isinstance(log, JobLog) or log.step is None:
         return ""
     # a log that several jobs write to ends with the step of the one before
     own_step = not (start and log.stepped_at) or log.stepped_at >= start
-    if own_step and log.step > max(above, resumed):
+    if own_step and log.step > max(above, resume_step):
         return f"its log reports step {log.step}"
     return ""
 
@@ -106,8 +106,10 @@ def steps_seen(
 def _earliest(job: Job, history: History) -> datetime | None:
     """The time before which nothing is this instance's own."""
     current = history.current
-    intended = current.intended or current.started if current else None
-    times = [at for at in (intended, job.started if job.started and not intended else None) if at]
+    intended_at = current.intended or current.started if current else None
+    times = [
+        at for at in (intended_at, job.started if job.started and not intended_at else None) if at
+    ]
     return min(times, default=None)
 
 

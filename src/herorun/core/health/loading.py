@@ -13,7 +13,7 @@ NEAR = 1  # steps that trainers differ by in how they count the one that they re
 def log_wrong(
     start: PlannedStart,
     log: JobLog,
-    saved: Checkpoints,
+    checkpoints: Checkpoints,
     current: Instance,
     first_step: int,
     own: PlannedStart | None = None,
@@ -23,10 +23,10 @@ def log_wrong(
 
     `own`: where a restart by the back end has to go on.
     """
-    dropped = _dropped(start, log, first_step) or _dropped_again(own, log, first_step)
-    if dropped:
-        return ResumeRows(wrong=dropped)
-    return _loaded(start, log.loading, saved, current)
+    dropped_text = _dropped(start, log, first_step) or _dropped_again(own, log, first_step)
+    if dropped_text:
+        return ResumeRows(wrong=dropped_text)
+    return _loaded(start, log.loading, checkpoints, current)
 
 
 def fall_back(loading: Sequence[Loading]) -> Loading | None:
@@ -39,22 +39,22 @@ def fall_back(loading: Sequence[Loading]) -> Loading | None:
 
 
 def _loaded(
-    start: PlannedStart, loading: Sequence[Loading], saved: Checkpoints, current: Instance
+    start: PlannedStart, loading: Sequence[Loading], checkpoints: Checkpoints, current: Instance
 ) -> ResumeRows | None:
     worst = fall_back(loading)
     if worst is not None and _contradicts(start, worst):
         return ResumeRows(
             wrong=f"says in line {worst.line} of its log: {worst.excerpt}; the plan says {start}"
         )
-    resumed = next((each for each in reversed(loading) if each.loads == "resumed"), None)
-    if worst is not None or resumed is None:
+    resume_line = next((each for each in reversed(loading) if each.loads == "resumed"), None)
+    if worst is not None or resume_line is None:
         return None
-    where = f"resumed{_at(resumed)}, by line {resumed.line} of its log"
-    if _is_planned(start, resumed):
+    where = f"resumed{_at(resume_line)}, by line {resume_line.line} of its log"
+    if _is_planned(start, resume_line):
         return ResumeRows(right=f"{where}, as the plan says: {start}")
-    if not _is_comparable(start, resumed) or _its_own(resumed, saved, current):
+    if not _is_comparable(start, resume_line) or _its_own(resume_line, checkpoints, current):
         return None
-    return ResumeRows(wrong=f"{where}: {resumed.excerpt}; the plan says {start}")
+    return ResumeRows(wrong=f"{where}: {resume_line.excerpt}; the plan says {start}")
 
 
 def _contradicts(start: PlannedStart, loading: Loading) -> bool:
@@ -72,38 +72,44 @@ def _contradicts(start: PlannedStart, loading: Loading) -> bool:
             return True
 
 
-def _is_comparable(start: PlannedStart, resumed: Loading) -> bool:
+def _is_comparable(start: PlannedStart, resume_line: Loading) -> bool:
     """Weights of another run are counted from 0, so the step that they were saved at says
     nothing.
     """
     if start.path is None:
-        return bool(resumed.step)
-    return start.step != 0 and start.step is not None and resumed.step is not None
+        return bool(resume_line.step)
+    return start.step != 0 and start.step is not None and resume_line.step is not None
 
 
-def _is_planned(start: PlannedStart, resumed: Loading) -> bool:
+def _is_planned(start: PlannedStart, resume_line: Loading) -> bool:
     if start.path is None or start.step is None:
         return False
-    same_path = bool(resumed.path) and resumed.path.rstrip("/") == start.path
+    same_path = bool(resume_line.path) and resume_line.path.rstrip("/") == start.path
     same_step = (
-        bool(start.step) and resumed.step is not None and abs(resumed.step - start.step) <= NEAR
+        bool(start.step)
+        and resume_line.step is not None
+        and abs(resume_line.step - start.step) <= NEAR
     )
     return same_path or same_step
 
 
-def _its_own(resumed: Loading, saved: Checkpoints, current: Instance) -> bool:
+def _its_own(resume_line: Loading, checkpoints: Checkpoints, current: Instance) -> bool:
     """A later attempt of one instance goes on from what the instance itself saved."""
     intended_at = current.intended or current.started
     return any(
-        abs(each.step - (resumed.step or 0)) <= NEAR
+        abs(each.step - (resume_line.step or 0)) <= NEAR
         and each.modified is not None
         and each.modified >= intended_at
-        for each in saved.candidates
+        for each in checkpoints.candidates
     )
 
 
-def _at(resumed: Loading) -> str:
-    return f" at step {resumed.step}" if resumed.step is not None else f" from {resumed.path}"
+def _at(resume_line: Loading) -> str:
+    return (
+        f" at step {resume_line.step}"
+        if resume_line.step is not None
+        else f" from {resume_line.path}"
+    )
 
 
 def _dropped(start: PlannedStart, log: JobLog, first_step: int) -> str:
@@ -129,7 +135,7 @@ def _dropped_again(own: PlannedStart | None, log: JobLog, first_step: int) -> st
     return _dropped(own, log, first_step) if own and began else ""
 
 
-def saved_below(start: PlannedStart, saved: Checkpoints, current: Instance) -> str:
+def saved_below(start: PlannedStart, checkpoints: Checkpoints, current: Instance) -> str:
     """A checkpoint below the start that was written since the launch: the job trains from further
     back.
     """
@@ -138,7 +144,7 @@ def saved_below(start: PlannedStart, saved: Checkpoints, current: Instance) -> s
     began_at = current.intended or current.started
     below = [
         each
-        for each in saved.candidates
+        for each in checkpoints.candidates
         if each.complete and each.step < start.step and each.modified and each.modified > began_at
     ]
     if not below:

@@ -48,7 +48,7 @@ def start_of(prior: PriorLaunch) -> PlannedStart:
     return PlannedStart(str(start.get("path")).rstrip("/"), step if isinstance(step, int) else None)
 
 
-def loaded_wrong(start: PlannedStart, receipt: Receipt | None, saved: Checkpoints) -> str:
+def loaded_wrong(start: PlannedStart, receipt: Receipt | None, checkpoints: Checkpoints) -> str:
     """What is wrong with what the receipt says was loaded; empty where it says nothing, or what was
     planned.
 
@@ -57,36 +57,36 @@ def loaded_wrong(start: PlannedStart, receipt: Receipt | None, saved: Checkpoint
     loaded_path = (receipt.loaded or "").rstrip("/") if receipt else ""
     if receipt is None or not loaded_path or loaded_path == start.path:
         return ""
-    own = saved.at(loaded_path)
+    own = checkpoints.at(loaded_path)
     if receipt.attempt > 1 and own and own.step >= (start.step or 0):
         return ""
     return f"loaded {loaded_path}, and the plan says {start}"
 
 
-def own_start(saved: Checkpoints, history: History) -> PlannedStart | None:
+def own_start(checkpoints: Checkpoints, history: History) -> PlannedStart | None:
     """Where a restart by the back end has to go on: at the newest complete checkpoint that the
     instance had saved.
     """
     current = history.current
     if current is None or not history.restarts:
         return None
-    began_at, restarted = current.intended or current.started, history.restarts[-1][0]
+    began_at, restarted_at = current.intended or current.started, history.restarts[-1][0]
     own = [
         c
-        for c in saved.candidates
-        if c.complete and c.modified and began_at <= c.modified < restarted
+        for c in checkpoints.candidates
+        if c.complete and c.modified and began_at <= c.modified < restarted_at
     ]
     newest = max(own, key=lambda c: c.step, default=None)
     return PlannedStart(newest.path, newest.step) if newest and newest.step else None
 
 
-def began_again(metrics: Metrics, saved: Checkpoints, history: History) -> str:
+def began_again(metrics: Metrics, checkpoints: Checkpoints, history: History) -> str:
     """A restart by the back end that began at the first step, although the instance had saved;
     empty: not seen.
 
     Only an attempt that is known as one counts: the first attempt of a run begins there as it must.
     """
-    start, resume = own_start(saved, history), metrics.resume
+    start, resume = own_start(checkpoints, history), metrics.resume
     if (
         start is None
         or resume is None
@@ -110,7 +110,7 @@ def _ended_beyond(step: int, history: History) -> bool:
     )
 
 
-def _saved_between(start: int, first: float, saved: Checkpoints, history: History) -> bool:
+def _saved_between(start: int, first: float, checkpoints: Checkpoints, history: History) -> bool:
     """Whether the instance itself saved behind its start and before the step `first`: of the newest
     attempt's first row, which is then a restart's.
     """
@@ -118,12 +118,12 @@ def _saved_between(start: int, first: float, saved: Checkpoints, history: Histor
     began_at = (current.intended or current.started) if current else None
     return began_at is not None and any(
         start < c.step < first and c.modified is not None and c.modified >= began_at
-        for c in saved.candidates
+        for c in checkpoints.candidates
     )
 
 
 def rows_wrong(
-    start: PlannedStart, metrics: Metrics, saved: Checkpoints, history: History
+    start: PlannedStart, metrics: Metrics, checkpoints: Checkpoints, history: History
 ) -> ResumeRows | None:
     """By the newest attempt's first row. None: the rows do not tell.
 
@@ -136,7 +136,7 @@ def rows_wrong(
     if start.step is None:
         return None
     if metrics.step < start.step:
-        if _saved_between(start.step, math.inf, saved, history) or _ended_beyond(
+        if _saved_between(start.step, math.inf, checkpoints, history) or _ended_beyond(
             start.step, history
         ):
             return None  # rows of this instance are lost: `lost-rows` tells it
@@ -151,7 +151,7 @@ def rows_wrong(
             f"of {start}"
         )
         return ResumeRows(began) if ours else None
-    if _saved_between(start.step, metrics.first_step, saved, history):
+    if _saved_between(start.step, metrics.first_step, checkpoints, history):
         return ResumeRows(
             right=f"began at step {metrics.first_step}, after its own checkpoints from {start}"
         )
@@ -161,7 +161,7 @@ def rows_wrong(
         return None
     later = [
         c
-        for c in saved.candidates
+        for c in checkpoints.candidates
         if start.step < c.step < metrics.first_step
         and c.modified
         and current

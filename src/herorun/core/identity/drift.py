@@ -43,8 +43,8 @@ def reported_drift(contract: Contract, runs: Iterable[str]) -> list[Found]:
                 f"= {contract_value}"
             ),
         )
-        for name, reported, contract_value in pairs
-        if contract_value is not None and reported != contract_value
+        for name, reported_value, contract_value in pairs
+        if contract_value is not None and reported_value != contract_value
     ]
 
 
@@ -55,8 +55,8 @@ def server_drift(contract: Contract, identity: TrackerIdentity, server: str) -> 
     tracker or as a variable of the command, is taken as the same.
     """
     ours = _host(identity.url)
-    stated = (*contract.command.env.values(), *contract.tracker.options.values())
-    hosts = {ours, *(_host(str(address)) for address in stated)}
+    stated_values = (*contract.command.env.values(), *contract.tracker.options.values())
+    hosts = {ours, *(_host(str(address)) for address in stated_values)}
     if not ours or not server or _host(server) in hosts:
         return []
     return [("url", f"its log links to {server}, and the tracker shows the run at {identity.url}")]
@@ -106,9 +106,9 @@ def heartbeat_of(identity: TrackerIdentity) -> datetime | None:
 
 
 def writes_after(
-    last: datetime | None, ended: datetime | None, now: datetime, grace: timedelta
+    last: datetime | None, ended_at: datetime | None, now: datetime, grace: timedelta
 ) -> bool:
     """Whether something was written so long after the end that it was not the job. The future is a
     clock's fault.
     """
-    return bool(last and ended and ended + grace < last <= now)
+    return bool(last and ended_at and ended_at + grace < last <= now)

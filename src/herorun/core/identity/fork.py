@@ -74,9 +74,9 @@ def _parent(fork_from: str, point: ForkPoint, identity: TrackerIdentity) -> Verd
         )
         return failed(message, subject=fork_from)
     if last is None or last < point.step:
-        logged = "has logged nothing" if last is None else f"has logged up to step {last} only"
+        log_text = "has logged nothing" if last is None else f"has logged up to step {last} only"
         return failed(
-            f"{point.id} {logged}: it cannot be forked at step {point.step}", subject=fork_from
+            f"{point.id} {log_text}: it cannot be forked at step {point.step}", subject=fork_from
         )
     return passed(f"{point.id} has logged step {point.step}", subject=fork_from)
 

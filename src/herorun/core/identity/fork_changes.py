@@ -27,11 +27,13 @@ class Inherited:
     own: tuple[ConfigChange, ...]
 
 
-def writer_of(source: SourceLaunches, modified: datetime | None) -> RecordedLaunch:
+def writer_of(source: SourceLaunches, modified_at: datetime | None) -> RecordedLaunch:
     """The launch that wrote the checkpoint: the newest before its writing, where the store tells a
     time.
     """
-    before = [each for each in source.launches if modified is None or each.at - SKEW <= modified]
+    before = [
+        each for each in source.launches if modified_at is None or each.at - SKEW <= modified_at
+    ]
     return (before or source.launches)[-1]
 
 
@@ -41,13 +43,17 @@ def inherited(
     changes = diff_launches(before.plan, plan, config)
     names = _rename_pairs(before.plan, plan, before.slug)
     own = [change for change in changes if _is_own(change, names, start.path)]
-    unexplained = [change for change in changes if change not in own]
+    unexplained_changes = [change for change in changes if change not in own]
     full_state = start.kind == "full-state"
-    unsigned = [
-        c for c in unexplained if c.steers or (full_state and c.kind is KeyClass.RESUME_BREAKING)
+    unsigned_changes = [
+        c
+        for c in unexplained_changes
+        if c.steers or (full_state and c.kind is KeyClass.RESUME_BREAKING)
     ]
     return Inherited(
-        tuple(unsigned), tuple(c for c in unexplained if c not in unsigned), tuple(own)
+        tuple(unsigned_changes),
+        tuple(c for c in unexplained_changes if c not in unsigned_changes),
+        tuple(own),
     )
 
 

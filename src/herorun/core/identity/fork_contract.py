@@ -118,8 +118,8 @@ def same_identity(one: Contract, other: Contract) -> str:
         theirs.id or other.slug,
     ):
         return f"the tracker id {ours.id or one.slug}"
-    shared = _contract_roots(one) & _contract_roots(other)
-    return f"the output root {min(shared)}" if shared else ""
+    shared_roots = _contract_roots(one) & _contract_roots(other)
+    return f"the output root {min(shared_roots)}" if shared_roots else ""
 
 
 def _contract_roots(contract: Contract) -> set[str]:

@@ -53,8 +53,8 @@ def intent_of(
 ) -> Intent:
     """An instance that ended before it logged anything has not reported: where W&B knows nothing
     and the launch does not go on from a checkpoint of this run, it is as good as the first."""
-    reported = is_same(run, prior) and (going_on or state is not TrackerState.ABSENT)
-    if reported:
+    has_reported = is_same(run, prior) and (going_on or state is not TrackerState.ABSENT)
+    if has_reported:
         return Intent.RESUME
     return Intent.FORK if option(run, "fork_from") else Intent.NEW
 

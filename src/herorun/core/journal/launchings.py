@@ -12,14 +12,14 @@ def matches_intent(instance: Instance, launching: Launching | None) -> bool:
     if launching is None:
         return False
     plan = launching.plan
-    intended = launching.plan_digest, plan_value(plan, "output_root"), plan_value(plan, "commit")
-    return (instance.plan_digest, instance.output_root, instance.commit) == intended
+    intent = launching.plan_digest, plan_value(plan, "output_root"), plan_value(plan, "commit")
+    return (instance.plan_digest, instance.output_root, instance.commit) == intent
 
 
 def plan_value(plan: Mapping[str, Any], name: str) -> Any:
     """One value of a plan as the journal keeps it, with its source."""
-    sourced = plan.get(name)
-    return sourced.get("value") if isinstance(sourced, Mapping) else None
+    plan_entry = plan.get(name)
+    return plan_entry.get("value") if isinstance(plan_entry, Mapping) else None
 
 
 def start_step(launching: Launching) -> int | None:

@@ -87,14 +87,16 @@ def read_line(text: str, place: str) -> JournalLine:
     if version > VERSION:
         return _newer(body, version, text)
     try:
-        claimed = body.pop("hash")
+        claimed_hash = body.pop("hash")
         kind = KINDS[body["kind"]]
         event = decode(kind, body["event"])
-        line = JournalLine(event, body["id"], body["prev"], claimed, text, body.get("entry", ""))
+        line = JournalLine(
+            event, body["id"], body["prev"], claimed_hash, text, body.get("entry", "")
+        )
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenJournal(f"{place}: {str(error).splitlines()[0]}") from None
     try:
-        canonical = canonical_json({**body, "hash": claimed})
+        canonical = canonical_json({**body, "hash": claimed_hash})
         own = digest_of(canonical_json(body))
         # Of the words that were written: a field that a later version adds must not change an old
         # event's id.
@@ -103,7 +105,7 @@ def read_line(text: str, place: str) -> JournalLine:
         canonical = own = id_ = ""
     if canonical != text:
         raise BrokenJournal(f"{place}: not in the form that herorun writes: it was changed")
-    if own != claimed:
+    if own != claimed_hash:
         raise BrokenJournal(f"{place}: the hash does not fit the line: it was changed")
     if id_ != line.id:
         raise BrokenJournal(f"{place}: the id does not fit the event: it was changed")

@@ -135,9 +135,9 @@ def _apply_decided(memory: Memory, event: Decided) -> Memory:
     open_alerts = {
         a.id: a for a in event.alerts if a.state in (AlertState.PENDING, AlertState.FIRING)
     }
-    resolved = {a.key for a in event.alerts if a.state is AlertState.RESOLVED}
-    ended = {key: alert for key, alert in memory.ended.items() if key not in resolved}
-    ended |= {a.key: a for a in event.alerts if a.state is AlertState.ENDED}
+    resolved_keys = {a.key for a in event.alerts if a.state is AlertState.RESOLVED}
+    ended_alerts = {key: alert for key, alert in memory.ended.items() if key not in resolved_keys}
+    ended_alerts |= {a.key: a for a in event.alerts if a.state is AlertState.ENDED}
     last_summary = event.at if event.summary else memory.last_summary
     health = decided(memory.health, event)
     ends = {**memory.ends, event.ended.instance: event.ended} if event.ended else memory.ends
@@ -156,7 +156,7 @@ def _apply_decided(memory: Memory, event: Decided) -> Memory:
             (a for a in event.alerts if a.state in (AlertState.RESOLVED, AlertState.ENDED)),
         ),
         left=(),
-        ended=ended,
+        ended=ended_alerts,
         last_decided=event,
         ticks=memory.ticks + 1,
         last_seen=memory.last_seen if event.monitor == "stale" else event.at,
@@ -178,7 +178,7 @@ def _apply_launched(memory: Memory, event: Launched) -> Memory:
     ending = memory.endings.get(event.relaunch_of)
     cause = ending.cause if ending else Cause.UNKNOWN
     counts = bool(event.relaunch_of) and not cause.free
-    relaunched = (*memory.relaunched, event.at) if counts else memory.relaunched
+    relaunch_times = (*memory.relaunched, event.at) if counts else memory.relaunched
     start = (plan_value(launching.plan, "start") if launching else None) or {}
     return replace(
         memory,
@@ -187,7 +187,7 @@ def _apply_launched(memory: Memory, event: Launched) -> Memory:
         starts=(),
         restarts=(),
         unsettled=None,
-        relaunched=relaunched,
+        relaunched=relaunch_times,
         spent=(*memory.spent, (event.at, cause)) if counts else memory.spent,
         alerts={},  # a new instance begins without any
         past=remember(memory.past, memory.alerts.values()),
@@ -245,8 +245,8 @@ def _apply_ordered(memory: Memory, event: Ordered) -> Memory:
             questions = [parse_key(key).relaunch_question for key in event.about]
             answers = {question[0]: answer for question in questions if question}
             # no command approves what was denied: who did so in another clone did not know of it
-            denied = {name: no for name, no in memory.answers.items() if not no.yes}
-            return replace(memory, answers={**memory.answers, **answers, **denied}, judge=judge)
+            denials = {name: no for name, no in memory.answers.items() if not no.yes}
+            return replace(memory, answers={**memory.answers, **answers, **denials}, judge=judge)
         case Word.PAUSE if event.until is not None:
             return replace(memory, pause=ActionPause(event.until, event.by, event.at, event.reason))
         case Word.RESUME:
@@ -257,20 +257,20 @@ def _apply_ordered(memory: Memory, event: Ordered) -> Memory:
 
 def _apply_failed(memory: Memory, event: Failed) -> Memory:
     """One try more; a post keeps waiting with the words that it was meant to say."""
-    intended = memory.intended.get(event.key) or memory.queued.get(event.key)
-    queued = {**memory.queued, event.key: intended} if intended and intended.body else memory.queued
+    intent = memory.intended.get(event.key) or memory.queued.get(event.key)
+    queue = {**memory.queued, event.key: intent} if intent and intent.body else memory.queued
     tries = Tries(memory.attempt(event.key), event.at, event.why, event.interrupted)
-    unsettled = memory.unsettled
-    if unsettled and unsettled.key == event.key:
-        unsettled = None
+    open_launch = memory.unsettled
+    if open_launch and open_launch.key == event.key:
+        open_launch = None
     return replace(
         memory,
         intended=_without(memory.intended, event.key),
-        queued=queued,
-        unsettled=unsettled,
+        queued=queue,
+        unsettled=open_launch,
         failed={**memory.failed, event.key: tries},
     )
 
 
-def _without(intended: Mapping[str, Intended], key: str) -> dict[str, Intended]:
-    return {name: value for name, value in intended.items() if name != key}
+def _without(intents: Mapping[str, Intended], key: str) -> dict[str, Intended]:
+    return {name: value for name, value in intents.items() if name != key}

@@ -79,7 +79,7 @@ class Memory(JournalFields):
         strays = self.strays
         if not (rejected_launches or seals or strays):
             return self
-        unsettled = self.unsettled
+        open_launch = self.unsettled
         return replace(
             self,
             launchings={
@@ -90,7 +90,9 @@ class Memory(JournalFields):
             instances=tuple(
                 i for i in self.instances if i.name not in rejected_launches and i not in strays
             ),
-            unsettled=None if unsettled and unsettled.instance in rejected_launches else unsettled,
+            unsettled=None
+            if open_launch and open_launch.instance in rejected_launches
+            else open_launch,
             sealed=None if self.sealed in seals else self.sealed,
             milestones=tuple(each for each in self.milestones if each not in seals),
             highest=self.next_number - 1,
@@ -162,10 +164,10 @@ class Memory(JournalFields):
         """The instances that nothing relaunches by itself, and who ordered their stop."""
         keys = (*self.done, *self.intended)
         stops = {parse_key(key).topic: "the contract" for key in keys if verb_of(key) == Verb.STOP}
-        ordered = {
+        ordered_stops = {
             name: one.by for one in self.orders if one.word is Word.STOP for name in one.about
         }
-        return {**stops, **ordered}
+        return {**stops, **ordered_stops}
 
     @property
     def rollback_ordered(self) -> Ordered | None:
@@ -180,8 +182,8 @@ class Memory(JournalFields):
             return None
         key = about[-1].about[-1]
         tries = self.failed.get(key)
-        refused = tries is not None and not tries.interrupted and tries.last >= about[-1].at
-        return None if key in self.done or refused else about[-1]
+        is_refused = tries is not None and not tries.interrupted and tries.last >= about[-1].at
+        return None if key in self.done or is_refused else about[-1]
 
     def _start_step(self) -> int:
         """The step that the current instance went on from; -1 for one from scratch."""
@@ -255,14 +257,14 @@ class Memory(JournalFields):
         patches = {
             each.instance: patch for each in ran if (patch := plan_value(each.plan, "patch"))
         }
-        unnamed = (
+        unnamed_edits = (
             each.instance
             for each in ran
             if each.instance not in patches
             and plan_value(each.plan, "in_place")
             and each.dirty != "no"
         )
-        return LaunchedEdits(patches, tuple(unnamed))
+        return LaunchedEdits(patches, tuple(unnamed_edits))
 
     @property
     def undelivered(self) -> tuple[UndeliveredAlert, ...]:

@@ -10,8 +10,8 @@ from herorun.core.lazy_pydantic.scalars import Reader, Unsure, called
 class DataclassReader:
     """As pydantic reads it: unknown keys are left out, and what is missing has its default."""
 
-    def __init__(self, kind: Any, stored: bool) -> None:
-        self._kind, self._stored = kind, stored
+    def __init__(self, kind: Any, is_stored: bool) -> None:
+        self._kind, self._stored = kind, is_stored
         self._readers: list[tuple[str, Reader, bool]] | None = None  # and whether it has a default
 
     def __call__(self, value: Any) -> Any:

@@ -30,8 +30,8 @@ def dump(
     if others or not isinstance(include or set(), Set) or not isinstance(exclude or set(), Set):
         raise Unsure
     own = _Dump(mode == "json", by_alias, exclude_none, exclude_unset)
-    included = {} if include is None else {"include": include}
-    return own.of_model(model, **included, exclude=exclude or frozenset())
+    include_option = {} if include is None else {"include": include}
+    return own.of_model(model, **include_option, exclude=exclude or frozenset())
 
 
 class _Dump:
@@ -60,8 +60,8 @@ class _Dump:
         return document
 
     def _is_left_out(self, model: Any, name: str, value: Any) -> bool:
-        unset = self._exclude_unset and name not in model.__pydantic_fields_set__
-        return unset or (self._exclude_none and value is None)
+        is_unset = self._exclude_unset and name not in model.__pydantic_fields_set__
+        return is_unset or (self._exclude_none and value is None)
 
     def _of_field(self, kind: Any, name: str, value: Any) -> Any:
         models, serialize = _facts_of(kind, name)

@@ -11,8 +11,8 @@ from herorun.core.lazy_pydantic.scalars import Reader, called
 class FieldInfo:
     """One field: what pydantic's has of the same name."""
 
-    def __init__(self, owner: Any, name: str, stated: Any, default: Any) -> None:
-        self.owner, self.name, self._stated = owner, name, stated
+    def __init__(self, owner: Any, name: str, stated_value: Any, default: Any) -> None:
+        self.owner, self.name, self._stated = owner, name, stated_value
         self.mark = default if isinstance(default, Marker) else None
         options = self.mark.options if self.mark else {}
         values = self.mark.values if self.mark else (default,)
@@ -75,14 +75,14 @@ def own_fields(cls: Any) -> dict[str, FieldInfo]:
     annotations = own.get("__annotations__") or (
         cls.__annotations__ if "__annotate__" in own or "__annotate_func__" in own else {}
     )
-    stated = {
+    stated_fields = {
         name: FieldInfo(cls, name, kind, own.get(name, MISSING))
         for name, kind in annotations.items()
         if ClassVar not in (kind, get_origin(kind)) and not name.startswith("_")
     }
-    for name in stated.keys() & own.keys():
+    for name in stated_fields.keys() & own.keys():
         delattr(cls, name)
-    return stated
+    return stated_fields
 
 
 def own_validators(body: Mapping[str, Any]) -> dict[str, ValidatorMarker]:

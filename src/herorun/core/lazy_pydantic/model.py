@@ -116,8 +116,8 @@ class BaseModel(metaclass=ModelType):
         extra = further if cls.model_config.get("extra") == "allow" else None
         names = values.keys() - further.keys()
         by_field = {n for n, f in cls.model_fields.items() if not names.isdisjoint(f.keys)}
-        stated = {*by_field, *(extra or ())} if _fields_set is None else _fields_set
-        model: Self = _fill_slots(object.__new__(cls), own, stated, extra)
+        stated_names = {*by_field, *(extra or ())} if _fields_set is None else _fields_set
+        model: Self = _fill_slots(object.__new__(cls), own, stated_names, extra)
         return model
 
     @classmethod
@@ -244,7 +244,7 @@ def _values(
     if from_attributes and not (plan.config.get("from_attributes") and _has_attributes(source)):
         raise Unsure
     table = _attributes(plan, source) if from_attributes else source
-    values, names, used = {}, set(), 0
+    values, names, used_keys = {}, set(), 0
     for field, reader in plan.fields:
         keys = [key for key in field.keys if key in table]
         if keys:
@@ -254,20 +254,20 @@ def _values(
             raise Unsure
         else:
             values[field.name] = field.get_default()
-        used += len(keys)
+        used_keys += len(keys)
         if len(keys) > 1:
             raise Unsure
-    extra = _further(plan, table, used)
+    extra = _further(plan, table, used_keys)
     return values, names | (extra or {}).keys(), extra
 
 
-def _further(plan: ReadingPlan, table: Mapping[str, Any], used: int) -> dict[str, Any] | None:
+def _further(plan: ReadingPlan, table: Mapping[str, Any], used_count: int) -> dict[str, Any] | None:
     policy = plan.config.get("extra", "ignore")
     if policy == "allow":
         stated_values = {key for field, _ in plan.fields for key in field.keys}
         extra = {key: value for key, value in table.items() if key not in stated_values}
         return {read_text(key): value for key, value in extra.items()}
-    if policy == "forbid" and len(table) > used:
+    if policy == "forbid" and len(table) > used_count:
         raise Unsure
     return None
 

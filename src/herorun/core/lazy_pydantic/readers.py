@@ -36,57 +36,57 @@ def refuse(value: Any) -> Any:
     raise Unsure
 
 
-def reader_of(kind: Any, stored: bool) -> Reader:
-    """Of a type or annotation. `stored` values are canonical JSON: their times are texts, within
-    the limits of `core.decode`.
+def reader_of(kind: Any, is_stored: bool) -> Reader:
+    """Of a type or annotation. With `is_stored`, values are canonical JSON: their times are texts,
+    within the limits of `core.decode`.
     """
     try:
-        return _reader_of(kind, stored)
+        return _reader_of(kind, is_stored)
     except TypeError:  # its annotation has no hash, as with an object of pydantic's own
         return refuse
 
 
 @cache
-def _reader_of(kind: Any, stored: bool) -> Reader:
+def _reader_of(kind: Any, is_stored: bool) -> Reader:
     if kind is Any:
         return lambda value: value
     if kind is float:
-        return partial(read_float, stored=stored)
+        return partial(read_float, is_stored=is_stored)
     if kind in OF_SCALAR:
         return OF_SCALAR[kind]
     if kind is datetime:
-        return partial(read_time, stored=stored)
+        return partial(read_time, is_stored=is_stored)
     if kind is bytes:
-        return read_stored_bytes if stored else partial(read_exact, bytes)
+        return read_stored_bytes if is_stored else partial(read_exact, bytes)
     if kind is timedelta:
-        return read_stored_duration if stored else partial(read_exact, timedelta)
+        return read_stored_duration if is_stored else partial(read_exact, timedelta)
     if isinstance(kind, EnumType):
         return partial(read_member, kind)
     if isinstance(kind, type) and not get_args(kind):
-        return _reader_of_class(kind, stored)
-    return _reader_of_form(kind, stored)
+        return _reader_of_class(kind, is_stored)
+    return _reader_of_form(kind, is_stored)
 
 
-def _reader_of_class(kind: Any, stored: bool) -> Reader:
+def _reader_of_class(kind: Any, is_stored: bool) -> Reader:
     if hasattr(kind, "__read__"):  # a model of ours
         reader: Reader = kind.__read__
         return reader
     if "__dataclass_fields__" in vars(kind):
         from herorun.core.lazy_pydantic.dataclass_reader import DataclassReader
 
-        return DataclassReader(kind, stored)
+        return DataclassReader(kind, is_stored)
     return refuse
 
 
-def _reader_of_form(kind: Any, stored: bool) -> Reader:
+def _reader_of_form(kind: Any, is_stored: bool) -> Reader:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return constrained(reader_of(arguments[0], stored), arguments[0], arguments[1:])
+        return constrained(reader_of(arguments[0], is_stored), arguments[0], arguments[1:])
     if origin in (Union, types.UnionType):
-        return _union(arguments, stored)
+        return _union(arguments, is_stored)
     if origin is Literal:
         return partial(_literal, {(type(each), each): each for each in arguments})
-    items = [reader_of(each, stored) for each in arguments if each is not ...]
+    items = [reader_of(each, is_stored) for each in arguments if each is not ...]
     if origin is tuple:
         return partial(_tuple, items[0]) if ... in arguments else partial(_fixed_tuple, items)
     if origin in (list, Sequence):
@@ -94,13 +94,13 @@ def _reader_of_form(kind: Any, stored: bool) -> Reader:
     if origin in (set, frozenset):
         return partial(_set_of, origin, items[0])
     if origin in (dict, Mapping):
-        key = _key_number if stored and arguments[0] is int else items[0]
+        key = _key_number if is_stored and arguments[0] is int else items[0]
         return partial(_mapping, key, items[1])
     return refuse
 
 
-def _literal(allowed: Mapping[tuple[type, Any], Any], value: Any) -> Any:
-    if type(value) not in SCALARS or (type(value), value) not in allowed:
+def _literal(allowed_values: Mapping[tuple[type, Any], Any], value: Any) -> Any:
+    if type(value) not in SCALARS or (type(value), value) not in allowed_values:
         raise Unsure
     return value
 
@@ -144,7 +144,7 @@ def _key_number(value: Any) -> Any:
     return int(value)
 
 
-def _union(members: Sequence[Any], stored: bool) -> Reader:
+def _union(members: Sequence[Any], is_stored: bool) -> Reader:
     """The member whose very type it has, as pydantic does; else the only one that could take it."""
     by_type: dict[type, Reader] = {}
     others = []
@@ -152,12 +152,12 @@ def _union(members: Sequence[Any], stored: bool) -> Reader:
         scalars = _scalars_of(member)
         if any(each in by_type for each in scalars):
             return refuse
-        by_type |= dict.fromkeys(scalars, reader_of(member, stored))
+        by_type |= dict.fromkeys(scalars, reader_of(member, is_stored))
         others += [] if scalars else [member]
     classes = [each for each in others if isinstance(each, type) and not get_args(each)]
     if len(others) > 1:
         return partial(_of_its_type, by_type, frozenset(classes), refuse)
-    rest = reader_of(others[0], stored) if others else by_type.get(float, refuse)
+    rest = reader_of(others[0], is_stored) if others else by_type.get(float, refuse)
     return partial(_of_its_type, by_type, frozenset(), rest)
 
 

@@ -50,12 +50,12 @@ def _is_unicode(value: str) -> bool:
     return True
 
 
-def read_float(value: Any, stored: bool) -> Any:
+def read_float(value: Any, is_stored: bool) -> Any:
     if type(value) is float:
         return value
     if type(value) is int and -MOST_EXACT < value < MOST_EXACT:
         return float(value)
-    if stored and type(value) is str and value in NON_FINITE:
+    if is_stored and type(value) is str and value in NON_FINITE:
         return float(value)
     raise Unsure
 
@@ -69,13 +69,13 @@ OF_SCALAR: Mapping[Any, Reader] = {
 }
 
 
-def read_time(value: Any, stored: bool) -> Any:
-    if type(value) is datetime and not stored:
+def read_time(value: Any, is_stored: bool) -> Any:
+    if type(value) is datetime and not is_stored:
         return value
     if type(value) is not str or not _STORED_TIME.fullmatch(value):
         raise Unsure
     at = called(datetime.fromisoformat, value)
-    if stored and not EARLIEST <= at <= LATEST:
+    if is_stored and not EARLIEST <= at <= LATEST:
         raise Unsure
     return at
 

@@ -46,15 +46,15 @@ def without_inhibited(
     the end of one that was never told because of that.
     """
     all_alerts = list(alerts)
-    inhibited = inhibitors(all_alerts, checks)
-    tried = {*ledger.done, *ledger.unfinished, *ledger.failed}
+    inhibited_by = inhibitors(all_alerts, checks)
+    tried_keys = {*ledger.done, *ledger.unfinished, *ledger.failed}
 
     def ends_unheard(alert: Alert) -> bool:
         check = checks.get(alert.check)
         over = alert.state in (AlertState.RESOLVED, AlertState.ENDED)
-        return over and bool(check and check.inhibited_by) and sticky(alert) not in tried
+        return over and bool(check and check.inhibited_by) and sticky(alert) not in tried_keys
 
-    return [a for a in all_alerts if a.id not in inhibited and not ends_unheard(a)]
+    return [a for a in all_alerts if a.id not in inhibited_by and not ends_unheard(a)]
 
 
 def escalations(
@@ -144,7 +144,7 @@ def _again(
     ledger: Ledger,
     case: Case,
     now: datetime,
-    muted: frozenset[Topic],
+    quiet_topics: frozenset[Topic],
 ) -> list[Action]:
     """An alert without recovery is repeated, until a person takes note, a relaunch or a seal."""
     actions: list[Action] = []
@@ -159,12 +159,12 @@ def _again(
         ):
             continue
         times = (now - alert.since) // every
-        if times >= 1 and check.topic not in muted:
+        if times >= 1 and check.topic not in quiet_topics:
             objection = relaunch_objection(alerts, checks, policy, ledger, case.ending, now)
             key = write_key(Verb.AGAIN, alert.key, times)
             title = f"{alert_title(alert)} still fires after {format_span(times * every)}"
             why = f"{with_cause(alert, check, objection)}{trains_on(alert, check, policy, case)}"
-            edited = sticky(alert)
+            sticky_key = sticky(alert)
             critical = check.severity is Severity.CRITICAL
             actions.append(
                 _ask_about_alert(
@@ -175,10 +175,10 @@ def _again(
                     check=check,
                     case=case,
                     objection=objection,
-                    edits=edited,
+                    edits=sticky_key,
                 )
                 if critical
-                else Tell(key, title, why, edited, False)
+                else Tell(key, title, why, sticky_key, False)
             )
     return actions
 
@@ -199,8 +199,8 @@ def _second_person(
         if check.severity is not Severity.CRITICAL or not alert.firing:
             continue
         reason = relaunch_objection(alerts, checks, policy, ledger, case.ending, now)
-        recovered = check.response is Response.RELAUNCH and reason is None
-        if recovered or alert.key in ledger.acked or is_denied(check, ledger):
+        has_recovery = check.response is Response.RELAUNCH and reason is None
+        if has_recovery or alert.key in ledger.acked or is_denied(check, ledger):
             continue
         if after is not None and now - alert.since >= after:
             message = f"{with_cause(alert, check, reason)}{trains_on(alert, check, policy, case)}"

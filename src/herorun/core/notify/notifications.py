@@ -50,10 +50,10 @@ def news(
             )
         ]
     else:
-        reached = (
+        milestone = (
             _event_action(current, *each) for each in _reached(evidence, history, policy, ledger)
         )
-        notices = [notice for notice in reached if not _ever(notice, announced_keys)]
+        notices = [notice for notice in milestone if not _ever(notice, announced_keys)]
         if days := (now - current.started) // DAY:
             message = digest(health, evidence, alerts, current)
             notices.append(
@@ -104,12 +104,12 @@ def _reached(
     step = metrics.step if isinstance(metrics, Metrics) and wrote else -1
     if step > max(ledger.start_step, 0):
         yield "first-step", f"{name} is training", f"steps {progress_of(evidence)}"
-    saved = _own_checkpoints(evidence, history, ledger)
-    if saved:
-        first = min(saved, key=lambda c: c.step)
+    checkpoints = _own_checkpoints(evidence, history, ledger)
+    if checkpoints:
+        first = min(checkpoints, key=lambda c: c.step)
         yield "first-checkpoint", f"{name} has a complete checkpoint", first.path
     for milestone in sorted(policy.milestones):
-        for each in saved:
+        for each in checkpoints:
             if each.step == milestone and not each.temporary:
                 yield f"milestone-{milestone}", f"{name} saved milestone {milestone}", each.path
     if isinstance(final, FinalStep) and final.value is not None and step >= final.value:
@@ -122,8 +122,8 @@ def _reached(
 
 def _own_checkpoints(evidence: Evidence, history: History, ledger: Ledger) -> list[Candidate]:
     """Complete checkpoints that this run wrote."""
-    saved = evidence.get(Checkpoints)
-    candidates = saved.candidates if isinstance(saved, Checkpoints) else ()
+    checkpoints = evidence.get(Checkpoints)
+    candidates = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
     return [
         c
         for c in candidates
@@ -135,8 +135,8 @@ def digest(
     health: RunHealth, evidence: Evidence, alerts: Iterable[Alert], current: Instance
 ) -> str:
     """Health, progress, throughput, the newest checkpoint and what fires, in one line."""
-    saved = evidence.get(Checkpoints)
-    newest = saved.newest if isinstance(saved, Checkpoints) else None
+    checkpoints = evidence.get(Checkpoints)
+    newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     firing = sorted({alert.check for alert in alerts if alert.firing})
     parts = (
         f"{health}, {progress_of(evidence)}",

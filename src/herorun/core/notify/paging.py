@@ -239,7 +239,7 @@ class UndeliveredAlert:
 
 
 def undelivered(
-    pages: Pages, queued: Mapping[str, Intended], tries_by_key: Mapping[str, Tries]
+    pages: Pages, queue: Mapping[str, Intended], tries_by_key: Mapping[str, Tries]
 ) -> tuple[UndeliveredAlert, ...]:
     """What must be told and was tried in vain: by every channel, or in the issue where there is no
     channel.
@@ -255,7 +255,7 @@ def undelivered(
     ]
     posts = [
         UndeliveredAlert(one.what, one.at, tries_by_key[key].why if key in tries_by_key else "")
-        for key, one in queued.items()
+        for key, one in queue.items()
         if verb_of(key) == Verb.ESCALATE and parse_key(key).check != SILENT
         if key not in pages.told and key not in pages.waiting
     ]

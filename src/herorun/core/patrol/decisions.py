@@ -48,8 +48,8 @@ class Decision:
     state: PatrolState
     remedy: Remedy
 
-    def matches(self, job: JobFact, trained: bool | None, chain: ChainFact) -> bool:
-        rows = ((self.job, job), (self.trained, trained), (self.chain, chain))
+    def matches(self, job: JobFact, is_training: bool | None, chain: ChainFact) -> bool:
+        rows = ((self.job, job), (self.trained, is_training), (self.chain, chain))
         return all(not allowed_values or value in allowed_values for allowed_values, value in rows)
 
 
@@ -74,5 +74,5 @@ DECISIONS = (
 )
 
 
-def decision_of(job: JobFact, trained: bool | None, chain: ChainFact) -> Decision:
-    return next(row for row in DECISIONS if row.matches(job, trained, chain))
+def decision_of(job: JobFact, is_training: bool | None, chain: ChainFact) -> Decision:
+    return next(row for row in DECISIONS if row.matches(job, is_training, chain))

@@ -39,9 +39,9 @@ def alive_by(job: Any, own: Any) -> tuple[Alive, str, bool]:
     ]
     if blind or why:
         return Alive.UNKNOWN, (blind or [why])[0], False
-    ended = [answer["ended"] for answer in answers.values() if isinstance(answer, dict)]
-    if ended:
-        return Alive.NO, *_by_accounts(ended[0])
+    end_flags = [answer["ended"] for answer in answers.values() if isinstance(answer, dict)]
+    if end_flags:
+        return Alive.NO, *_by_accounts(end_flags[0])
     return (
         Alive.NO,
         f"there is no such {' and no such '.join(_NAMES[name] for name in answers)}",

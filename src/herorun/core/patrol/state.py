@@ -25,10 +25,10 @@ def decided_on(observation: HostObservation) -> tuple[PatrolState, Remedy]:
         observation.succeeded and observation.alive is Alive.NO and not _declared(observation)
     ):
         return PatrolState.DONE, Remedy.REMOVE
-    trained = trained_of(observation)
-    if is_done is None and not trained:
-        trained = None  # a sign that could not be read may be there
-    row = decision_of(job_fact(observation), trained, chain_fact(observation))
+    is_training = trained_of(observation)
+    if is_done is None and not is_training:
+        is_training = None  # a sign that could not be read may be there
+    row = decision_of(job_fact(observation), is_training, chain_fact(observation))
     return row.state, row.remedy
 
 

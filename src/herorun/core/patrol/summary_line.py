@@ -79,9 +79,9 @@ def _summarise_log(observation: HostObservation, before: PreviousTick | None) ->
     if not isinstance(log, LogEnd):
         return
     age = f" ({format_span(log.age)} ago)" if log.age is not None else ""
-    gained = _gained(log.step, before, observation)
+    gain_text = _gained(log.step, before, observation)
     if log.line:
-        yield f"{log.line[:120]}{gained}{age}"
+        yield f"{log.line[:120]}{gain_text}{age}"
     elif log.age is not None:
         yield f"log written {format_span(log.age)} ago"
 

@@ -174,7 +174,7 @@ def _plan_tracker(contract: Contract, source: str) -> Sourced[TrackerRun]:
 def _retention(contract: Contract, source: str) -> Sourced[Retention]:
     checkpoints = contract.checkpoints
     every = checkpoints.temporary_every.total_seconds() if checkpoints.temporary_every else None
-    stated = {"permanent_every", "temporary_every", "keep"} & checkpoints.model_fields_set
+    stated_keys = {"permanent_every", "temporary_every", "keep"} & checkpoints.model_fields_set
     return Sourced(
         Retention(
             checkpoints.layout,
@@ -183,8 +183,8 @@ def _retention(contract: Contract, source: str) -> Sourced[Retention]:
             checkpoints.keep,
             checkpoints.milestones,
         ),
-        source if stated else "the default of an ordinary run",
-        inferred=not stated,
+        source if stated_keys else "the default of an ordinary run",
+        inferred=not stated_keys,
     )
 
 

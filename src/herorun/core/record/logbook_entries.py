@@ -108,9 +108,9 @@ def _launching_lines(event: Launching) -> dict[str, str]:
         "Next": f"{'look at it once more' if event.adopts else 'submit'}, then confirm one live job",  # noqa: E501  # one entry of a table, or one recorded value
     }
     if event.overlooked:
-        overlooked = "; ".join(event.overlooked)
+        overlooked_text = "; ".join(event.overlooked)
         name, before = ("Policy", f"{event.policy}. ") if event.policy else ("Warnings", "")
-        lines[name] = one_line(before + overlooked)
+        lines[name] = one_line(before + overlooked_text)
     return lines | {name: one_line(value) for name, value in event.facts.items()}
 
 

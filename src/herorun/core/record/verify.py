@@ -85,8 +85,8 @@ def judge_history(history: Iterable[RecordSnapshot]) -> HistoryVerdict:
 
 def _dated(lines: Sequence[JournalLine]) -> str:
     """The lines that are dated over an hour before the one that they follow; empty for none."""
-    timed = [line for line in lines if not isinstance(line.event, Newer)]
-    back = {after.id: before.event.at - after.event.at for before, after in pairwise(timed)}
+    timed_lines = [line for line in lines if not isinstance(line.event, Newer)]
+    back = {after.id: before.event.at - after.event.at for before, after in pairwise(timed_lines)}
     back = {name: by for name, by in back.items() if by > CLOCKS}
     if not back:
         return ""
@@ -170,8 +170,10 @@ def sections(page: str) -> Sections:
     top, instances, events = parts(page)
     head, mark, amendments = top.partition("\n### ") if CONTRACT in top else (top, "", "")
     stray = "".join(_ENTRY.split(part, maxsplit=1)[0] for part in (instances, events))
-    amended = _entries(f"{mark}{amendments}".lstrip("\n"))
-    return Sections(head.strip(), amended, _entries(instances), _entries(events), stray.strip())
+    amendment_entries = _entries(f"{mark}{amendments}".lstrip("\n"))
+    return Sections(
+        head.strip(), amendment_entries, _entries(instances), _entries(events), stray.strip()
+    )
 
 
 def _entries(text: str) -> tuple[str, ...]:

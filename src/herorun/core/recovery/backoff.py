@@ -16,8 +16,8 @@ def wait_of(relaunches: int) -> timedelta:
     """
     if relaunches < 1:
         return timedelta()
-    doubled: timedelta = FIRST_WAIT * 2 ** (min(relaunches, 20) - 1)
-    return min(doubled, LONGEST_WAIT)
+    doubled_wait: timedelta = FIRST_WAIT * 2 ** (min(relaunches, 20) - 1)
+    return min(doubled_wait, LONGEST_WAIT)
 
 
 def wait_until(

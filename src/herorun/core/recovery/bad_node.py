@@ -23,7 +23,7 @@ def delete_command(name: str, zone: str) -> tuple[str, ...]:
     return ("gcloud", "compute", "tpus", _NAME, "delete", name, "--zone", zone, "--quiet")
 
 
-def machine_at(listing: str, worker: str, ended: datetime) -> str | None:
+def machine_at(listing: str, worker: str, ended_at: datetime) -> str | None:
     """The name of the machine that had that address when the job ended; None if it is gone.
 
     One that was made later is another, and healthy: a cluster gives the address of a deleted
@@ -34,7 +34,7 @@ def machine_at(listing: str, worker: str, ended: datetime) -> str | None:
     if not isinstance(machines, list):
         raise ValueError("the list of machines is no list")
     matching = (machine for machine in machines if worker in _addresses(machine))
-    names = {_node_name(machine) for machine in matching if _created(machine) <= ended}
+    names = {_node_name(machine) for machine in matching if _created(machine) <= ended_at}
     if len(names) > 1:
         raise ValueError(f"several machines ({len(names)}) have the address {worker}")
     return names.pop() if names else None

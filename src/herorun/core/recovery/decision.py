@@ -125,10 +125,10 @@ def _by_contract(policy: RecoveryPolicy) -> list[RelaunchObjection]:
         return [RelaunchObjection("never", why, reason=EscalationReason.LINEAGE)]
     if policy.recovery is Recovery.RELAUNCH:
         return []
-    observed = policy.recovery is Recovery.OBSERVE
-    then = "the babysitter relaunches nothing" if observed else "a person decides"
+    observe_only = policy.recovery is Recovery.OBSERVE
+    then = "the babysitter relaunches nothing" if observe_only else "a person decides"
     why = f'[babysit] recovery is "{policy.recovery}": {then}.'
-    return [RelaunchObjection("recovery", why, observed)]
+    return [RelaunchObjection("recovery", why, observe_only)]
 
 
 def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[RelaunchObjection]:

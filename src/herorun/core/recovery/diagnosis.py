@@ -174,11 +174,11 @@ def _by_log(job: Job, scene: Scene) -> Diagnosis:
     )
 
 
-def _cause(job: Job, triage: Triage | None, stopped: Mapping[str, str]) -> Cause:
+def _cause(job: Job, triage: Triage | None, stop_reasons: Mapping[str, str]) -> Cause:
     """What is certain first: our own order, what check-in said, the scheduler's word, then the
     log's.
     """
-    if job.instance in stopped:
+    if job.instance in stop_reasons:
         return Cause.BY_US
     if job.refused:
         return Cause.REFUSED
@@ -238,8 +238,10 @@ def _store_and_disk_text(triage: Triage | None, scene: Scene) -> str:
         return f"; its output root {scene.root.path} has no data"
     if failure_class in _ABOUT_FILES and scene.root_unread:
         return f"; could not check whether its output root exists: {scene.root_unread}"
-    saved = scene.checkpoints.candidates if scene.checkpoints and failure_class == "unknown" else ()
-    newest = max(saved, key=lambda candidate: candidate.step, default=None)
+    candidates = (
+        scene.checkpoints.candidates if scene.checkpoints and failure_class == "unknown" else ()
+    )
+    newest = max(candidates, key=lambda candidate: candidate.step, default=None)
     return (
         f"; its checkpoint of step {newest.step} is half-written"
         if newest and newest.incomplete

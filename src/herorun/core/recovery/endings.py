@@ -50,13 +50,13 @@ def end_of(
 
 def end_to_record(evidence: Evidence, history: History, at: datetime) -> End | None:
     """The current job's end, if the record does not hold it yet or now more of it is known."""
-    job, unread = evidence.get(Job), Unavailable("this evidence was not read")
+    job, not_read = evidence.get(Job), Unavailable("this evidence was not read")
     if not isinstance(job, Job) or not job.state.ended:
         return None
-    metrics, saved = evidence.get(Metrics, unread), evidence.get(Checkpoints, unread)
+    metrics, checkpoints = evidence.get(Metrics, not_read), evidence.get(Checkpoints, not_read)
     triage = evidence.get(Triage)
     fingerprint = triage.fingerprint if isinstance(triage, Triage) else ""
-    new_end = end_of(job, metrics, saved, history, at, fingerprint)
+    new_end = end_of(job, metrics, checkpoints, history, at, fingerprint)
     before = next((end for end in history.ends if end.instance == job.instance), None)
     return new_end if before is None or _is_more_specific(new_end, before) else None
 

@@ -42,12 +42,12 @@ def _was_used(path: str, scene: Scene) -> bool:
     that is gone. A job may fail before it writes anything there; and one whose receipt stands in
     its log may never have.
     """
-    history, saved = scene.history, scene.checkpoints
+    history, checkpoints = scene.history, scene.checkpoints
     alone = {instance.output_root.rstrip("/") for instance in history.instances} == {path}
-    emptied = history.most_saved > 0 and saved is not None and not saved.candidates
+    is_emptied = history.most_saved > 0 and checkpoints is not None and not checkpoints.candidates
     current = history.current
-    unreceipted = scene.receipt_gone and current is not None and current.name in history.checked_in
-    return alone and (emptied or unreceipted)
+    lost_receipt = scene.receipt_gone and current is not None and current.name in history.checked_in
+    return alone and (is_emptied or lost_receipt)
 
 
 def _temporary_was_used(path: str, scene: Scene) -> bool:
@@ -55,8 +55,10 @@ def _temporary_was_used(path: str, scene: Scene) -> bool:
     or the log misses a file in it. A trainer deletes its last temporary checkpoint itself once a
     permanent one follows.
     """
-    newest_step, saved = scene.history.temporary_saved, scene.checkpoints
-    if newest_step is None or saved is None:
+    newest_step, checkpoints = scene.history.temporary_saved, scene.checkpoints
+    if newest_step is None or checkpoints is None:
         return False
     log_misses_file = scene.triage is not None and f"{path}/" in scene.triage.excerpt
-    return log_misses_file or all(candidate.step < newest_step for candidate in saved.candidates)
+    return log_misses_file or all(
+        candidate.step < newest_step for candidate in checkpoints.candidates
+    )

@@ -33,13 +33,17 @@ class Scene:
 
 def scene_of(evidence: Evidence) -> Scene:
     """From what a tick read."""
-    triage, root, saved = evidence.get(Triage), evidence.get(RootAtEnd), evidence.get(Checkpoints)
+    triage, root, checkpoints = (
+        evidence.get(Triage),
+        evidence.get(RootAtEnd),
+        evidence.get(Checkpoints),
+    )
     disks, history = evidence.get(Disks), evidence.get(History)
     return Scene(
         triage=triage if isinstance(triage, Triage) else None,
         root=root if isinstance(root, RootAtEnd) else None,
         root_unread=root.why if isinstance(root, Unavailable) else "",
-        checkpoints=saved if isinstance(saved, Checkpoints) else None,
+        checkpoints=checkpoints if isinstance(checkpoints, Checkpoints) else None,
         disks=disks if isinstance(disks, Disks) else None,
         receipt_gone=isinstance(evidence.get(Receipt), Nothing),
         history=history if isinstance(history, History) else History(),

@@ -46,11 +46,11 @@ def read_percent(text: str, scrub: Scrub) -> str:
     """The text with `%41` read where that shows a secret, and with that secret masked."""
 
     def read(match: re.Match[str]) -> str:
-        decoded = _BYTE.sub(
+        plain_text = _BYTE.sub(
             lambda byte: _READ.get(byte[1].upper()) or chr(int(byte[1], 16)), match[0]
         )
-        clean = scrub(decoded) if decoded != match[0] else decoded
-        return clean if clean != decoded else match[0]
+        clean = scrub(plain_text) if plain_text != match[0] else plain_text
+        return clean if clean != plain_text else match[0]
 
     return _PERCENT.sub(read, text) if "%" in text else text
 

@@ -65,8 +65,8 @@ def exposed(path: str, before: bytes, after: bytes) -> Iterator[str]:
 
 def _in_utf8(data: bytes) -> bytes:
     """Text that some systems write with two bytes a character is text all the same."""
-    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return data.decode("utf-16", "replace").encode("utf-8", "replace") if marked else data
+    has_utf16_mark = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16", "replace").encode("utf-8", "replace") if has_utf16_mark else data
 
 
 def _as_data(path: str, line: str) -> str:

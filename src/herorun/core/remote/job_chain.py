@@ -131,9 +131,11 @@ def _wait(contract: Contract) -> str:
     what = " and ".join(
         part for part in (chain.after, log if chain.after_pattern else None) if part
     )
-    quoted = what.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$").replace("`", "\\`")
+    quoted_text = (
+        what.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$").replace("`", "\\`")
+    )
     return _WAIT.format(
-        most=most, every=every, ready=" && ".join(ready), what=quoted, gave_up=GAVE_UP
+        most=most, every=every, ready=" && ".join(ready), what=quoted_text, gave_up=GAVE_UP
     )
 
 

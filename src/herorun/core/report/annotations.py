@@ -147,5 +147,5 @@ def seals(events: Iterable[Event], step: int) -> list[StepMark]:
 
 
 def _plan_value(plan: Mapping[str, Any], name: str) -> Any:
-    sourced = plan.get(name)
-    return sourced.get("value") if isinstance(sourced, Mapping) else None
+    plan_entry = plan.get(name)
+    return plan_entry.get("value") if isinstance(plan_entry, Mapping) else None

@@ -45,8 +45,8 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
     """
     if final_step is None:
         return Eta(None, None, "unknown: the final step is not resolved")
-    reached = max((beat.step for beat in beats), default=0)
-    if beats and reached >= final_step:
+    last_step = max((beat.step for beat in beats), default=0)
+    if beats and last_step >= final_step:
         return Eta(None, None, "none: all steps are done")
     if idle:
         return Eta(None, None, idle)
@@ -65,7 +65,7 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
     paces = _paces(rises, at)
     if not paces:
         return Eta(None, None, "unknown: no pace is known yet")
-    remaining = final_step - reached
+    remaining = final_step - last_step
     earliest, latest = (
         now + timedelta(microseconds=remaining * pace) for pace in (min(paces), max(paces))
     )

@@ -75,13 +75,13 @@ def _stretch_bounds(
 def _filled(values: Sequence[float | None]) -> list[float]:
     """The first and the last one are there: both hold a point."""
     points = [(at, value) for at, value in enumerate(values) if value is not None]
-    filled = [points[0][1]]
+    filled_values = [points[0][1]]
     for (start, before), (end, after) in pairwise(points):
-        filled += [
+        filled_values += [
             before + (after - before) * (at - start) / (end - start)
             for at in range(start + 1, end + 1)
         ]
-    return filled
+    return filled_values
 
 
 def _scale(most: float) -> int:

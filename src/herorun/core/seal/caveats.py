@@ -24,18 +24,18 @@ def caveats(
     assessment: HealthAssessment,
     waivers: Sequence[Waiver],
     manifest: Manifest | None,
-    verified: frozenset[str],
+    verified_names: frozenset[str],
     cadence: timedelta,
     at: datetime,
 ) -> list[str]:
-    """Each once, in this order. `verified` are the instances of which a receipt was seen."""
+    """Each once, in this order. `verified_names` are the instances of which a receipt was seen."""
     lines = [
         *memory.caveats,
         *_alerts(memory, assessment),
         *(
             f"{each.name} never checked in: it is unknown whether it ran what was admitted"
             for each in memory.instances
-            if each.name not in verified
+            if each.name not in verified_names
         ),
         *_gaps(memory, events, CADENCES * cadence, at),
         *(_waived(waiver) for waiver in waivers),
@@ -46,7 +46,7 @@ def caveats(
 
 
 def _alerts(memory: Memory, assessment: HealthAssessment) -> list[str]:
-    ended = [_describe_ended_alert(alert, memory) for alert in memory.ended.values()]
+    alert_lines = [_describe_ended_alert(alert, memory) for alert in memory.ended.values()]
     ended_keys = memory.ended.keys()
     still = [
         f"open alert {which}: {message}"
@@ -54,7 +54,7 @@ def _alerts(memory: Memory, assessment: HealthAssessment) -> list[str]:
         if which not in ended_keys
     ]
     gaps = [f"could not be checked: {which}: {message}" for which, message in assessment.unseen]
-    return [*ended, *still, *gaps]
+    return [*alert_lines, *still, *gaps]
 
 
 def _describe_ended_alert(alert: Alert, memory: Memory) -> str:

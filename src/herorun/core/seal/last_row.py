@@ -12,9 +12,9 @@ def stride(metrics: Metrics | None) -> int:
     return max(1, round((metrics.step - metrics.first_step) / (metrics.rows - 1)))
 
 
-def missing_updates(reached: int, final: int, metrics: Metrics | None) -> int:
+def missing_updates(last_step: int, final: int, metrics: Metrics | None) -> int:
     """Updates that no row tells of, beyond what a trainer that logs every k-th leaves out at the
     end; 0 for none.
     """
-    missing = final - reached
+    missing = final - last_step
     return missing if missing >= stride(metrics) else 0

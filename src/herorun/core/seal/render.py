@@ -77,12 +77,12 @@ def describe_evidence(facts: Mapping[str, Any]) -> str:
     temporary = " (temporary)" if facts["final_checkpoint_temporary"] else ""
     word = "checkpoint" if facts["kind"] == SealKind.MILESTONE else "final checkpoint"
     where = facts["final_checkpoint"]
-    final_step, reached = (
+    final_step, last_step = (
         "unknown" if n is None else n for n in (facts["final_step"], facts["reached_step"])
     )
     parts = [
         f"{word} {where}{temporary}" if where else "no complete checkpoint was found",
-        f"step {reached} of {final_step}",
+        f"step {last_step} of {final_step}",
         ", ".join(_metrics(facts)) or "no metrics",
     ]
     return "; ".join(parts)

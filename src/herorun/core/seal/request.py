@@ -14,7 +14,7 @@ NAME = lazy_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 def sealing_of(
     milestone: str | None = None,
     step: int | None = None,
-    aborted: bool = False,
+    as_aborted: bool = False,
     successor: str | None = None,
 ) -> Sealing:
     """`WrongUse` where two kinds are asked for at once, or a name is none.
@@ -22,7 +22,7 @@ def sealing_of(
     >>> sealing_of("step-100000").step, sealing_of("v2", step=7).step
     (100000, 7)
     """
-    if sum((milestone is not None, aborted, successor is not None)) > 1:
+    if sum((milestone is not None, as_aborted, successor is not None)) > 1:
         raise WrongUse(
             "--milestone, --aborted and --superseded-by are three kinds of a seal: name one."
         )
@@ -36,7 +36,7 @@ def sealing_of(
         return Sealing(
             SealKind.MILESTONE, milestone, step if step is not None else _step_of_name(milestone)
         )
-    if aborted:
+    if as_aborted:
         return Sealing(SealKind.ABORTED)
     if successor is not None:
         if not SLUG.fullmatch(successor):

@@ -90,8 +90,12 @@ class OwnLog:
     @property
     def crowded(self) -> Match | None:
         """What it said of late of a crowded host."""
-        crowded = self.seen.crowded
-        return crowded if crowded and crowded.line > self.scan.lines - RECENT else None
+        crowded_match = self.seen.crowded
+        return (
+            crowded_match
+            if crowded_match and crowded_match.line > self.scan.lines - RECENT
+            else None
+        )
 
     def dated(self, at: datetime, before: "OwnLog") -> "OwnLog":
         """What it complains of stands there since `before` knew it, else since `at`."""
@@ -137,10 +141,14 @@ def _loading(recent: tuple[Match, ...], matches: Sequence[Match]) -> tuple[Match
 
 def skip_to(log: OwnLog, offset: int) -> OwnLog:
     """Go on further down, within a line perhaps; what was said before stays known."""
-    skipped = offset - log.offset
-    state = skip(log.scan, skipped)
+    skipped_bytes = offset - log.offset
+    state = skip(log.scan, skipped_bytes)
     return replace(
-        log, offset=offset, scan=state, skipped=log.skipped + skipped, passed=log.passed + skipped
+        log,
+        offset=offset,
+        scan=state,
+        skipped=log.skipped + skipped_bytes,
+        passed=log.passed + skipped_bytes,
     )
 
 
@@ -171,11 +179,11 @@ def _read_sign(signs: Signs, number: int, line: str) -> Signs:
         path = save[1].rstrip("/.,;)")
         others = (other for other in signs.saves if other[1] != path)
         return replace(signs, saves=(*others, (number, path))[-KEPT:])
-    if dropped := tracker_lines.dropped_step(line):
-        return replace(signs, dropped=_one_more(signs.dropped, number, *dropped))
-    if not (reported := tracker_lines.reported_run(line)):
+    if dropped_step := tracker_lines.dropped_step(line):
+        return replace(signs, dropped=_one_more(signs.dropped, number, *dropped_step))
+    if not (reported_run := tracker_lines.reported_run(line)):
         return signs
-    run, server = reported
+    run, server = reported_run
     runs = signs.runs if run in signs.runs else (*signs.runs, run)[-RUNS:]
     return replace(signs, runs=runs, server=server)
 

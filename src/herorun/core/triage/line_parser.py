@@ -80,15 +80,15 @@ def _open_traceback(now: LineParser, line: LogLine, number: int) -> Open:
 
 def _read_inside_traceback(now: LineParser, traceback: Open, line: LogLine, number: int) -> None:
     """The source under a frame, the exception at the end, or a line of another process."""
-    indented = line.content[:1] in " \t|~^"
-    raised = None if indented else raised_by(traceback, line.content)
-    patient_match = None if raised else patient(traceback)
+    is_indented = line.content[:1] in " \t|~^"
+    exception = None if is_indented else raised_by(traceback, line.content)
+    patient_match = None if exception else patient(traceback)
     del now.open[line.stream]
     if patient_match:
         now.open[line.stream] = patient_match
-    if raised:
-        _raised(now, line, number, raised)
-    elif not indented:
+    if exception:
+        _raised(now, line, number, exception)
+    elif not is_indented:
         _outside(now, line, number)
 
 
@@ -96,16 +96,16 @@ def _outside(now: LineParser, line: LogLine, number: int) -> None:
     if handles(line.content):
         _remember_stream(now.handled, line.stream, now.ended.get(line.stream, 0))
     elif not chained(line.content):
-        raised = bare(line.content)
-        if raised:
-            _raised(now, line, number, raised)
+        exception = bare(line.content)
+        if exception:
+            _raised(now, line, number, exception)
         else:
             now.matches += of_line(now.catalogue, line, number)
 
 
-def _raised(now: LineParser, line: LogLine, number: int, raised: LoggedException) -> None:
+def _raised(now: LineParser, line: LogLine, number: int, exception: LoggedException) -> None:
     _remember_stream(now.ended, line.stream, number)
-    now.matches += of_exception(now.catalogue, line, number, raised)
+    now.matches += of_exception(now.catalogue, line, number, exception)
 
 
 def _remember_stream(streams: dict[str, int], stream: str, number: int) -> None:

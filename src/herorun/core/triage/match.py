@@ -37,26 +37,26 @@ def of_line(catalogue: Catalogue, line: LogLine, number: int) -> list[Match]:
 
 
 def of_exception(
-    catalogue: Catalogue, line: LogLine, number: int, raised: LoggedException
+    catalogue: Catalogue, line: LogLine, number: int, exception: LoggedException
 ) -> list[Match]:
     """The signature of the exception's own line, if there is one; else what its type tells."""
     hits = [
         s for s, _ in _hits(catalogue, line.content) if s.role in (LineRole.ROOT, LineRole.CASCADE)
     ]
     if not hits:
-        hits = [_by_type(catalogue, raised)]
-    site = raised.where.site if raised.where else ""
+        hits = [_by_type(catalogue, exception)]
+    site = exception.where.site if exception.where else ""
     return [
         Match(
             signature=hit.id,
             failure=hit.failure,
             role=hit.role,
-            strength=_strength(hit, raised),
+            strength=_strength(hit, exception),
             line=number,
             excerpt=line.text[:_EXCERPT],
-            fingerprint=fingerprint(hit.id, raised.exception, site, raised.message),
-            where=raised.where,
-            earlier=raised.earlier,
+            fingerprint=fingerprint(hit.id, exception.exception, site, exception.message),
+            where=exception.where,
+            earlier=exception.earlier,
         )
         for hit in hits
     ]
@@ -83,7 +83,7 @@ def _hits(catalogue: Catalogue, content: str) -> list[tuple[LogSignature, int]]:
     if not signatures or catalogue.source_text.match(content):
         return []
     hedge = catalogue.hedges.search(content)
-    unhedged = content[: hedge.start()] if hedge else content
+    plain_content = content[: hedge.start()] if hedge else content
     quiet = [signature for signature in signatures if signature.role is LineRole.BENIGN]
     loading = [signature for signature in signatures if signature.role is LineRole.LOADING]
     others = [
@@ -93,18 +93,18 @@ def _hits(catalogue: Catalogue, content: str) -> list[tuple[LogSignature, int]]:
     ]
     # a warning, which ends nothing, may still say what was loaded
     return [
-        *(_matches(quiet, content, unhedged) or _matches(others, content, unhedged)),
+        *(_matches(quiet, content, plain_content) or _matches(others, content, plain_content)),
         *_matches(loading, content, content),
     ]
 
 
 def _matches(
-    signatures: list[LogSignature], content: str, unhedged: str
+    signatures: list[LogSignature], content: str, plain_content: str
 ) -> list[tuple[LogSignature, int]]:
     return [
         (s, match.start())
         for s in signatures
-        if (match := s.pattern.search(content if s.hedged else unhedged))
+        if (match := s.pattern.search(content if s.hedged else plain_content))
     ]
 
 
@@ -128,21 +128,23 @@ def _around(line: LogLine, start: int) -> str:
     return line.text[max(at, 0) :][:_EXCERPT]
 
 
-def _by_type(catalogue: Catalogue, raised: LoggedException) -> LogSignature:
-    name = raised.exception.rpartition(".")[2]
+def _by_type(catalogue: Catalogue, exception: LoggedException) -> LogSignature:
+    name = exception.exception.rpartition(".")[2]
     exceptions = catalogue.exceptions
     if name in exceptions.cascade:
         return catalogue.named(CASCADE)
-    small = name in exceptions.small or (name in exceptions.small_in_one_file and raised.one_file)
+    small = name in exceptions.small or (
+        name in exceptions.small_in_one_file and exception.one_file
+    )
     return catalogue.named(SMALL if small else COMPLEX)
 
 
-def _strength(hit: LogSignature, raised: LoggedException) -> Strength:
+def _strength(hit: LogSignature, exception: LoggedException) -> Strength:
     """An exception's line without its traceback may have been caught: it explains less."""
-    if hit.strength is not Strength.BUG or raised.traced:
+    if hit.strength is not Strength.BUG or exception.traced:
         return hit.strength
     return (
         Strength.FAINT
-        if hit.id == COMPLEX and not hit.pattern.search(raised.message)
+        if hit.id == COMPLEX and not hit.pattern.search(exception.message)
         else Strength.SYMPTOM
     )

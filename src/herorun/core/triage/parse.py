@@ -48,13 +48,13 @@ def parse(
         for row in _signature_rows(document, name)
     ]
     own_ids = {signature.id for signature in mine}
-    shipped = [
+    shipped_rules = [
         _signature(row, "the catalogue")
         for document in documents
         for row in document.get("signature", ())
     ]
     _require(len(own_ids) == len(mine), "your catalogue", "one id stands there twice")
-    signatures = (*mine, *(s for s in shipped if s.id not in own_ids))
+    signatures = (*mine, *(s for s in shipped_rules if s.id not in own_ids))
     return Catalogue(
         signatures=signatures,
         exit_codes={row["code"]: _exit_code(row) for row in rules["exit_code"]},

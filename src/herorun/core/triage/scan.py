@@ -55,7 +55,7 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
 def _scan_after(
     now: LineParser, offset: int, lines: int, last_line: int, carry: bytes, inside: bool
 ) -> Scan:
-    ended, handled = tuple(now.ended.items()), tuple(now.handled.items())
+    ended_items, handled_items = tuple(now.ended.items()), tuple(now.handled.items())
     return Scan(
         offset=offset,
         lines=lines,
@@ -63,8 +63,8 @@ def _scan_after(
         carry=carry,
         inside=inside,
         open=tuple(now.open.values()),
-        ended=ended,
-        handled=handled,
+        ended=ended_items,
+        handled=handled_items,
         watch=now.watch,
     )
 

@@ -112,11 +112,11 @@ def _ended_well(catalogue: Catalogue, attempt: AttemptLog) -> TriageVerdict:
     if root and root.failure is FailureClass.PREEMPTION:
         return _verdict_of(catalogue, root, attempt)
     if root:
-        survived = "It ended with exit code 0, so this did not end it: verify the artefacts."
+        advice = "It ended with exit code 0, so this did not end it: verify the artefacts."
         return replace(
             _verdict_of(catalogue, root, attempt),
             failure=FailureClass.NOT_A_FAILURE,
-            advice=survived,
+            advice=advice,
             person=False,
         )
     return _quiet(catalogue, attempt)

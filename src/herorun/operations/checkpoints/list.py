@@ -189,7 +189,7 @@ def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
         policy=policy,
         references=names,
         recovery=trusted_paths.newest.path if trusted_paths.newest else "",
-        trusted={candidate.path for candidate in trusted_paths.candidates},
+        trusted_paths={candidate.path for candidate in trusted_paths.candidates},
         now=listing.at,
     )
 

@@ -102,7 +102,7 @@ def _caveats(run: Run, memory: Memory, report: GateReport, manifest: Manifest | 
         assessment=assessment if isinstance(assessment, HealthAssessment) else HealthAssessment(),
         waivers=run.waivers,
         manifest=manifest,
-        verified=memory.checked_in | instances,
+        verified_names=memory.checked_in | instances,
         cadence=run.contract.babysit.cadence,
         at=now(),
     )

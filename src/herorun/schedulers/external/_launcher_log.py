@@ -85,8 +85,12 @@ class LauncherOutput:
             "SUCCEEDED",
             "COMPLETED",
         )
-        ranked = [word for word in self.statuses if word in order]
-        return min(ranked, key=order.index) if ranked and len(ranked) == len(self.statuses) else ""
+        ranked_words = [word for word in self.statuses if word in order]
+        return (
+            min(ranked_words, key=order.index)
+            if ranked_words and len(ranked_words) == len(self.statuses)
+            else ""
+        )
 
     @property
     def state(self) -> JobState:

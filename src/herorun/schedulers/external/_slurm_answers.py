@@ -66,7 +66,7 @@ def task_ends(text: str) -> tuple[TaskEnd, ...]:
         fields = line.split("|")
         if len(fields) != len(TASK_FIELDS.split()):
             continue
-        ident, state, code, elapsed, rss, limit = fields
+        ident, state, code, elapsed_text, rss, limit = fields
         job_id = ident.partition(".")[0]
         if peak := _mb(rss):
             peaks[job_id] = max(peak, peaks.get(job_id, 0.0))
@@ -75,7 +75,7 @@ def task_ends(text: str) -> tuple[TaskEnd, ...]:
                 name=job_id,
                 state=state,
                 exit_code=OOM_CODE if state == "OUT_OF_MEMORY" else _parse_exit_code(code),
-                seconds=float(elapsed) if elapsed.isdigit() else None,
+                seconds=float(elapsed_text) if elapsed_text.isdigit() else None,
                 limit_mb=_mb(limit),
                 failed=slurm_state_of(state)
                 not in (JobState.SUCCEEDED, JobState.RUNNING, JobState.PENDING),

@@ -103,7 +103,7 @@ class KubernetesById:
     def __init__(self, options: Options) -> None:
         parts = _WHERE.fullmatch(options.cluster)
         assert parts  # by the pattern of its option
-        stated = _kubernetes_options.Options(
+        kind_options = _kubernetes_options.Options(
             context=parts["context"],
             namespace=parts["namespace"],
             kubeconfig=parts["config"] or "~/.kube/config",
@@ -111,7 +111,7 @@ class KubernetesById:
             image="none",
             code="shared",
         )
-        self._kube = Kubectl(stated)
+        self._kube = Kubectl(kind_options)
 
     def find_job(self, job: str) -> Search:
         """A 404 is no answer to what became of it: a TTL or a person may have deleted it."""
@@ -130,8 +130,8 @@ class KubernetesById:
     def _judge(self, job: str, kind: ObjectKind, document: Mapping[str, Any]) -> Job:
         pods = self._pods(kind, document)
         record = record_of(kind, document, len(pods))
-        counted = concluded_pods(kind, document, pods)
-        answer = judge_kubernetes(record, counted, lost_nodes(self._kube, counted))
+        concluded = concluded_pods(kind, document, pods)
+        answer = judge_kubernetes(record, concluded, lost_nodes(self._kube, concluded))
         answer = with_ray_state(answer, document) if kind.name == "rayjob" else answer
         if not answer.state.ended and (workload := self._workload(document)):
             reasons = (answer.reason, kueue_reason(workload))
@@ -182,7 +182,7 @@ class KubernetesById:
         """Of the object and its pods; of a Job also of pods that are gone."""
         kind, name = kind_and_name(job)
         if kind.name == "job":
-            return warning_lines(read_warnings(self._kube), own_names(name, indexed=True))
+            return warning_lines(read_warnings(self._kube), own_names(name, is_indexed=True))
         documents = self._pod_documents(kind, self._read(kind, name))
         names = [name, *(str(each["metadata"]["name"]) for each in documents)]
         return warning_lines(read_warnings(self._kube), re.compile("|".join(map(re.escape, names))))

@@ -63,23 +63,23 @@ class LocalById:
         """The number may be another process's by now: what it was born as is kept from the first
         look on.
         """
-        started, birth_file = start_time(pid), self._birth_file(str(pid))
+        start_text, birth_file = start_time(pid), self._birth_file(str(pid))
         birth = birth_file.read_text("utf-8").strip() if birth_file.exists() else ""
-        if not birth and not started:
+        if not birth and not start_text:
             return Absent()
         if not birth:
-            write_atomic(birth_file, started.encode())
-        if started and birth in ("", started):
+            write_atomic(birth_file, start_text.encode())
+        if start_text and birth in ("", start_text):
             self._keep_log(pid)
             return Found(
-                Job(str(pid), str(pid), JobState.RUNNING, "running", started=_began(started))
+                Job(str(pid), str(pid), JobState.RUNNING, "running", started=_began(start_text))
             )
         if (stop_file := self._stopped(pid)).exists():
             by = stop_file.read_text("utf-8").strip()
             return Found(
                 Job(str(pid), str(pid), JobState.CANCELLED, "stopped", stopped_by=by, ended=now())
             )
-        other = ", its number is another one's now" if started else ""
+        other = ", its number is another one's now" if start_text else ""
         why = f"the process is gone{other}, and no record says how it ended: see its log"
         return Found(Job(str(pid), str(pid), JobState.GONE, "gone", why, ended=now()))
 
@@ -131,24 +131,24 @@ class LocalById:
             return _owned_by(os.stat(job).st_uid)
         proc = f"/proc/{int(job)}"
         try:
-            owned = _owned_by(os.stat(proc).st_uid)
+            is_own = _owned_by(os.stat(proc).st_uid)
             argv = Path(proc, "cmdline").read_bytes().split(b"\0")[:-1]
         except FileNotFoundError:
             return Origin()  # a system that tells nothing, or it has just ended
         folder = ""
         with suppress(OSError):  # another user's
             folder = os.readlink(f"{proc}/cwd")
-        return replace(owned, command=tuple(os.fsdecode(word) for word in argv), folder=folder)
+        return replace(is_own, command=tuple(os.fsdecode(word) for word in argv), folder=folder)
 
     def reused(self, job: str) -> bool:
         """Whether the number is a later process's by now."""
         if job.startswith("/"):
             return False
-        started, birth_file = start_time(int(job)), self._birth_file(job)
+        start_text, birth_file = start_time(int(job)), self._birth_file(job)
         return (
-            bool(started)
+            bool(start_text)
             and birth_file.exists()
-            and birth_file.read_text("utf-8").strip() not in ("", started)
+            and birth_file.read_text("utf-8").strip() not in ("", start_text)
         )
 
     def _birth_file(self, job: str) -> Path:
@@ -182,17 +182,17 @@ class LocalById:
                 os.kill(int(job), signal.SIGTERM)
 
 
-def _began(born: str) -> datetime | None:
+def _began(start_text: str) -> datetime | None:
     """When it was started, to the second and never later than it was; None where the system does
     not tell.
     """
     try:
         with open("/proc/stat", encoding="ascii") as file:
-            booted = next(int(line.split()[1]) for line in file if line.startswith("btime "))
-        ticks = int(born.rpartition(" ")[2]) // os.sysconf("SC_CLK_TCK")
+            boot_seconds = next(int(line.split()[1]) for line in file if line.startswith("btime "))
+        ticks = int(start_text.rpartition(" ")[2]) // os.sysconf("SC_CLK_TCK")
     except (OSError, StopIteration, ValueError):
         return None
-    return datetime.fromtimestamp(booted + ticks, UTC)
+    return datetime.fromtimestamp(boot_seconds + ticks, UTC)
 
 
 def _argv_of(pid: str) -> bytes:

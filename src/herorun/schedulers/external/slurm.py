@@ -100,11 +100,11 @@ class SlurmById:
         return Found(_with_id(answer, job)) if isinstance(answer, Found) else answer
 
     def _queue(self, number: str) -> Sequence[SlurmRow]:
-        parted = new_parted()
-        answer = self._slurm.ask(squeue_argv(parted, ids=[number]))
+        separator = new_parted()
+        answer = self._slurm.ask(squeue_argv(separator, ids=[number]))
         if answer.code and b"Invalid job id" in answer.err:
             return ()  # the controller has forgotten it
-        return squeue_rows(self._slurm.checked_output("squeue", answer), parted)
+        return squeue_rows(self._slurm.checked_output("squeue", answer), separator)
 
     def tail(self, job: str, lines: int) -> str:
         path = self._options.log or self._log_of(job)
@@ -179,9 +179,9 @@ class SlurmById:
         if not own:
             raise CouldNotLook(f"Slurm does not tell the name and user of {job}")
         name, user = own[-1].name, own[-1].user
-        parted = new_parted()
-        answer = self._slurm.ask(squeue_argv(parted, names=[name]))
-        rows = squeue_rows(self._slurm.checked_output("squeue", answer), parted)
+        separator = new_parted()
+        answer = self._slurm.ask(squeue_argv(separator, names=[name]))
+        rows = squeue_rows(self._slurm.checked_output("squeue", answer), separator)
         same = [row for row in rows if (row.name, row.user) == (name, user) and row.id != number]
         return tuple(dict.fromkeys(row.id for row in same if slurm_state_of(row.word).live))
 

@@ -85,15 +85,15 @@ class SshById:
             return Unknown(describe_error(error))
 
     def _judge(self, job: str, facts: dict[str, Any], asked_at: datetime) -> Search:
-        born, first = str(facts["born"]), self._known(job)
-        if first is None and not born:
+        start_text, first = str(facts["born"]), self._known(job)
+        if first is None and not start_text:
             return Absent()
         if first is None:
             self._write_record(job, facts)
-        if first is None or born == first.born:
+        if first is None or start_text == first.born:
             # never later than it was, or its first lines would be older than itself
-            started = asked_at - timedelta(seconds=float(facts["seconds"]))
-            return Found(Job(job, job, JobState.RUNNING, "running", started=started))
+            started_at = asked_at - timedelta(seconds=float(facts["seconds"]))
+            return Found(Job(job, job, JobState.RUNNING, "running", started=started_at))
         if (by := self._stopped(job)).exists():
             who = by.read_text("utf-8").strip()
             return Found(Job(job, job, JobState.CANCELLED, "stopped", stopped_by=who, ended=now()))
@@ -102,8 +102,8 @@ class SshById:
 
     def reused(self, job: str) -> bool:
         """Whether the number is a later process's by now."""
-        first, born = self._known(job), self._ask("process", pid=int(job))["born"]
-        return first is not None and bool(born) and born != first.born
+        first, start_text = self._known(job), self._ask("process", pid=int(job))["born"]
+        return first is not None and bool(start_text) and start_text != first.born
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
         """This login's other processes with its command line."""
