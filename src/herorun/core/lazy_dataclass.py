@@ -30,20 +30,20 @@ def _lazy(
     cls: Any = None,
     /,
     *,
-    is_frozen: bool = False,
+    frozen: bool = False,
     kw_only: bool = False,
     slots: bool = False,
     **others: Any,
 ) -> Any:
     if cls is None:
-        return partial(_lazy, is_frozen=is_frozen, kw_only=kw_only, slots=slots, **others)
-    if others or (slots and not _is_plain(cls, is_frozen)):
-        return dataclasses.dataclass(cls, frozen=is_frozen, kw_only=kw_only, slots=slots, **others)
+        return partial(_lazy, frozen=frozen, kw_only=kw_only, slots=slots, **others)
+    if others or (slots and not _is_plain(cls, frozen)):
+        return dataclasses.dataclass(cls, frozen=frozen, kw_only=kw_only, slots=slots, **others)
     if slots:
         return _slotted(cls, kw_only)
     own = vars(cls)
     stated_fields = {name: value for name, value in own.items() if isinstance(value, Field)}
-    return _with_methods(cls, stated_fields, is_frozen, kw_only)
+    return _with_methods(cls, stated_fields, frozen, kw_only)
 
 
 def _is_plain(cls: Any, is_frozen: bool) -> bool:

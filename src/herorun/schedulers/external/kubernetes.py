@@ -130,8 +130,8 @@ class KubernetesById:
     def _judge(self, job: str, kind: ObjectKind, document: Mapping[str, Any]) -> Job:
         pods = self._pods(kind, document)
         record = record_of(kind, document, len(pods))
-        concluded = concluded_pods(kind, document, pods)
-        answer = judge_kubernetes(record, concluded, lost_nodes(self._kube, concluded))
+        ended_pods = concluded_pods(kind, document, pods)
+        answer = judge_kubernetes(record, ended_pods, lost_nodes(self._kube, ended_pods))
         answer = with_ray_state(answer, document) if kind.name == "rayjob" else answer
         if not answer.state.ended and (workload := self._workload(document)):
             reasons = (answer.reason, kueue_reason(workload))
