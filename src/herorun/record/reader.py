@@ -49,7 +49,7 @@ class RecordReader:
         self._template = template
         self._own_logbook = logbook
         self._content = Content()
-        self._stated: list[Sealed] = []  # seals whose tag was seen to say the same
+        self._matching_seals: list[Sealed] = []  # seals whose tag was seen to say the same
         # instances that nothing proves to be launches of ours
         self.rejected_launches: frozenset[str] = frozenset()
         # why it is unknown whether another clone has added to the record; empty if it is not
@@ -135,14 +135,14 @@ class RecordReader:
         own_seals = [
             seal
             for seal in (*memory.milestones, memory.sealed)
-            if seal and seal not in self._stated
+            if seal and seal not in self._matching_seals
         ]
         if not own_seals:
             return ()
         from herorun.record.seals import seal_problem
 
         problems = [(seal, seal_problem(self.repository, self.slug, seal)) for seal in own_seals]
-        self._stated += [seal for seal, problem in problems if not problem]
+        self._matching_seals += [seal for seal, problem in problems if not problem]
         return tuple((seal, problem) for seal, problem in problems if problem)
 
     def lines(self) -> Sequence[JournalLine]:

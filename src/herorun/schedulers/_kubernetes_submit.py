@@ -51,7 +51,7 @@ class KubernetesSubmitter:
         end: Callable[[str, str, str], None],
     ) -> None:
         self._kube, self._options, self._place, self._folder = kube, options, place, folder
-        self._kind, self._tolerated = kind, options.ignore_changes
+        self._kind, self._tolerated_fields = kind, options.ignore_changes
         self._find_submitted, self._end = find_submitted, end
         self._root = root_of(place.output_root)
 
@@ -145,7 +145,7 @@ class KubernetesSubmitter:
 
     def _must_be_taken_as_sent(self, document: Mapping[str, Any]) -> None:
         """Asks what the server would make of it."""
-        self._must_have_none(document, changed_fields(self._kube, document, self._tolerated))
+        self._must_have_none(document, changed_fields(self._kube, document, self._tolerated_fields))
 
     def _path(self, name: str = "", **query: str) -> str:
         return self._kube.path(self._kind.version, self._kind.plural, name, **query)
@@ -154,7 +154,7 @@ class KubernetesSubmitter:
         self, document: Mapping[str, Any], admitted_document: Mapping[str, Any]
     ) -> None:
         self._must_have_none(
-            document, differing_fields(document, admitted_document, self._tolerated)
+            document, differing_fields(document, admitted_document, self._tolerated_fields)
         )
 
     def _must_have_none(self, document: Mapping[str, Any], odd: tuple[str, ...]) -> None:

@@ -41,11 +41,11 @@ class RayReader:
     def __init__(self, options: Options, notes: Notes) -> None:
         self._options = options
         self._notes = notes
-        self._shared: RaySnapshot | None = None
+        self._shared_snapshot: RaySnapshot | None = None
         self.secrets_vouched = options.secrets == "on-cluster"
 
     def find(self, instance: str, intended_at: datetime) -> Search:
-        if self._shared:
+        if self._shared_snapshot:
             return self.find_all({instance: intended_at})[instance]
         try:
             snapshot = self._take_snapshot()
@@ -77,7 +77,7 @@ class RayReader:
 
     def with_snapshot(self, snapshot: RaySnapshot) -> Self:
         view = copy(self)
-        view._shared = snapshot
+        view._shared_snapshot = snapshot
         return view
 
     def _found_in(
@@ -162,8 +162,8 @@ class RayReader:
         return f"{self._options.prefix}{instance}"
 
     def _take_snapshot(self) -> RaySnapshot:
-        if self._shared:
-            return self._shared
+        if self._shared_snapshot:
+            return self._shared_snapshot
         options = self._options
         return RaySnapshot(
             Dashboard(

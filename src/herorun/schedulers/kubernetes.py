@@ -82,7 +82,7 @@ class Kubernetes:
         self._folder = Path(place.state).absolute() / "kubernetes"
         self._kube, self._kind = Kubectl(options), JOBSET if options.object == "jobset" else JOB
         self._root = root_of(place.output_root)
-        self._shared: KubernetesSnapshot | None = None
+        self._shared_snapshot: KubernetesSnapshot | None = None
         self._submitter = KubernetesSubmitter(
             self._kube,
             self._kind,
@@ -105,7 +105,9 @@ class Kubernetes:
         for instance in intents:
             must_be_instance(instance)
         try:
-            snapshot = self._shared or self._take_snapshot(f"{INSTANCE} in ({','.join(intents)})")
+            snapshot = self._shared_snapshot or self._take_snapshot(
+                f"{INSTANCE} in ({','.join(intents)})"
+            )
         except (CouldNotLook, OSError) as error:
             return dict.fromkeys(intents, Unknown(describe_error(error)))
         return {name: self._search(snapshot, name, at) for name, at in intents.items()}
@@ -127,7 +129,7 @@ class Kubernetes:
 
     def with_snapshot(self, snapshot: KubernetesSnapshot) -> "Kubernetes":
         with_answers = copy(self)
-        with_answers._shared = snapshot
+        with_answers._shared_snapshot = snapshot
         return with_answers
 
     def _take_snapshot(self, selector: str) -> KubernetesSnapshot:
@@ -191,7 +193,7 @@ class Kubernetes:
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """By their labels; a Job of another run that shares the name is not ours."""
         name_pattern = re.compile(rf"{re.escape(slug)}-[0-9]+")
-        snapshot = self._shared or self._take_snapshot(f"{RUN}={slug}")
+        snapshot = self._shared_snapshot or self._take_snapshot(f"{RUN}={slug}")
         records = [r for name, r in snapshot.jobs.items() if name_pattern.fullmatch(name)]
         jobs = [self._judge(snapshot, record) for record in records if record.root == self._root]
         living = [job for job in jobs if not job.state.ended]
@@ -200,7 +202,7 @@ class Kubernetes:
     def other_jobs(self, slug: str) -> tuple[Job, ...]:
         """Jobs of the namespace that no herorun has submitted."""
         other = re.compile(rf"{re.escape(slug)}-(?![0-9]+$).+")
-        records = self._shared.all_jobs if self._shared else all_jobs(self._kube)
+        records = self._shared_snapshot.all_jobs if self._shared_snapshot else all_jobs(self._kube)
         records = tuple(each for each in records if other.fullmatch(each.name))
         unlabelled_jobs = [record for record in records if not record.instance]
         jobs = (judge_kubernetes(record, ()) for record in unlabelled_jobs)
@@ -232,7 +234,9 @@ class Kubernetes:
         """
         name = must_be_instance(instance)
         one = own_names(name, is_indexed=self._options.replicas > 1)
-        warnings = self._shared.warnings if self._shared else read_warnings(self._kube)
+        warnings = (
+            self._shared_snapshot.warnings if self._shared_snapshot else read_warnings(self._kube)
+        )
         return warning_lines(warnings, one if self._kind == JOB else names_in_set(name))
 
     # --- acting ----------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ class Modules:
     def __init__(self, top: str, roots: Iterable[str], changed_files: Collection[str] = ()) -> None:
         self.top = top
         self.roots = tuple(dict.fromkeys(self._root(root) for root in roots))
-        self._changed = frozenset(changed_files)
+        self._changed_files = frozenset(changed_files)
         self._folders = {folder for path in changed_files for folder in _above(path)}
         self._answers: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
 
@@ -65,7 +65,7 @@ class Modules:
         return path if path and not installed(path) and self.is_file(path) else None
 
     def is_file(self, path: str) -> bool:
-        return path in self._changed or os.path.isfile(os.path.join(self.top, path))
+        return path in self._changed_files or os.path.isfile(os.path.join(self.top, path))
 
     def _under(self, root: str, parts: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
         if root.startswith(".."):

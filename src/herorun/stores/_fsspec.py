@@ -61,7 +61,7 @@ class Requests:
         deadline: float,
         explain: Callable[[Exception], str] | None = None,
     ) -> None:
-        self._opened, self._deadline, self._explain = open_fs, deadline, explain or describe_error
+        self._open_fs, self._deadline, self._explain = open_fs, deadline, explain or describe_error
         self._lock, self._system = Lock(), None
 
     def ask(self, where: str, act: Callable[[Any], Awaitable[T]]) -> T:
@@ -96,7 +96,7 @@ class Requests:
         with self._lock:
             if self._system is None:
                 try:
-                    self._system = within(OPENING, self._opened)
+                    self._system = within(OPENING, self._open_fs)
                 except CouldNotLook:
                     raise OSError(f"its client was not ready within {OPENING:g}s") from None
             return self._system

@@ -23,7 +23,7 @@ _TIMED = bytes(4)  # the flags of bytecode that is stale by that time
 class _OwnLoader(SourceFileLoader):
     def __init__(self, name: str, path: str, cache_path: str) -> None:
         super().__init__(name, path)
-        self._cached = cache_path
+        self._cache_path = cache_path
 
     def get_code(self, fullname: str) -> CodeType | None:
         try:
@@ -35,7 +35,7 @@ class _OwnLoader(SourceFileLoader):
     def _cached_code(self) -> CodeType | None:
         """As it was compiled; None where only Python can tell whether it still counts."""
         try:
-            with FileIO(self._cached) as file:  # a buffer would take longer than to read
+            with FileIO(self._cache_path) as file:  # a buffer would take longer than to read
                 data = file.read()
             source = os.stat(self.path)
         except OSError:

@@ -104,7 +104,7 @@ class CurveBacktest:
     alerts: list[FiredAlert] = field(default_factory=list)
     _firing: dict[Key, FiredAlert] = field(default_factory=dict)
     _muted: set[Key] = field(default_factory=set)
-    _closed: set[tuple[str, str, int]] = field(
+    _closed_keys: set[tuple[str, str, int]] = field(
         default_factory=set
     )  # excursions that are over: kind, metric, first step
 
@@ -129,17 +129,17 @@ class CurveBacktest:
         news = self._news(metrics)
         failing = self._failing(news) if _ended_keys(news) else open_now
         known_keys = self._firing.keys() | self._muted
-        has_ended = bool(known_keys) and bool(_ended_keys(metrics) - self._closed)
+        has_ended = bool(known_keys) and bool(_ended_keys(metrics) - self._closed_keys)
         may_have_resolved = len(chunk) > 1 and self._may_have_resolved(state, after)
         if (
             failing.keys() == open_now.keys() == known_keys
             and not has_ended
             and not may_have_resolved
         ):
-            self._closed |= _ended_keys(metrics)
+            self._closed_keys |= _ended_keys(metrics)
             return after
         if len(chunk) == 1:
-            self._closed |= _ended_keys(metrics)
+            self._closed_keys |= _ended_keys(metrics)
             self._settle(first, chunk[0].step, news, failing, open_now)
             return after
         middle = len(chunk) // 2
@@ -161,7 +161,7 @@ class CurveBacktest:
         """
         return _only(
             metrics,
-            lambda excursion: excursion.open or _excursion_key(excursion) not in self._closed,
+            lambda excursion: excursion.open or _excursion_key(excursion) not in self._closed_keys,
         )
 
     def _settle(

@@ -11,7 +11,7 @@ class DataclassReader:
     """As pydantic reads it: unknown keys are left out, and what is missing has its default."""
 
     def __init__(self, kind: Any, is_stored: bool) -> None:
-        self._kind, self._stored = kind, is_stored
+        self._kind, self._is_stored = kind, is_stored
         self._readers: list[tuple[str, Reader, bool]] | None = None  # and whether it has a default
 
     def __call__(self, value: Any) -> Any:
@@ -39,7 +39,7 @@ class DataclassReader:
         return [
             (
                 field.name,
-                reader_of(types[field.name], self._stored),
+                reader_of(types[field.name], self._is_stored),
                 field.default is not MISSING or field.default_factory is not MISSING,
             )
             for field in fields

@@ -12,7 +12,7 @@ class FieldInfo:
     """One field: what pydantic's has of the same name."""
 
     def __init__(self, owner: Any, name: str, stated_value: Any, default: Any) -> None:
-        self.owner, self.name, self._stated = owner, name, stated_value
+        self.owner, self.name, self._stated_value = owner, name, stated_value
         self.mark = default if isinstance(default, Marker) else None
         options = self.mark.options if self.mark else {}
         values = self.mark.values if self.mark else (default,)
@@ -32,9 +32,9 @@ class FieldInfo:
 
     @property
     def whole_annotation(self) -> Any:
-        if isinstance(self._stated, str):
-            self._stated = get_type_hints(self.owner, include_extras=True)[self.name]
-        return self._stated
+        if isinstance(self._stated_value, str):
+            self._stated_value = get_type_hints(self.owner, include_extras=True)[self.name]
+        return self._stated_value
 
     @property
     def metadata(self) -> tuple[Any, ...]:

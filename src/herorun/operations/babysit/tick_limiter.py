@@ -18,21 +18,21 @@ class TickLimiter:
     def __init__(self, most: int, slow_after: float = SLOW_AFTER) -> None:
         self._most, self._slow_after = most, slow_after
         self._next = threading.Lock()  # of all who wait, one alone wakes up to look at the clock
-        self._ended = threading.Condition()
+        self._tick_end = threading.Condition()
         self._starts: dict[int, float] = {}  # by thread: monotonic seconds
 
     def acquire(self) -> None:
         """Wait for a place."""
-        with self._next, self._ended:
+        with self._next, self._tick_end:
             while (seconds := self._seconds_to_wait()) != 0:
-                self._ended.wait(seconds)
+                self._tick_end.wait(seconds)
             self._starts[threading.get_ident()] = time.monotonic()
 
     def release(self) -> None:
         """Leave the place to others."""
-        with self._ended:
+        with self._tick_end:
             del self._starts[threading.get_ident()]
-            self._ended.notify()
+            self._tick_end.notify()
 
     def __enter__(self) -> None:
         self.acquire()

@@ -150,25 +150,25 @@ class _Queue:
     """Of one remote."""
 
     def __init__(self, stop_event: threading.Event) -> None:
-        self._changed, self._one_at_a_time = threading.Condition(), threading.Lock()
+        self._condition, self._one_at_a_time = threading.Condition(), threading.Lock()
         self._waiting: list[_PushRequest] = []
         self._stop_event = stop_event
         self._began: float | None = None  # the last push
 
     def push(self, record: Record, cadence: timedelta, urgent: bool) -> Pushed:
         request = _PushRequest(record)
-        with self._changed:
+        with self._condition:
             self._waiting.append(request)
             while request.answer is None and (seconds_left := self._delay(cadence, urgent)) > 0:
-                self._changed.wait(seconds_left)
+                self._condition.wait(seconds_left)
             if request.answer is not None:
                 return request.answer
         with self._one_at_a_time:
             return self._all(request) if request.answer is None else request.answer
 
     def wake(self) -> None:
-        with self._changed:
-            self._changed.notify_all()
+        with self._condition:
+            self._condition.notify_all()
 
     def _delay(self, cadence: timedelta, urgent: bool) -> float:
         if self._began is None or self._stop_event.is_set():
@@ -180,12 +180,12 @@ class _Queue:
         """All that wait, and in any case this one: the thread that was to bring it may have ended
         in between.
         """
-        with self._changed:
+        with self._condition:
             others, self._waiting = [each for each in self._waiting if each is not request], []
             self._began = time.monotonic()
         answers = push_together([request.record, *(each.record for each in others)])
-        with self._changed:
+        with self._condition:
             for each, answer in zip(others, answers[1:], strict=True):
                 each.answer = answer
-            self._changed.notify_all()
+            self._condition.notify_all()
         return answers[0]
