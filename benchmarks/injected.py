@@ -144,7 +144,7 @@ def _copied(run: CurveBacktest) -> CurveBacktest:
     new = copy(run)
     new.alerts = [replace(alert) for alert in run.alerts]
     new._firing = {key: replace(alert) for key, alert in run._firing.items()}
-    new._muted, new._closed_keys = set(run._muted), set(run._closed)
+    new._muted, new._closed_keys = set(run._muted), set(run._closed_keys)
     return new
 
 
