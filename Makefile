@@ -81,7 +81,7 @@ screens: $(DEV)  ## Render every screen into tests/screens/*.txt: read the diff.
 
 mutate: $(DEV)  ## Make small changes to the code, one at a time, and list those that no test notices: make mutate MODULE=core/seal TESTS=tests/core
 	$(BIN)/pip install --quiet $(MUTATION)
-	nice $(BIN)/python tests/mutation.py $(addprefix --module ,$(MODULE)) --every $(or $(EVERY),1) $(if $(MOST),--most $(MOST)) $(or $(TESTS),tests/core)
+	nice $(BIN)/python tests/mutation.py $(addprefix --module ,$(MODULE)) --seed $(or $(SEED),1) $(if $(MOST),--most $(MOST)) $(if $(LONGEST),--longest-test $(LONGEST)) $(if $(WRITE),--write) $(or $(TESTS),tests/core)
 
 picture: $(RUN)  ## Draw the README's picture from the real screen: docs/preflight-blocked.svg.
 	$(BIN)/python docs/picture.py
