@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from builders import EVERY, NOON, ROOT, a_plan
+from builders import EVERY, NOON, ROOT, a_checkpoint, a_plan
 from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.event import (
@@ -31,7 +31,7 @@ from herorun.core.event import (
     Sealed,
     Word,
 )
-from herorun.core.evidence import End, GivenUp, JobState, Placement
+from herorun.core.evidence import Checkpoints, End, GivenUp, JobState, Placement
 from herorun.core.health.training import AwaitedEvidence
 from herorun.core.journal import (
     START,
@@ -45,7 +45,7 @@ from herorun.core.journal import (
     read_lines,
 )
 from herorun.core.journal.launchings import start_step
-from herorun.core.recovery.classify import Cause, Ending
+from herorun.core.recovery.classify import Cause, Ending, landed
 from wording import mentions
 
 PLAN = a_plan()
@@ -666,7 +666,7 @@ def starting_from(start):
         (None, -1, 0),  # from scratch
         ({"path": "x", "step": 0, "kind": "full-state"}, 0, 0),
         ({"path": "x", "step": 41_000, "kind": "full-state"}, 41_000, 41_000),
-        ({"path": "x", "step": 41_000, "kind": "weights-only"}, 41_000, 0),  # counted anew
+        ({"path": "x", "step": 41_000, "kind": "weights-only"}, -1, 0),  # counted from 0 again
         ({"path": "x", "step": None, "kind": "full-state"}, -1, None),  # nobody knows
     ],
 )
@@ -675,6 +675,16 @@ def test_the_step_that_a_launch_starts_from(start, gone_on_from, completed):
     assert memory.ledger.start_step == gone_on_from
     assert start_step(memory.launchings["tiny-1"]) == completed
     assert memory.instances[-1].start == completed
+
+
+@pytest.mark.parametrize(("kind", "advanced"), [("full-state", False), ("weights-only", True)])
+def test_where_weights_alone_are_taken_over_a_checkpoint_at_a_lower_step_is_progress(
+    kind, advanced
+):
+    memory = starting_from({"path": "x", "step": 41_000, "kind": kind})
+    saved = Checkpoints((replace(a_checkpoint(100), modified=NOON + EVERY),))
+    start = memory.ledger.start_step
+    assert landed(saved, memory.instances[-1], start, NOON + timedelta(hours=2)) is advanced
 
 
 def test_before_a_launch_nothing_was_gone_on_from():

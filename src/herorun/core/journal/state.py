@@ -186,14 +186,14 @@ class Memory(JournalFields):
         return None if key in self.done or is_refused else about[-1]
 
     def _start_step(self) -> int:
-        """The step that the current instance went on from; -1 for one from scratch."""
+        """The step that the current instance went on from; -1 for one from scratch, for one that
+        takes over weights alone, whose steps are counted from 0 again, and where no step is known.
+        """
         launching = self.launchings.get(self.current.name) if self.current else None
         start = plan_value(launching.plan, "start") if launching else None
-        return (
-            int(start["step"])
-            if isinstance(start, Mapping) and start.get("step") is not None
-            else -1
-        )
+        if not isinstance(start, Mapping) or start.get("kind") == "weights-only":
+            return -1
+        return int(start["step"]) if start.get("step") is not None else -1
 
     def _spans(self) -> tuple[Span, ...]:
         """When each instance ran: until its failure, or until the next one was started."""
