@@ -1,5 +1,7 @@
 """How many updates the last row lacks."""
 
+from dataclasses import replace
+
 import pytest
 
 from builders import some_metrics
@@ -19,6 +21,7 @@ def rows(count: int, step: int, attempts: int = 1) -> Metrics:
         (rows(101, 100), 1),
         (rows(11, 100), 10),
         (rows(2, 100), 100),
+        (replace(rows(11, 1100), first_step=1000), 10),  # a record that begins late
         (rows(11, 100, attempts=2), 1),  # the rows of two attempts overlap
     ],
 )

@@ -74,6 +74,19 @@ def test_what_is_gone_new_or_of_another_size_changed() -> None:
     assert mentions(resized, "b ", "3 bytes", "2")
 
 
+def test_a_checkpoint_of_one_file_goes_by_its_path() -> None:
+    def one(checksum: str = "", version: str = "") -> Manifest:
+        return Manifest("/data/last.ckpt", (FileRecord("", 8, checksum, version),))
+
+    none = Manifest("/data/last.ckpt", ())
+    assert compare(one(), none).changed == ("/data/last.ckpt is gone",)
+    assert compare(none, one()).changed == ("/data/last.ckpt is new",)
+    assert compare(one(), one()).unproven == ("/data/last.ckpt",)
+    again = compare(one("md5:a", "version:1"), one("md5:a", "version:2"))
+    assert again == ManifestComparison(rewritten=("/data/last.ckpt",))
+    assert len(compare(one("md5:a"), one("md5:b")).changed) == 1
+
+
 def test_what_is_known_by_size_alone_is_said() -> None:
     some = manifest(FileRecord("a", 1, "sha256:a"), FileRecord("b", 2))
     assert mentions(some.proof, "checksums", "sha256", "1 of", "2 by")

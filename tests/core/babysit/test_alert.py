@@ -1,5 +1,6 @@
 """The alert clock: what starts, holds, fires and ends an alert."""
 
+import time
 from dataclasses import replace
 from datetime import timedelta
 
@@ -182,7 +183,16 @@ def test_what_could_not_be_seen_never_runs_out_of_patience():
         assert no_longer_judged(blind, [one(UNKNOWN)], late) == (blind, ())
 
 
-def test_a_waived_finding_ends_its_alert():
+@pytest.fixture
+def far_from_utc(monkeypatch):
+    with monkeypatch.context() as changed:
+        changed.setenv("TZ", "Pacific/Auckland")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+def test_a_waived_finding_ends_its_alert(far_from_utc):
     waiver = Waiver("ill", "declared", "@dri", NOON + timedelta(days=1))
     after = carry(carry({}, [one(FAIL)]), [one(FAIL, waiver=waiver)], NOON + EVERY)
 

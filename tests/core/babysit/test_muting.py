@@ -1,16 +1,18 @@
 """One fact, one message: an alert sends none while a stronger one tells the same."""
 
+import math
 from dataclasses import replace
 from datetime import timedelta
 
-from builders import NOON, ROOT
+from builders import NOON, ROOT, some_metrics
 from core.story import Story, firing
 from herorun.core.babysit.actions import Escalate, Stop, Tell
 from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.babysit.muting import inhibitors
+from herorun.core.babysit.muting import inhibitors, numeric_stretches
 from herorun.core.babysit.policy import decide, ended_alert_notices
 from herorun.core.check import Gate
-from herorun.core.evidence import Disk, Disks
+from herorun.core.evidence import Disk, Disks, Excursion, Metrics
+from herorun.core.finding import Finding, Outcome, Verdict
 from herorun.core.notify.escalation_policy import Case, all_answered, sticky
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy, Tries
 from herorun.discover import checks
@@ -125,3 +127,32 @@ def test_inhibitors_are_checks_that_are_as_strong_and_veto_as_much():
             assert check.name not in other.inhibited_by
             assert other.severity >= check.severity or other.severity == "critical"
             assert other.vetoes_relaunch or not check.vetoes_relaunch
+
+
+def failing(check: str, subject: str, steps: tuple[int, int] | None = None) -> Finding:
+    return Finding(check, Verdict(Outcome.FAIL, "m", subject, steps=steps))
+
+
+def not_finite(metric: str, first: int, last: int) -> Excursion:
+    return Excursion(
+        metric=metric,
+        first_step=first,
+        last_step=last,
+        rows=last - first + 1,
+        peak=math.inf,
+        expected=1.0,
+        open=False,
+    )
+
+
+def test_a_stretch_is_that_of_the_metric_that_fails():
+    spans = (not_finite("loss", 3, 5), not_finite("grad", 7, 9), not_finite("loss", 11, 11))
+    evidence = {Metrics: some_metrics(20, non_finite=spans)}
+
+    def stretches(*findings: Finding) -> list[tuple[int, int]]:
+        return numeric_stretches(evidence, findings, HEALTH)
+
+    assert stretches(failing("not-finite", "loss")) == [(3, 5), (11, 11)]
+    assert stretches(failing("not-finite", "grad")) == [(7, 9)]
+    assert stretches(failing("zero-loss", "eval", (2, 4))) == [(2, 4)]  # by its own steps
+    assert stretches(failing("zero-loss", "eval"), failing("full-disk", "loss")) == []

@@ -451,6 +451,9 @@ def test_without_leave_no_node_is_deleted_and_a_person_reads_how():
     assert [type(action) for action in told if not isinstance(action, Tell)] == [Relaunch]
     (advice,) = [a for a in told if a.key.endswith("bad-node")]
     assert BROKEN.worker in advice.why and BROKEN.why in advice.why
+    there = act(alert("crashed"), policy=RecoveryPolicy(zone="us-z"), case=Case(ending=BROKEN))
+    (advice,) = [a for a in there if a.key.endswith("bad-node")]
+    assert advice.why.count("--zone us-z") == 2  # to list the machines, and to delete one
 
 
 def test_a_relaunch_says_why_it_can_help():

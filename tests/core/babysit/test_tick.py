@@ -47,7 +47,7 @@ from herorun.core.evidence import (
     Unfinished,
 )
 from herorun.core.finding import Finding, Outcome, Waiver, failed
-from herorun.core.health.training import Training, TrainingProof
+from herorun.core.health.training import AwaitedEvidence, Training, TrainingProof
 from herorun.core.journal.decision import decided
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from herorun.discover import checks
@@ -388,6 +388,6 @@ def test_an_overdue_checkpoint_is_awaited_once_however_many_checks_ask_for_it():
     ]
     evidence = healthy(Gate.HEALTH)
 
-    assert [each.message for each in overdue(evidence, late)] == ["nothing-saved says so"]
+    assert overdue(evidence, late) == (AwaitedEvidence("checkpoint", "nothing-saved says so"),)
     assert overdue(evidence | {Job: a_crashed_job()}, late) == ()
     assert overdue(evidence, late[2:]) == ()
