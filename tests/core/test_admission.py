@@ -53,6 +53,25 @@ def item(name, presented=None, admission=None, **changes):
     return found
 
 
+@pytest.mark.parametrize(
+    ("installed", "outcome"),
+    [
+        ({"torch": "2.4.0+cu121", "numpy": "2.0.0"}, PASS),
+        ({"torch": "2.4.1", "numpy": "2.0"}, FAIL),
+        ({"torch": None, "numpy": "2.0"}, FAIL),
+        ({"torch": "2.4"}, FAIL),
+        (None, UNSEEN),
+    ],
+)
+def test_the_packages_of_the_job_against_the_admitted_ones(installed, outcome):
+    admitted = {"packages": {"torch": "2.4", "numpy": "2.0"}}
+    shown = item("packages", admission=admitted, packages=installed)
+    assert shown.outcome is outcome
+    if outcome is FAIL:
+        assert ("torch is" in shown.message) is (installed["torch"] != "2.4")
+        assert ("numpy is" in shown.message) is ("numpy" not in installed)
+
+
 def test_all_as_admitted_passes():
     items = compare(ADMISSION, HEALTHY)
 
@@ -251,6 +270,7 @@ def test_changed_code_fails_by_name_and_commit():
 
 def test_code_that_was_not_looked_at_is_unseen():
     assert item("code", files_seen=0).outcome is UNSEEN
+    assert item("code", files_seen=1) == ("code", PASS, "1 of 2 files as admitted")
 
 
 def test_every_difference_is_named():

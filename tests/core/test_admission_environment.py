@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core.admission import salted, sealed
+from herorun.core.admission import Presented, compare, salted, sealed
 from herorun.core.admission.environment import compare_environment, is_any, is_salted
 from wording import mentions
 
@@ -32,7 +32,32 @@ def outcome(
 ) -> tuple[str, str]:
     shown = {name: value for name, value in {**SHOWN, **dict(changes)}.items() if value is not None}
     item = compare_environment({**ADMITTED, **admitted}, shown, direct)
+    assert item.item == "environment"
     return item.outcome, item.message
+
+
+@pytest.mark.parametrize(
+    ("main", "argv", "result"),
+    [
+        (True, ["python", "train.py"], "fail"),  # nothing stands between it and the scheduler
+        (False, ["python", "train.py"], "unknown"),  # a worker: its launcher may set more
+        (True, None, "unknown"),  # whether a launcher started it cannot be seen
+    ],
+)
+def test_a_variable_more_refuses_where_nothing_can_have_set_it_on_the_way(main, argv, result):
+    admission = {"argv": ["python", "train.py"], "environment": ADMITTED}
+    shown = {**SHOWN, "MODE": "1"}
+    (item,) = [
+        each
+        for each in compare(admission, Presented(argv=argv, main=main, environment=shown))
+        if each.item == "environment"
+    ]
+    assert item.outcome == result and item.message.startswith("MODE ")
+
+
+def test_a_secret_that_was_admitted_is_no_variable_more():
+    watched = {"secrets": {"XLA_KEY": salted("s", "5a")}}
+    assert outcome(("XLA_KEY", "s"), **watched)[0] == "pass"
 
 
 def test_what_was_admitted_passes():

@@ -37,6 +37,7 @@ from herorun.core.admission.hardware import (
         ("gpu", "cpu", False),
         ("v5p", "cpu", False),
         ("tpu", "v5p-8", True),
+        ("tpu", "H100", False),
         ("cpu", "cpu", True),
     ],
 )
@@ -80,7 +81,8 @@ FULL = Devices(("TPU v5",), (256,), "jax.devices()")
     ],
 )
 def test_what_the_job_sees_against_the_contract(devices, outcome):
-    assert [item.outcome for item in compare_hardware(STATED, devices)] == [outcome]
+    (item,) = compare_hardware(STATED, devices)
+    assert (item.item, item.outcome) == ("hardware", outcome)
 
 
 def test_a_contract_that_states_nothing_is_not_asked():

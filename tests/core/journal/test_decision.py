@@ -67,6 +67,18 @@ def test_the_alerts_that_fire_and_those_that_ended_are_recorded() -> None:
     assert (event.run, event.monitor) == ("healthy", "fresh")
 
 
+def test_when_the_job_left_the_queue_is_recorded_once() -> None:
+    job = a_job(started=NOON - MINUTE)
+
+    def recorded(memory: Any, job: Any = job) -> Any:
+        return decided(a_tick(), {Job: job}, memory, []).job_started
+
+    assert recorded(MEMORY) == NOON - MINUTE
+    assert recorded(replace(MEMORY, job_started={"tiny-1": NOON - MINUTE})) is None
+    assert recorded(replace(MEMORY, job_started={"tiny-1": NOON})) == NOON - MINUTE
+    assert recorded(MEMORY, replace(job, instance="tiny-0")) is None
+
+
 @pytest.mark.parametrize(
     ("action", "reason"),
     [

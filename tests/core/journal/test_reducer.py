@@ -7,9 +7,10 @@ import pytest
 
 from builders import EVERY, MINUTE, NOON, ROOT
 from core.story import begun, launched
-from herorun.core.event import CheckedIn, Decided, Leased, Observed, Sealed
+from herorun.core.event import CheckedIn, Decided, Leased, Observed, Ordered, Sealed, Word
 from herorun.core.evidence import Placement
 from herorun.core.journal import fold
+from herorun.core.recovery.policy import RelaunchAnswer
 
 LOOKED = Decided(at=NOON, run="healthy", monitor="fresh", progress="~1/2")
 LEASED = Leased(NOON, "ada@here", "tiny", 7, 3, "/home/ada/work")
@@ -99,6 +100,21 @@ def test_without_a_seal_that_nobody_believes_the_others_stay() -> None:
     proven_only = memory.proven_only(frozenset(), (half("first"),))
     assert proven_only.milestones == (half("second"),)
     assert proven_only.instances == memory.instances
+
+
+def test_a_run_whose_seal_nobody_believes_is_not_sealed() -> None:
+    final = replace(half(""), tag="herorun/tiny", ending="final")
+    memory = fold([*admitted(1), final])
+    assert memory.sealed == memory.proven_only(frozenset(), (half("first"),)).sealed == final
+    assert memory.proven_only(frozenset(), (final,)).sealed is None
+
+
+@pytest.mark.parametrize(("word", "yes"), [(Word.APPROVE, True), (Word.DENY, False)])
+def test_an_approval_is_a_yes_and_a_denial_a_no(word: Word, yes: bool) -> None:
+    question = "escalate/relaunch/tiny-1/budget"
+    order = Ordered(NOON, "dri", word, (question,), reason="enough")
+    answers = fold([order], begun()).answers
+    assert dict(answers) == {"tiny-1": RelaunchAnswer(yes, NOON, "dri", "enough")}
 
 
 def test_without_a_launch_that_nobody_believes_its_instance_is_none() -> None:

@@ -106,6 +106,19 @@ def test_the_schedulers_word_is_certain_and_the_logs_is_next(state, told, cause)
     assert ending.cause is cause
 
 
+def test_two_failures_are_the_same_by_the_fingerprint_of_their_errors():
+    def fingerprint(triage, **changes):
+        job = a_job(JobState.FAILED, **changes)
+        return ending_of(job, Scene(triage=triage), FIRST, -1, NOON).fingerprint
+
+    bug = Triage(failure_class="code-bug-small", fingerprint="KeyError@train")
+    assert fingerprint(bug) == "KeyError@train"
+    assert fingerprint(None, exit_code=7) != fingerprint(None, exit_code=8)
+    assert fingerprint(Triage(failure_class="unknown", fingerprint=""), exit_code=7) == fingerprint(
+        None, exit_code=7
+    )
+
+
 @pytest.mark.parametrize(
     ("reason", "cause"),
     [
@@ -254,6 +267,8 @@ def test_a_bug_is_reported_with_its_place_and_no_yes_runs_the_same_code_again():
     assert action.ways == (Option.LAUNCH, Option.DENY)
     assert asked(after(bug, **yes)) == "code-bug"
     assert asked(after(bug, before, **yes)) == "fixed-once"
+    other_cause = an_ending(Cause.INFRA, 1, "KeyError")
+    assert asked(after(bug, other_cause)) == "code-bug"  # no fix of this bug came before
 
 
 def test_what_a_relaunch_alone_does_not_cure_is_asked():
