@@ -150,7 +150,8 @@ def test_one_of_its_own_that_a_person_names_with_a_reason_is_chosen():
 
     assert a_plan(a_contract(start=named), own, history=history).start.value.step == 150
     decided = a_contract(start={**named, "reason": "before the bad data"})
-    assert a_plan(decided, own, history=history).start.value.step == 100
+    chosen = a_plan(decided, own, history=history).start.value
+    assert chosen == StartPoint(f"{ROOT}/step-100", 100, "full-state")
 
 
 def test_one_that_nobody_looked_into_is_never_chosen():

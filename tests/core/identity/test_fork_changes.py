@@ -78,6 +78,7 @@ def test_its_own_names_are_no_change() -> None:
         ({"tracker": {"name": "parent's own"}}, "title", "parent's own", "the fork's"),
         ({"output_root": "/data/a"}, "out", "/data/a/logs", "/data/b/logs"),
         ({"temporary_root": "/scratch/a"}, "out", "/scratch/a/x", "/scratch/b/x"),
+        ({"tracker": {"id": "p-7"}}, "run", "parent", "t-8"),  # by the parent's slug
     ],
 )
 def test_each_name_of_the_parent_is_exchanged_for_the_forks(changes, key, old, new) -> None:
@@ -92,6 +93,20 @@ def test_each_name_of_the_parent_is_exchanged_for_the_forks(changes, key, old, n
     changes = inherited(written, after, StartPoint("/none", 100), a_contract().config)
     assert key in keys(changes.own)
     assert "other" in keys((*changes.unsigned, *changes.other))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "old", "new"),
+    [
+        ({"temporary_root": "/a"}, {}, "/a/x", "/x"),
+        ({}, {"temporary_root": "/a"}, "- -", "-/a -"),
+    ],
+)
+def test_a_name_that_only_one_of_the_two_has_explains_nothing(before, after, old, new) -> None:
+    written = RecordedLaunch("", "parent-1", (PARENT,), NOON, {**before, "config": {"out": old}})
+    plan = {**after, "config": {"out": new}}
+    changes = inherited(written, plan, StartPoint("/none", 100), a_contract().config)
+    assert changes.own == () and keys((*changes.unsigned, *changes.other)) == {"out"}
 
 
 @pytest.mark.parametrize(
