@@ -168,9 +168,9 @@ def mutated(source: Path, pattern: str) -> Iterator[str]:
 
 
 def sample(names: list[str], most: int, seed: int) -> list[str]:
-    """No more than `most` of them, drawn by the seed, in their order."""
-    drawn = random.Random(seed).sample(range(len(names)), min(most, len(names)))
-    return [names[number] for number in sorted(drawn)]
+    """No more than `most` of them, chosen by the seed, in their order."""
+    numbers = random.Random(seed).sample(range(len(names)), min(most, len(names)))
+    return [names[number] for number in sorted(numbers)]
 
 
 def arguments() -> argparse.Namespace:

@@ -91,8 +91,8 @@ def replaced(text: str, result: Result, about: str) -> str:
         block = "\n".join([function_name(name).removeprefix("herorun."), *lines])
         blocks.append("\n".join([block, *reasons.get(block, ())]))
     rooms[result.room] = "\n" + "\n".join([about, *(f"{block}\n" for block in blocks)])
-    kept = [f"== {room}{part.rstrip()}\n" for room, part in sorted(rooms.items())]
-    return "\n".join([introduction.rstrip() + "\n", *kept])
+    texts = [f"== {room}{part.rstrip()}\n" for room, part in sorted(rooms.items())]
+    return "\n".join([introduction.rstrip() + "\n", *texts])
 
 
 def reasons_of(part: str) -> dict[str, list[str]]:
