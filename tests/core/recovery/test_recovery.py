@@ -522,7 +522,7 @@ def test_it_looks_sooner_when_it_matters_and_never_later_than_the_contract_says(
     given = {
         "cadence": 15 * MINUTE,
         "age": 5 * HOUR,
-        "relaunched": False,
+        "has_relaunched": False,
         "pending": False,
         "firing": False,
     }
