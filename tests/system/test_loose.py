@@ -97,7 +97,7 @@ def _another(data: bytes) -> bytes:
 def test_a_damaged_object_is_never_read(
     repository: Repository, damage: Callable[[bytes], bytes]
 ) -> None:
-    loose = Loose(repository.common / "objects")
+    loose = Loose(f"{repository.common}/objects")
     commit = str(repository.resolve("HEAD"))
     assert loose.file(commit, ODD) == b"odd\n"
     oid = next(oid for _, oid, path in repository.entries(commit) if path == ODD)
@@ -108,9 +108,27 @@ def test_a_damaged_object_is_never_read(
         loose.file(commit, ODD)
 
 
+@pytest.mark.parametrize("kind", ["commit", "tree"])
+def test_what_was_read_before_is_not_believed_once_its_file_is_another(
+    repository: Repository, kind: str
+) -> None:
+    loose = Loose(f"{repository.common}/objects")
+    commit = str(repository.resolve("HEAD"))
+    assert loose.files(commit)
+    oid = commit if kind == "commit" else loose.top(commit)
+    path: Path = repository.common / "objects" / oid[:2] / oid[2:]
+    path.chmod(0o600)
+    path.write_bytes(_cut(path.read_bytes()))
+    with pytest.raises(Elsewhere):
+        loose.files(commit)
+    path.unlink()
+    with pytest.raises(Elsewhere):
+        loose.files(commit)
+
+
 @pytest.mark.parametrize("path", ["a//b", "./a", "a/../a.b", "a/"])
 def test_a_path_that_only_git_can_read_is_left_to_it(repository: Repository, path: str) -> None:
-    loose = Loose(repository.common / "objects")
+    loose = Loose(f"{repository.common}/objects")
     with pytest.raises(Elsewhere):
         loose.file(str(repository.resolve("HEAD")), path)
 

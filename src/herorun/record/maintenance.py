@@ -117,7 +117,7 @@ def remember(
     if not snapshot_bytes:
         return replace(content, saved=content.count)
     with contextlib.suppress(OSError):
-        write_atomic(path, snapshot_bytes, spare=True)
+        write_atomic(path, snapshot_bytes, spare=True, sync=False)
         newest = max(content.segments)
         is_checked = content.checked or content.remembered is None
         parts = {newest: content.segments[newest]}

@@ -78,7 +78,8 @@ def keep_own_log(place: Place, evidence: object) -> None:
             "carry": base64.b64encode(partial_line).decode(),
             "log": form,
         }
-        write_atomic(Path(place.state) / CACHE, (canonical(document) + "\n").encode(), spare=True)
+        data = (canonical(document) + "\n").encode()
+        write_atomic(Path(place.state) / CACHE, data, spare=True, sync=False)
 
 
 def _caught_up(scheduler: Scheduler, catalogue: Catalogue, log: OwnLog) -> OwnLog:

@@ -152,6 +152,7 @@ def keep_metrics(place: Place, evidence: object) -> str:
             cache,
             (canonical({"version": last_read.version, "state": last_read.state}) + "\n").encode(),
             spare=True,
+            sync=False,
         )
         _keep_rows(Writer(Path(place.state) / COLUMNS, last_read.source), last_read)
         del _reads[place.state]

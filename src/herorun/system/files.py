@@ -7,7 +7,6 @@ import errno
 import fcntl
 import hashlib
 import os
-import re
 import socket
 import time
 from collections.abc import Iterator
@@ -15,30 +14,36 @@ from functools import cache
 from pathlib import Path
 
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_regex import lazy_regex
 from herorun.system._regular_file import open_regular
 from herorun.system.reserve import FULL, give_up_reserve, must_have_room
 
+_WRITER = lazy_regex(r"(\d+)-[0-9a-f]{8}\.new")  # behind the file's name and the machine
 # as some file systems answer
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
-def write_atomic(path: Path, data: bytes, mode: int = 0o600, spare: bool = False) -> None:
+def write_atomic(
+    path: Path, data: bytes, mode: int = 0o600, spare: bool = False, sync: bool = True
+) -> None:
     """Replace a file's content so that a reader sees all of the old or all of the new.
 
-    A `spare` file can be made again: it does not take the last room of a disk.
+    A `spare` file can be made again: it does not take the last room of a disk. Without `sync` a
+    file may be old or cut short after a loss of power, which its reader must notice.
     """
     if spare:
         must_have_room(path.parent)
     make_folders(path.parent, mode)
     temporary = _temporary_path(path)
     with _naming_the_file(path):
-        _write_in_room(temporary, data, mode, spare)
+        _write_in_room(temporary, data, mode, spare, sync)
         try:
             os.replace(temporary, path)
         except BaseException:
             os.unlink(temporary)
             raise
-        sync_folder(path.parent)
+        if sync:
+            sync_folder(path.parent)
 
 
 def create_atomic(path: Path, data: bytes, mode: int = 0o644) -> None:
@@ -82,6 +87,8 @@ def make_folders(folder: Path, mode: int = 0o600) -> None:
     """The folder and those above it, as far as they are missing; closed to others where files of
     that mode are.
     """
+    if os.path.isdir(folder):
+        return
     missing = []
     for each in (folder, *folder.parents):
         if each.exists():
@@ -103,29 +110,28 @@ def _link(temporary: Path, path: Path, data: bytes, mode: int) -> None:
         _write_new(path, data, mode)
 
 
-def _write_new(path: Path, data: bytes, mode: int) -> None:
-    """A new file, synced; nothing is left of one that did not fit, which would keep a full disk
-    full.
-    """
+def _write_new(path: Path, data: bytes, mode: int, sync: bool = True) -> None:
+    """A new file; nothing is left of one that did not fit, which would keep a full disk full."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
     except BaseException:
         os.unlink(path)
         raise
 
 
-def _write_in_room(path: Path, data: bytes, mode: int, spare: bool) -> None:
+def _write_in_room(path: Path, data: bytes, mode: int, spare: bool, sync: bool = True) -> None:
     """On a full disk once more in the room of the reserve, where it is not spare."""
     try:
-        _write_new(path, data, mode)
+        _write_new(path, data, mode, sync)
     except OSError as error:
         if error.errno not in FULL or spare or not give_up_reserve(path.parent):
             raise
-        _write_new(path, data, mode)
+        _write_new(path, data, mode, sync)
 
 
 def _temporary_path(path: Path) -> Path:
@@ -140,10 +146,11 @@ def _sweep(path: Path) -> None:
     """Remove what writers of this file have left that were killed in the middle of it: their
     process is gone.
     """
-    mine = re.compile(rf"\.{re.escape(path.name)}\.{node()}-(\d+)-[0-9a-f]{{8}}\.new")
+    mine = f".{path.name}.{node()}-"
     with contextlib.suppress(OSError):
         for name in os.listdir(path.parent):
-            match = mine.fullmatch(name) if name.endswith(".new") else None
+            # compiled once: a fleet writes more files than the cache of patterns holds
+            match = _WRITER.fullmatch(name, len(mine)) if name.startswith(mine) else None
             if match and not lives(int(match[1])):
                 path.with_name(name).unlink(missing_ok=True)
 
@@ -171,7 +178,7 @@ def node() -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
 
 
-def sync_folder(path: Path) -> None:
+def sync_folder(path: str | Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

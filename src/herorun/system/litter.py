@@ -73,11 +73,11 @@ def _find_ended_marks(common: Path) -> Iterator[tuple[Path, float]]:
     """Marks of calls that failed, or whose process is gone, here or on another machine; and when
     they began.
     """
+    folder = _marks(common)
     with contextlib.suppress(OSError):
-        for name in sorted(os.listdir(_marks(common))):
-            mark, parts = _marks(common) / name, _MARK.fullmatch(name)
-            status = _status(mark)
-            if parts is None or status is None:
+        for name in sorted(os.listdir(folder)):
+            parts = _MARK.fullmatch(name)
+            if parts is None or (status := _status(mark := folder / name)) is None:
                 continue
             is_git_gone = parts[1] == node() and not lives(int(parts[2]))
             if parts[1] == "failed" or is_git_gone or status[1] < time.time() - 2 * LONGEST:

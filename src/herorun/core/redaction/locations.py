@@ -114,7 +114,7 @@ _PLACES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
 def mask_places(text: str, mask: str) -> str:
     small, ascii_only = text.lower(), text.isascii()  # a pattern also takes `ſ` for an s
     for hints, place in _PLACES:
-        if any(hint in small for hint in hints) or not ascii_only:
+        if not ascii_only or any(map(small.__contains__, hints)):
             text = place.sub(lambda match: _masked(match, mask), text)
     return text
 

@@ -91,7 +91,7 @@ def scrub_tree(value: Any, name: str = "") -> Any:
         case dict() | Mapping():  # the first of them is asked a tenth as long
             pair = _name_of_pair(value) if "value" in value else ""
             return {
-                _scrubbed_key(key): item
+                scrub(key) if isinstance(key, str) else key: item
                 if type(item) in _HIDES_NOTHING
                 else scrub_tree(item, pair if key == "value" and pair else _secret_key(str(key)))
                 for key, item in value.items()
@@ -103,10 +103,6 @@ def scrub_tree(value: Any, name: str = "") -> Any:
                 item if type(item) in _HIDES_NOTHING else scrub_tree(item, name) for item in value
             ]
     return value
-
-
-def _scrubbed_key(key: Any) -> Any:
-    return scrub(key) if isinstance(key, str) else key
 
 
 def _is_argv(value: list[Any] | tuple[Any, ...]) -> bool:

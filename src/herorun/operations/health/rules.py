@@ -7,7 +7,7 @@ from typing import Any
 
 from herorun import __version__
 from herorun.core.babysit.tick import Rules
-from herorun.core.canonical_json import digest, plain
+from herorun.core.canonical_json import canonical, digest_of
 from herorun.core.check import Check
 from herorun.core.recovery.policy import RecoveryPolicy
 from herorun.runs import MonitoredRun
@@ -45,10 +45,14 @@ def rules_digest(rules: Rules) -> str:
     waivers.
     """
     rows = [
-        plain([*_as_declared(check), limits]) if (limits := rules.limits.get(name)) else _row(check)
+        canonical([*_as_declared(check), limits])
+        if (limits := rules.limits.get(name))
+        else _row(check)
         for name, check in rules.by_name.items()
     ]
-    return digest([__version__, rows, rules.policy, list(rules.waivers)])
+    # the canonical JSON of the four in a list, of which the rows are written once in a process
+    policy, waivers = canonical(rules.policy), canonical(list(rules.waivers))
+    return digest_of(f"[{canonical(__version__)},[{','.join(rows)}],{policy},{waivers}]")
 
 
 def _as_declared(check: Check) -> tuple[Any, ...]:
@@ -56,9 +60,9 @@ def _as_declared(check: Check) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _row(check: Check) -> Any:
+def _row(check: Check) -> str:
     """Of a check with its own limits. Each tick of each run asks for all of them."""
-    return plain([*_as_declared(check), check.limits() if check.limits else None])
+    return canonical([*_as_declared(check), check.limits() if check.limits else None])
 
 
 def evidence_file(run: MonitoredRun, at: datetime) -> Path:

@@ -36,7 +36,7 @@ class _Objects:
 
     loose: Loose
     width: int  # of a digest, in hexadecimal digits
-    folders: set[Path] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
 
     def sync(self) -> None:
         """All folders in the end: the first sync often writes what the others would."""
@@ -67,7 +67,7 @@ def commit_directly(
     must do it.
     """
     _must_be_plain(repository, ref)
-    objects = _Objects(Loose(repository.common / "objects"), len(parent))
+    objects = _Objects(Loose(f"{repository.common}/objects"), len(parent))
     tree = _write_tree(objects, _nested(files), objects.loose.top(parent))
     lines = (
         b"tree " + tree.encode(),
@@ -87,16 +87,21 @@ def _must_be_plain(repository: Repository, ref: str) -> None:
     """Refs in files, objects of one format, no log of this ref, and no permissions that git would
     set.
     """
-    config = repository.config
-    logs = (config("core.logAllRefUpdates") or "").lower()
+    version, storage, compatible, permissions, logs = repository.settings(
+        "core.repositoryFormatVersion",
+        "extensions.refStorage",
+        "extensions.compatObjectFormat",
+        "core.sharedRepository",
+        "core.logAllRefUpdates",
+    )
     if (
         # git reads no settings of a repository that it refuses: of an unknown kind, or another
         # user's
-        config("core.repositoryFormatVersion") not in ("0", "1")
-        or (config("extensions.refStorage") or "files") != "files"
-        or config("extensions.compatObjectFormat")
-        or config("core.sharedRepository")
-        or logs == "always"
+        version not in ("0", "1")
+        or (storage or "files") != "files"
+        or compatible
+        or permissions
+        or (logs or "").lower() == "always"
         or os.path.lexists(f"{repository.common}/logs/{ref}")
     ):
         raise Elsewhere(ref)
@@ -165,19 +170,21 @@ def _write_object(objects: _Objects, kind: bytes, body: bytes) -> str:
     content = b"%s %d\0%s" % (kind, len(body), body)
     sha = hashlib.sha1 if objects.width == 40 else hashlib.sha256
     oid = sha(content, usedforsecurity=False).hexdigest()
-    path = objects.loose.store / oid[:2] / oid[2:]
+    folder = f"{objects.loose.store}/{oid[:2]}"
+    path = f"{folder}/{oid[2:]}"
     # both: the process that made the folder or the object may not have synced it
-    objects.folders.update((objects.loose.store, path.parent))
+    objects.folders.update((objects.loose.store, folder))
     with contextlib.suppress(Elsewhere, OSError):
         objects.loose.content(oid, kind, None)
         _freshen(path)
         return oid
-    path.parent.mkdir(exist_ok=True)
+    if not os.path.isdir(folder):
+        os.makedirs(folder, exist_ok=True)
     _write_new(path, zlib.compress(content, 1))
     return oid
 
 
-def _freshen(path: Path) -> None:
+def _freshen(path: str) -> None:
     """It is in use, and not to be pruned, as git marks it; and on the disk: git does not sync the
     user's own loose objects.
     """
@@ -189,14 +196,15 @@ def _freshen(path: Path) -> None:
         os.close(descriptor)
 
 
-def _write_new(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f"tmp_obj_{os.urandom(6).hex()}")
+def _write_new(path: str, data: bytes) -> None:
+    temporary = f"{os.path.dirname(path)}/tmp_obj_{os.urandom(6).hex()}"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
     try:
         _write_all(descriptor, data)
         os.rename(temporary, path)  # while it is open, so that no sweep takes it for a leftover
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise
     finally:
         os.close(descriptor)
