@@ -1,4 +1,4 @@
-"""Made secrets of every kind that a hero run may meet, drawn anew each time: none of them was ever
+"""Made secrets of every kind that a hero run may meet, drawn again each time: none of them was ever
 valid.
 """
 

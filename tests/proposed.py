@@ -53,7 +53,7 @@ _proposed: dict[Path, list[str]] = {}  # by the story's home: of its last call
 
 
 class Ears:
-    """A stream that goes on as it is, and keeps what is said."""
+    """A stream that continues as it is, and keeps what is said."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream

@@ -193,7 +193,7 @@ class Story:
         return other
 
     def refuse_pushes(self, script: str = REFUSE_ALL) -> Path:
-        """Let the remote refuse what its hook says; removing the hook mends it."""
+        """Let the remote refuse what its hook says; removing the hook fixes it."""
         hook = self.origin / "hooks" / "pre-receive"
         hook.parent.mkdir(exist_ok=True)
         hook.write_text(script)
@@ -321,7 +321,9 @@ class Story:
 
     @property
     def statement_in_record(self) -> Any:
-        """The seal statement that the record keeps; one that was never tagged may lie beside it."""
+        """The seal statement that the record keeps; one that was never tagged may lie next to
+        it.
+        """
         names = git(self.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
         (sealed,) = self.events("Sealed")
         (name,) = [

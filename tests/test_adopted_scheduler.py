@@ -100,7 +100,7 @@ def test_where_it_cannot_be_seen_nobody_says_that_nothing_is_live() -> None:
         scheduler(Unknown("no answer")).live_jobs("tiny")
 
 
-def test_a_job_that_is_about_to_be_adopted_does_not_live_beside_itself() -> None:
+def test_a_job_that_is_about_to_be_adopted_does_not_live_next_to_itself() -> None:
     told = scheduler(memory=Memory())
     assert [job.id for job in told.live_jobs("tiny")] == ["4711"]
     assert without(told, "4711").live_jobs("tiny") == ()

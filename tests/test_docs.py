@@ -173,7 +173,7 @@ def test_every_command_that_a_page_names_exists() -> None:
 
 
 def test_every_command_that_the_code_names_exists() -> None:
-    """The mends in messages, and the pages of checks."""
+    """The fixes in messages, and the pages of checks."""
     texts = [path.read_text(encoding="utf-8") for path in files("src/*.py", "templates/*")]
     lines = {found[1] for text in texts for found in SPAN.finditer(text)}
     assert len(lines) > 20

@@ -57,7 +57,7 @@ for port in ("schedulers", "trackers", "notifiers"):
 
 
 def asked(folder: Path, entry_points: str, script: str) -> str:
-    """What a script prints beside an installed package whose modules lie in the folder."""
+    """What a script prints next to an installed package whose modules lie in the folder."""
     facts = folder / "moon-1.dist-info"
     facts.mkdir()
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: moon\nVersion: 1\n")

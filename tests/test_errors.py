@@ -14,7 +14,7 @@ def test_every_error_stands_in_the_table_with_its_exit_code() -> None:
     assert told == codes
 
 
-def test_one_clause_catches_all_that_a_person_can_mend() -> None:
+def test_one_clause_catches_all_that_a_person_can_fix() -> None:
     others = [errors.Blocked, errors.HandedOver, errors.WrongUse, errors.CouldNotLook]
     assert all(issubclass(kind, errors.HerorunError) for kind in others)
     assert issubclass(errors.Refused, SystemExit)

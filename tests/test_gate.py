@@ -10,7 +10,7 @@ OUT_OF_REACH = unknown("gs://kept/tiny: 403 Forbidden")
 EDITED = "1 file was edited"
 
 
-def test_one_reason_of_many_findings_is_said_once() -> None:
+def test_one_reason_of_many_findings_is_reported_once() -> None:
     found = [
         Finding("output-root-in-use", OUT_OF_REACH),
         Finding("wrong-lineage", OUT_OF_REACH),

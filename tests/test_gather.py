@@ -1,4 +1,4 @@
-"""What is read counts as seen or as missing; what is only given beside it does not."""
+"""What is read counts as seen or as missing; what is only given next to it does not."""
 
 from dataclasses import dataclass
 from threading import Event, current_thread

@@ -123,7 +123,7 @@ def test_several_processes_at_once_write_whole_lines(root: Path) -> None:
         assert [row.step for row in found if f"who/{name}" in row.values] == list(range(200))
 
 
-def test_by_hand_nothing_is_written_and_that_is_said_once(
+def test_by_hand_nothing_is_written_and_that_is_reported_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("HERORUN_ADMISSION", raising=False)

@@ -26,7 +26,7 @@ def test_the_journal_and_the_logbook_agree():
     assert judge_history([snapshot]).faults == ()
 
 
-def test_it_tells_of_a_kill_one_relaunch_and_a_seal():
+def test_it_reports_a_kill_one_relaunch_and_a_seal():
     events = [line.event for line in lines()]
     launched = [event for event in events if isinstance(event, Launched)]
     memory = fold(events)

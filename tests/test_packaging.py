@@ -218,7 +218,7 @@ def test_the_demo_needs_none_of_the_developers_tools() -> None:
     assert "requirements-dev" in rehearsed("test")
 
 
-def test_too_old_a_python_is_said(tmp_path: Path) -> None:
+def test_too_old_a_python_is_reported(tmp_path: Path) -> None:
     argv = ["make", "VENV=" + str(tmp_path / "venv"), "PYTHON=", "demo"]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2

@@ -7,6 +7,7 @@ from them; messages are the string literals of the package that hold a space.
 
 import ast
 import re
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -36,6 +37,28 @@ PLAIN = {
     r"nothing of it": "none of its",
     r"stands? still": "does not change",
     r"in the way of": "block",
+}
+# The same of tests: of their names, and of all docstrings in their files.
+IN_NAMES = {
+    r"anew": "again",
+    r"beside": "next to",
+    r"mend(?:s|ed|ing)?": "fix, correct",
+    r"(?:goes|went) on(?! (?:with|to|top)\b)": "continues",
+    r"stands? still": "stays constant",
+    r"(?:wakes?|tells?) (?:nobody|nothing)": "raises no alert, shows nothing",
+    r"tells? (?:of|apart)": "reports, distinguishes",
+    r"swallow(?:s|ed|ing)?": "hides",
+    r"all the same": "anyway",
+    r"for ever": "forever",
+    r"(?:is|are|was|were|be) (?:told|said)$": "is reported",
+}
+IN_DOCSTRINGS = {
+    r"anew": "again",
+    r"beside": "next to",
+    r"mend(?:s|ed)": "fixes, fixed",
+    r"for ever": "forever",
+    r"all the same": "anyway",
+    r"stands still": "stays constant",
 }
 # What is still to be rewritten, by folder of the package; a number only ever gets smaller.
 LEFT: dict[str, int] = {}
@@ -88,6 +111,60 @@ def test_messages_are_in_plain_english() -> None:
         room: each for room, each in idioms_of_package().items() if len(each) > LEFT.get(room, 0)
     }
     assert too_many == {}
+
+
+@dataclass(frozen=True)
+class TestText:
+    """What a file of tests says in the names of its tests, and in its docstrings."""
+
+    __test__ = False
+    names: list[str]
+    docstrings: list[str]
+
+
+def text_of(tree: ast.Module) -> TestText:
+    nodes = [
+        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    documented = [tree, *nodes, *(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef))]
+    return TestText(
+        [node.name.replace("_", " ") for node in nodes if node.name.startswith("test_")],
+        [" ".join((ast.get_docstring(node) or "").split()) for node in documented],
+    )
+
+
+def idioms_of_tests(tree: ast.Module) -> list[str]:
+    text = text_of(tree)
+    pairs = ((IN_NAMES, text.names), (IN_DOCSTRINGS, text.docstrings))
+    return [
+        f"{match[0]!r} in {each!r}"
+        for words, texts in pairs
+        for each in texts
+        for match in re.finditer("|".join(rf"\b{word}\b" for word in words), each)
+    ]
+
+
+def test_the_tests_are_named_in_plain_english() -> None:
+    wrong = {
+        str(path.relative_to(TOP)): idioms
+        for path in sorted(TESTS.rglob("*.py"))
+        if (idioms := idioms_of_tests(ast.parse(path.read_text(encoding="utf-8"))))
+    }
+    assert wrong == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def test_it_begins_anew(): ...",
+        "async def test_what_changed_is_told(): ...",
+        "def test_it():\n    'One beside the other.'",
+        "class A:\n    'It is mended.'",
+        "'It stands still.'",
+    ],
+)
+def test_an_idiom_of_a_test_is_noticed(code: str) -> None:
+    assert len(idioms_of_tests(ast.parse(code))) == 1
 
 
 def test_the_tests_pin_data_and_leave_the_wording_to_the_screens() -> None:

@@ -254,7 +254,7 @@ def test_a_rewritten_remote_is_never_adopted(two: tuple[Record, Record], story: 
     assert first.tip
 
 
-def test_a_branch_that_was_removed_is_said(two: tuple[Record, Record], story: Story) -> None:
+def test_a_branch_that_was_removed_is_reported(two: tuple[Record, Record], story: Story) -> None:
     first, _ = two
     git(story.origin, "update-ref", "-d", BRANCH)
     first.append(note("one"))
@@ -643,7 +643,7 @@ def test_an_event_costs_the_same_after_thousands_of_entries(story: Story, work: 
 
 
 @pytest.mark.thorough
-def test_a_day_of_many_lines_goes_on_in_another_file(
+def test_a_day_of_many_lines_continues_in_another_file(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model, "SEGMENT", 2000)
@@ -663,7 +663,7 @@ def test_a_day_of_many_lines_goes_on_in_another_file(
 
 
 @pytest.mark.thorough
-def test_a_logbook_that_grows_long_goes_on_in_another_page(
+def test_a_logbook_that_grows_long_continues_in_another_page(
     two: tuple[Record, Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On two machines at once, by new processes: each event stands on one page, and nothing is
@@ -707,7 +707,7 @@ def test_the_commits_of_many_ticks_are_packed(
     git(story.work, "fsck", "--full", "--strict")
 
 
-def test_what_cannot_be_packed_is_recorded_all_the_same(
+def test_what_cannot_be_packed_is_recorded_anyway(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(maintenance, "PACK", 1)

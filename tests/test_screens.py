@@ -1,5 +1,5 @@
 """What people see, pinned once: every command's screen in every state, as a file that a person
-reads. `make screens` renders them anew.
+reads. `make screens` renders them again.
 """
 
 import ast
@@ -37,7 +37,7 @@ def test_no_screen_is_left_over_and_no_name_is_taken_twice() -> None:
 
 
 def test_a_state_is_shown_and_not_a_refusal_to_show_it() -> None:
-    """What a command asks beside what it is given must be given too."""
+    """What a command asks next to what it is given must be given too."""
     shown = [screen.name for screen in SCREENS if screen.given and screen.name[:6] != "error-"]
     texts = {name: (FOLDER / f"{name}.txt").read_text(encoding="utf-8") for name in shown}
     wrong = ("--- exit code 2", "internal error")
@@ -93,7 +93,7 @@ def test_what_a_check_says_in_other_words_is_noticed(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("gate", list(Gate))
-def test_what_is_pinned_is_said_by_a_check_that_there_is(gate: Gate) -> None:
+def test_what_is_pinned_is_reported_by_a_check_that_there_is(gate: Gate) -> None:
     assert set(pinned(gate)) <= {check.name for check in discover.checks(gate)}
 
 

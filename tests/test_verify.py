@@ -58,7 +58,7 @@ def lines(edit: Callable[[list[str]], list[str]]) -> Callable[[str], str]:
 
 
 def forged(text: str, prev: str | None = None, **changes: Any) -> str:
-    """A line with another content, its own id and hash made anew."""
+    """A line with another content, its own id and hash made again."""
     body = json.loads(text)
     body.pop("hash")
     body["event"] |= changes
@@ -68,7 +68,7 @@ def forged(text: str, prev: str | None = None, **changes: Any) -> str:
 
 
 def rechained(texts: list[str]) -> list[str]:
-    """The whole chain made anew, as somebody would who knows how it is made."""
+    """The whole chain made again, as somebody would who knows how it is made."""
     prev, out = "", []
     for text in texts:
         out.append(forged(text, prev))
@@ -167,7 +167,7 @@ FORGED: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
 
 
 def test_whoever_clones_finds_what_was_forged_and_pushed(kept: Story) -> None:
-    """By a plain push, on top of the honest commits, and with all hashes made anew."""
+    """By a plain push, on top of the honest commits, and with all hashes made again."""
     honest, verdicts = git(kept.work, "rev-parse", REF).strip(), {}
     for number, (name, (ending, edit)) in enumerate(FORGED.items()):
         kept.tamper(ending, lines(edit))
@@ -181,7 +181,7 @@ def test_whoever_clones_finds_what_was_forged_and_pushed(kept: Story) -> None:
 
 @pytest.mark.thorough
 def test_whoever_clones_finds_a_rewritten_branch_by_the_seals_tag(kept: Story) -> None:
-    """All of it made anew from its first commit on, and in harmony: but a seal names a commit that
+    """All of it made again from its first commit on, and in harmony: but a seal names a commit that
     it lacks.
     """
     sealed = git(kept.work, "rev-parse", REF).strip()
@@ -303,7 +303,7 @@ def test_all_pages_are_shown(long: Story, capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.thorough
 def test_a_rewritten_history_is_found_by_its_anchors(kept: Story) -> None:
-    """All made anew, journal and logbook in harmony: but what was pushed is not part of it."""
+    """All made again, journal and logbook in harmony: but what was pushed is not part of it."""
     tip = git(kept.work, "rev-parse", REF).strip()
     git(kept.work, "update-ref", REF, f"{tip}~2")
     kept.run.record.append(note("forged"))

@@ -110,7 +110,9 @@ def _starts(world: World, slug: str, faults: list[Fault]) -> Iterator[str]:
 
 
 def await_relaunches(world: World, faults: list[Fault]) -> None:
-    """What the last faults have done is mended, or is late: the watch goes on for as many looks."""
+    """What the last faults have done is fixed, or is late: the watch continues for as many
+    looks.
+    """
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until and any(_awaits(world, slug, faults) for slug in world.slugs):
         time.sleep(1)

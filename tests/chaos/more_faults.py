@@ -39,7 +39,7 @@ def rotate_rows(world: World, fault: Fault) -> None:
 
 
 def lose_checkpoint(world: World, fault: Fault) -> None:
-    """One in the middle, that nothing goes on from."""
+    """One in the middle, that nothing continues from."""
     steps = sorted(int(path.name[5:]) for path in world.root(fault.slug).glob("step-*"))
     fault.facts["steps"] = len(steps)
     shutil.rmtree(world.root(fault.slug) / f"step-{steps[len(steps) // 2]}")

@@ -90,7 +90,7 @@ def size(folder: Path) -> int:
 
 
 def growth(samples: list[Sample]) -> list[str]:
-    """What is not flat once it is warm: the last hours beside the first that are."""
+    """What is not flat once it is warm: the last hours next to the first that are."""
     warm = [each for each in samples if each.hour >= min(WARM, samples[-1].hour // 2)]
     part = max(1, len(warm) // 3)
 

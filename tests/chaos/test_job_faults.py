@@ -21,7 +21,7 @@ def _happen(world: World, number: int) -> list[Fault]:
 
 
 @pytest.mark.thorough
-def test_every_fault_of_a_job_is_told_once_and_overcome(home: Path) -> None:
+def test_every_fault_of_a_job_is_reported_once_and_overcome(home: Path) -> None:
     world = World(home, SLUGS, impatient=True)
     world.work.mkdir()
     try:

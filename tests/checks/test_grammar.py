@@ -1,5 +1,5 @@
-"""What checks say is grammatical for every count: no "1 steps", no "2 row", nothing that "goes on"
-and has ended.
+"""What checks say is grammatical for every count: no "1 steps", no "2 row", nothing that
+"continues" and has ended.
 """
 
 import ast

@@ -74,7 +74,7 @@ def test_every_check_has_a_test():
     assert untested == []
 
 
-def test_a_page_says_the_problem_why_and_the_mend():
+def test_a_page_says_the_problem_why_and_the_fix():
     for check in CHECKS:
         first, second = check.doc.splitlines()[:2]
         a_sentence = first[0].isupper() and first.endswith(".")

@@ -94,7 +94,7 @@ def test_labels_give_figures(curves):
     assert mentions(page, "health", "checks") and "| herorun | 0 |" in page
 
 
-def test_people_are_told_each_alert(curves):
+def test_people_are_notified_each_alert(curves):
     said = ran(curves / "spike.csv").output
 
     assert "spike.csv: 130 rows" in said and mentions(

@@ -465,7 +465,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(story: Story) -> None:
 
 
 @pytest.mark.thorough
-def test_a_full_disk_under_the_output_is_said(story: Story) -> None:
+def test_a_full_disk_under_the_output_is_reported(story: Story) -> None:
     full = os.open("/dev/full", os.O_WRONLY)
     answer = herorun(story, "status", SLUG, stdout=full)
     os.close(full)

@@ -49,7 +49,7 @@ def test_the_shape_and_the_exit_codes(curves):
     assert ran(curves, "a.csv", "b.csv", "--window", "60:", "--gate", "loss mean <= 1")[0] == 3
 
 
-def test_a_repeat_is_told_as_noise(curves):
+def test_a_repeat_is_reported_as_noise(curves):
     _, out = ran(curves, "a.csv", "b.csv", "--repeat")
 
     assert mentions(out, "49 of", "50 steps", "equal")

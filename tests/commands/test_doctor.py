@@ -72,7 +72,7 @@ def test_it_changes_nothing_here_or_there(story: Story, capsys: CAPTURE) -> None
     assert world() == before
 
 
-def test_a_remote_that_is_gone_and_a_push_that_is_refused_are_told_apart(
+def test_a_remote_that_is_gone_and_a_push_that_is_refused_are_distinguished(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.origin.rename(story.home / "away")
@@ -83,7 +83,7 @@ def test_a_remote_that_is_gone_and_a_push_that_is_refused_are_told_apart(
     assert "git: remote origin, push" not in parts(told)
 
 
-def test_a_secret_that_is_not_set_is_broken_and_its_mend_stands_there(
+def test_a_secret_that_is_not_set_is_broken_and_its_fix_stands_there(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.sign(command={"argv": ["sh", "train.sh", str(story.data)], "secrets": ["HERO_TEST_KEY"]})
@@ -145,9 +145,7 @@ def test_a_contract_that_cannot_be_read_does_not_hide_the_others(
     assert "contract: tiny" in parts(told, "works")
 
 
-def test_outside_a_repository_the_machine_is_looked_at_all_the_same(
-    home: Path, capsys: CAPTURE
-) -> None:
+def test_outside_a_repository_the_machine_is_looked_at_anyway(home: Path, capsys: CAPTURE) -> None:
     told = ask(Story(home), capsys, "-C", str(home), "doctor", "--json")
     assert told.code == 1
     assert list(parts(told, "broken")) == ["git: repository"] and "git: program" in parts(

@@ -40,7 +40,7 @@ def completed(monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE, words: str) -> l
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A repository with two contracts and a config beside them."""
+    """A repository with two contracts and a config next to them."""
     (tmp_path / ".git").mkdir()
     (tmp_path / "runs").mkdir()
     for name in ("grug", "grog"):
@@ -221,7 +221,7 @@ def test_how_much_there_is_need_not_be_known() -> None:
     assert "reading rows" in drawn(0.0, ("reading rows", 0, None), ("reading rows", 1, 1))
 
 
-def test_what_tells_nothing_in_between_is_shown_once_it_lasts() -> None:
+def test_what_shows_nothing_in_between_is_shown_once_it_lasts() -> None:
     """As a push does: nobody calls the bar until it is over."""
     drawn_once = threading.Event()
 

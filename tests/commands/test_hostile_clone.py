@@ -79,7 +79,7 @@ def _deep(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [_device, _large, _deep])
-def test_a_catalogue_that_is_none_is_said(tmp_path: Path, make: Callable[[Path], None]) -> None:
+def test_a_catalogue_that_is_none_is_reported(tmp_path: Path, make: Callable[[Path], None]) -> None:
     make(tmp_path / "own.toml")
     with pytest.raises(WrongUse):
         with_own(tmp_path / "own.toml")
@@ -92,7 +92,7 @@ def test_so_is_a_project_file(tmp_path: Path, make: Callable[[Path], None]) -> N
         read_settings(tmp_path)
 
 
-def test_the_first_faults_of_a_contract_are_said_and_the_others_counted(story: Story) -> None:
+def test_the_first_faults_of_a_contract_are_reported_and_the_others_counted(story: Story) -> None:
     path = story.work / "runs" / "tiny.toml"
     path.write_text(
         f"{path.read_text()}\n[x]\n[[waiver]]\n" + "".join(f"k{n} = 1\n" for n in range(3_000))

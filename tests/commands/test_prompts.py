@@ -91,7 +91,7 @@ def state(folder: Path) -> Any:
 
 
 @pytest.mark.thorough
-def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_told(
+def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_reported(
     at: Start, tmp_path: Path
 ) -> None:
     terminal = at("--job", "ray-run-1")

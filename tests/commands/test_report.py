@@ -157,7 +157,7 @@ def test_before_the_launch_there_is_a_page_and_no_estimate(story: Story, capsys:
     assert mentions(answer.document["verdict"], "launched")
 
 
-def test_rows_that_cannot_be_read_are_said_and_the_rest_stands(
+def test_rows_that_cannot_be_read_are_reported_and_the_rest_stands(
     told: Story, capsys: CAPTURE
 ) -> None:
     """Damaged columns, and a tracker that has nothing any more: the exit code is that of not having

@@ -127,7 +127,7 @@ def test_where_json_is_asked_for_wrongly_there_is_a_document_too(
     assert FailureDocument.model_validate_json(capsys.readouterr().out).exit_code == 2
 
 
-def test_what_was_typed_is_said_again_without_its_secrets(capsys: CAPTURE) -> None:
+def test_what_was_typed_is_reported_again_without_its_secrets(capsys: CAPTURE) -> None:
     assert cli.run(["backtest", SECRET]) == 2
     told = capsys.readouterr().err
     assert mentions(told, "exist") and SECRET not in told
@@ -183,7 +183,7 @@ cli.main()
 
 
 @pytest.mark.thorough
-def test_an_interruption_that_a_destructor_swallows_comes_again() -> None:
+def test_an_interruption_that_a_destructor_hides_comes_again() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", LOST], capture_output=True, text=True, timeout=30, check=False
     )

@@ -163,7 +163,7 @@ def test_a_document_that_speaks_of_a_failure_is_no_log_of_one(
 @pytest.mark.parametrize(
     "line", ["FutureWarning: this is deprecated, number {}", "step {} loss 2.0"]
 )
-def test_of_a_log_that_takes_too_long_the_end_is_read_and_nothing_good_is_said(
+def test_of_a_log_that_takes_too_long_the_end_is_read_and_nothing_good_is_reported(
     log: Path, line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(triage, "PATIENCE", 0.0)

@@ -46,7 +46,7 @@ def test_with_a_run_each_open_finding_is_proposed_with_its_subject(
     assert [block["subject"] for block in tomllib.loads(one)["waiver"]] == ["x"]
 
 
-def test_what_is_not_open_is_said(story: Story, capsys: CAPTURE) -> None:
+def test_what_is_not_open_is_reported(story: Story, capsys: CAPTURE) -> None:
     story.init()
     told = ask(story, capsys, "waive", "dirty-tree", SLUG)
     assert mentions(told.err, "dirty-tree", "open")
@@ -100,7 +100,9 @@ def signed(check: str, **changes: str) -> dict[str, str]:
     return {"check": check, **told, **changes}
 
 
-def test_waivers_that_do_nothing_are_told_and_stop_nothing(story: Story, capsys: CAPTURE) -> None:
+def test_waivers_that_do_nothing_are_reported_and_stop_nothing(
+    story: Story, capsys: CAPTURE
+) -> None:
     old = {"expires": "2020-01-01T00:00:00Z"}
     story.sign(
         waiver=[
@@ -126,7 +128,7 @@ def test_a_waiver_that_signs_something_is_not_told(story: Story, capsys: CAPTURE
 
 
 @pytest.mark.thorough
-def test_the_seal_tells_of_its_own(story: Story, capsys: CAPTURE) -> None:
+def test_the_seal_reports_its_own(story: Story, capsys: CAPTURE) -> None:
     story.sign(waiver=[signed("open-alerts"), signed("dirty-tree")])
     story.finished()
     told = ask(story, capsys, "seal", SLUG, "--json")
@@ -134,7 +136,7 @@ def test_the_seal_tells_of_its_own(story: Story, capsys: CAPTURE) -> None:
     assert (told.code, found["subject"], found["outcome"]) == (0, "open-alerts", "fail")
 
 
-def test_the_other_order_is_told(story: Story, capsys: CAPTURE) -> None:
+def test_the_other_order_is_reported(story: Story, capsys: CAPTURE) -> None:
     told = ask(story, capsys, "waive", SLUG, "dirty-tree")
     assert (told.code, told.out) == (2, "")
     assert f"`herorun waive dirty-tree {SLUG}`" in told.err

@@ -57,7 +57,7 @@ def world() -> Iterator[Story]:
 
 @pytest.fixture
 def watched(world: Story) -> Iterator[Story]:
-    """The same for every test: what one of them spoils is mended after it."""
+    """The same for every test: what one of them spoils is fixed after it."""
     (evidence,) = (world.state / "evidence").glob("*.jsonl")
     kept = evidence.read_bytes()
     yield world
@@ -100,7 +100,9 @@ def test_a_babysitter_that_stopped_looking_is_a_stale_monitor(
     assert (told["run"], told["monitor"]) == ("healthy", "stale")
 
 
-def test_what_cannot_be_read_is_told_beside_the_others(watched: Story, capsys: CAPTURE) -> None:
+def test_what_cannot_be_read_is_reported_next_to_the_others(
+    watched: Story, capsys: CAPTURE
+) -> None:
     (watched.work / "runs" / "broken.toml").write_text("[[[")
     told = ask(watched, capsys, "watch", "--all")
     assert (
@@ -201,7 +203,7 @@ def terminal(watched: Story) -> Iterator[Terminal]:
     told.close()
 
 
-def test_in_a_terminal_it_goes_on_until_q(terminal: Terminal) -> None:
+def test_in_a_terminal_it_continues_until_q(terminal: Terminal) -> None:
     terminal.shows("3/4")
     terminal.type("xq")
     assert terminal.ended() == 0

@@ -96,7 +96,7 @@ def test_another_variable_that_trainers_read(name, whole, expected):
     assert outcome((name, "1"), whole=whole)[0] == expected
 
 
-def test_a_secret_must_be_there_and_another_value_is_told():
+def test_a_secret_must_be_there_and_another_value_is_reported():
     result, message = outcome(("HF_TOKEN", None))
     assert result == "fail" and mentions(message, "HF_TOKEN", "secret", "not set")
     found, message = outcome(("HF_TOKEN", "rotated"))

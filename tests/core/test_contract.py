@@ -198,7 +198,7 @@ def test_it_cannot_be_changed():
         ({"waiver": [{"check": "dirty-tree"}]}, ["missing key `waiver.0.reason`"]),
     ],
 )
-def test_a_fault_names_its_key_and_the_mend(changes, facts):
+def test_a_fault_names_its_key_and_the_fix(changes, facts):
     said = complaint(**changes)
 
     assert said.startswith("runs/tiny.toml")
@@ -267,7 +267,7 @@ def test_durations_have_a_unit(text, seconds):
 
 
 @pytest.mark.parametrize("text", ["570s", "15m", "2d", "36h", "0.25s"])
-def test_durations_are_said_as_they_are_written(text):
+def test_durations_are_reported_as_they_are_written(text):
     told = least(checkpoints={"temporary_every": text}).checkpoints.temporary_every
 
     assert format_duration(told) == text

@@ -143,7 +143,7 @@ def test_a_refusal_that_comes_after_the_relaunch_is_a_warning_and_no_check_in():
     assert len(checked_in(turn, SECOND | refused, story.memory)) == 1
 
 
-def test_one_that_is_told_as_ended_asks_for_no_command_by_itself():
+def test_one_that_is_reported_as_ended_asks_for_no_command_by_itself():
     """A job without a contract has none; where there is one, the command is added."""
     _, (*_, over) = ticked(NO_RECEIPT, NO_RECEIPT, DONE | NO_RECEIPT)
     (tell,) = [a for a in over.actions if a.key.endswith("/ended")]

@@ -101,7 +101,7 @@ def test_without_an_intent_its_start_counts():
 @pytest.mark.parametrize(
     ("writer", "age", "ours"), [("tiny-1", 1, True), ("tiny-0", 1, False), ("tiny-0", 0, True)]
 )
-def test_rows_of_a_launch_that_a_wrong_clock_dated_are_told_by_their_writer(
+def test_rows_of_a_launch_that_a_wrong_clock_dated_are_recognised_by_their_writer(
     writer: str, age: int, ours: bool
 ) -> None:
     leaps = Leaps().seen(NOON - 5 * MINUTE).seen(NOON + 55 * MINUTE)

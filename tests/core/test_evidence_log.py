@@ -96,7 +96,7 @@ def test_a_number_comes_back_also_where_it_is_none(value: float) -> None:
 @pytest.mark.parametrize(
     "value", [Nothing("no row yet"), Unavailable("503"), a_job(JobState.FAILED)]
 )
-def test_a_value_none_and_a_gap_are_told_apart(value: Any) -> None:
+def test_a_value_none_and_a_gap_are_distinguished(value: Any) -> None:
     assert back({Job: value}) == {Job: value}
 
 

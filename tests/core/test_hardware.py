@@ -130,7 +130,7 @@ def torch(local: int, started: bool = True, size: int = 0) -> Any:
         (torch(0), {}, (("cpu",), (0,), False)),
     ],
 )
-def test_torch_and_the_processes_beside_it(modules, environment, expected):
+def test_torch_and_the_processes_next_to_it(modules, environment, expected):
     found = seen_devices(None, modules, environment)
     assert isinstance(found, Devices)
     assert (found.kinds, found.counts, found.others) == expected

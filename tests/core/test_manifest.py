@@ -87,7 +87,7 @@ def test_a_checkpoint_of_one_file_goes_by_its_path() -> None:
     assert len(compare(one("md5:a"), one("md5:b")).changed) == 1
 
 
-def test_what_is_known_by_size_alone_is_said() -> None:
+def test_what_is_known_by_size_alone_is_reported() -> None:
     some = manifest(FileRecord("a", 1, "sha256:a"), FileRecord("b", 2))
     assert mentions(some.proof, "checksums", "sha256", "1 of", "2 by")
     assert some.by_size_alone == ("b",)

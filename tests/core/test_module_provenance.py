@@ -57,7 +57,7 @@ def test_herorun_itself_is_no_part_of_the_run() -> None:
     assert found({"herorun.core.plan": "/site/herorun/core/plan.py"}) == ([], 0)
 
 
-def test_another_checkout_is_told_by_its_paths_though_its_folder_is_no_root() -> None:
+def test_another_checkout_is_recognised_by_its_paths_though_its_folder_is_no_root() -> None:
     files = [*FILES, "lib/levanter/src/levanter/__init__.py", "lib/levanter/src/levanter/optim.py"]
     here = {"levanter.optim": "/export/lib/levanter/src/levanter/optim.py"}
     there = {"levanter.optim": "/home/u/repo/lib/levanter/src/levanter/optim.py"}

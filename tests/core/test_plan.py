@@ -111,7 +111,7 @@ def test_a_first_launch_takes_no_checkpoint_that_happens_to_lie_in_its_root():
     assert a_plan(own=[a_checkpoint(100)]).start.value is None
 
 
-def test_a_later_launch_goes_on_from_the_newest_complete_one_by_number():
+def test_a_later_launch_continues_from_the_newest_complete_one_by_number():
     own = [a_checkpoint(1000), a_checkpoint(900), a_checkpoint(1100, problem="no metadata.json")]
 
     assert a_plan(own=own, history=a_history()).start.value == StartPoint(f"{ROOT}/step-1000", 1000)

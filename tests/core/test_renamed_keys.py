@@ -103,13 +103,13 @@ def test_the_values_of_ssh_code_have_one_word_with_the_other_schedulers() -> Non
         ('[[waiver]]\nunknown = "perhaps"', "line 7: `waiver.0.unknown`"),
     ],
 )
-def test_a_wrong_value_is_told_by_the_key_that_the_file_has(text: str, words: str) -> None:
+def test_a_wrong_value_is_reported_by_the_key_that_the_file_has(text: str, words: str) -> None:
     with pytest.raises(WrongUse) as caught:
         parse_contract(f"{HEAD}{text}\n", "runs/tiny.toml")
     assert words in str(caught.value)
 
 
-def test_a_wrong_option_is_told_by_the_key_that_the_contract_has() -> None:
+def test_a_wrong_option_is_reported_by_the_key_that_the_contract_has() -> None:
     place = Place("tiny", "state", "/data/tiny", ".")
     with pytest.raises(WrongUse, match="`programs`: "):
         adapters.connect("schedulers", "slurm", {"programs": 3}, place)

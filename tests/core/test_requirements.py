@@ -27,7 +27,7 @@ def test_a_requirement_is_judged_as_pip_would(text: str, notice: Notice) -> None
     assert unmet(text, INSTALLED) == notice
 
 
-def test_what_is_no_requirement_is_said() -> None:
+def test_what_is_no_requirement_is_reported() -> None:
     assert problem_of("numpy==2.1") == ""
     assert problem_of("numpy = 2") != ""
     assert problem_of("") != ""
@@ -44,5 +44,5 @@ def test_a_version_specifier_is_one_of_pep_440(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["latest", "~=1", "0.4", "=> 2"])
-def test_what_is_no_version_specifier_is_said(text: str) -> None:
+def test_what_is_no_version_specifier_is_reported(text: str) -> None:
     assert "nvalid specifier" in specifier_problem(text)

@@ -13,7 +13,7 @@ from wording import mentions
 MANY = tuple(Row(step, {f"m{step}_{each}": 1.0 for each in range(1000)}) for step in range(200))
 
 
-def test_of_200_000_metric_names_so_many_are_kept_and_the_rest_is_said() -> None:
+def test_of_200_000_metric_names_so_many_are_kept_and_the_rest_is_reported() -> None:
     batch = drop_implausible(Rows(MANY, "c"), ("m199_7",))
     names = {name for row in batch.rows for name in row.values}
     assert len(names) == MOST_NAMES and "m199_7" in names
@@ -35,7 +35,7 @@ def test_what_a_run_writes_stays_as_it_is() -> None:
     assert drop_implausible(batch) == batch
 
 
-def test_names_that_are_new_in_every_read_add_up_to_no_more_and_that_is_said() -> None:
+def test_names_that_are_new_in_every_read_add_up_to_no_more_and_that_is_reported() -> None:
     names, state = Names(), MetricsState()
     for step in range(20):  # the newest rows wait
         values = {"loss": 2.0, **{f"router/{step}_{each}": 1.0 for each in range(1000)}}

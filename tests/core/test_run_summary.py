@@ -52,7 +52,7 @@ def test_what_is_not_finite_is_marked() -> None:
     assert sparkline([]) == ""
 
 
-def test_the_pace_is_beside_what_is_usual_and_slower_is_below_one() -> None:
+def test_the_pace_is_next_to_what_is_usual_and_slower_is_below_one() -> None:
     fast = pace_of("tokens_per_s", [100.0] * 200 + [50.0] * 20, [])
     slow = pace_of(
         "", [], [(step, float(step if step < 200 else 2 * step - 200)) for step in range(240)]
@@ -70,7 +70,7 @@ def test_no_rows_are_no_pace() -> None:
     assert pace_of("tokens_per_s", [], [(1, 0.0)]) is None
 
 
-def test_the_time_left_is_told_of_a_run_that_goes_on() -> None:
+def test_the_time_left_is_told_of_a_run_that_continues() -> None:
     pace = Pace("s/step", 2.0, step_seconds=2.0)
     going = RunSummary("x", "launched", "healthy", step=40, final_step=100, pace=pace)
     assert going.left == timedelta(seconds=120) and going.done == 0.4

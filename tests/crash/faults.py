@@ -88,8 +88,8 @@ def kill_self() -> None:
 
 
 def raise_dead() -> None:
-    """End the process, as far as one can in a process that goes on: also where a source is read in
-    a thread.
+    """End the process, as far as one can in a process that continues: also where a source is read
+    in a thread.
     """
     if threading.current_thread() is threading.main_thread():
         raise Dead

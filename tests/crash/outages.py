@@ -1,4 +1,4 @@
-"""How a port can misbehave while the process goes on: no answer, an answer lost, given twice, or
+"""How a port can misbehave while the process continues: no answer, an answer lost, given twice, or
 too late.
 
 An answer that is lost and one that never came look the same to whoever asked: a time-out.

@@ -2,8 +2,8 @@
 again.
 
 `make test` takes one slice of one command, by the day, and `make test-thorough` the others; a
-rollback, a fork, a prune, and the orders that start a job anew each time go the ways of a launch, a
-tick and a relaunch, and stay a sample of the day.
+rollback, a fork, a prune, and the orders that start a job again each time go the ways of a launch,
+a tick and a relaunch, and stay a sample of the day.
 HERORUN_CRASH_ALL=1 goes through all of them twice, before and after each call.
 """
 

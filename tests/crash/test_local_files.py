@@ -1,4 +1,4 @@
-"""What this machine keeps beside the record is half-written, or was put there by somebody else:
+"""What this machine keeps next to the record is half-written, or was put there by somebody else:
 never a traceback.
 
 A cache that cannot be read is a lost cache; a file that is the only word on something is named in

@@ -50,7 +50,7 @@ def must_hold(story: Story, github: GitHub, *starts: str) -> None:
 def test_a_launch_whose_comment_arrived_while_its_answer_was_lost_says_it_once(
     on_github: Story, github: GitHub
 ) -> None:
-    """The comment is looked for by its mark, found, and the launch goes on."""
+    """The comment is looked for by its mark, found, and the launch continues."""
     github.fault(method="POST", url="/comments", after=True)
     assert on_github.launch() == 0
     must_hold(on_github, github, "tiny-1")

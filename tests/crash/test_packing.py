@@ -68,7 +68,7 @@ def must_be_whole(story: Story, notes: int) -> None:
 
 
 def must_be_clean(story: Story, before: set[str]) -> None:
-    """The packs that are noted hold each commit once, and there is nothing beside them, loose or
+    """The packs that are noted hold each commit once, and there is nothing next to them, loose or
     half made.
     """
     common = story.work / ".git"

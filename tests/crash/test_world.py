@@ -1,7 +1,7 @@
 """The world around a run goes wrong: disk, clock, a second babysitter, and the remote. Each is said
 in one sentence.
 
-And when it is right again, all goes on as if nothing had been: nothing is lost, and nothing is
+And when it is right again, all continues as if nothing had been: nothing is lost, and nothing is
 there twice.
 """
 
@@ -87,7 +87,7 @@ def sentence(capsys: CAPTURE, story: Story, stage: Stage) -> tuple[int, str]:
     + at_length(("tick", "work", 0), ("launch", "work", 131_072), ("launch", "data", 0)),
     indirect=["disk"],
 )
-def test_a_full_disk_is_said_and_loses_nothing(
+def test_a_full_disk_is_reported_and_loses_nothing(
     name: str, disk: Path, room: int, small: Story, capsys: CAPTURE
 ) -> None:
     stage = NAMED[name]
@@ -111,7 +111,7 @@ def test_a_full_disk_is_said_and_loses_nothing(
     every(("launch", "work"), ("tick", "data")) + at_length(("tick", "work")),
     indirect=["disk"],
 )
-def test_a_disk_that_is_read_only_is_said_and_nothing_is_done(
+def test_a_disk_that_is_read_only_is_reported_and_nothing_is_done(
     name: str, disk: Path, small: Story, capsys: CAPTURE
 ) -> None:
     stage = NAMED[name]

@@ -189,7 +189,7 @@ def test_sigterm_ends_with_a_temporary_checkpoint_of_the_last_step(tmp_path: Pat
 
 
 @pytest.mark.thorough
-def test_it_starts_where_it_is_told_and_never_elsewhere(unbroken: Path, tmp_path: Path) -> None:
+def test_it_starts_where_it_is_reported_and_never_elsewhere(unbroken: Path, tmp_path: Path) -> None:
     told, other = str(unbroken / "run/step-30"), str(unbroken / "run/step-60")
     by_env = train(small(tmp_path / "env"), HERORUN_START=told)[1]
     by_option = train(small(tmp_path / "option"), "--resume", told, HERORUN_START=other)[1]

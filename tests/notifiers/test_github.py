@@ -36,7 +36,7 @@ class Bench:
         self._session, self._repository = first._session, first._repository
 
     def connect(self) -> IssueTracker:
-        """Anew, with nothing known of the page; who we are is asked once."""
+        """Again, with nothing known of the page; who we are is asked once."""
         issue = an_issue(self._github, recorded_issue=self._known)
         issue._session, issue._repository = self._session, self._repository
         return issue
@@ -308,7 +308,7 @@ def test_a_body_is_cut_to_what_github_takes(github: GitHub, opened: GitHubIssue)
     assert an_issue(github, number=1).find(a_post().key)
 
 
-def test_an_address_that_is_not_the_api_is_said(github: GitHub) -> None:
+def test_an_address_that_is_not_the_api_is_reported(github: GitHub) -> None:
     with pytest.raises(CouldNotLook, match="base_url"):
         an_issue(github, base_url=github.url.replace("localhost", "127.0.0.1")).open(START, ())
 
@@ -349,7 +349,7 @@ def test_of_two_under_one_key_the_older_stays(github: GitHub, opened: GitHubIssu
     assert "older" in comment["body"]
 
 
-def test_a_comment_that_somebody_deleted_is_said_anew(github: GitHub, opened: GitHubIssue) -> None:
+def test_a_comment_that_somebody_deleted_is_said_again(github: GitHub, opened: GitHubIssue) -> None:
     opened.post(a_post(body="first"))
     github.ask("DELETE", f"/repos/{REPO}/issues/comments/{github.comments()[0]['id']}")
     opened.edit(a_post(body="second"))

@@ -136,7 +136,7 @@ sleep 60
 
 
 def grug(world: World) -> None:
-    """A run that is long under way: its first instance is at step 41,600 and goes on."""
+    """A run that is long under way: its first instance is at step 41,600 and continues."""
     planned(world)
     assert world.type(Typed("", "herorun launch grug --no-babysit")).code == 0
     logged(world, "grug", 41_600)

@@ -169,7 +169,7 @@ def test_what_is_written_for_a_box_has_its_shape(
         ("report tiny --out {work}/runs/tiny.toml/page.html", 3),
     ],
 )
-def test_what_could_not_be_done_is_told_in_a_document_too(
+def test_what_could_not_be_done_is_reported_in_a_document_too(
     story: Story, capsys: pytest.CaptureFixture[str], words: str, code: int
 ) -> None:
     capsys.readouterr()
@@ -180,7 +180,7 @@ def test_what_could_not_be_done_is_told_in_a_document_too(
     assert told.err == f"herorun: {failed.error}\n"
 
 
-def test_without_json_nothing_is_told_on_standard_output(
+def test_without_json_nothing_is_reported_on_standard_output(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert story.herorun("status", "nowhere") == 2

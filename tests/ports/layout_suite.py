@@ -65,7 +65,7 @@ class LayoutSuite:
         assert examined and examined.complete
         assert len(store.calls) <= self.requests
 
-    def test_when_it_was_written_is_told(self, trainer: Trainer, disk: Disk) -> None:
+    def test_when_it_was_written_is_reported(self, trainer: Trainer, disk: Disk) -> None:
         disk.save(trainer, 10)
         (candidate,) = all_of(trainer.layout, disk, Untimed(disk.store))
         assert candidate.modified and abs(datetime.now(UTC) - candidate.modified) < timedelta(
@@ -81,7 +81,9 @@ class LayoutSuite:
         assert ten.complete
         assert twenty.problem and twenty.examined
 
-    def test_a_backup_is_told_from_a_checkpoint(self, trainer: Trainer, disk: Disk) -> None:
+    def test_a_backup_is_distinguished_from_a_checkpoint(
+        self, trainer: Trainer, disk: Disk
+    ) -> None:
         disk.save(trainer, 1)
         for name in self.near:
             disk.save_as(trainer, name, 1)
@@ -95,7 +97,7 @@ class LayoutSuite:
             disk.save_as(trainer, name, 1)
         assert trainer.layout.listed(disk.store, disk.root, False) == ()
 
-    def test_a_missing_root_is_said(self, trainer: Trainer, disk: Disk) -> None:
+    def test_a_missing_root_is_reported(self, trainer: Trainer, disk: Disk) -> None:
         with pytest.raises(FileNotFoundError):
             trainer.layout.listed(disk.store, disk.root, False)
 

@@ -60,13 +60,13 @@ class NotifierSuite:
     def test_its_members_take_what_is_declared(self, bench: NotifierBench) -> None:
         assert misshapen_members("notifiers", bench.connect()) == []
 
-    def test_what_was_posted_was_said_and_is_found(self, bench: NotifierBench) -> None:
+    def test_what_was_posted_was_reported_and_is_found(self, bench: NotifierBench) -> None:
         reference = bench.connect().post(a_post(body="It ended with exit code 1."))
         assert mentions(bench.said(), "exit", "1")
         assert "tiny-1 crashed" in bench.said()
         assert bench.connect().find("tell:tiny-1:crashed") == reference
 
-    def test_one_key_is_said_once(self, bench: NotifierBench) -> None:
+    def test_one_key_is_reported_once(self, bench: NotifierBench) -> None:
         first = bench.connect().post(a_post(body="only once"))
         page = bench.said()
         assert bench.connect().post(a_post(body="only once")) == first
@@ -106,12 +106,12 @@ class NotifierSuite:
             bench.connect().post(a_post(f"open-{number}", body=body))
             assert bench.connect().find(f"open-{number}") is not None
 
-    def test_a_long_body_is_said(self, bench: NotifierBench) -> None:
+    def test_a_long_body_is_reported(self, bench: NotifierBench) -> None:
         bench.connect().post(a_post(body="begin\n" + "a line of the log\n" * 20_000))
         assert "begin" in bench.said()
         assert bench.connect().find(a_post().key) is not None
 
-    def test_an_odd_body_is_said(self, bench: NotifierBench) -> None:
+    def test_an_odd_body_is_reported(self, bench: NotifierBench) -> None:
         for number, body in enumerate(
             ("", "\n", "\udcff", "a\x00b\x1b[31mred", "日本 🤖", "x\r\ny\rz")
         ):
@@ -120,7 +120,7 @@ class NotifierSuite:
         assert "\x1b" not in bench.said()
         assert "\x00" not in bench.said()
 
-    def test_no_secret_is_said(self, bench: NotifierBench) -> None:
+    def test_no_secret_is_reported(self, bench: NotifierBench) -> None:
         bench.connect().post(a_post("a", f"with {SECRET}", f"GITHUB_TOKEN={SECRET}"))
         assert SECRET not in bench.said()
 
@@ -175,7 +175,7 @@ class IssueTrackerSuite(NotifierSuite):
         bench.connect().post(a_post("signed", body="🤖 signed words"))
         assert bench.said().count("🤖") == before + 2
 
-    def test_an_edit_takes_the_place_of_what_was_said(self, bench: IssueBench) -> None:
+    def test_an_edit_takes_the_place_of_what_was_reported(self, bench: IssueBench) -> None:
         first = bench.connect().post(a_post("alert", "it fires", "body-1."))
         bench.connect().post(a_post("later", "something else", "body-2."))
         assert bench.connect().edit(a_post("alert", "it is over", "body-3.")) == first

@@ -270,7 +270,7 @@ class ReadsLogsOn:
         after = read_log("tiny-1", part.offset, 100, part.mark)
         assert (part.data + after.data, after.restarted) == (b"one\ntwo\n", False)
 
-    def test_what_was_read_of_another_log_is_read_anew(self, rig: Rig) -> None:
+    def test_what_was_read_of_another_log_is_read_again(self, rig: Rig) -> None:
         read_log = reading(rig)
         rig.run(rig.job("echo one; echo two"))
         rig.run(rig.job("echo ONE; echo TWO; echo three", number=2))

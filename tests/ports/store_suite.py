@@ -215,7 +215,7 @@ class StoreSuite:
             store.create(f"{bench.root}/{number:04}", b"")
         assert store.names(bench.root) == tuple(f"{number:04}" for number in range(self.many))
 
-    def test_a_deleted_file_is_gone_and_what_lies_beside_it_stays(self, bench: StoreBench) -> None:
+    def test_a_deleted_file_is_gone_and_what_lies_next_to_it_stays(self, bench: StoreBench) -> None:
         store = bench.connect()
         for name in ("a", "ab", *self.weird):
             store.create(f"{bench.root}/{name}/file", b"data")

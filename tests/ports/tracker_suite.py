@@ -27,7 +27,7 @@ class TrackerBench(Protocol):
         """Append rows as the trainer does."""
 
     def replace(self, *rows: Logged) -> None:
-        """Let the source begin anew with other rows."""
+        """Let the source begin again with other rows."""
 
     def spoil(self, text: str) -> None:
         """Get something that is no row, and holds the text, into the source."""
@@ -86,7 +86,7 @@ class TrackerSuite:
         ]
         assert problems == []
 
-    def test_the_cursor_goes_on_where_it_stopped_also_for_another_connection(
+    def test_the_cursor_continues_where_it_stopped_also_for_another_connection(
         self, bench: TrackerBench
     ) -> None:
         bench.log((0, {"loss": 1.0}))
@@ -102,7 +102,9 @@ class TrackerSuite:
         again = bench.connect().read(cursor)
         assert (again.rows, again.cursor, again.restarted) == ((), cursor, False)
 
-    def test_a_missing_source_is_told_from_an_unreadable_one(self, bench: TrackerBench) -> None:
+    def test_a_missing_source_is_distinguished_from_an_unreadable_one(
+        self, bench: TrackerBench
+    ) -> None:
         with pytest.raises(FileNotFoundError):
             bench.connect().read("")
         bench.log((0, {"loss": 1.0}))
@@ -125,7 +127,9 @@ class TrackerSuite:
         assert batch.restarted
         assert [row.step for row in batch.rows] == list(range(9))
 
-    def test_a_cursor_from_elsewhere_is_no_place_to_go_on_from(self, bench: TrackerBench) -> None:
+    def test_a_cursor_from_elsewhere_is_no_place_to_continue_from(
+        self, bench: TrackerBench
+    ) -> None:
         bench.log((0, {"loss": 1.0}))
         batch = bench.connect().read("gibberish")
         assert batch.restarted

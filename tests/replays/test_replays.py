@@ -313,7 +313,7 @@ def test_the_files_are_what_the_script_writes() -> None:
         )
 
 
-def test_every_incident_says_what_happened_and_where_that_is_told() -> None:
+def test_every_incident_says_what_happened_and_where_that_is_reported() -> None:
     assert set(NAMES) == set(write.WORLDS)
     assert {name[:2] for name in NAMES} == {f"{number:02}" for number in range(1, 13)}
     for name in NAMES:

@@ -99,7 +99,7 @@ def test_nel_by_its_configuration(
     assert requested_hardware(str(tmp_path), plan).hardware == hardware
 
 
-def test_a_configuration_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+def test_a_configuration_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     plan = replace(a_plan(), argv=Sourced(("eval.yaml",), ""))
 
     assert mentions(requested_hardware(str(tmp_path), plan).partial, "read")

@@ -77,7 +77,7 @@ def family(root: str, *gang: str, **of_gang: object) -> tuple[IrisRow, ...]:
         ("--state --prefix --limit INTEGER", C),
     ],
 )
-def test_a_generation_is_told_by_what_its_list_offers(
+def test_a_generation_is_recognised_by_what_its_list_offers(
     help_text: str, generation: Generation
 ) -> None:
     assert generation_of(help_text) is generation
@@ -173,7 +173,7 @@ def test_a_word_is_the_same_in_both_spellings(word: str, state: JobState) -> Non
     assert iris_state_of(word) is iris_state_of(f"JOB_STATE_{word.upper()}") is state
 
 
-def test_out_of_memory_is_told_from_the_error() -> None:
+def test_out_of_memory_is_recognised_from_the_error() -> None:
     job = told("tiny-2")
     assert (job.state, job.exit_code) == (JobState.OUT_OF_MEMORY, 137)
 
@@ -266,7 +266,7 @@ def test_a_jobs_own_code_is_its_first_failing_tasks(generation: Generation, name
     assert row.exit_code == 3
 
 
-def test_killed_tasks_are_told_with_the_memory_that_they_had() -> None:
+def test_killed_tasks_are_reported_with_the_memory_that_they_had() -> None:
     killed = recorded("summary-A.json").replace('"exit_code":3', '"exit_code":137')
     row = detailed(
         A,

@@ -2,7 +2,7 @@
 it.
 
 A recorded text is made again and compared where Kubernetes is built; with HERORUN_RECORD set to
-tests/recordings/kubernetes/errors.json, it is recorded anew.
+tests/recordings/kubernetes/errors.json, it is recorded again.
 """
 
 import json

@@ -315,7 +315,7 @@ def test_a_contract_that_was_changed_to_jobs_does_not_call_its_set_absent(
     assert isinstance(answer, Found)
 
 
-def test_a_cluster_without_jobset_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_a_cluster_without_jobset_is_reported_with_what_to_do(tmp_path: Path) -> None:
     program = tmp_path / "kubectl"
     words = "Error from server (NotFound): the server could not find the requested resource"
     program.write_text(f"#!/bin/sh\necho '{words}' >&2; exit 1\n")

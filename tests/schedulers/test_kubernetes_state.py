@@ -121,7 +121,7 @@ def test_pods_that_have_ended_are_no_end_before_the_job_says_so() -> None:
     assert job.state is JobState.UNKNOWN and "tiny-1-a" in job.reason
 
 
-def test_a_stop_is_told_from_a_deadline() -> None:
+def test_a_stop_is_distinguished_from_a_deadline() -> None:
     by = {"herorun/stopped-by": "ada@box"}
     job = judged(a_job(("Failed", "DeadlineExceeded"), annotations=by))
     assert (job.state, job.stopped_by, job.crashed) == (JobState.CANCELLED, "ada@box", False)
@@ -153,7 +153,7 @@ def test_a_pod_that_no_node_takes_says_why() -> None:
     assert f"Unschedulable: {words}" in job.reason
 
 
-def test_objects_of_the_same_work_are_told_from_others() -> None:
+def test_objects_of_the_same_work_are_distinguished_from_others() -> None:
     def job(*argv: str, generate: str = "", **labels: str) -> dict[str, Any]:
         pod = {"containers": [{"name": "main", "image": "x", "command": list(argv)}]}
         template = {"metadata": {"labels": labels}, "spec": pod}
@@ -182,7 +182,7 @@ def test_a_phase_that_nobody_knows_is_no_end(phase: str) -> None:
     assert judged(a_job(FAILED), a_pod(phase)).state is JobState.UNKNOWN
 
 
-def test_a_pod_beside_another_is_another_writer() -> None:
+def test_a_pod_next_to_another_is_another_writer() -> None:
     """Seen: with `backoffLimit: 0`, for the whole grace period of one that was deleted."""
     old = a_pod("Running", "tiny-1-old", deleting=True)
     new = a_pod("Running", "tiny-1-new", created=60)

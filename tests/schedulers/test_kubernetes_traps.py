@@ -9,10 +9,10 @@ of `kubelet` are on real containers:
 | the name is taken once (409) | `SchedulerSuite.test_submitting_twice_is_one_job`, `test_another_job_of_the_name_is_left_alone` |
 | out of memory is `OOMKilled`, 137 | `state: test_a_failed_pod_tells_what_ended_it`, `kubelet: test_containers_end_as_the_page_says` |
 | exit 78 is a refusal | `SchedulerSuite.test_another_exit_code_is_kept` |
-| without its image or Secret a Job stays active for ever | `pods: test_what_cannot_start_stays_active_and_says_why` |
+| without its image or Secret a Job stays active forever | `pods: test_what_cannot_start_stays_active_and_says_why` |
 | no node can take it | `test_what_no_node_can_take_says_why` |
 | `DeadlineExceeded` while the pod still runs | `pods: test_a_deadline_is_no_end_while_the_pod_runs` |
-| a deleted pod is replaced while it runs | `test_a_deleted_pod_gets_a_second_beside_it`, `kubelet: test_a_deleted_pod_writes_together_with_its_successor_and_a_stop_ends_both` |
+| a deleted pod is replaced while it runs | `test_a_deleted_pod_gets_a_second_next_to_it`, `kubelet: test_a_deleted_pod_writes_together_with_its_successor_and_a_stop_ends_both` |
 | a lost node's pod stays Running and writes | `test_a_lost_node_is_no_end_and_its_log_cannot_be_read`, `kubelet: test_a_container_writes_on_while_its_node_does_not_answer` |
 | a forced deletion leaves two processes | `pods: test_a_forced_deletion_may_leave_two_writers` |
 | after a TTL only a 404 is left | `pods: test_after_a_ttl_nobody_can_say_how_it_ended`, `requests: test_a_ttl_that_somebody_adds_is_named` |
@@ -79,7 +79,7 @@ def one_pod(space: Space) -> str:
     return str(pod["metadata"]["name"])
 
 
-def test_a_deleted_pod_gets_a_second_beside_it(space: Space, tmp_path: Path) -> None:
+def test_a_deleted_pod_gets_a_second_next_to_it(space: Space, tmp_path: Path) -> None:
     """In spite of `backoffLimit: 0`, where the server does not know `podReplacementPolicy`."""
     scheduler = adapter(space, tmp_path, grace="20s")
     submit(scheduler, tmp_path, "trap '' TERM; while true; do sleep 0.1; done")

@@ -682,7 +682,7 @@ def test_no_secret_is_written_down_with_the_environment(rig: Rig, jobs: Path, mo
     assert kept.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_damaged_record_of_the_environment_is_said(rig: Rig, jobs: Path, monkeypatch) -> None:
+def test_a_damaged_record_of_the_environment_is_reported(rig: Rig, jobs: Path, monkeypatch) -> None:
     rig.run(rig.job("exit 0"))
     (jobs / "environment.json").write_text("{")
     monkeypatch.setenv("HERORUN_UNATTENDED", "1")
@@ -759,7 +759,7 @@ def test_a_submission_that_is_under_way_is_live_but_not_yet_found(rig: Rig, jobs
     assert rig.connect().find("tiny-1", long_ago()) == Absent()
 
 
-def test_a_start_that_takes_too_long_is_said(rig: Rig, state: Path, jobs: Path) -> None:
+def test_a_start_that_takes_too_long_is_reported(rig: Rig, state: Path, jobs: Path) -> None:
     jobs.mkdir(parents=True)
     with (jobs / "tiny-1.lock").open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -170,7 +170,7 @@ def test_a_success_has_its_times_in_order(story: Story) -> None:
     assert done.submitted.replace(microsecond=0) <= done.started <= done.ended <= datetime.now(UTC)
 
 
-def test_one_answer_tells_of_many(story: Story) -> None:
+def test_one_answer_reports_many(story: Story) -> None:
     states = [
         answer.job.state if isinstance(answer, Found) else answer
         for answer in story.seen["many"].values()

@@ -206,7 +206,7 @@ def test_an_answer_that_failed_is_never_an_absence(tmp_path: Path, script: str) 
 
 
 def test_a_kill_that_ended_nothing_is_no_stop(tmp_path: Path) -> None:
-    """nel exits with 0 all the same."""
+    """nel exits with 0 anyway."""
     recorded(tmp_path)
     row = {"invocation": "01047efef1aeb3cc", "job_id": "01047efef1aeb3cc.0"}
     running = json.dumps([{**row, "status": "running", "data": {}}])
@@ -226,7 +226,7 @@ def test_without_an_invocation_of_ours_nel_is_not_asked(tmp_path: Path) -> None:
     assert scheduler.live_jobs("tin") == () and not (tmp_path / "asked").exists()
 
 
-def test_a_missing_launcher_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_a_missing_launcher_is_reported_with_what_to_do(tmp_path: Path) -> None:
     recorded(tmp_path)
     found = adapter(tmp_path, "", program=["no-such-nel"]).find("tiny-1", long_ago())
     assert isinstance(found, Unknown) and mentions(found.why, "install", "nemo-evaluator-launcher")

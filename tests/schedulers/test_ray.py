@@ -181,7 +181,7 @@ def test_the_cluster_offers_what_it_has(rig: RayRig) -> None:
     assert offered.hardware == {} and "0 accelerators now" in offered.partial
 
 
-def test_runs_share_a_look_and_what_is_not_herorun_s_stands_beside_them(
+def test_runs_share_a_look_and_what_is_not_herorun_s_stands_next_to_them(
     ray_head: Head, rig: RayRig, tmp_path: Path
 ) -> None:
     """One runs, one has ended, one was never submitted, and a diagnostic was submitted by hand."""
@@ -211,7 +211,7 @@ def test_runs_share_a_look_and_what_is_not_herorun_s_stands_beside_them(
 # --- a head that is started anew ------------------------------------------------------------------
 
 
-def test_a_head_that_is_started_anew_has_forgotten_and_is_not_believed(
+def test_a_head_that_is_started_again_has_forgotten_and_is_not_believed(
     needs_ray: None, tmp_path: Path
 ) -> None:
     (tmp_path / "code").mkdir()

@@ -274,7 +274,7 @@ def test_a_question_without_an_answer_proves_nothing(stand, adapter, tmp_path, p
     )
 
 
-def test_a_damaged_note_is_said_and_decides_nothing(stand, adapter, tmp_path) -> None:
+def test_a_damaged_note_is_reported_and_decides_nothing(stand, adapter, tmp_path) -> None:
     (tmp_path / "ray").mkdir()
     (tmp_path / "ray" / "tiny-1.sent.json").write_text("{")
     assert mentions(why(adapter().find("tiny-1", LONG_AGO)), "tiny-1.sent.json", "read")
@@ -314,7 +314,7 @@ def test_one_of_another_plan_is_not_adopted(stand, adapter, tmp_path) -> None:
         )
 
 
-def test_the_remnant_of_a_deleted_job_tells_nothing(stand, adapter) -> None:
+def test_the_remnant_of_a_deleted_job_shows_nothing(stand, adapter) -> None:
     stand.answers["/api/jobs/tiny-1"] = RECORDED["a remnant"]
     assert "deleted" in why(adapter().find("tiny-1", LONG_AGO))
     assert "deleted" in why(

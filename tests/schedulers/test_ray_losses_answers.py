@@ -101,7 +101,7 @@ def test_an_actor_that_was_killed_by_the_job_itself_is_no_loss() -> None:
 
 
 @pytest.mark.parametrize("answer", [None, {}, [], {"data": {"result": {"result": [1]}}}])
-def test_another_shape_tells_of_no_loss(answer: object) -> None:
+def test_another_shape_reports_no_loss(answer: object) -> None:
     told = {**RECORDED["a task on a lost node"], "tasks": answer}
     assert judged("a task on a lost node", told).state is JobState.FAILED
 

@@ -87,7 +87,9 @@ def test_an_unknown_word_is_neither_live_nor_ended(word: str) -> None:
         ),
     ],
 )
-def test_what_took_the_supervisor_is_told_by_its_message(message: str, state: JobState) -> None:
+def test_what_took_the_supervisor_is_recognised_by_its_message(
+    message: str, state: JobState
+) -> None:
     assert job("supervisor died", message=message).state is state
 
 
@@ -226,7 +228,7 @@ def test_only_the_placement_groups_of_the_same_job_count() -> None:
     assert mentions(unplaced(told, "01"), "1 of", "1 placement", "wait")
 
 
-def test_the_hardware_is_told_as_far_as_the_cluster_shows_it() -> None:
+def test_the_hardware_is_reported_as_far_as_the_cluster_shows_it() -> None:
     nodes = nodes_of(NODES)
     assert hardware_of(nodes, {"accelerator": "H100", "count": 4}) == (
         {"accelerator": "H100", "count": 4},
@@ -344,7 +346,7 @@ def test_a_package_holds_the_code_and_the_admission(tree: Path) -> None:
     assert uri.startswith("gcs://_ray_pkg_") and uri.endswith(".zip")
 
 
-def test_what_cannot_be_packed_is_said(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_packed_is_reported(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("herorun.schedulers._ray_package.MOST", 10)
     with pytest.raises(WrongUse, match="shared"):
         packed(tree)

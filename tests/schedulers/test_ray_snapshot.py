@@ -1,4 +1,4 @@
-"""One look at a Ray cluster for all the runs that are watched together, and what stands beside
+"""One look at a Ray cluster for all the runs that are watched together, and what stands next to
 them.
 """
 
@@ -142,7 +142,7 @@ def test_prefixes_part_the_runs_that_share_a_look(stand: Stand, tmp_path: Path) 
     assert states == [JobState.FAILED, JobState.SUCCEEDED]
 
 
-def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_beside_it(
+def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_next_to_it(
     stand: Stand, tmp_path: Path
 ) -> None:
     runs = {"status": "RUNNING", "end_time": None, "driver_exit_code": None}
@@ -180,8 +180,8 @@ GANG = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "losses.js
 def test_what_took_the_workers_is_asked_of_the_one_job_that_is_looked_for(
     stand: Stand, tmp_path: Path
 ) -> None:
-    """Not of every job that ever failed there; and where it is not answered, the job has failed all
-    the same.
+    """Not of every job that ever failed there; and where it is not answered, the job has failed
+    anyway.
     """
     mine = {**GANG["job"], "submission_id": "tiny-1"}
     stand.answers["/api/jobs/"] = [mine, {**mine, "submission_id": "tiny-2"}]

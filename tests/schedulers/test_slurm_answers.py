@@ -114,12 +114,14 @@ def recorded(what: str) -> Job:
         ("step out of memory", JobState.SUCCEEDED, "COMPLETED", ""),
     ],
 )
-def test_a_recorded_situation_is_told(what: str, state: JobState, raw: str, reason: str) -> None:
+def test_a_recorded_situation_is_reported(
+    what: str, state: JobState, raw: str, reason: str
+) -> None:
     found = recorded(what)
     assert (found.state, found.raw, found.reason) == (state, raw, reason)
 
 
-def test_a_log_that_cannot_be_opened_is_said_in_words() -> None:
+def test_a_log_that_cannot_be_opened_is_reported_in_words() -> None:
     found = recorded("output lost")
     assert (found.state, found.exit_code, found.signal) == (JobState.FAILED, None, None)
     assert mentions(found.reason, "open")
@@ -226,7 +228,7 @@ def test_cancelled_by_somebody_is_cancelled_by_their_number_until_it_is_looked_u
     assert job([], [sacct("CANCELLED by 1003")]).stopped_by == "uid 1003"
 
 
-def test_our_own_stop_is_told_from_the_comment_or_from_what_was_kept() -> None:
+def test_our_own_stop_is_recognised_from_the_comment_or_from_what_was_kept() -> None:
     stopped = Tag(RUN, "b" * 12, 1, "ada lovelace@box").comment
     assert (
         job([squeue("CANCELLED", comment=stopped)], [sacct("CANCELLED by 0")]).stopped_by
@@ -363,7 +365,7 @@ def test_no_two_questions_part_their_columns_alike() -> None:
     assert new_parted() != new_parted() and len(new_parted()) == 17
 
 
-def test_a_log_that_a_jobs_name_tells_of_is_not_read() -> None:
+def test_a_log_that_a_jobs_name_reports_is_not_read() -> None:
     shown = "JobId=7 JobName={}\n   UserId=ada(7) GroupId=ada(7)\n   StdOut=/x/{}.log\n   Power=\n"
     assert log_in(shown.format("tiny", "100%%")) == "/x/100%.log"
     assert log_in(shown.format("x\n   StdOut=/etc/passwd\n   y=", "1")) == log_in("") == ""

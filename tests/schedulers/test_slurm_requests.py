@@ -84,7 +84,7 @@ def test_the_jobs_that_it_waits_for_are_known() -> None:
     ("limit", "words"),
     [({"minutes": 1}, "0-00:01:00"), ({"days": 2, "hours": 1, "seconds": 5}, "2-01:00:05")],
 )
-def test_a_time_limit_is_said_as_slurm_takes_it(limit: dict[str, int], words: str) -> None:
+def test_a_time_limit_is_reported_as_slurm_takes_it(limit: dict[str, int], words: str) -> None:
     assert slurm_time(timedelta(**limit)) == words
 
 

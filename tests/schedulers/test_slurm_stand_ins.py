@@ -94,7 +94,7 @@ def test_accounting_is_left_alone_while_everything_runs(stand_in: Slurm) -> None
     assert (stand_in.asked("squeue"), stand_in.asked("sacct")) == (1, 0)
 
 
-def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_beside_it(stand_in: Slurm) -> None:
+def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_next_to_it(stand_in: Slurm) -> None:
     other = {"comment": "", "submitted": 1}
     rows = [
         stand_in.queue("RUNNING"),
@@ -145,7 +145,7 @@ def test_an_answer_that_failed_is_never_an_absence(
     assert stand_in.asked("sbatch") == 0
 
 
-def test_a_missing_program_is_told_with_what_to_do(stand_in: Slurm) -> None:
+def test_a_missing_program_is_reported_with_what_to_do(stand_in: Slurm) -> None:
     answer = stand_in.adapter(slurm_bin=str(stand_in.folder / "none")).find("tiny-1", LONG_AGO)
     assert isinstance(answer, Unknown) and mentions(answer.why, "must", "[scheduler]")
 
@@ -157,7 +157,7 @@ def test_without_accounting_only_this_clone_remembers(stand_in: Slurm) -> None:
     assert not scheduler.cluster_wide
 
 
-def test_without_accounting_an_end_is_told_while_the_controller_remembers_it(
+def test_without_accounting_an_end_is_reported_while_the_controller_remembers_it(
     stand_in: Slurm,
 ) -> None:
     stand_in.says("sacct", "", DISABLED, 1)

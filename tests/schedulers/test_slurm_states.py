@@ -47,7 +47,7 @@ ENDED = {
 }
 
 
-def test_each_end_is_told_as_it_was(seen: dict[str, Job]) -> None:
+def test_each_end_is_reported_as_it_was(seen: dict[str, Job]) -> None:
     told = {what: seen[what] for what in ENDED}
     assert {
         what: (job.state, job.raw, job.exit_code, job.signal) for what, job in told.items()
@@ -62,12 +62,12 @@ def test_each_end_is_told_as_it_was(seen: dict[str, Job]) -> None:
         assert (job.tasks, job.running_tasks) == (1, None)
 
 
-def test_memory_is_told_where_it_is_limited(seen: dict[str, Job], cluster: Cluster) -> None:
+def test_memory_is_reported_where_it_is_limited(seen: dict[str, Job], cluster: Cluster) -> None:
     wanted = JobState.OUT_OF_MEMORY if cluster.confined else JobState.FAILED
     assert (seen["out of memory"].state, seen["out of memory"].exit_code) == (wanted, None)
 
 
-def test_who_stopped_it_is_told(seen: dict[str, Job]) -> None:
+def test_who_stopped_it_is_reported(seen: dict[str, Job]) -> None:
     assert seen["stopped by us"].stopped_by == "ada@box"
     assert seen["stopped by another"].stopped_by == os.environ.get("USER", "root")
     assert seen["stopped by another"].stopped_by_hand
@@ -135,7 +135,7 @@ WAITING = {
 }
 
 
-def test_why_each_waits_is_told_in_slurms_own_word(seen: dict[str, Job]) -> None:
+def test_why_each_waits_is_reported_in_slurms_own_word(seen: dict[str, Job]) -> None:
     told = {what: seen[what] for what in WAITING}
     assert {what: (job.reason, why_waiting(job.reason)) for what, job in told.items()} == WAITING
     assert {(job.state, job.started, job.submitted is None) for job in told.values()} == {

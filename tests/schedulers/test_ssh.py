@@ -261,7 +261,7 @@ def plain(box: Box, tmp_path: Path) -> Iterator[Box]:
     box.ssh(f"/bin/cp {keys}.whole {keys}")
 
 
-def test_a_plain_box_without_tmux_and_with_busybox_runs_it_all_the_same(
+def test_a_plain_box_without_tmux_and_with_busybox_runs_it_anyway(
     rig: Rig, plain: Box, folder: str
 ) -> None:
     assert plain.ssh("command -v tmux setsid env tail ls", check=False).stdout == ""
@@ -296,7 +296,7 @@ def test_a_hung_program_on_a_plain_box_is_ended_there_in_time(
 
 
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV"])
-def test_a_signal_is_told_from_an_exit_code_that_looks_like_it(rig: Rig, name: str) -> None:
+def test_a_signal_is_recognised_from_an_exit_code_that_looks_like_it(rig: Rig, name: str) -> None:
     job = rig.run(rig.job(f"kill -{name[3:]} $$"))
     assert (job.state, job.signal, job.exit_code, job.crashed) == (
         JobState.FAILED,

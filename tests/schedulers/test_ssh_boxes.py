@@ -109,7 +109,7 @@ def full(own_box: Box) -> Iterator[str]:
     own_box.ssh("rm -f /root/filler")
 
 
-def test_a_full_disk_at_the_submission_is_said_and_nothing_starts(
+def test_a_full_disk_at_the_submission_is_reported_and_nothing_starts(
     own_box: Box, scheduler: ssh.SshScheduler, full: str
 ) -> None:
     own_box.ssh(full)

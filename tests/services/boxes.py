@@ -1,9 +1,9 @@
 """Boxes that are reached by a real OpenSSH server, each with its own network, processes, disk and
 memory limit.
 
-The link of a box can be cut and mended, its server can hang, and it can be switched off and on: the
+The link of a box can be cut and fixed, its server can hang, and it can be switched off and on: the
 disk stays, the boot id does not. Where nobody may make such a box (no root, no namespaces), it is
-an sshd on loopback behind a relay: its link can be cut all the same; what needs more is left out by
+an sshd on loopback behind a relay: its link can be cut anyway; what needs more is left out by
 name.
 """
 
@@ -260,7 +260,7 @@ class Box:
         self._describe(self._address, 22, "/run/ssh", 22)
 
     def _limit(self, memory: int) -> None:
-        """By the older memory cgroups, which can be made beside any others; elsewhere there is no
+        """By the older memory cgroups, which can be made next to any others; elsewhere there is no
         limit.
         """
         if not os.access(MEMORY / "cgroup.procs", os.W_OK):

@@ -1,4 +1,4 @@
-"""A real kubelet with containerd and runc beside the shared control plane: pods are containers.
+"""A real kubelet with containerd and runc next to the shared control plane: pods are containers.
 
 It needs root and cgroup v1, which is what a kubelet of 1.20 knows, and leaves the machine as it
 was: see `k8s_kubelet.sh`.

@@ -108,7 +108,7 @@ def _resources(head: Head) -> list[dict[str, float]]:
 
 def hold_lock(path: Path, kind: int) -> int:
     """A lock that is held until the descriptor is closed. A head that ends takes the folder with
-    it: then anew.
+    it: then again.
     """
     while True:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

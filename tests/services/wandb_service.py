@@ -63,7 +63,7 @@ def running() -> Iterator[WandbService]:
 
 
 class Reader:
-    """One process that asks the real client, for many questions: starting it anew takes a second
+    """One process that asks the real client, for many questions: starting it again takes a second
     each time.
     """
 

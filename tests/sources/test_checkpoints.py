@@ -252,7 +252,7 @@ def test_backups_are_in_sight_and_never_the_newest(disk: Disk) -> None:
 
 
 def unreadable(path: str) -> None:
-    """A pipe in place of the marker: whoever opened it would wait for ever."""
+    """A pipe in place of the marker: whoever opened it would wait forever."""
     os.mkfifo(f"{path}/metadata.json")
 
 
@@ -303,7 +303,7 @@ def beside(disk: Disk, named: str, store: Any = None, **start: Any) -> dict[int,
     return states(Checkpoints(found.candidates))
 
 
-def test_beside_the_start_the_newest_and_the_named_are_looked_into(disk: Disk) -> None:
+def test_next_to_the_start_the_newest_and_the_named_are_looked_into(disk: Disk) -> None:
     for step in (10, 20, 30, 40):
         save(disk, step)
     store = Through(disk.store)

@@ -82,7 +82,7 @@ def test_a_short_revision_is_found_here(repository: Repository, registry: ImageR
 
 
 @pytest.mark.parametrize("revision", ["12" * 20, "main", "HEAD", "abc", ""])
-def test_another_revision_is_told_as_it_is(
+def test_another_revision_is_reported_as_it_is(
     repository: Repository, registry: ImageRegistry, revision: str
 ) -> None:
     registry.image({REVISION: revision, "other": "label"}, "latest")
@@ -171,7 +171,7 @@ def test_a_credential_helper_of_docker(
         read(repository, f"{registry.host}/lab/train:v1")
 
 
-def test_a_broken_configuration_of_docker_is_said(
+def test_a_broken_configuration_of_docker_is_reported(
     home: Path, repository: Repository, registry: ImageRegistry
 ) -> None:
     registry.login = "basic"
@@ -230,7 +230,7 @@ def test_content_that_its_digest_denies_is_refused(
 
 
 @pytest.mark.parametrize("content", [{}, {"config": 3}, {"manifests": []}, {"manifests": [3]}])
-def test_what_is_no_image_is_said(
+def test_what_is_no_image_is_reported(
     repository: Repository, registry: ImageRegistry, content: dict[str, object]
 ) -> None:
     registry.put("application/json", content, "v1")
@@ -241,7 +241,7 @@ def test_what_is_no_image_is_said(
 @pytest.mark.parametrize(
     "image", ["oras://host/x", "UPPER/case", "a b", "train@sha256:xyz", "/images/sandbox"]
 )
-def test_what_no_registry_knows_is_said(repository: Repository, image: str) -> None:
+def test_what_no_registry_knows_is_reported(repository: Repository, image: str) -> None:
     with pytest.raises(CouldNotLook, match=r"image.*registry"):
         read(repository, image)
 

@@ -22,7 +22,7 @@ OTHER = "sha256:" + "0" * 64
 
 
 class Bench:
-    """A repository with a manifest in `train/`, and the same manifest beside it on the disk."""
+    """A repository with a manifest in `train/`, and the same manifest next to it on the disk."""
 
     def __init__(self, home: Path) -> None:
         self.home, self.work = home, home / "work"
@@ -80,7 +80,7 @@ def test_a_generation_is_the_stores_own_word_and_moves_with_a_rewrite(bench: Ben
 
 
 @pytest.mark.parametrize("path", ["missing.json", "/nowhere/at/all.json"])
-def test_what_is_not_there_is_told_as_such(bench: Bench, path: str) -> None:
+def test_what_is_not_there_is_reported_as_such(bench: Bench, path: str) -> None:
     assert bench.read(path) == DataFound({path: None})
 
 

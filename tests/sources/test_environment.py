@@ -32,7 +32,9 @@ def test_a_shell_as_schedulers_take_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert there["XLA_FLAGS"] == "--a" and not {"NCCL_DEBUG", "HF_HOME"} & there.keys()
 
 
-def test_a_secret_with_another_value_is_told_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_with_another_value_is_reported_by_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("A_TOKEN", "new")
     monkeypatch.setenv("B_TOKEN", "same")
     contract = a_contract(command={"secrets": ["A_TOKEN", "B_TOKEN"]})

@@ -261,7 +261,7 @@ def test_a_broken_project_file_is_named(tmp_path: Path) -> None:
     assert found.unresolved[0].startswith("pyproject.toml: ")
 
 
-def test_a_file_that_was_deleted_is_imported_all_the_same(tmp_path: Path) -> None:
+def test_a_file_that_was_deleted_is_imported_anyway(tmp_path: Path) -> None:
     world = {"train.py": "from tests import data"}
     tree = a_tree(unstaged=("tests/data.py",))
     found = closure(tmp_path, world, running("python", "train.py"), tree)

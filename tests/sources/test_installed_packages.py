@@ -33,7 +33,7 @@ def test_the_interpreter_is_asked_for_its_own_packages(tmp_path: Path) -> None:
     assert (found.interpreter, found.paths) == (sys.executable, ())
 
 
-def test_an_editable_install_is_told_with_its_folder(tmp_path: Path) -> None:
+def test_an_editable_install_is_reported_with_its_folder(tmp_path: Path) -> None:
     site = tmp_path / "site"
     told = site / "grug-1.0.dist-info"
     told.mkdir(parents=True)
@@ -46,7 +46,7 @@ def test_an_editable_install_is_told_with_its_folder(tmp_path: Path) -> None:
     assert (found.packages["grug"], found.editable["grug"]) == ("1.0", "/home/u/my grug")
 
 
-def test_a_module_path_into_the_checkout_is_told_and_its_environments_are_not(
+def test_a_module_path_into_the_checkout_is_reported_and_its_environments_are_not(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "src").mkdir()

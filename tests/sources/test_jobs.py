@@ -1,4 +1,4 @@
-"""What lives beside the current instance is listed, and blinds nobody where it cannot be."""
+"""What lives next to the current instance is listed, and blinds nobody where it cannot be."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -33,7 +33,7 @@ class Scheduler:
         return (PROBE,)
 
 
-def test_old_attempts_and_diagnostics_are_told_apart_and_neither_is_the_job() -> None:
+def test_old_attempts_and_diagnostics_are_distinguished_and_neither_is_the_job() -> None:
     live = LiveJobs((OLD, a_job()))
     assert read_other_jobs(Scheduler(), a_contract(), a_history(), live) == OtherJobs(
         (OLD,), (PROBE,)
@@ -41,7 +41,7 @@ def test_old_attempts_and_diagnostics_are_told_apart_and_neither_is_the_job() ->
     assert read_job(Scheduler(), a_history()) == a_job()
 
 
-def test_a_list_that_cannot_be_read_is_said_and_is_no_gap() -> None:
+def test_a_list_that_cannot_be_read_is_reported_and_is_no_gap() -> None:
     down = Scheduler()
     down.down = True
     told = read_other_jobs(down, a_contract(), a_history(), LiveJobs((OLD,)))

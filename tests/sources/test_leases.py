@@ -102,7 +102,7 @@ def test_what_was_seen_before_this_start_of_the_machine_does_not_count(
     assert [since(home, 40), since(home, 50)] == [40, 40]
 
 
-def test_a_note_of_an_earlier_version_begins_anew(home: Path) -> None:
+def test_a_note_of_an_earlier_version_begins_again(home: Path) -> None:
     write(home, Lease("eve@there", "tiny"))
     note = {"beat": "eve@there tiny 1 0", "since": "2020-01-01T00:00:00Z"}
     (home / "state" / "lease-seen.json").write_text(json.dumps(note))

@@ -146,7 +146,7 @@ def test_a_cache_that_does_not_fit_is_built_again(
     assert scheduler.read == [(0, len(BUG))]
 
 
-def test_of_a_huge_log_the_end_is_read_and_the_rest_is_said(
+def test_of_a_huge_log_the_end_is_read_and_the_rest_is_reported(
     state: Path, log: Path, monkeypatch
 ) -> None:
     monkeypatch.setattr(log_reader, "MOST", 10_000)
@@ -163,7 +163,7 @@ def test_of_a_huge_log_the_end_is_read_and_the_rest_is_said(
     assert look(state).skipped == 0
 
 
-def test_of_a_log_that_takes_long_to_judge_the_end_is_read_and_the_rest_is_said(
+def test_of_a_log_that_takes_long_to_judge_the_end_is_read_and_the_rest_is_reported(
     state: Path, log: Path, monkeypatch
 ) -> None:
     monkeypatch.setattr(log_reader, "PATIENCE", 0.0)

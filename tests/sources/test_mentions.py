@@ -67,7 +67,7 @@ def the_tracker(table: dict[str, str]) -> Tracker:
         ),
     ],
 )
-def test_another_name_in_the_place_of_the_one_that_is_looked_for_is_told(
+def test_another_name_in_the_place_of_the_one_that_is_looked_for_is_reported(
     tmp_path: Path, script: str, tracker: dict[str, Any], key: str, words: str
 ) -> None:
     mentions = read(tmp_path, script, tracker)
@@ -113,7 +113,7 @@ def test_nothing_is_concluded_where_the_text_does_not_tell(
     assert isinstance(mentions, Nothing) and mentions.why == notice
 
 
-def test_a_job_without_a_python_file_of_this_repository_tells_nothing(tmp_path: Path) -> None:
+def test_a_job_without_a_python_file_of_this_repository_shows_nothing(tmp_path: Path) -> None:
     mentions = read(tmp_path, "", argv=())
     assert isinstance(mentions, Nothing)
     (tmp_path / "train.py").unlink()

@@ -95,7 +95,7 @@ def test_what_the_ticks_of_another_machine_told_of_is_not_told_again(place):
     assert news.first_step > told.first_step
 
 
-def test_an_excursion_that_goes_on_is_told_by_whoever_looks(place):
+def test_an_excursion_that_continues_is_reported_by_whoever_looks(place):
     feed = Feed(curve(*CALM, *[3.2] * 12))
     (told,) = read_metrics(feed, a_contract(), place, told=len(feed.rows)).spikes
     assert told.open
@@ -141,7 +141,7 @@ def test_what_a_look_could_not_hold_comes_with_the_next_ticks(place, monkeypatch
     assert steps(place) == list(range(91))
 
 
-def test_folding_anew_fetches_no_row_again(place, tmp_path):
+def test_folding_again_fetches_no_row_again(place, tmp_path):
     feed = Feed(curve(*CALM))
     tick(feed, place)
     (tmp_path / CACHE).unlink()
@@ -160,7 +160,7 @@ def test_columns_that_were_deleted_are_fetched_again(place, tmp_path):
     assert steps(place) == list(range(60))
 
 
-def test_a_source_that_began_again_is_fetched_anew_and_the_older_rows_stay(place, tmp_path):
+def test_a_source_that_began_again_is_fetched_again_and_the_older_rows_stay(place, tmp_path):
     feed = Feed(curve(*CALM))
     tick(feed, place)
     feed.rows = curve(*CALM[:7])
@@ -170,7 +170,7 @@ def test_a_source_that_began_again_is_fetched_anew_and_the_older_rows_stay(place
     assert [(each.older, each.rows) for each in found] == [(False, 7), (True, 60)]
 
 
-def test_rows_that_a_cut_takes_away_were_seen_all_the_same(place):
+def test_rows_that_a_cut_takes_away_were_seen_anyway(place):
     """A look right after the cut: the newest row that is left is old, and the run stalled for none
     of that time.
     """
@@ -182,7 +182,7 @@ def test_rows_that_a_cut_takes_away_were_seen_all_the_same(place):
     assert (again.step, again.advanced_at) == (10, NOON - timedelta(minutes=1))
 
 
-def test_another_tracker_is_fetched_anew(place, tmp_path):
+def test_another_tracker_is_fetched_again(place, tmp_path):
     tick(Feed(curve(*CALM)), place)
     tick(Feed(curve(*CALM[:9])), place, a_contract(tracker={"path": "other.jsonl"}))
 
@@ -217,7 +217,7 @@ def test_a_damaged_cache_is_no_loss(place, tmp_path, text):
     assert read_metrics(feed, a_contract(), place) == whole
 
 
-def test_another_contract_folds_anew(place, tmp_path):
+def test_another_contract_folds_again(place, tmp_path):
     feed = Feed([a_row(i, 2.0, **{"router/load": 0.5}) for i in range(60)])
     keep_metrics(place, read_metrics(feed, a_contract(), place))
     before = json.loads((tmp_path / CACHE).read_text())["version"]

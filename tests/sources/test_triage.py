@@ -35,7 +35,7 @@ def read(
     return read_triage(log, job, contract, place)
 
 
-def test_a_bug_is_told_with_its_place() -> None:
+def test_a_bug_is_reported_with_its_place() -> None:
     found = read(BUG, a_job(JobState.FAILED, exit_code=1))
     assert isinstance(found, Triage)
     assert (found.failure_class, found.file, found.line) == (
@@ -89,7 +89,7 @@ def test_a_file_that_broke_meanwhile_leaves_ours(tmp_path: Path) -> None:
     assert isinstance(found, Triage) and found.failure_class == "code-bug-small"
 
 
-def test_another_instances_log_tells_nothing() -> None:
+def test_another_instances_log_shows_nothing() -> None:
     assert isinstance(seen_of(OwnLog("tiny-9"), a_job(JobState.FAILED, exit_code=1)), Nothing)
 
 

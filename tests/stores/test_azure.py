@@ -116,7 +116,7 @@ def test_a_marker_that_another_process_wrote_is_seen_at_once(azure: Service, roo
 
 
 def test_the_object_that_marks_a_folder_is_no_file(azure: Service, root: str) -> None:
-    """As a data lake has them: `step-1` beside `step-1/data`."""
+    """As a data lake has them: `step-1` next to `step-1/data`."""
     fill(azure, root, "step-1", "empty", metadata={"hdi_isfolder": "true"})
     fill(azure, root, "step-1/data")
     store = connect()

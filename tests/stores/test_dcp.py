@@ -46,7 +46,7 @@ class TestDcp(LayoutSuite):
         {"model.safetensors.index.json": b"{}", "model-00001-of-00001.safetensors": b"1"},
     ],
 )
-def test_what_is_wrong_with_it_is_said(
+def test_what_is_wrong_with_it_is_reported(
     tmp_path: Path, files: dict[str, bytes], notice: Notice
 ) -> None:
     disk = LocalDisk(tmp_path)

@@ -293,7 +293,7 @@ def account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 REFUSED = '{"error": "invalid_grant", "error_description": "expired"}'
 
 
-def test_credentials_that_have_expired_are_said_so_and_at_once(
+def test_credentials_that_have_expired_are_reported_so_and_at_once(
     gcs: Service, account: Callable[[str], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
     account(f"{gcs.url}/token")
@@ -324,7 +324,7 @@ def test_a_login_that_is_refused_is_broken(gcs: Service, account: Callable[[str]
     assert told.status is Fit.BROKEN and mentions(told.message, "auth", "application-default")
 
 
-def test_a_login_that_is_missing_is_broken_and_its_mend_stands_there(no_login: None) -> None:
+def test_a_login_that_is_missing_is_broken_and_its_fix_stands_there(no_login: None) -> None:
     (told,) = connect().examine()
     assert told.status is Fit.BROKEN and mentions(told.message, "auth", "application-default")
 
@@ -381,7 +381,7 @@ def deleting(**condition: Any) -> dict[str, Any]:
         ({"defaultEventBasedHold": True}, "every new", None),
     ],
 )
-def test_a_rule_that_matches_is_said(
+def test_a_rule_that_matches_is_reported(
     gcs: Service, facts: dict[str, Any], words: str, days: int | None
 ) -> None:
     found = rules_of(gcs, **facts)

@@ -71,7 +71,7 @@ STATE = '{"global_step": 9}'
         (None, ("model.safetensors",)),
     ],
 )
-def test_what_is_wrong_with_it_is_said(
+def test_what_is_wrong_with_it_is_reported(
     tmp_path: Path, state: str | None, beside: tuple[str, ...], notice: Notice
 ) -> None:
     disk = LocalDisk(tmp_path)

@@ -138,7 +138,7 @@ def test_a_file_is_no_candidate_and_an_empty_root_has_none(root: Path) -> None:
         ('{"step": 100, "timestamp": 5, "is_temporary": "no"}', ("d",)),
     ],
 )
-def test_what_is_wrong_with_it_is_said(
+def test_what_is_wrong_with_it_is_reported(
     root: Path, marker: str | bytes | None, beside: tuple[str, ...], notice: Notice
 ) -> None:
     a_folder(root, "step-100", marker, *beside)

@@ -94,21 +94,21 @@ def test_the_tracker_file_must_have_reached_it(
         "metadata.json",
     ],
 )
-def test_a_part_that_is_missing_is_said(disk: LocalDisk, gone: str, notice: Notice) -> None:
+def test_a_part_that_is_missing_is_reported(disk: LocalDisk, gone: str, notice: Notice) -> None:
     path = disk.save(Distributed(), 100)
     disk.write(f"{path}/__1_0.distcp", b"1")
     disk.prune(f"{path}/{gone}")
     assert newest(disk).problem == notice
 
 
-def test_a_missing_rank_is_said(disk: LocalDisk) -> None:
+def test_a_missing_rank_is_reported(disk: LocalDisk) -> None:
     path = disk.save(Ranked(), 100)
     for rank in ("mp_rank_00_000", "mp_rank_00_001"):
         disk.prune(f"{path}/{rank}")
     assert mentions(newest(disk).problem, "tensor", "0 is")
 
 
-def test_metadata_alone_is_said(disk: LocalDisk) -> None:
+def test_metadata_alone_is_reported(disk: LocalDisk) -> None:
     path = disk.save(Distributed(), 100)
     disk.prune(f"{path}/__0_0.distcp")
     disk.prune(f"{path}/.metadata")

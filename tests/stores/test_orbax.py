@@ -76,7 +76,7 @@ ITEM = {"default/_METADATA": b"{}"}
         {"orbax.checkpoint": b"", "_CHECKPOINT_METADATA": b'{"commit_timestamp_nsecs": 17}'},
     ],
 )
-def test_what_is_wrong_with_it_is_said(
+def test_what_is_wrong_with_it_is_reported(
     tmp_path: Path, files: dict[str, bytes], notice: Notice
 ) -> None:
     assert problem_of(LocalDisk(tmp_path), files) == notice
@@ -91,7 +91,7 @@ def test_the_commit_time_is_enough_where_folders_can_be_renamed_in_a_bucket() ->
     assert problem_of(MemoryDisk(), {**ITEM, "_CHECKPOINT_METADATA": told}) == ""
 
 
-def test_the_commit_time_is_told(tmp_path: Path) -> None:
+def test_the_commit_time_is_reported(tmp_path: Path) -> None:
     disk = LocalDisk(tmp_path)
     disk.save(Manager(), 7)
     (found,) = Manager.layout.candidates(disk.store, disk.root, False)

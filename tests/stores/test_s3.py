@@ -318,7 +318,7 @@ def a_rule(days: int = 3, **changes: Any) -> dict[str, Any]:
         ({"versioning": "Enabled"}, "versioning", None),
     ],
 )
-def test_a_rule_that_matches_is_said(
+def test_a_rule_that_matches_is_reported(
     s3: Service, facts: dict[str, Any], words: str, days: int | None
 ) -> None:
     (found,) = connect().rules(f"s3://{a_bucket(s3, **facts)}/tiny")

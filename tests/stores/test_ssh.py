@@ -113,7 +113,7 @@ def test_a_path_without_a_scheme_lies_on_the_box(bench: Bench) -> None:
     assert bench.box.ssh(f"cat {shlex.quote(bench.root)}/a").stdout == "there"
 
 
-def test_a_box_out_of_reach_is_no_missing_file_and_is_whole_again_once_mended(bench: Bench) -> None:
+def test_a_box_out_of_reach_is_no_missing_file_and_is_whole_again_once_fixed(bench: Bench) -> None:
     store = bench.connect()
     store.create(f"{bench.root}/a", b"1")
     bench.box.cut()
@@ -126,7 +126,7 @@ def test_a_box_out_of_reach_is_no_missing_file_and_is_whole_again_once_mended(be
     assert store.read(f"{bench.root}/a") == b"1"
 
 
-def test_a_full_disk_is_said_and_nothing_of_the_write_stays(own_box: Box) -> None:
+def test_a_full_disk_is_reported_and_nothing_of_the_write_stays(own_box: Box) -> None:
     bench = Bench(own_box, "/root/out")
     store = bench.connect()
     store.create(f"{bench.root}/a", b"1")

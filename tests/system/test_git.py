@@ -113,7 +113,7 @@ def test_a_ref_that_is_not_there_is_none_and_a_damaged_one_an_error(
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_folder_without_refs_is_told_from_the_files_and_one_with_a_ref_never_is(
+def test_a_folder_without_refs_is_recognised_from_the_files_and_one_with_a_ref_never_is(
     repository: Repository, packed: bool
 ) -> None:
     assert repository.lacks_below("refs/replace/")

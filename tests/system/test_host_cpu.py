@@ -21,6 +21,6 @@ def test_what_spins_is_counted_and_a_moment_is_too_short() -> None:
     ("words", "quota"),
     [(["400000", "100000"], 4.0), (["max", "100000"], None), (["-1", "100000"], None), ([], None)],
 )
-def test_a_quota_is_told_in_processors(words: list[str], quota: float | None) -> None:
+def test_a_quota_is_reported_in_processors(words: list[str], quota: float | None) -> None:
     assert _host_cpu._quota(words) == quota
     assert 0 < _host_cpu.allowed() <= 1024

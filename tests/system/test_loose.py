@@ -21,7 +21,7 @@ ODD = "a folder/ünï\tcode.txt"
 @pytest.fixture
 def repository(story: Story) -> Repository:
     """With an empty file, odd names, a link, a program, a submodule's entry, and folders that sort
-    beside files.
+    next to files.
     """
     work = story.work
     for name, text in {

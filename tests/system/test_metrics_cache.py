@@ -229,7 +229,7 @@ def test_a_reader_is_not_disturbed_by_one_who_adds(tmp_path: Path, small: None) 
     assert found is not None and [p.step for p in found.points("loss")] == [0, 1]
 
 
-def test_another_source_begins_anew_and_the_older_stays_readable(tmp_path: Path) -> None:
+def test_another_source_begins_again_and_the_older_stays_readable(tmp_path: Path) -> None:
     kept(tmp_path, [row(0, 1.0)], source="a")
     assert Writer(tmp_path, "b").cursor == ""
     for source in "bcd":

@@ -78,7 +78,7 @@ def test_one_that_says_nothing_or_closed_its_outputs_is_ended_in_time(code: str)
     assert time.monotonic() - began < 50
 
 
-def test_both_outputs_and_the_exit_code_are_told() -> None:
+def test_both_outputs_and_the_exit_code_are_reported() -> None:
     code = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
     assert run([sys.executable, "-c", code], 30) == ProcessResult(3, b"out\n", b"err\n")
 

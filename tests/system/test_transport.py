@@ -160,7 +160,7 @@ def test_what_hangs_there_is_ended_there_and_said(box: Box) -> None:
     assert box.ssh("pgrep -f '[s]leep 47'", check=False).stdout == ""
 
 
-def test_a_cut_link_is_said_in_time_and_forgotten_once_mended(box: Box) -> None:
+def test_a_cut_link_is_reported_in_time_and_forgotten_once_fixed(box: Box) -> None:
     box.cut()
     began = time.monotonic()
     with pytest.raises(CouldNotLook, match=f"{box.name} .*Try again"):
@@ -209,7 +209,9 @@ def test_refused_rejected_and_unknown_are_three_sentences(box: Box, tmp_path: Pa
         to(box, ssh_config=str(other)).run(["true"], 2)
 
 
-def test_a_busy_server_is_asked_again_before_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_server_is_asked_again_before_it_is_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """As sshd does with MaxStartups: it closes a connection at random before anything is asked."""
     busy = ProcessResult(
         255, b"", b"kex_exchange_identification: Connection closed by remote host\n"

@@ -138,7 +138,7 @@ def test_an_empty_file_that_grows_was_not_replaced(bench: Bench) -> None:
     assert not later.restarted
 
 
-def test_one_read_is_bounded_by_rows_and_goes_on(
+def test_one_read_is_bounded_by_rows_and_continues(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_tail_reader, "MOST_ROWS", 3)

@@ -142,7 +142,7 @@ def test_without_the_json_logger_the_bar_tells_steps_and_no_values(bench: Bench)
     ]
 
 
-def test_beside_the_json_logger_the_bar_tells_nothing_also_after_a_cursor(bench: Bench) -> None:
+def test_next_to_the_json_logger_the_bar_shows_nothing_also_after_a_cursor(bench: Bench) -> None:
     bench.log((17, {"loss": 1.0}))
     bench.write(BAR.format("19.0it/70.0it"))
     rows, cursor, _ = drain(bench.connect())

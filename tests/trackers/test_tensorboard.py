@@ -290,7 +290,7 @@ def test_the_checksum_is_the_one_of_the_format() -> None:
 # --- several files -------------------------------------------------------------------------------
 
 
-def test_files_are_read_in_the_order_of_their_times_and_a_new_one_goes_on(bench: Bench) -> None:
+def test_files_are_read_in_the_order_of_their_times_and_a_new_one_continues(bench: Bench) -> None:
     bench.log((1, {"loss": 1.0}))
     _, cursor, _ = drain(bench.connect())
     second = Bench(Path(bench.place.output_root))

@@ -110,7 +110,7 @@ def test_nothing_is_written(bench: Bench) -> None:
     assert bench.path.read_bytes() == before
 
 
-def test_a_deleted_run_is_read_anew(bench: Bench) -> None:
+def test_a_deleted_run_is_read_again(bench: Bench) -> None:
     bench.log((0, {"loss": 1.0}), (1, {"loss": 1.0}))
     _, cursor, _ = drain(bench.connect())
     execute(bench.path, "delete from metrics where run_id = ?", [("3f2a",)])

@@ -245,7 +245,7 @@ def test_absence_needs_a_project_that_can_be_read(
     assert not isinstance(caught.value, FileNotFoundError)
 
 
-def test_a_deleted_run_cannot_be_told_from_one_that_never_was(
+def test_a_deleted_run_cannot_be_distinguished_from_one_that_never_was(
     wandb: WandbService, wandb_reader: Reader
 ) -> None:
     wandb.put({PARENT: a_run(), PATH: a_run(deleted=True)})

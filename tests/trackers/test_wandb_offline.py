@@ -240,7 +240,7 @@ def test_every_torn_tail_waits_for_its_end_and_no_row_is_lost_or_read_twice(benc
         assert problems == []
 
 
-def test_records_over_several_blocks_are_put_together_and_reading_goes_on_after_each(
+def test_records_over_several_blocks_are_put_together_and_reading_continues_after_each(
     bench: Bench,
 ) -> None:
     names = [f"m{number}" for number in range(9000)]
@@ -327,7 +327,7 @@ def test_a_log_that_has_only_begun_has_no_rows_yet(bench: Bench) -> None:
 
 
 def history_of(*items: tuple[str, object]) -> bytes:
-    """A row of typed items, as W&B's messages have them beside JSON."""
+    """A row of typed items, as W&B's messages have them next to JSON."""
     record = Record()
     for name, told in items:
         item = record.history.item.add()
@@ -437,7 +437,7 @@ def test_the_last_step_is_that_of_the_newest_log_that_has_one(bench: Bench) -> N
 # --- several logs --------------------------------------------------------------------------------
 
 
-def test_a_second_log_goes_on_and_late_rows_of_the_first_are_not_lost(bench: Bench) -> None:
+def test_a_second_log_continues_and_late_rows_of_the_first_are_not_lost(bench: Bench) -> None:
     bench.log((0, {"loss": 1.0}))
     _, cursor, _ = drain(bench.connect())
     append(bench.top / SECOND / "run-tiny.wandb", history(1, {"loss": 1.0}))
@@ -475,7 +475,7 @@ def test_a_shortened_log_is_read_from_its_start(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("limit", "most"), [("MOST_ROWS", 7), ("MOST_BYTES", 1000)])
-def test_one_read_is_bounded_and_goes_on(
+def test_one_read_is_bounded_and_continues(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
 ) -> None:
     monkeypatch.setattr(_tail_reader, limit, most)

@@ -115,7 +115,7 @@ def test_a_level_of_one_and_a_half_per_cent(wandb: WandbService, tmp_path: Path)
     assert answer(learning_rate_jump, metrics, history).outcome is Outcome.PASS
 
 
-def test_a_sound_resume_wakes_nobody(wandb: WandbService, tmp_path: Path) -> None:
+def test_a_sound_resume_raises_no_alert(wandb: WandbService, tmp_path: Path) -> None:
     metrics, history, log = resumed(wandb, tmp_path)
     said = job_log_of(shipped(), follow(shipped(), OwnLog("tiny-1"), log.encode()))
 
@@ -124,7 +124,7 @@ def test_a_sound_resume_wakes_nobody(wandb: WandbService, tmp_path: Path) -> Non
     assert answer(wrong_resume, PLAN, metrics, history, said).outcome is not Outcome.FAIL
 
 
-def test_a_job_that_begins_from_scratch_is_told_by_what_the_client_drops(
+def test_a_job_that_begins_from_scratch_is_recognised_by_what_the_client_drops(
     wandb: WandbService, tmp_path: Path
 ) -> None:
     """No row of it reaches the tracker, whatever it costs."""

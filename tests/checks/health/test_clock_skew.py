@@ -68,7 +68,7 @@ def behind(seconds):
 @pytest.mark.parametrize(
     ("seconds", "outcome"), [(60, Outcome.PASS), (61, Outcome.FAIL), (90_000, Outcome.PASS)]
 )
-def test_what_is_dated_before_its_launch_tells_of_a_clock_that_is_behind(seconds, outcome):
+def test_what_is_dated_before_its_launch_reports_a_clock_that_is_behind(seconds, outcome):
     assert answer(clock_skew, a_job(started=behind(seconds))).outcome is outcome
     assert answer(clock_skew, a_job(started=None, submitted=behind(seconds))).outcome is outcome
     assert answer(clock_skew, JobLog(changed_at=behind(seconds))).outcome is outcome
@@ -82,7 +82,7 @@ def test_a_clock_that_is_behind_is_named(notice):
     assert mentions(verdict.message, verdict.subject, "least", "1m30s", "behind")
 
 
-def test_rows_of_an_earlier_instance_tell_nothing():
+def test_rows_of_an_earlier_instance_show_nothing():
     assert (
         answer(clock_skew, some_metrics(advanced_at=behind(300)), a_history(2)).outcome
         is Outcome.PASS
@@ -113,7 +113,7 @@ def test_our_own_beat_is_not_older_than_the_turn_that_wrote_it(seen, seconds, mi
     )
 
 
-def test_a_beat_that_the_last_turn_could_not_see_or_renew_tells_nothing():
+def test_a_beat_that_the_last_turn_could_not_see_or_renew_shows_nothing():
     old = LeaseSeen(
         owner="dri@here",
         slug="tiny",
@@ -129,7 +129,7 @@ def test_it_warns_about_the_monitor():
     assert (clock_skew.response, clock_skew.topic) == (Response.WARN, Topic.MONITOR)
 
 
-def test_rows_that_came_new_and_are_dated_before_the_last_look_tell_of_any_instance():
+def test_rows_that_came_new_and_are_dated_before_the_last_look_report_any_instance():
     relaunched = a_history(2)
     verdict = answer(clock_skew, relaunched, some_metrics(behind=5 * 3600.0))
 

@@ -19,7 +19,7 @@ def test_the_admitted_contract_passes():
         (ContractDrift("tiny-1", problem="runs/tiny.toml is not valid TOML"), "runs/tiny.toml"),
     ],
 )
-def test_another_or_a_broken_contract_is_told_and_is_no_illness_of_the_run(drift, word):
+def test_another_or_a_broken_contract_is_reported_and_is_no_illness_of_the_run(drift, word):
     verdict = answer(contract_drift, drift)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")

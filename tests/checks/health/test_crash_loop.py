@@ -17,7 +17,7 @@ def started(*seen, **job):
 
 
 @pytest.mark.parametrize(("attempt", "outcome"), [(5, Outcome.PASS), (6, Outcome.FAIL)])
-def test_five_starts_anew_within_half_an_hour(attempt, outcome):
+def test_five_starts_again_within_half_an_hour(attempt, outcome):
     assert started((28, 1), (14, 3), (0, attempt)).outcome is outcome
 
 

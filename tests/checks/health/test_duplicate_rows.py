@@ -38,7 +38,7 @@ def test_it_says_since_when():
     assert verdict.subject == "rows" and mentions(verdict.message, "reported", "90 on")
 
 
-def test_it_only_tells():
+def test_it_only_reports():
     assert duplicate_rows.response is Response.WARN and duplicate_rows.topic is Topic.MONITOR
 
 

@@ -27,7 +27,7 @@ def test_a_complete_checkpoint_proves_what_sparse_rows_do_not_show() -> None:
     assert answer(ended_short, ENDED, some_metrics(step=FINAL - 9), final).outcome is Outcome.PASS
 
 
-def test_an_unknown_end_is_said() -> None:
+def test_an_unknown_end_is_reported() -> None:
     assert answer(ended_short, ENDED, FinalStep(None, "nowhere")).outcome is Outcome.FAIL
 
 

@@ -8,7 +8,7 @@ from wording import mentions
 DONE = Checkpoints((a_checkpoint(200),))
 
 
-def test_a_failure_behind_the_final_checkpoint_is_told():
+def test_a_failure_behind_the_final_checkpoint_is_reported():
     verdict = answer(failed_when_done, a_crashed_job(), DONE)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")

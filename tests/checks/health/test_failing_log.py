@@ -115,13 +115,13 @@ def test_a_job_that_does_not_run_or_cannot_be_seen(check):
     assert answer(check, {JobLog: Nothing()}).outcome is Outcome.PASS
 
 
-def test_without_rows_to_look_at_it_is_told_and_not_judged():
+def test_without_rows_to_look_at_it_is_reported_and_not_judged():
     blind = {Metrics: Unavailable("503")}
 
     assert complaining(HBM, rows=blind).outcome is Outcome.UNKNOWN
     assert complaining(HBM, rows=blind, check=error_in_log).outcome is Outcome.FAIL
 
 
-def test_both_are_told_at_once_and_the_failing_one_asks_the_dri():
+def test_both_are_reported_at_once_and_the_failing_one_asks_the_dri():
     assert (failing_log.response, failing_log.hold) == (Response.ESCALATE, Hold())
     assert (error_in_log.response, error_in_log.hold) == (Response.WARN, Hold())

@@ -48,7 +48,7 @@ def test_a_loss_far_below_that_of_untrained_weights_was_learned(vocabulary, outc
     assert answer(flat_start, prior, some_metrics(excursions=(flat(),))).outcome is outcome
 
 
-def test_a_run_from_trained_weights_may_stand_still():
+def test_a_run_from_trained_weights_may_stay_constant():
     prior = PriorLaunch("tiny-1", {"start": {"path": "/ckpt/step-9", "kind": "weights-only"}})
     history = a_history(instances=(an_instance(),))
     verdict = answer(flat_start, prior, history, some_metrics(excursions=(flat(),)))
@@ -65,7 +65,7 @@ def at_chance(rows=1, **changes):
     return replace(flat(rows, 20, **changes), kind="chance", expected=math.log(1000))
 
 
-def test_a_loss_that_never_went_below_chance_is_told_at_once():
+def test_a_loss_that_never_went_below_chance_is_reported_at_once():
     verdict = answer(flat_start, some_metrics(excursions=(at_chance(),)))
 
     assert verdict.outcome is Outcome.FAIL and mentions(
@@ -84,7 +84,7 @@ def test_the_vocabulary_that_the_config_names_decides():
     assert outcome_of(other) is Outcome.PASS
 
 
-def test_it_is_told_once():
+def test_it_is_reported_once():
     both = some_metrics(excursions=(flat(), at_chance(open=True)))
 
     assert len(answers(flat_start, both)) == 1

@@ -46,7 +46,7 @@ def test_it_says_which_value_and_since_when():
     assert mentions(over.message, "step", "119")
 
 
-def test_it_only_tells():
+def test_it_only_reports():
     assert frozen_loss.response is Response.WARN and frozen_loss.topic is Topic.METRIC
 
 

@@ -68,7 +68,7 @@ def test_each_limit_is_the_contracts():
     assert outcome_of(boom(3, typical=20.0, noise=0.76), limits=Limits(sigmas=6.5)) is Outcome.FAIL
 
 
-def test_the_spike_of_the_176b_run_is_told_before_the_loss_leaves():
+def test_the_spike_of_the_176b_run_is_reported_before_the_loss_leaves():
     norms = (*[0.24] * 60, 0.242, 0.947, 2.390, 15.886, 145.119)
     rows = [a_row(31154 + i, 2.2, grad_norm=norm) for i, norm in enumerate(norms)]
     metrics = summarise(fold_rows(MetricsState(), rows, Names()), Names())

@@ -17,7 +17,7 @@ SAID = Complaint(
 )
 
 
-def test_a_noisy_neighbour_is_told_while_the_job_runs():
+def test_a_noisy_neighbour_is_reported_while_the_job_runs():
     verdict = answer(host_contention, JobLog(crowded=SAID))
 
     assert verdict.outcome is Outcome.FAIL

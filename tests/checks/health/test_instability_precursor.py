@@ -27,7 +27,7 @@ def test_it_tells_growth_and_leaps(kind, rows, outcome):
     assert verdict(kind, rows).outcome is outcome
 
 
-def test_it_wakes_nobody():
+def test_it_raises_no_alert():
     assert instability_precursor.severity is Severity.INFO
 
 

@@ -48,7 +48,7 @@ def test_it_is_one_answer_however_often_it_began():
     assert "near step 7 " in verdict.message
 
 
-def test_nothing_is_relaunched_beside_another_writer():
+def test_nothing_is_relaunched_next_to_another_writer():
     assert interleaved_writers.topic is Topic.JOB and interleaved_writers.vetoes_relaunch
     assert interleaved_writers.response is Response.ESCALATE
 

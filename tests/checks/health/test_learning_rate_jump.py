@@ -29,7 +29,7 @@ def resumed(before, after, exact=True):
         (1e-4, None, True, Outcome.NOT_APPLICABLE),
     ],
 )
-def test_it_goes_on_where_it_was(before, after, exact, outcome):
+def test_it_continues_where_it_was(before, after, exact, outcome):
     assert answer(learning_rate_jump, resumed(before, after, exact)).outcome is outcome
 
 

@@ -65,7 +65,7 @@ def test_no_rows_are_not_applicable_and_unread_ones_unknown():
         ({"declared": True}, Outcome.PASS),  # a phase that the contract declares
     ],
 )
-def test_a_level_that_leapt_is_told_before_its_trend_has_followed(changes, outcome):
+def test_a_level_that_leapt_is_reported_before_its_trend_has_followed(changes, outcome):
     """1.21 to 1.74, logged every 400 steps."""
     leapt = replace(
         an_excursion(10, 1.44), kind="elevated", typical=1.25, noise=0.02, last_step=4000

@@ -24,7 +24,7 @@ def test_it_is_lost_after_a_gap_that_it_never_had(rows, longest, outcome):
     assert outcome_of(Presence("lr", rows, longest)) is outcome
 
 
-def test_one_that_never_appeared_is_told_apart():
+def test_one_that_never_appeared_is_distinguished():
     told = answers(
         lost_metric,
         some_metrics(presence=(Presence("lr", 60, seen=False), Presence("loss", 60, 1))),

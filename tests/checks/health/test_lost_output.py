@@ -13,7 +13,7 @@ TEMPORARY_GONE = RootAtEnd(ROOT, True, TEMPORARY, False)
 NONE, OLDER = Checkpoints(), Checkpoints((a_checkpoint(100),))
 
 
-def test_a_root_that_is_lost_while_the_job_lives_is_told_in_the_words_of_the_diagnosis():
+def test_a_root_that_is_lost_while_the_job_lives_is_reported_in_the_words_of_the_diagnosis():
     verdict = answer(lost_output, SAVED, GONE, NONE)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")

@@ -14,7 +14,7 @@ def test_rows_without_a_gap_are_whole():
     )
 
 
-def test_each_gap_is_told_by_the_steps_around_it_as_they_are_logged():
+def test_each_gap_is_reported_by_the_steps_around_it_as_they_are_logged():
     gaps = some_metrics(900, first_step=1, stride=1.0, lost=((350, 751), (800, 850)))
     found = answers(lost_rows, SCRATCH, gaps)
 

@@ -31,7 +31,7 @@ def called_running(long, signs, history=None):
     return answers(pending_too_long, told, history or a_history(), signs)
 
 
-def test_running_without_a_row_a_log_line_or_a_receipt_is_an_unconfirmed_allocation_and_the_clock_goes_on():  # noqa: E501  # its name is the sentence
+def test_running_without_a_row_a_line_or_a_receipt_is_unconfirmed_and_the_clock_runs():
     assert [v.outcome for v in called_running(30 * MINUTE, SILENT)] == [Outcome.PASS]
     (verdict,) = called_running(31 * MINUTE, SILENT)
 
@@ -84,7 +84,7 @@ def test_half_an_hour_is_too_long():
         (49 * HOUR, ["tiny-1", "tiny-1 after 2h", "tiny-1 after 1d", "tiny-1 after 2d"]),
     ],
 )
-def test_it_is_told_again_after_two_hours_and_daily(long, subjects):
+def test_it_is_reported_again_after_two_hours_and_daily(long, subjects):
     assert [v.subject for v in waiting(long)] == subjects
 
 
@@ -136,7 +136,7 @@ def test_it_tells_and_does_nothing_to_the_cluster():
     assert (pending_too_long.response, pending_too_long.topic) == (Response.WARN, Topic.JOB)
 
 
-def test_what_never_starts_by_waiting_is_told_sooner():
+def test_what_never_starts_by_waiting_is_reported_sooner():
     reason = "pod tiny-1-x: CreateContainerConfigError: secret tokens not found"
     assert waiting(5 * MINUTE, reason)[0].outcome is Outcome.PASS
     (verdict,) = waiting(6 * MINUTE, reason)

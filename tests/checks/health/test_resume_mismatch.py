@@ -88,7 +88,7 @@ def test_the_level_behind_the_warm_up(offset, after, fall, outcome):
     assert outcome_of(compared=9, offset=offset, after=after, fall=fall, noise=0.001) is outcome
 
 
-def test_where_nobody_can_tell_how_the_loss_fell_a_lower_level_says_nothing():
+def test_where_it_is_unknown_how_the_loss_fell_a_lower_level_says_nothing():
     young = {"offset": -0.1, "after": 50, "fall": None, "noise": 0.001}
 
     assert outcome_of(compared=9, **young) is Outcome.PASS  # by its equal steps
@@ -104,7 +104,7 @@ def test_a_level_within_the_noise_is_no_mismatch():
     assert outcome_of(compared=9, offset=edge * 1.01, after=50, noise=0.02) is Outcome.FAIL
 
 
-def test_what_cannot_be_compared_is_said_aloud():
+def test_what_cannot_be_compared_is_reported_aloud():
     gap = asked()
     assert gap.outcome is Outcome.UNKNOWN and mentions(gap.message, "comparable", "60")
 
@@ -116,8 +116,8 @@ def test_what_cannot_be_compared_is_said_aloud():
 
 
 def test_a_resume_without_a_common_step_is_judged_by_the_level_behind_the_warm_up():
-    """A trainer that saves when it is preempted logs no step twice, and its run must be sealed all
-    the same.
+    """A trainer that saves when it is preempted logs no step twice, and its run must be sealed
+    anyway.
     """
     sound = asked(offset=0.004, after=50, noise=0.001)
     assert sound.outcome is Outcome.PASS
@@ -244,7 +244,7 @@ def test_without_a_fixed_order_the_mean_of_equal_steps_tells(shift, compared, ou
     assert outcome_of(compared=compared, shift=shift, **NOISY) is outcome
 
 
-def test_a_mean_that_is_off_is_said_in_per_cent():
+def test_a_mean_that_is_off_is_reported_in_per_cent():
     assert mentions(
         asked(compared=50, shift=math.log(1.015), **NOISY).message, "+1.50%", "average", "50 steps"
     )

@@ -87,7 +87,7 @@ def test_it_asks_a_person_and_holds_a_relaunch_back():
     assert second_writer.vetoes_relaunch
 
 
-def test_a_part_of_the_job_beside_another():
+def test_a_part_of_the_job_next_to_another():
     words = "pod tiny-1-a runs together with tiny-1-b"
     verdict = answer(second_writer, a_job(other_writers=(words,)))
 

@@ -55,7 +55,7 @@ def test_of_rows_with_times_it_is_three_times_the_pause_that_comes_again():
     assert after(170, pause=20.0, step=200) is Outcome.PASS  # the last evaluation
 
 
-def test_a_log_that_goes_on_makes_it_the_trackers_fault_and_no_stall():
+def test_a_log_that_continues_makes_it_the_trackers_fault_and_no_stall():
     assert mentions(
         silent(20 * MINUTE, GOES_ON).message, "tiny-1", "20m", "changed", "11:59", "UTC"
     )
@@ -65,12 +65,12 @@ def test_a_log_that_goes_on_makes_it_the_trackers_fault_and_no_stall():
 @pytest.mark.parametrize(
     "log", [JobLog(changed_at=NOON - 5 * MINUTE - SECOND), JobLog(), Nothing(), Unavailable("403")]
 )
-def test_a_log_that_stands_still_or_is_out_of_sight_makes_it_a_stall(log):
+def test_a_log_that_stays_constant_or_is_out_of_sight_makes_it_a_stall(log):
     assert silent(20 * MINUTE, {JobLog: log}).outcome is Outcome.NOT_APPLICABLE
     assert silent(20 * MINUTE, {JobLog: log}, check=stalled_steps).outcome is Outcome.FAIL
 
 
-def test_a_log_five_minutes_old_still_goes_on():
+def test_a_log_five_minutes_old_still_continues():
     assert silent(20 * MINUTE, JobLog(changed_at=NOON - 5 * MINUTE)).outcome is Outcome.FAIL
     assert (
         silent(20 * MINUTE, JobLog(changed_at=NOON - 5 * MINUTE), check=stalled_steps).outcome

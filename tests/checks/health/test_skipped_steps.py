@@ -72,7 +72,7 @@ def test_the_search_for_a_loss_scale_is_none():
     assert found(rows(0, 1, 2, 3, 4, 49)) == ()
 
 
-def test_each_attempt_searches_anew():
+def test_each_attempt_searches_again():
     again = [
         replace(row, at=row.at + timedelta(hours=3)) for row in rows(20, 21, 22, count=60, first=10)
     ]

@@ -42,7 +42,7 @@ def test_a_run_that_counts_as_over(state):
 
 
 @pytest.mark.parametrize(("cadence", "limit"), [(MINUTE, 15 * MINUTE), (EVERY, 45 * MINUTE)])
-def test_a_heartbeat_that_stands_still(cadence, limit):
+def test_a_heartbeat_that_stays_constant(cadence, limit):
     def after(age):
         return stale(Cadence(cadence), heartbeat=(NOON - age).isoformat())[0]
 
@@ -86,7 +86,7 @@ def shown(at=NOON, step=99, loss=2.5, row=2.5):
     return stale(rows, summary=summary)
 
 
-def test_a_panel_that_stands_still_while_the_rows_go_on():
+def test_a_panel_that_stays_constant_while_the_rows_continue():
     assert shown(at=NOON - 45 * MINUTE) == [(Outcome.PASS, "")]
     assert shown(at=NOON - 46 * MINUTE) == [(Outcome.FAIL, "summary")]
 

@@ -91,7 +91,7 @@ def test_a_job_that_does_not_run_or_cannot_be_seen():
     )
 
 
-def test_it_is_told_at_once():
+def test_it_is_reported_at_once():
     assert (stalled_by_infrastructure.response, stalled_by_infrastructure.hold) == (
         Response.ESCALATE,
         Hold(),

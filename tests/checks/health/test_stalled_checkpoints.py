@@ -40,7 +40,7 @@ def test_a_start_may_take_45_minutes(up, outcome):
     assert at(300, timedelta(days=2), BY_TIME, a_job(started=NOON - up)).outcome is outcome
 
 
-def test_steps_that_stand_still_are_another_matter():
+def test_steps_that_stay_constant_are_another_matter():
     old = some_metrics(201, advanced_at=NOON - 50 * MINUTE)
     newest = Checkpoints((replace(a_checkpoint(200), modified=NOON - 55 * MINUTE),))
 

@@ -134,7 +134,7 @@ def test_a_job_that_does_not_run_is_not_applicable(state):
     assert answer(stalled_steps, a_job(state), stale).outcome is Outcome.NOT_APPLICABLE
 
 
-def test_clocks_that_differ_are_said():
+def test_clocks_that_differ_are_reported():
     assert after(-60 * SECOND).details == ()
     verdict = after(-61 * SECOND)
 

@@ -13,7 +13,7 @@ def ask(*changes):
     return answer(stopped_short, ENDED, some_metrics(120), Checkpoints(), STOPPED, *changes)
 
 
-def test_a_success_by_our_own_order_is_told_with_its_step():
+def test_a_success_by_our_own_order_is_reported_with_its_step():
     verdict = ask()
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")

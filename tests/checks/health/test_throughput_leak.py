@@ -64,7 +64,7 @@ def test_no_rows_are_not_applicable_and_unread_ones_unknown():
 
 
 @pytest.mark.parametrize(("peak", "count"), [(1.42, 1), (1.43, 2)])
-def test_a_deep_leak_is_told_anew(peak, count):
+def test_a_deep_leak_is_told_again(peak, count):
     told = answers(throughput_leak, some_metrics(excursions=(lasting(100, peak=peak),)))
 
     assert len({verdict.subject for verdict in told}) == len(told) == count

@@ -25,7 +25,7 @@ def test_none_passes():
     assert ask().outcome is Outcome.PASS
 
 
-def test_one_is_said_with_its_level_step_and_text():
+def test_one_is_reported_with_its_level_step_and_text():
     verdict = ask(raised(level="error", text="above 4"))
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "loss is up")
@@ -65,5 +65,5 @@ def test_what_could_not_be_read_is_unknown():
     assert answer(tracker_alert, {TrackerAlerts: Unavailable("locked")}).outcome is Outcome.UNKNOWN
 
 
-def test_it_is_told_and_nothing_is_done():
+def test_it_is_reported_and_nothing_is_done():
     assert tracker_alert.response is Response.WARN and not tracker_alert.vetoes_relaunch

@@ -96,6 +96,6 @@ def test_a_tracker_that_does_not_answer_is_unknown():
     assert drift(known(TrackerState.UNREACHABLE, why="503")) == [(Outcome.UNKNOWN, "id")]
 
 
-def test_it_is_told_at_once_and_holds_a_relaunch_back():
+def test_it_is_reported_at_once_and_holds_a_relaunch_back():
     assert tracker_identity_drift.response is Response.ESCALATE
     assert tracker_identity_drift.vetoes_relaunch

@@ -31,7 +31,7 @@ def test_a_checkpoint_without_a_row_names_where_rows_are_looked_for():
     )
 
 
-def test_steps_in_the_log_count_and_the_runs_that_it_names_are_told(notice):
+def test_steps_in_the_log_count_and_the_runs_that_it_names_are_reported(notice):
     log = JobLog(step=7, runs=("team/moe/abc123",))
     verdict = answer(unreported_steps, NO_ROWS, log, Checkpoints())
 
@@ -60,7 +60,7 @@ def test_rows_that_stopped_count_once_they_are_behind(step, age, outcome):
     assert answer(unreported_steps, stopped, saved(step)).outcome is outcome
 
 
-def test_without_a_sign_nothing_is_said_and_what_was_not_read_is_unknown():
+def test_without_a_sign_nothing_is_reported_and_what_was_not_read_is_unknown():
     assert answer(unreported_steps, NO_ROWS, Checkpoints()).outcome is Outcome.PASS
     assert (
         answer(unreported_steps, NO_ROWS, saved(9), a_job(JobState.FAILED)).outcome

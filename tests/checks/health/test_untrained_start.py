@@ -28,7 +28,7 @@ def first_rows(*losses):
     return some_metrics(40, first_step=1, opening=losses)
 
 
-def test_the_loss_of_untrained_weights_is_told_by_the_vocabulary():
+def test_the_loss_of_untrained_weights_is_recognised_by_the_vocabulary():
     verdict = answer(untrained_start, LM, first_rows(*FRESH))
 
     assert verdict.outcome is Outcome.FAIL and untrained_start.response is Response.WARN
@@ -44,7 +44,7 @@ def test_the_padded_vocabulary_counts():
     )
 
 
-def test_a_level_far_above_the_other_runs_is_told_where_no_vocabulary_is_named():
+def test_a_level_far_above_the_other_runs_is_reported_where_no_vocabulary_is_named():
     verdict = answer(untrained_start, planned(), first_rows(5.1, 5.0, 4.9, 5.0), BASE)
 
     assert verdict.outcome is Outcome.FAIL
@@ -65,7 +65,7 @@ def test_a_level_far_above_the_other_runs_is_told_where_no_vocabulary_is_named()
         (LM, first_rows(*FRESH), SourceLoss("base", FRESH, 9.9)),  # as its weights would give
     ],
 )
-def test_nothing_else_is_told_and_nothing_passes(what):
+def test_nothing_else_is_reported_and_nothing_passes(what):
     assert answer(untrained_start, *what).outcome is Outcome.NOT_APPLICABLE
 
 

@@ -45,7 +45,7 @@ def test_it_says_where_it_began():
     )
 
 
-def test_it_is_numerical_trouble_that_no_relaunch_mends():
+def test_it_is_numerical_trouble_that_no_relaunch_fixes():
     assert vanished_gradient.topic is Topic.NUMERIC and vanished_gradient.vetoes_relaunch
     assert vanished_gradient.response is Response.ESCALATE
 

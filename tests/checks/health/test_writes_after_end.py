@@ -30,7 +30,7 @@ def test_a_job_that_ended_and_writes_no_more_passes():
         (JobLog(changed_at=NOON - MINUTE), "log"),
     ],
 )
-def test_each_source_that_goes_on_is_named(change, subject):
+def test_each_source_that_continues_is_named(change, subject):
     (verdict,) = answers(writes_after_end, ENDED, OLD, change)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, subject)

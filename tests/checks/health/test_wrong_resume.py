@@ -64,7 +64,7 @@ def test_rows_below_the_start_are_wrong(first):
 @pytest.mark.parametrize(
     ("saved_at", "outcome"), [(NOON, Outcome.NOT_APPLICABLE), (NOON - 600 * MINUTE, Outcome.FAIL)]
 )
-def test_rows_that_a_job_lost_after_it_saved_behind_its_start_tell_nothing(saved_at, outcome):
+def test_rows_that_a_job_lost_after_it_saved_behind_its_start_show_nothing(saved_at, outcome):
     """A metrics file was cut to before the start; an older instance's save proves nothing."""
     saved = Checkpoints((replace(a_checkpoint(3600), modified=saved_at),))
     verdict = answer(wrong_resume, plan(), rows(2900, 2000), saved)
@@ -81,7 +81,7 @@ def test_rows_that_a_job_lost_after_it_saved_behind_its_start_tell_nothing(saved
         ("tiny-0", 3567, Outcome.FAIL),
     ],
 )
-def test_rows_that_were_cut_after_the_job_ended_beyond_its_start_tell_nothing(
+def test_rows_that_were_cut_after_the_job_ended_beyond_its_start_show_nothing(
     instance, step, outcome
 ):
     """It had saved nothing yet; what is left are an earlier instance's rows, read once more."""
@@ -121,7 +121,7 @@ def test_rows_that_go_on_without_a_break_do_not_tell():
     assert answer(wrong_resume, plan(), rows(3550, 1)).outcome is Outcome.NOT_APPLICABLE
 
 
-def test_weights_alone_begin_to_count_anew():
+def test_weights_alone_begin_to_count_again():
     weights = plan(100, f"{PARENT}/step-100", "weights-only")
 
     assert answer(wrong_resume, weights, some_metrics(20, first_step=1)).outcome is Outcome.PASS
@@ -140,7 +140,7 @@ def test_what_was_loaded_is_compared():
     )
 
 
-def test_a_later_attempt_goes_on_from_the_instances_own():
+def test_a_later_attempt_continues_from_the_instances_own():
     saved = Checkpoints((a_checkpoint(3580),))
 
     def loaded(attempt):
@@ -175,7 +175,7 @@ def a_restart(first):
     return some_metrics(first + 10, first_step=first, high_water=150, attempts=2, resume=resume)
 
 
-def test_a_restart_by_the_back_end_that_begins_at_the_first_step_is_told():
+def test_a_restart_by_the_back_end_that_begins_at_the_first_step_is_reported():
     verdict = answer(wrong_resume, SCRATCH, a_restart(1), OWN, RESTARTED)
 
     assert verdict.outcome is Outcome.FAIL
@@ -194,11 +194,11 @@ def test_a_restart_by_the_back_end_that_begins_at_the_first_step_is_told():
         (a_restart(1), Checkpoints((replace(a_checkpoint(120), modified=NOON),)), RESTARTED),
     ],
 )
-def test_a_restart_that_goes_on_or_could_not_is_not_told(metrics, saved, history):
+def test_a_restart_that_continues_or_could_not_is_not_told(metrics, saved, history):
     assert answer(wrong_resume, SCRATCH, metrics, saved, history).outcome is Outcome.PASS
 
 
-def test_a_restart_whose_rows_are_dropped_from_the_first_one_on_is_told():
+def test_a_restart_whose_rows_are_dropped_from_the_first_one_on_is_reported():
     log = JobLog(changed_at=NOON, dropped=Dropped(0, 40, 150, 41, 99))
 
     verdict = answer(wrong_resume, SCRATCH, some_metrics(150, first_step=1), OWN, RESTARTED, log)
@@ -209,7 +209,7 @@ def test_a_restart_whose_rows_are_dropped_from_the_first_one_on_is_told():
     assert sound.outcome is Outcome.PASS
 
 
-def test_a_restart_goes_on_from_what_the_instance_saved_beyond_an_older_launchs_checkpoint():
+def test_a_restart_continues_from_what_the_instance_saved_beyond_an_older_launchs_checkpoint():
     """Rolled back to step 3541 with 3800 still there; restarted later from its own step 3900."""
     older = replace(a_checkpoint(3800), modified=NOON - 300 * MINUTE)
     own = replace(a_checkpoint(3900), modified=NOON - 30 * MINUTE)
@@ -253,7 +253,7 @@ def said(*loads, line=7, step=None, path="", **told):
 
 
 @pytest.mark.parametrize("what", ["scratch", "none", "older", "weights", "part"])
-def test_a_loader_that_falls_back_is_told_with_its_line(what):
+def test_a_loader_that_falls_back_is_reported_with_its_line(what):
     verdict = answer(wrong_resume, plan(), BEFORE, NO_ROWS, said(what))
 
     assert verdict.outcome is Outcome.FAIL
@@ -274,7 +274,7 @@ def test_what_is_loaded_after_a_place_without_checkpoints_counts():
     assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, lost).outcome is Outcome.FAIL
 
 
-def test_an_empty_folder_beside_the_planned_one_is_no_word():
+def test_an_empty_folder_next_to_the_planned_one_is_no_word():
     assert (
         answer(wrong_resume, plan(), NO_ROWS, said("none", path="/tmp/x")).outcome
         is Outcome.NOT_APPLICABLE
@@ -314,7 +314,7 @@ def dropped(newest, steps=100):
     return JobLog(dropped=Dropped(0, newest, 3600, steps, 9))
 
 
-def test_the_trackers_client_drops_the_rows_of_a_job_that_began_anew():
+def test_the_trackers_client_drops_the_rows_of_a_job_that_began_again():
     verdict = answer(wrong_resume, plan(), BEFORE, NO_ROWS, dropped(120))
 
     assert verdict.outcome is Outcome.FAIL
@@ -358,7 +358,7 @@ def test_the_instances_first_row_tells_however_far_it_has_come():
     assert verdict.outcome is Outcome.FAIL and mentions(verdict.message, "1", "should")
 
 
-def test_where_a_tracker_drops_the_steps_that_it_has_the_first_row_tells_nothing():
+def test_where_a_tracker_drops_the_steps_that_it_has_the_first_row_shows_nothing():
     later = Resume(step=3601, high_water=3600, instance="tiny-1")
     ours = some_metrics(3700, first_step=3601, high_water=3700, instance="tiny-1", resume=later)
     newer = Checkpoints((replace(a_checkpoint(3590), modified=NOON - timedelta(days=1)),))

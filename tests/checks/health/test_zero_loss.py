@@ -57,5 +57,5 @@ def test_no_rows_are_not_applicable_and_unread_ones_unknown():
     assert answer(zero_loss, {Metrics: Unavailable("503")}).outcome is Outcome.UNKNOWN
 
 
-def test_it_is_heard_beside_a_value_that_is_not_finite():
+def test_it_is_heard_next_to_a_value_that_is_not_finite():
     assert zero_loss.topic is Topic.NUMERIC and zero_loss.vetoes_relaunch

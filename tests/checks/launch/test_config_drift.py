@@ -87,7 +87,7 @@ def test_another_manifest_of_the_data_is_another_trajectory():
     ]
 
 
-def test_what_does_not_change_the_training_is_told_and_passes():
+def test_what_does_not_change_the_training_is_reported_and_passes():
     config = {**changed(log_interval=20), "run_id": "b"}
     env = {"LR": "3", "NCCL_DEBUG": "WARN"}
     (verdict,) = ask(config, command={**GIVEN, "env": env})
@@ -101,7 +101,7 @@ def test_what_does_not_change_the_training_is_told_and_passes():
     )
 
 
-def test_what_passes_is_told_beside_what_blocks():
+def test_what_passes_is_reported_next_to_what_blocks():
     *_, rest = ask(changed(seed=8, log_interval=20))
 
     assert rest.outcome is Outcome.PASS and rest.details == (

@@ -46,7 +46,7 @@ def test_a_look_that_failed_whole_is_unknown():
     )
 
 
-def test_a_relaunch_goes_on_without_a_reading():
+def test_a_relaunch_continues_without_a_reading():
     assert data_mismatch.at_relaunch is AtRelaunch.WARN
 
 

@@ -37,7 +37,7 @@ def test_one_that_is_as_the_commit_names_it_passes():
         ({"checked_out": OTHER, "modified": True}, ["bbbbbbbbb", "3f2a9c1d0", "uncommitted"]),
     ],
 )
-def test_what_differs_is_said(changes, facts):
+def test_what_differs_is_reported(changes, facts):
     verdict = answer(dirty_submodule, a_submodule(**changes))
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "lib")

@@ -35,7 +35,7 @@ def test_every_kind_of_change_is_named(kind, notice):
     "kind",
     ["eol_only", "mode_only"],
 )
-def test_what_kind_of_modification_is_said(kind, notice):
+def test_what_kind_of_modification_is_reported(kind, notice):
     verdict = answer(dirty_tree, a_tree(unstaged=("train.py", "model.py"), **{kind: ("train.py",)}))
 
     assert verdict.outcome is Outcome.FAIL
@@ -60,7 +60,7 @@ def test_a_flood_of_files_is_cut_in_the_details():
     assert len(verdict.details) == 201
 
 
-def test_what_cannot_change_the_training_passes_and_is_told():
+def test_what_cannot_change_the_training_passes_and_is_reported():
     verdict = answer(
         dirty_tree, a_tree(untracked=("README.md", "notes.md"), unstaged=("tests/a.py",))
     )
@@ -97,7 +97,7 @@ def test_the_contract_says_what_counts():
     assert answer(dirty_tree, a_tree(untracked=("README.md",)), rules).outcome is Outcome.FAIL
 
 
-def test_what_differs_inside_a_submodule_is_told_by_its_own_check():
+def test_what_differs_inside_a_submodule_is_reported_by_its_own_check():
     tree = a_tree(unstaged=("third",), submodules=(Submodule("third", "12" * 20, modified=True),))
 
     assert answer(dirty_tree, tree).outcome is Outcome.PASS

@@ -132,7 +132,7 @@ def test_beyond_fifty_keys_one_answer_sums_up():
     assert len(found) == MOST + 1 and "k9: absent -> 9" in found["further keys"]
 
 
-def test_it_has_nothing_to_ask_of_a_run_that_goes_on_from_its_own():
+def test_it_has_nothing_to_ask_of_a_run_that_continues_from_its_own():
     history = a_history()
     plan = a_plan(own=[a_checkpoint(100)], history=history)
 

@@ -21,7 +21,7 @@ def ask(last_step, step=100, state=TrackerState.CRASHED, first_step=0, **tracker
 
 
 @pytest.mark.parametrize(("last", "first_step"), [(99, 0), (100, 1), (42, 0)])
-def test_a_run_that_goes_on_above_what_was_logged_shows_every_step(last, first_step):
+def test_a_run_that_continues_above_what_was_logged_shows_every_step(last, first_step):
     assert ask(last, first_step=first_step).outcome is Outcome.PASS
 
 

@@ -43,7 +43,7 @@ def test_another_submodule_is_not_hidden():
     assert answer(hiding_settings, told).outcome is Outcome.PASS
 
 
-def test_both_kinds_are_said():
+def test_both_kinds_are_reported():
     told = a_tree(
         settings=("core.fsmonitor=true", "status.showUntrackedFiles=no"), untracked=("new.py",)
     )

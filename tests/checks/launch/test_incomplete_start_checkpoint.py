@@ -67,7 +67,7 @@ def test_a_parent_out_of_reach_does_not_matter_once_the_run_has_its_own():
     assert dark.outcome is Outcome.PASS and dark.subject == f"{ROOT}/step-150"
 
 
-def test_nothing_beside_it_is_not_a_pass():
+def test_nothing_next_to_it_is_not_a_pass():
     assert ask("/p/step-1", **{}).outcome is Outcome.FAIL
     plan = a_plan(a_contract(start={"from": "/p/step-1"}))
     nothing = {StartSiblings: Nothing(), Checkpoints: Nothing()}

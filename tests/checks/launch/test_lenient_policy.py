@@ -12,7 +12,7 @@ def test_findings_are_enforced_by_default(hero):
 
 
 @pytest.mark.parametrize("mode", ["warn", "audit"])
-def test_a_lenient_mode_is_said_and_refused_for_a_hero_run(mode):
+def test_a_lenient_mode_is_reported_and_refused_for_a_hero_run(mode):
     ordinary, hero = (
         answer(lenient_policy, a_contract(policy={"mode": mode}, hero=h)) for h in (None, True)
     )

@@ -52,7 +52,7 @@ def test_an_incomplete_one_is_not_called_complete():
     assert mentions(verdict.message, "found", f"{OLD}", f"{OLD}", "/step-110")
 
 
-def test_what_could_not_be_read_is_said_and_still_fails():
+def test_what_could_not_be_read_is_reported_and_still_fails():
     verdict = answer(moved_root, a_plan(history=PAST), PAST, {LeftCheckpoints: Unavailable("403")})
 
     assert verdict.outcome is Outcome.FAIL and mentions(verdict.message, "read", "403")

@@ -76,5 +76,5 @@ def test_a_root_out_of_reach_is_unknown_and_never_empty():
     assert verdict.outcome is Outcome.UNKNOWN
 
 
-def test_a_relaunch_goes_on_without_a_reading():
+def test_a_relaunch_continues_without_a_reading():
     assert output_root_in_use.at_relaunch is AtRelaunch.WARN

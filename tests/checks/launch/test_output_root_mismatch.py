@@ -128,5 +128,5 @@ def test_a_folder_of_the_exported_copy_is_no_root(argv):
         {"argv": ["--log-output-dir", "logs"]},
     ],
 )
-def test_a_relative_folder_beside_the_root_or_joined_to_it_passes(told):
+def test_a_relative_folder_next_to_the_root_or_joined_to_it_passes(told):
     assert wrong(**told) == []

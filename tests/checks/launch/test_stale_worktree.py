@@ -32,7 +32,7 @@ def test_commits_that_can_change_the_training_fail():
     assert verdict.subject == "refs/heads/main"
 
 
-def test_other_commits_pass_and_are_told():
+def test_other_commits_pass_and_are_reported():
     verdict = answer(
         stale_worktree, replace(BEHIND, behind=1, behind_files=("README.md", "tests/data.py"))
     )

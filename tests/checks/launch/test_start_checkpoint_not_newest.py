@@ -99,7 +99,7 @@ def test_an_unread_folder_is_unknown():
     )
 
 
-def test_a_run_with_a_past_goes_on_from_its_newest():
+def test_a_run_with_a_past_continues_from_its_newest():
     assert ask_again([a_checkpoint(100), a_checkpoint(150)]).subject == f"{ROOT}/step-150"
 
 
@@ -167,7 +167,7 @@ def test_the_newest_by_step_and_by_time_must_be_one():
     assert "step-600" in verdict.message and "step-1000" in verdict.message
 
 
-def test_so_must_those_beside_the_start():
+def test_so_must_those_next_to_the_start():
     beside = (
         stamped(600, "2026-01-02T00:00:00", PARENT),
         stamped(1000, "2026-01-01T00:00:00", PARENT),

@@ -76,7 +76,7 @@ def test_no_answer_is_unknown_with_its_reason():
     assert mentions(verdict.message, "API")
 
 
-def test_a_relaunch_goes_on_in_its_own_run():
+def test_a_relaunch_continues_in_its_own_run():
     assert (
         answer(tracker_identity, *a_relaunch(a_tracked()), found("crashed")).outcome is Outcome.PASS
     )

@@ -14,7 +14,7 @@ from herorun.core.finding import Outcome
         ("jsonl", "auto", Outcome.NOT_APPLICABLE),
     ],
 )
-def test_auto_is_told(kind, resume, outcome):
+def test_auto_is_reported(kind, resume, outcome):
     plan = a_plan(a_contract(tracker={"kind": kind, "resume": resume}))
 
     assert answer(tracker_resume_auto, plan, traits_of(kind)).outcome is outcome

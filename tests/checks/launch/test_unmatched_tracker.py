@@ -15,6 +15,6 @@ def test_a_key_that_the_job_contradicts_is_named() -> None:
     assert (right.outcome, right.subject) == (Outcome.PASS, "[patrol] progress")
 
 
-def test_a_job_whose_text_tells_nothing_is_not_applicable() -> None:
+def test_a_job_whose_text_shows_nothing_is_not_applicable() -> None:
     nothing = answer(unmatched_tracker, {TrackerMentions: Nothing("numpy may name it")})
     assert nothing.outcome is Outcome.NOT_APPLICABLE

@@ -55,7 +55,7 @@ def test_a_template_fails_for_every_run(root):
 
 
 @pytest.mark.parametrize("root", TEMPORARY)
-def test_a_temporary_place_is_said_and_only_fails_a_hero_run(root):
+def test_a_temporary_place_is_reported_and_only_fails_a_hero_run(root):
     (ordinary,), (hero,) = ask(root), ask(root, hero=True)
 
     assert (ordinary.outcome, hero.outcome) == (Outcome.PASS, Outcome.FAIL)

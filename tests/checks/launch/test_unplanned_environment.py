@@ -23,7 +23,7 @@ def test_a_flag_that_only_the_shell_knows_blocks_and_is_named():
     assert mentions(computed, "computed", "train.py:12")
 
 
-def test_a_flag_of_the_contract_passes_and_another_value_here_is_told():
+def test_a_flag_of_the_contract_passes_and_another_value_here_is_reported():
     contract = a_contract(command={"env": {"PACK": "4"}})
 
     (verdict,) = answers(unplanned_environment, SET, contract, a_plan(contract))

@@ -34,7 +34,7 @@ def test_the_commit_that_head_names_is_what_counts(changes, outcome):
     assert (verdict.outcome, verdict.subject) == (outcome, "lib")
 
 
-def test_the_reason_is_said():
+def test_the_reason_is_reported():
     said = "no branch or tag of origin contains it"
     assert said in answer(unpushed_submodule, a_submodule(published=False, why=said)).message
     assert (

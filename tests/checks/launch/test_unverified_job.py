@@ -11,7 +11,7 @@ def open_ones(adoptee: Adoptee) -> dict[str, str]:
     return {v.subject: v.message for v in answers(unverified_job, adoptee) if v.outcome == "fail"}
 
 
-def test_nothing_is_said_where_nothing_is_adopted() -> None:
+def test_nothing_is_reported_where_nothing_is_adopted() -> None:
     assert answer(unverified_job).outcome == "n/a"
 
 

@@ -26,7 +26,7 @@ def test_a_source_run_is_judged_by_another_check():
     assert verdict.outcome is Outcome.NOT_APPLICABLE
 
 
-def test_a_run_with_a_past_goes_on_from_its_own():
+def test_a_run_with_a_past_continues_from_its_own():
     contract = a_contract(start={"from": f"{PARENT}/step-100"})
     plan = a_plan(contract, [a_checkpoint(150)], (), a_history())
 

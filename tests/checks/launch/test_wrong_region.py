@@ -81,5 +81,5 @@ def test_facts_that_could_not_be_read_are_unknown():
     )
 
 
-def test_a_relaunch_goes_on_without_a_reading():
+def test_a_relaunch_continues_without_a_reading():
     assert wrong_region.at_relaunch is AtRelaunch.WARN

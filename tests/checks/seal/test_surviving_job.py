@@ -15,13 +15,13 @@ def test_each_living_job_is_its_own_subject():
     assert told == [(Outcome.FAIL, "tiny-1 is running"), (Outcome.FAIL, "tiny-2 is pending")]
 
 
-def test_a_gang_that_lives_beside_its_coordinators_success_fails():
+def test_a_gang_that_lives_next_to_its_coordinators_success_fails():
     verdict = answer(surviving_job, a_job(JobState.SUCCEEDED, tasks=8, running_tasks=3))
     assert verdict.outcome is Outcome.FAIL
     assert mentions(verdict.message, "tiny-1", "succeeded", "3 of 8")
 
 
-def test_a_job_that_nobody_can_tell_of_is_unknown():
+def test_a_job_that_nobody_can_report_is_unknown():
     lost = a_job(JobState.UNKNOWN, instance="tiny-1", reason="not known here")
     assert answer(surviving_job, LiveJobs((lost,))).outcome is Outcome.UNKNOWN
     assert answer(surviving_job, {LiveJobs: Unavailable("time-out")}).outcome is Outcome.UNKNOWN

@@ -36,6 +36,6 @@ def test_a_path_stays_and_an_unknown_name_says_where_to_add_it() -> None:
 
 
 @pytest.mark.parametrize("text", ["[iris", "iris = 3", "[iris]\nx = 3", "iris = []"])
-def test_a_damaged_table_is_said_with_its_place(text: str) -> None:
+def test_a_damaged_table_is_reported_with_its_place(text: str) -> None:
     with pytest.raises(WrongUse, match=r"t\.toml"):
         read_table(text, "t.toml", "iris", OURS)

@@ -14,7 +14,7 @@ def test_shards_at_the_limit_that_were_killed_need_more_memory() -> None:
     assert mentions(told, "13 of", "14 shards", "137", "raise")
 
 
-def test_without_a_limit_the_code_speaks_and_the_peak_is_told() -> None:
+def test_without_a_limit_the_code_speaks_and_the_peak_is_reported() -> None:
     told = summary([replace(KILLED, limit_mb=None, peak_mb=4096.0)])
     assert mentions(told, "1 of", "1 task", "137", "peak", "4,096", "MB")
 
@@ -29,7 +29,7 @@ def test_a_failure_far_from_the_limit_is_no_matter_of_memory() -> None:
     assert "memory" not in summary([replace(KILLED, exit_code=1, peak_mb=2.0), FINE])
 
 
-def test_nothing_is_said_where_nothing_failed() -> None:
+def test_nothing_is_reported_where_nothing_failed() -> None:
     assert summary([FINE]) == summary([]) == ""
     # one task tells no more than the job
     assert summary([replace(KILLED, exit_code=1, peak_mb=2.0)]) == ""

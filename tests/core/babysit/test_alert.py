@@ -75,7 +75,7 @@ def test_a_pending_one_that_passes_ends_without_a_word():
     assert story([FAIL, PASS, FAIL, FAIL, FAIL], Hold(30 * MINUTE))[:2] == ["pending", "-"]
 
 
-def test_a_blip_begins_anew():
+def test_a_blip_begins_again():
     assert story([FAIL, PASS, FAIL, FAIL], Hold(ticks=3)) == ["pending", "-", "pending", "pending"]
 
 
@@ -94,7 +94,7 @@ def test_a_gap_adds_two_cadences_at_most():
     assert story([FAIL, FAIL], Hold(2 * EVERY + MINUTE), gaps=late) == ["pending", "pending"]
 
 
-def test_a_gap_over_three_cadences_begins_the_clock_anew_and_not_the_looks():
+def test_a_gap_over_three_cadences_begins_the_clock_again_and_not_the_looks():
     """What happened meanwhile nobody knows; what two looks found, two looks found."""
     assert story([FAIL, FAIL, FAIL], Hold(ticks=2), gaps={1: 3 * EVERY}) == [
         "pending",
@@ -214,7 +214,7 @@ def test_a_waiver_silences_for_its_time_whatever_else_cannot_be_seen():
     ]
 
 
-def test_the_key_changes_when_the_alert_begins_anew():
+def test_the_key_changes_when_the_alert_begins_again():
     first = carry({}, [one(FAIL, "a")])
     gone = carry(carry(first, [one(PASS)], NOON + EVERY), [one(PASS)], NOON + 2 * EVERY)
     again = carry(gone, [one(FAIL, "a")], NOON + 3 * EVERY)

@@ -32,7 +32,7 @@ def test_a_launch_leaves_behind_what_it_neither_answers_nor_carries_on() -> None
     assert {"loss-spike", "stalled-steps"} <= left and set(HEALTH) >= ANSWERED_BY_A_LAUNCH
 
 
-def test_what_went_on_then_goes_on_no_more() -> None:
+def test_what_continued_then_continues_no_more() -> None:
     going_on, over = an_alert("x", "12 steps, still in progress"), an_alert("x", "12 steps")
 
     assert mentions(as_ended(going_on).message, "12 steps", "was still", "tiny-1 ended")

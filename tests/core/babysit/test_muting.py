@@ -37,14 +37,14 @@ def an_alert(check, subject="tiny-1", state=AlertState.FIRING):
     return Alert(check=check, subject=subject, since=NOON, seen=NOON, state=state, message="m")
 
 
-def test_a_full_disk_is_told_once_and_both_alerts_fire():
+def test_a_full_disk_is_reported_once_and_both_alerts_fire():
     turns = list(Story().ticks([FULL, FULL, ROOM]))
 
     assert {"full-disk", "filling-disk"} <= set(firing(turns[0]))
     assert [told(turn) for turn in turns] == [{"full-disk"}, set(), {"full-disk"}]
 
 
-def test_the_weaker_one_is_told_once_the_stronger_one_is_over():
+def test_the_weaker_one_is_reported_once_the_stronger_one_is_over():
     turns = list(Story().ticks([FULL, FILLING, ROOM]))
 
     assert "full-disk" not in firing(turns[1])
@@ -55,7 +55,7 @@ def test_the_weaker_one_is_told_once_the_stronger_one_is_over():
     ]
 
 
-def test_what_was_told_before_the_stronger_one_fires_ends_with_a_message():
+def test_what_was_reported_before_the_stronger_one_fires_ends_with_a_message():
     turns = list(Story().ticks([FILLING, FULL, ROOM]))
 
     assert [told(turn) for turn in turns] == [

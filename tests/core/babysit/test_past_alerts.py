@@ -1,4 +1,4 @@
-"""What was told is not told again: after rows were cut and read anew, and after a relaunch."""
+"""What was told is not told again: after rows were cut and read again, and after a relaunch."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -42,7 +42,7 @@ def test_another_spike_is_news():
     ]
 
 
-def test_the_same_stretch_that_goes_on_now_is_news():
+def test_the_same_stretch_that_continues_now_is_news():
     still = replace(OVER, last_step=470, open=True)
     *_, again = told(Story().ticks([rows(OVER), rows(), rows(still)]))
 
@@ -71,7 +71,7 @@ GONE = {
 }
 
 
-def test_a_warning_that_a_relaunch_finds_as_it_was_goes_on_under_its_key():
+def test_a_warning_that_a_relaunch_finds_as_it_was_continues_under_its_key():
     story = Story()
     turns = list(story.ticks([GONE, GONE, GONE, GONE | {Job: a_crashed_job()}, GONE, GONE, GONE]))
 
@@ -98,7 +98,7 @@ def test_a_count_in_its_words_that_moves_with_each_relaunch_makes_it_no_news():
     assert len(keys) == 1, keys
 
 
-def test_what_changed_since_is_told():
+def test_what_changed_since_is_reported():
     more = GONE | {Checkpoints: Checkpoints((a_checkpoint(100), a_checkpoint(400)))}
     story = Story()
     turns = list(story.ticks([GONE, GONE, GONE | {Job: a_crashed_job()}, more, more, more]))
@@ -116,7 +116,7 @@ def test_a_checkpoint_that_was_missing_before_the_relaunch_is_no_news_when_more_
     assert "unkept-checkpoint" in firing(turns[-1])
 
 
-def test_a_disk_that_stays_full_over_a_relaunch_is_told_once_and_its_end_too():
+def test_a_disk_that_stays_full_over_a_relaunch_is_reported_once_and_its_end_too():
     full, room = ({Disks: Disks({ROOT: Disk(free, 100 << 40)})} for free in (1 << 20, 50 << 40))
     turns = list(Story().ticks([full, full, full | {Job: a_crashed_job()}, full, full, room, full]))
 

@@ -72,7 +72,7 @@ def test_a_healthy_run_is_left_alone():
     assert act() == []
 
 
-def test_a_crash_is_told_and_relaunched():
+def test_a_crash_is_reported_and_relaunched():
     assert act(alert("crashed")) == [
         Tell("tell/crashed@2026-01-01T12:00:00Z/firing", "crashed (critical)", "crashed message"),
         Relaunch("relaunch/tiny-1", "tiny-1", "crashed message"),
@@ -103,11 +103,11 @@ def test_pending_says_nothing_and_info_neither():
     )
 
 
-def test_a_warning_is_told_and_no_more():
+def test_a_warning_is_reported_and_no_more():
     assert kinds(act(alert("slow"))) == [Tell]
 
 
-def test_the_end_is_told_once():
+def test_the_end_is_reported_once():
     (tell,) = act(alert("spike", AlertState.RESOLVED))
 
     fired = "tell/spike@2026-01-01T12:00:00Z/firing"
@@ -117,14 +117,14 @@ def test_the_end_is_told_once():
     assert act(alert("spike", AlertState.RESOLVED), done=frozenset({tell.key})) == []
 
 
-def test_a_warning_that_stays_edits_its_own_comment_and_says_nothing_anew():
+def test_a_warning_that_stays_edits_its_own_comment_and_says_nothing_again():
     (told,) = act(alert("slow"))
     (again,) = act(alert("slow"), now=NOON + 24 * HOUR, done=frozenset({told.key}))
 
     assert (again.edits, again.own_comment) == (told.key, False)
 
 
-def test_what_is_critical_is_asked_anew_and_its_comment_kept_up_to_date():
+def test_what_is_critical_is_asked_again_and_its_comment_kept_up_to_date():
     told, asked = act(alert("spike"))
     (again,) = act(alert("spike"), now=NOON + 4 * HOUR, done=frozenset({told.key, asked.key}))
 
@@ -506,7 +506,7 @@ def escalation_text(policy, case=None, now=NOON, since=NOON):
         RecoveryPolicy(),
     ],
 )
-def test_the_escalation_says_that_the_job_goes_on_and_what_an_hour_costs(policy, notice):
+def test_the_escalation_says_that_the_job_continues_and_what_an_hour_costs(policy, notice):
     assert escalation_text(policy) == notice
 
 

@@ -117,7 +117,7 @@ def test_an_escalation_is_not_repeated():
     assert actions([SPIKE] * 4) == [["Tell", "Escalate"], [], [], []]
 
 
-def test_a_spike_that_ended_is_told_as_over():
+def test_a_spike_that_ended_is_reported_as_over():
     ended = reporting(spikes=(an_excursion(12, first=412, is_open=False),))
 
     assert actions([SPIKE, ended, QUIET, QUIET]) == [["Tell", "Escalate"], [], ["Tell"], []]
@@ -311,7 +311,7 @@ def test_a_stale_monitor_is_not_an_ill_run():
         (("Job: x", "Metrics: y"), MonitorHealth.STALE),
     ],
 )
-def test_the_monitors_health_is_told_apart(gaps, health):
+def test_the_monitors_health_is_distinguished(gaps, health):
     assert monitor_health({Gaps: Gaps(gaps)}) is health
 
 
@@ -334,7 +334,7 @@ def test_an_alert_of_a_check_that_is_gone_ends_unresolved():
     assert [action.key for action in seen.actions] == [f"tell/{gone.key}/ended"]
 
 
-def test_the_cause_is_told_with_the_symptom_and_never_muted_by_it():
+def test_the_cause_is_reported_with_the_symptom_and_never_muted_by_it():
     """NaN right behind a resume with 16 times the learning rate."""
     resume = Resume(step=121, high_water=120, rate_before=1e-4, rate_after=16e-4)
     nan = reporting(non_finite=(an_excursion(1, metric="train/loss"),), resume=resume)

@@ -134,7 +134,7 @@ def test_so_has_a_real_curve(path, monkeypatch):
 
 
 @pytest.mark.parametrize("size", [1, 7, 50, 190, 512])
-def test_one_that_begins_anew_right_after_it_ended_is_found_in_chunks_of_any_size(
+def test_one_that_begins_again_right_after_it_ended_is_found_in_chunks_of_any_size(
     size, monkeypatch
 ):
     monkeypatch.setattr(backtest, "CHUNK", size)

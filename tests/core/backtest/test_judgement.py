@@ -163,7 +163,7 @@ def test_a_norm_that_comes_back_from_nothing_is_no_explosion():
 
 @pytest.mark.parametrize(("rows", "found"), [(1, []), (2, [("not-finite", 31)])])
 @pytest.mark.parametrize("norm", [math.nan, math.inf])
-def test_a_loss_of_zero_beside_a_norm_that_is_not_finite_is_a_lost_run(norm, rows, found):
+def test_a_loss_of_zero_next_to_a_norm_that_is_not_finite_is_a_lost_run(norm, rows, found):
     """A trainer that filters losses of nan logs 0."""
     lost = with_norms(
         *[1.0] * 30, *[norm] * rows, *[1.0] * 9, losses=[*noisy(2, 30), *[0.0] * rows, *noisy(2, 9)]
@@ -231,7 +231,7 @@ def test_a_resume_of_a_young_run_is_no_second_beginning():
 # --- what alerts say ------------------------------------------------------------------------------
 
 
-def test_a_throughput_is_told_in_its_own_unit_and_direction():
+def test_a_throughput_is_reported_in_its_own_unit_and_direction():
     rates = [*noisy(518.0, 120, 0.01), *noisy(150.0, 80, 0.01)]
     times = [*noisy(2.0, 120, 0.01), *noisy(3.0, 80, 0.01)]
     losses = noisy(2.0, 200)

@@ -32,7 +32,7 @@ def test_python_by_its_syntax(source, names):
     assert [name for name, _ in environment_reads("train.py", source.encode()).names] == names
 
 
-def test_the_line_is_told_and_a_computed_name_too():
+def test_the_line_is_reported_and_a_computed_name_too():
     reads = environment_reads("train.py", b'import os\n\nos.environ["A"]\nos.environ[f"X_{1}"]\n')
 
     assert (reads.names, reads.computed) == ((("A", 3),), (4,))

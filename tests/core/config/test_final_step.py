@@ -86,7 +86,7 @@ def test_two_keys_that_agree_are_one_and_two_that_do_not_are_none():
 BATCHED = {"trainer": {"train_batch_size": 512}, "model": {"seq_len": 4096}}
 
 
-def test_tokens_by_batch_and_sequence_and_the_formula_is_said():
+def test_tokens_by_batch_and_sequence_and_the_formula_is_reported():
     told = final(BATCHED, tokens=1e10)
 
     assert told.value == 4768 and told.inferred

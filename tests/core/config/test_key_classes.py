@@ -239,7 +239,7 @@ def test_only_the_contract_makes_a_key_leave_the_plan():
     assert not is_volatile("stamp", Config(classes={"*": "trajectory", "stamp": "volatile"}))
 
 
-def test_a_class_that_there_is_not_is_told_with_those_that_there_are():
+def test_a_class_that_there_is_not_is_reported_with_those_that_there_are():
     with pytest.raises(
         WrongUse, match=r"config\.classes\.seed.*'trajectory'.*'volatile', not 'harmless'"
     ):

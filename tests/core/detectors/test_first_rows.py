@@ -50,7 +50,7 @@ def test_leaps_do_not_hide_it():
         [32.0, 9.0, *noise(200)],  # it fell far at once
     ],
 )
-def test_what_learned_or_shows_no_untrained_weights_wakes_nobody(losses):
+def test_what_learned_or_shows_no_untrained_weights_raises_no_alert(losses):
     assert [each for each in fired(curve(*losses, gap=20)) if each[1] == "critical"] == []
 
 
@@ -141,7 +141,7 @@ def test_chance_takes_forty_rows_and_eight_hundred_steps():
     assert not chance(7.3, *[CHANCE] * 60, gap=5)
 
 
-def test_a_loss_with_too_few_decimals_is_not_known_to_stand_still():
+def test_a_loss_with_too_few_decimals_is_not_known_to_stay_constant():
     rounded = [0.18, 0.17, *[round(loss, 2) for loss in noise(300, level=0.16, width=0.03)]]
 
     assert summarise(folded(curve(*rounded, gap=20))).of("flat") == ()

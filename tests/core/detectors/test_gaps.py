@@ -13,7 +13,7 @@ def lost(rows):
     return summarise(folded(rows)).lost
 
 
-def test_steps_that_jump_ahead_and_go_on_as_before_leave_a_gap():
+def test_steps_that_jump_ahead_and_continue_as_before_leave_a_gap():
     assert lost([*curve(*ON[:60]), *curve(*ON[460:500], first=460)]) == ((60, 461),)
 
 

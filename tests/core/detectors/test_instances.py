@@ -75,7 +75,7 @@ def test_rows_dated_in_the_future_stay_with_the_instance_before():
 
 
 @pytest.mark.parametrize("first", [120, 150])
-def test_a_resume_that_repeats_no_step_is_seen_all_the_same(first):
+def test_a_resume_that_repeats_no_step_is_seen_anyway(first):
     """The checkpoint is of the last step; or the tracker drops the steps that it has, as W&B's
     client does.
     """
@@ -271,7 +271,7 @@ def test_two_relaunches_in_one_read_are_two_attempts():
     assert (told(rows, three).attempts, told(rows, three).resume.instance) == (3, "tiny-3")
 
 
-def test_a_learning_rate_that_goes_on_moving_is_no_jump():
+def test_a_learning_rate_that_continues_moving_is_no_jump():
     """In the warm-up each row's is another one; one that is far away says nothing."""
     rate = [1e-5 * (n + 1) for n in range(30)]
     rows = [a_row(n, 2.0, lr=rate[n]) for n in range(8)]
@@ -284,7 +284,7 @@ def test_a_learning_rate_that_goes_on_moving_is_no_jump():
 
 @pytest.mark.parametrize("timed", [True, False])
 @pytest.mark.parametrize("first_look", [0, 160])
-def test_rows_of_a_discarded_lineage_tell_nothing_of_the_present_one(timed, first_look):
+def test_rows_of_a_discarded_lineage_show_nothing_of_the_present_one(timed, first_look):
     """NaN from step 122 to the end of the first instance; the second does the steps since 120
     again, and they are sound.
     """

@@ -130,7 +130,7 @@ def test_a_restart_repeats_its_rows_once():
     assert doubled(*((i, 2.0) for i in range(20)), *((i, 2.1) for i in range(10, 60))) == []
 
 
-def test_it_ends_where_each_step_is_told_once():
+def test_it_ends_where_each_step_is_reported_once():
     (over,) = doubled(*twice(range(20)), *((i, 2.0) for i in range(20, 40)))
 
     assert not over.open and over.rows == 11

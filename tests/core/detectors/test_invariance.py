@@ -189,7 +189,7 @@ def renamed(values, metric):
 @FEW
 @given(runs(moves=(1, 1, 2)), st.integers(1, 34))
 def test_a_loss_that_is_renamed_in_the_middle_is_one_loss(told, place):
-    """Both names are known ones: the trend goes on, and a step that has both is judged once."""
+    """Both names are known ones: the trend continues, and a step that has both is judged once."""
     other = [replace(row, values={NEW.get(k, k): v for k, v in row.values.items()}) for row in told]
 
     assert canonical(folded([*told[:place], *other[place:]]).loss) == canonical(folded(told).loss)

@@ -166,7 +166,7 @@ def test_a_level_after_a_spike_is_found_as_soon():
     assert len(found(curve(*spike, *[1.6] * 3), "shifted")) == 2
 
 
-def test_a_shift_goes_on_down_to_the_highest_row_before_or_a_tenth_above_the_usual():
+def test_a_shift_continues_down_to_the_highest_row_before_or_a_tenth_above_the_usual():
     def after(last, width=0.01):
         return level(*wavy(1.0, 60, width), *[1.6] * 14, *[last] * 12, gap=100)[0].open
 
@@ -283,7 +283,7 @@ def test_rows_that_lie_far_apart_say_nothing_while_young():
     assert spikes(2.0, 2.0, 2.0, 4.0, gap=21) == () and len(spikes(2.0, 2.0, 2.0, 4.0, gap=20)) == 1
 
 
-def test_what_began_among_dense_rows_goes_on_over_a_gap():
+def test_what_began_among_dense_rows_continues_over_a_gap():
     rows = [*curve(3.3, 3.4, 3.7, 7.3, 4.1, 7.6), *curve(7.0, first=300)]
     (spike,) = summarise(folded(rows)).spikes
 
@@ -413,7 +413,7 @@ LIVELY = [2.0 + 0.01 * (i % 7) for i in range(60)]
 
 
 @pytest.mark.parametrize(("rows", "count"), [(20, 0), (21, 1)])
-def test_a_loss_that_stands_still_for_twenty_rows_is_frozen(rows, count):
+def test_a_loss_that_stays_constant_for_twenty_rows_is_frozen(rows, count):
     stretches = found(curve(*LIVELY, *[2.5] * rows), "frozen")
 
     assert len(stretches) == count
@@ -421,7 +421,7 @@ def test_a_loss_that_stands_still_for_twenty_rows_is_frozen(rows, count):
 
 
 @pytest.mark.parametrize(("rows", "count"), [(50, 0), (51, 1)])
-def test_a_log_that_repeats_each_value_must_stand_still_for_longer(rows, count):
+def test_a_log_that_repeats_each_value_must_stay_constant_for_longer(rows, count):
     repeated = [value for value in LIVELY for _ in range(11)]
 
     assert len(found(curve(*repeated, *[2.5] * rows), "frozen")) == count

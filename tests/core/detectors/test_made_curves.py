@@ -35,7 +35,7 @@ def steady(seed, **told):
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_a_clean_curve_wakes_nobody(seed):
+def test_a_clean_curve_raises_no_alert(seed):
     made = clean(seed)
 
     assert alerts(made.rows()) == [], made
@@ -54,7 +54,7 @@ BREAKS = {
 
 @pytest.mark.parametrize("what", BREAKS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_breaks_is_told_soon(what, seed):
+def test_what_breaks_is_reported_soon(what, seed):
     change, soon = BREAKS[what]
     made = steady(seed)
     (first, *_) = alerts(made.broken(change))
@@ -73,7 +73,7 @@ HARMLESS = {
 
 @pytest.mark.parametrize("what", HARMLESS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_recovers_or_is_small_wakes_nobody(what, seed):
+def test_what_recovers_or_is_small_raises_no_alert(what, seed):
     made = clean(seed)
 
     assert alerts(made.broken(HARMLESS[what])) == [], made
@@ -114,7 +114,7 @@ def resumed(seed, change, back=60):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_sound_resume_wakes_nobody(seed):
+def test_a_sound_resume_raises_no_alert(seed):
     # behind a jump of the data, in two shapes out of nine
     made, rows = resumed(seed, lambda loss: loss)
 
@@ -123,7 +123,7 @@ def test_a_sound_resume_wakes_nobody(seed):
 
 @pytest.mark.parametrize("offset", [0.003, 0.05, -0.01])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_resume_that_is_off_is_told_within_its_first_rows(seed, offset):
+def test_a_resume_that_is_off_is_reported_within_its_first_rows(seed, offset):
     made, rows = resumed(seed, lambda loss: loss + offset)
     (first, *_) = alerts(rows, given=ORDERED)
 
@@ -141,7 +141,7 @@ def test_a_resume_that_differs_by_less_than_the_seeds_limit_is_quiet(seed):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_rewards_and_losses_of_either_sign_wake_nobody(seed):
+def test_rewards_and_losses_of_either_sign_raise_no_alert(seed):
     lots = Random(seed)
     rewards = [lots.gauss(-3 + 6 * i / 300, 1.0) for i in range(300)]
     negative = [-5 - 3 * (1 - math.exp(-i / 100)) + lots.gauss(0, 0.2) for i in range(300)]

@@ -1,5 +1,5 @@
-"""Each excursion of the loss names the loss, whether it goes on or has ended: checks find the curve
-by that name.
+"""Each excursion of the loss names the loss, whether it continues or has ended: checks find the
+curve by that name.
 """
 
 import math

@@ -56,7 +56,7 @@ def test_thirty_rows_judge_all():
 
 
 @pytest.mark.parametrize("names", [("step_time", "tokens_per_s"), ("tokens_per_s", "step_time")])
-def test_a_rate_beside_step_times_is_not_waited_for(names):
+def test_a_rate_next_to_step_times_is_not_waited_for(names):
     """Only step times are judged then, whichever stands first in a row."""
     rows = [
         replace(row, values={"loss": 2.0, **dict.fromkeys(names, 1.0)})
@@ -154,7 +154,7 @@ def test_no_other_check_is_named():
     assert {*LEVELS, *PACES, "loss-spike", "vanished-gradient"} == {each.name for each in NAMED}
 
 
-def test_a_young_curve_that_is_bad_is_told_all_the_same():
+def test_a_young_curve_that_is_bad_is_told_anyway():
     young = (UnjudgedMetric("loss", ("loss-spike",), "too young", 30),)
     bad = some_metrics(spikes=(an_excursion(12, peak=9.0),), unjudged=young)
 

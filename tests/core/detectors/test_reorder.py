@@ -83,7 +83,7 @@ def test_a_few_steps_back_are_a_new_attempt_if_the_loss_is_another():
     assert (metrics.attempts, metrics.first_step, metrics.step) == (2, 58, 60)
 
 
-def test_a_few_steps_back_are_a_new_attempt_if_they_are_told_later():
+def test_a_few_steps_back_are_a_new_attempt_if_they_are_reported_later():
     later = [replace(row, at=row.at + 9 * MINUTE) for row in curve(*[2.0] * 8, first=57)]
 
     assert summarise(folded([*curve(*CALM), *later])).attempts == 2

@@ -117,7 +117,7 @@ def test_a_difference_is_bad_from_the_seeds_limit_on():
     assert resumed(*(loss + 0.0019 for loss in FALLING[300:])).first_bad_step is None
 
 
-def test_a_step_count_that_begins_anew_is_no_resume():
+def test_a_step_count_that_begins_again_is_no_resume():
     assert resumed(*[2.0] * 5, first=0).counter_reset
     assert not resumed(*FALLING[:5], first=0).counter_reset
 

@@ -1,4 +1,4 @@
-"""Weights that are begun anew before the trend has settled, and how alike two beginnings are."""
+"""Weights that are begun again before the trend has settled, and how alike two beginnings are."""
 
 import pytest
 

@@ -83,14 +83,14 @@ def test_a_rate_is_the_same_thing_upside_down():
 
 
 @pytest.mark.parametrize(("times", "leaks"), [(19.0, 1), (21.0, 0)])
-def test_what_is_told_in_another_unit_is_held_against_itself(times, leaks):
+def test_what_is_reported_in_another_unit_is_held_against_itself(times, leaks):
     rows = values("tokens_per_s", *[1000.0] * 60, *[1000.0 / times] * 1200)
 
     assert len([e for e in found(rows, "slow") if e.rows > 500]) == 1
     assert len(found(rows, "leak")) == leaks
 
 
-def test_one_row_back_in_bounds_ends_no_excursion_and_does_not_go_on() -> None:
+def test_one_row_back_in_bounds_ends_no_excursion_and_does_not_continue() -> None:
     (slow,) = found(values("step_time_s", *[1.0] * 60, *[2.0] * 6, 1.0), "slow")
     assert (slow.open, slow.back, slow.inverse) == (True, True, False)
 
@@ -115,7 +115,7 @@ def paused(*gaps, first=0, at=NOON):
     return [a_row(first + n, 2.0, time) for n, time in enumerate(times)]
 
 
-def test_the_pause_that_comes_again_is_told_and_one_alone_is_an_outage():
+def test_the_pause_that_comes_again_is_reported_and_one_alone_is_an_outage():
     assert summarise(folded(paused(20))).pause is None
     assert summarise(folded(paused(20, 20))).pause == pytest.approx(20, rel=0.01)
     assert summarise(folded(paused(*[20] * 9, 720, *[20] * 9))).pause == pytest.approx(20, rel=0.01)
@@ -244,7 +244,7 @@ def test_the_loss_of_a_skipped_step_harms_nothing_and_the_skips_are_counted():
     "name",
     ["aux_loss", "moe/aux_loss", "train/load balancing loss", "train/router Z loss", "z-loss"],
 )
-def test_the_losses_beside_the_loss_are_held_against_their_past(name):
+def test_the_losses_next_to_the_loss_are_held_against_their_past(name):
     assert len(found(values(name, *[0.01] * 60, *[0.08] * 10), "wander")) == 1
 
 

@@ -38,7 +38,7 @@ def test_a_disk_without_its_reserve_or_without_inodes_is_full(disk, full):
     ("free", "text"),
     [(GIB, "1.0 GiB"), (GIB - 1, "1024 MiB"), (5 << 20, "5 MiB"), (3 * GIB // 2, "1.5 GiB")],
 )
-def test_a_size_is_told_in_gib_from_one_on(free, text):
+def test_a_size_is_reported_in_gib_from_one_on(free, text):
     assert format_room(Disk(free, 1 << 40)).startswith(f"{text} of ")
 
 
@@ -67,6 +67,6 @@ def test_a_disk_that_fills_within_the_days_is_short():
         (Disk(80 * GIB, 200 * GIB), HOURS_12),
     ],
 )
-def test_no_pace_can_be_told(before, span):
+def test_no_pace_can_be_reported(before, span):
     """Of one measurement, a short span, another disk, or one that does not fill."""
     assert headroom(Disk(90 * GIB, 200 * GIB), before, span, LEAST.pace) is None

@@ -62,7 +62,7 @@ def test_only_the_first_launch_of_a_fork_forks():
     assert intent_of(forked, a_prior(), TrackerState.CRASHED, True) is Intent.RESUME
 
 
-def test_it_goes_on_from_its_own_roots_only():
+def test_it_continues_from_its_own_roots_only():
     own, other = a_checkpoint(100), a_checkpoint(100, root=PARENT)
     started = a_contract(start={"from": other.path})
 

@@ -56,7 +56,7 @@ def test_of_two_clones_the_first_keeps_the_instance() -> None:
         ({"fence": 6, "beat": 9}, [7, 3]),
     ],
 )
-def test_a_lease_goes_on_by_a_beat_of_its_holder_or_the_next_fence(
+def test_a_lease_continues_by_a_beat_of_its_holder_or_the_next_fence(
     change: dict[str, object], after: list[int]
 ) -> None:
     assert fences(LEASED, replace(LEASED, **change)) == after

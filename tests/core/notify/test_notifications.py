@@ -59,7 +59,7 @@ def keys(found):
     return [tell.key.removeprefix("tell/tiny-1/") for tell in found]
 
 
-def test_the_end_is_told_once_and_alone():
+def test_the_end_is_reported_once_and_alone():
     (tell,) = told(
         RunHealth.FINISHED,
         3.0,
@@ -84,7 +84,7 @@ def test_rows_of_an_instance_before_are_no_first_step():
     assert told(metrics=some_metrics(50, advanced_at=STARTED - timedelta(hours=1))) == []
 
 
-def test_each_tracker_run_that_the_log_names_is_told_once_with_its_link(notice):
+def test_each_tracker_run_that_the_log_names_is_reported_once_with_its_link(notice):
     log = JobLog(runs=("lab/hero/t1", "lab/hero/t2"), server="https://wandb.ai")
     first, second = told(log=log)
 
@@ -120,7 +120,7 @@ def test_a_checkpoint_that_was_there_before_is_not_the_runs():
     assert told(saved=Checkpoints((found,)), history=history) == []
 
 
-def test_a_milestone_is_told_when_its_permanent_checkpoint_is_complete():
+def test_a_milestone_is_reported_when_its_permanent_checkpoint_is_complete():
     policy = RecoveryPolicy(milestones=(20, 30))
     ledger = Ledger(done=frozenset({"tell/tiny-1/first-checkpoint"}), instance="tiny-1")
     saved = Checkpoints((a_checkpoint(20), a_checkpoint(30, temporary=True)))

@@ -94,7 +94,7 @@ def waiting(*events):
         (Relaunch("relaunch/tiny-1", "tiny-1", "w"), None),  # its announcement says it
     ],
 )
-def test_what_the_dri_is_told_of(action, matters):
+def test_what_the_dri_is_notified_of(action, matters):
     assert urgency(action, CHECKS) is matters
 
 
@@ -200,7 +200,7 @@ def test_the_next_page_tells_what_was_folded_and_the_one_after_does_not():
     assert after.message_of(after.waiting["tell/x"], "page/ALERTS/tell/x") == "the words"
 
 
-def test_what_was_folded_is_told_by_itself_when_nothing_else_is():
+def test_what_was_folded_is_reported_by_itself_when_nothing_else_is():
     key = f"again/{alert_key()}/1"
     folded = [post(key, Urgency.AGAIN), sent(key, result=FOLDED)]
     page = pages(*folded).summary(NOON + HOUR)
@@ -245,7 +245,7 @@ def test_news_need_reach_nobody():
     assert fold([post(key, Urgency.NEWS), failed(key)]).undelivered == ()
 
 
-def test_an_escalation_that_the_issue_did_not_take_and_a_channel_did_is_told():
+def test_an_escalation_that_the_issue_did_not_take_and_a_channel_did_is_reported():
     key = f"escalate/{alert_key()}"
     lost = Failed(NOON, key, 1, "the post failed: no answer")
     assert fold([post(key), lost, sent(key)]).undelivered == ()

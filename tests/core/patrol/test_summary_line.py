@@ -175,7 +175,7 @@ def test_each_thing_that_moves(changes: Mapping[str, Any]) -> None:
     assert movement_of(still) != movement_of(replace(still, **changes))
 
 
-def test_a_change_is_told_from_none() -> None:
+def test_a_change_is_distinguished_from_none() -> None:
     look = a_look()
     before = PreviousTick(NOW - timedelta(minutes=30), facts_of(look, decide(look, WAYS)), 120)
     for facts, is_changed in ((before.facts, False), ("x", True)):

@@ -218,7 +218,7 @@ def test_a_frozen_log_with_moving_output_is_buffered_and_not_a_hang() -> None:
     assert rows(a_look(log=frozen, output_age=4000.0)) == ["silent"]
 
 
-def test_a_failure_in_its_own_log_is_told_while_it_lives() -> None:
+def test_a_failure_in_its_own_log_is_reported_while_it_lives() -> None:
     log = LogEnd(
         "step 120",
         120,
@@ -230,7 +230,7 @@ def test_a_failure_in_its_own_log_is_told_while_it_lives() -> None:
     assert rows(a_look(log=log)) == ["log"]
 
 
-def test_a_failed_chain_is_told_with_how_it_goes_on() -> None:
+def test_a_failed_chain_is_reported_with_how_it_continues() -> None:
     assert (
         advice(a_look(chain=ChainState(False, "eval ended with 3")), "chain-failed").command
         == "CHAIN"
@@ -238,7 +238,7 @@ def test_a_failed_chain_is_told_with_how_it_goes_on() -> None:
     assert rows(a_look(chain=ChainState(True, "eval ended with 3"))) == []
 
 
-def test_the_line_is_said_even_when_nothing_changed() -> None:
+def test_the_line_is_reported_even_when_nothing_changed() -> None:
     look = a_look()
     told = decide(look, WAYS)
     from herorun.core.patrol.summary_line import facts_of
@@ -259,13 +259,13 @@ def test_a_blind_line_names_no_number() -> None:
     )
 
 
-def test_what_stands_still_does_not_move() -> None:
+def test_what_stays_constant_does_not_move() -> None:
     still = a_look(output_age=4000.0)
     assert movement_of(still) == movement_of(replace(still, at=NOW + timedelta(minutes=5)))
     assert movement_of(still) != movement_of(replace(still, log=LogEnd("step 121", 121)))
 
 
-def test_a_machine_that_nobody_could_ask_is_said_and_not_left_out() -> None:
+def test_a_machine_that_nobody_could_ask_is_reported_and_not_left_out() -> None:
     gpus, memory = Blind("nvidia-smi hangs"), Blind("it hangs")
     look = a_look(gpus=gpus, memory=memory)
     line = patrol_line(look, decide(look, WAYS))

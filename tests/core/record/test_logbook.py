@@ -129,7 +129,7 @@ def test_its_pages_are_one_logbook() -> None:
     assert join_pages([*pages.values()]) == add_entries(first_page(), entries_of(lines))
 
 
-def test_a_logbook_that_grew_before_there_were_pages_goes_on_in_another() -> None:
+def test_a_logbook_that_grew_before_there_were_pages_continues_in_another() -> None:
     lines, _ = last()
     old = add_entries(first_page(), entries_of(lines[:-1]))
     pages = add_to_pages(FIRST, 1, old, lines[-1:])
@@ -140,7 +140,7 @@ def test_a_logbook_that_grew_before_there_were_pages_goes_on_in_another() -> Non
     )
 
 
-def test_pages_are_told_from_what_lies_beside_them() -> None:
+def test_pages_are_recognised_from_what_lies_next_to_them() -> None:
     beside = [
         "tiny_001.md",
         "tiny_02.md",
@@ -210,7 +210,7 @@ def lost(*paths: str) -> Callable[[Pages], Pages]:
 
 
 def forked(pages: Pages) -> Pages:
-    """A fourth page beside the third: both follow the second."""
+    """A fourth page next to the third: both follow the second."""
     fork = pages[THIRD].replace("page 3", "page 4")
     return {**pages, page_path(FIRST, 4): fork}
 

@@ -71,7 +71,7 @@ def test_the_end_and_what_is_known_of_it():
     )
 
 
-def test_what_was_not_there_is_told_from_what_nobody_saw():
+def test_what_was_not_there_is_distinguished_from_what_nobody_saw():
     def end(metrics, saved):
         found = recorded(seen(a_crashed_job(), {Metrics: metrics, Checkpoints: saved}))
         return found.step, found.checkpoint

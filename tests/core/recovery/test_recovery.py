@@ -336,7 +336,7 @@ def test_a_yes_lifts_what_was_put_to_a_person_and_no_veto():
     assert not any(isinstance(action, Relaunch) for action in vetoed)
 
 
-def test_a_yes_before_another_failed_attempt_must_be_said_again():
+def test_a_yes_before_another_failed_attempt_must_be_reported_again():
     tries = {"failed": {"relaunch/tiny-2": Tries(3, NOON - HOUR, "503")}}
 
     early = {"answers": {"tiny-2": RelaunchAnswer(True, NOON - 2 * HOUR, "dri")}}
@@ -387,7 +387,7 @@ def test_a_running_job_is_stopped_only_under_the_contracts_line_and_never_relaun
         ("slow", 24, 1, Tell),
     ],
 )
-def test_what_nobody_recovers_from_is_said_again(name, hours, times, kind):
+def test_what_nobody_recovers_from_is_reported_again(name, hours, times, kind):
     since = NOON - hours * HOUR
     said = [a for a in act(alert(name, since=since)) if a.key.startswith("again/")]
 

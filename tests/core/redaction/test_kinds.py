@@ -68,7 +68,7 @@ def test_a_secret_that_is_written_down_in_another_form_goes(code: str) -> None:
         ("TOKEN +trainer.wandb.api_key=0a1b2c3d4e5f", f"TOKEN +trainer.wandb.api_key={MASK}"),
     ],
 )
-def test_all_of_a_value_goes_and_nothing_beside_it(text: str, clean: str) -> None:
+def test_all_of_a_value_goes_and_nothing_next_to_it(text: str, clean: str) -> None:
     assert scrub(text) == clean
 
 

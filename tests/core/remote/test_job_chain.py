@@ -85,7 +85,7 @@ def test_a_failing_stage_leaves_no_marker_and_starts_nothing_after_it(
     assert mentions((tmp_path / "pushed").read_text(), "tiny", "eval", f"{done.returncode}")
 
 
-def test_started_again_it_goes_on_behind_its_markers(tmp_path: Path) -> None:
+def test_started_again_it_continues_behind_its_markers(tmp_path: Path) -> None:
     contract = a_contract(tmp_path, {"eval": "echo once >> evals", "report": '[ "$MENDED" ]'})
     assert run(contract).returncode == 1
     assert run(contract, MENDED="yes").returncode == 0
@@ -176,7 +176,7 @@ BOUNDED = "-o ConnectTimeout=15 -o ServerAliveInterval=10 -o ServerAliveCountMax
 
 
 @pytest.mark.parametrize("source", ["/home/dri/data", "/home/dri/data/"])
-def test_a_transfer_goes_on_where_it_ended(source: str) -> None:
+def test_a_transfer_continues_where_it_ended(source: str) -> None:
     command = transfer(source, "/data/tiny", SshLogin(host="box1"))
     assert command == (f"rsync -a --partial -e 'ssh {BOUNDED}' /home/dri/data/ box1:/data/tiny/")
     for nowhere in (None, SshLogin(port=2222)):

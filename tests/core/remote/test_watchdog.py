@@ -64,7 +64,7 @@ def test_without_a_tick_of_this_instance_the_launch_counts(last_seen: datetime |
         replace(WATCHED, last_decided=ticked("down")),
     ],
 )
-def test_where_nothing_is_to_be_watched_nobody_is_told(memory: Memory) -> None:
+def test_where_nothing_is_to_be_watched_nobody_is_reported(memory: Memory) -> None:
     silence = look(memory, NOON + 9 * HOUR)
     assert (silence.monitor, silence.due, silence.key) == (WatchState.NOT_WATCHED, None, "")
     assert silence.last_seen == memory.last_seen

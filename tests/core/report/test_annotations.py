@@ -64,7 +64,7 @@ def an_alert(state: AlertState = AlertState.FIRING, message: str = "high") -> Al
     )
 
 
-def test_an_instance_stands_where_it_went_on_from() -> None:
+def test_an_instance_stands_where_it_continued_from() -> None:
     found = launches(
         [
             a_launching(1),
@@ -79,7 +79,7 @@ def test_an_instance_stands_where_it_went_on_from() -> None:
     ]
 
 
-def test_a_start_that_nobody_knows_is_said() -> None:
+def test_a_start_that_nobody_knows_is_reported() -> None:
     (mark,) = launches([a_launching(1, {"path": "/x"}), a_launched(1)])
     assert mark.step == 0 and "not known" in mark.note
 

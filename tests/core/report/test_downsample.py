@@ -82,7 +82,7 @@ def test_an_attempt_that_went_back_further_takes_all_of_it_back() -> None:
     assert found[0].steps == (1, 2, 3, 4)
 
 
-def test_what_is_not_finite_is_told_apart_and_drawn_nowhere() -> None:
+def test_what_is_not_finite_is_distinguished_and_drawn_nowhere() -> None:
     trace = Trace(1, [1, 2, 3, 4], [1.0, nan, inf, 4.0])
     assert not_finite([trace]) == [NonFiniteSpan(2, 3, 2)]
     assert strands([trace]) == [Strand(0, (1, 4), (1.0, 4.0))]

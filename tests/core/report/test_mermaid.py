@@ -54,7 +54,7 @@ def test_any_numbers_come_without_exponents(values: list[float]) -> None:
     assert len(text) < 4000
 
 
-def test_what_is_not_finite_is_said() -> None:
+def test_what_is_not_finite_is_reported() -> None:
     assert ", 2 not finite" in picture("Loss", "loss", range(5), [1.0, nan, inf, 2.0, 3.0], most=9)
 
 

@@ -72,7 +72,7 @@ def test_an_older_attempt_is_no_news() -> None:
         "restart_count=1",
     ],
 )
-def test_a_restart_begins_anew(marker: str) -> None:
+def test_a_restart_begins_again(marker: str) -> None:
     assert (
         judged(f"{OOM}\n{marker}\nOSError: [Errno 28] No space left on device").failure
         == "disk-full"
@@ -129,7 +129,7 @@ CAUGHT = f"{KEY}\nfalling back to the default\n"
 STEPS = "".join(f"[rank{step % 2}] step {step}/1000 loss 2.0\n" for step in range(1, 61))
 
 
-def test_what_the_training_went_on_after_is_no_failure() -> None:
+def test_what_the_training_continued_after_is_no_failure() -> None:
     told = judged(CAUGHT + STEPS)
     assert (told.failure, told.line) == ("not-a-failure", 4)
     assert judged(CAUGHT + STEPS, block=50) == told

@@ -106,7 +106,7 @@ def test_what_is_printed_and_did_not_happen_is_no_failure(line: str) -> None:
 
 
 def test_steps_in_colours_and_in_envelopes_count() -> None:
-    """A training that goes on after an exception."""
+    """A training that continues after an exception."""
     for wrap in (WRAPPERS["colours"], WRAPPERS["the file of docker"]):
         steps = "\n".join(wrap(f"Step {step}: loss 2.1") for step in range(30))
         assert str(judged(f"{LOGS['code-bug-small']}\n{steps}").failure) == "not-a-failure"

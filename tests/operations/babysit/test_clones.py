@@ -113,7 +113,7 @@ def test_a_babysitter_on_another_machine_only_looks_while_the_first_one_watches(
 
 
 @pytest.mark.thorough
-def test_the_second_clone_goes_on_once_it_has_taken_the_lease(
+def test_the_second_clone_continues_once_it_has_taken_the_lease(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.sign(babysit={"cadence": "1s"})

@@ -121,7 +121,7 @@ for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo "step $n"; 
 
 
 @pytest.mark.thorough
-def test_a_running_job_whose_log_fails_is_told_and_never_relaunched_and_steps_end_it(
+def test_a_running_job_whose_log_fails_is_reported_and_never_relaunched_and_steps_end_it(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     story = Story(home).begin(babysit={"thresholds": {"failing-log": {"still": "1ms"}}})

@@ -118,7 +118,7 @@ def running(
 
 
 @pytest.mark.thorough
-def test_a_tick_that_fails_is_said_and_the_next_one_is_due(
+def test_a_tick_that_fails_is_reported_and_the_next_one_is_due(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whatever it was: a full disk, a locked file, a fault of ours."""
@@ -181,7 +181,7 @@ def test_a_babysitter_that_has_nothing_left_to_watch_is_not_stale(
 
 
 @pytest.mark.thorough
-def test_a_loop_that_is_started_again_goes_on_when_the_one_before_meant_to(
+def test_a_loop_that_is_started_again_continues_when_the_one_before_meant_to(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its rest is cut short by nothing but an order."""

@@ -191,7 +191,7 @@ def test_what_is_planted_in_any_field_stays_there(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", ["one", "two"])
-def test_a_blocked_launch_tells_nothing_of_what_blocks_it(
+def test_a_blocked_launch_shows_nothing_of_what_blocks_it(
     home: Path, seed: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     draw = random.Random(seed)

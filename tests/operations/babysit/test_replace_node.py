@@ -76,7 +76,7 @@ def test_a_machine_that_is_gone_is_not_deleted_again(story: Story, cloud: Path) 
 
 
 @pytest.mark.thorough
-def test_what_fails_is_said_and_left_undone(story: Story, cloud: Path) -> None:
+def test_what_fails_is_reported_and_left_undone(story: Story, cloud: Path) -> None:
     machines = cloud / "machines.json"
     machines.write_text(machines.read_text().replace("p/nodes", "broken/nodes"))
     assert "no permission" in perform(story.run, ACTION).why

@@ -129,7 +129,7 @@ def test_another_threshold_prints_what_differs_tick_by_tick(story: Story, capsys
     )
 
 
-def test_a_contract_that_is_not_followed_is_said(story: Story, capsys: CAPTURE) -> None:
+def test_a_contract_that_is_not_followed_is_reported(story: Story, capsys: CAPTURE) -> None:
     story.sign(final_step=20, babysit={"thresholds": {"not-finite": {"rows": 9}}})
     answer = ask(story, capsys, "replay", SLUG)
     assert answer.code == 0 and mentions(answer.err, "judged", "admitted")

@@ -166,7 +166,7 @@ def test_a_name_that_is_no_run_is_told_of_and_left(story: Story, watched: Begin)
     assert mentions(fleet.said[0], "contract") and fleet.fleet.codes == [2]
 
 
-def test_a_run_that_nobody_looks_at_is_told_once_and_paged(
+def test_a_run_that_nobody_looks_at_is_reported_once_and_paged(
     story: Story, watched: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In its own issue, by its own record: whoever is responsible for it reads that."""

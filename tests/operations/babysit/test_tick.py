@@ -50,7 +50,7 @@ def keys(story: Story, word: str) -> list[str]:
 
 
 @pytest.mark.thorough
-def test_what_a_look_saw_is_told_all_the_same(story: Story) -> None:
+def test_what_a_look_saw_is_told_anyway(story: Story) -> None:
     """A non-finite stretch that has ended is reported by the first tick after it, whoever looked
     before.
     """
@@ -62,7 +62,7 @@ def test_what_a_look_saw_is_told_all_the_same(story: Story) -> None:
 
 
 @pytest.mark.thorough
-def test_what_an_interrupted_tick_saw_is_told_by_the_next(
+def test_what_an_interrupted_tick_saw_is_reported_by_the_next(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story.launched()
@@ -245,7 +245,7 @@ def test_a_relaunch_is_judged_by_the_admitted_contract_whatever_the_checkout_say
 
 
 @pytest.mark.thorough
-def test_a_contract_that_moved_is_said_in_every_turn(
+def test_a_contract_that_moved_is_reported_in_every_turn(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     story.launched(WAIT)

@@ -85,7 +85,7 @@ class Versioned(LocalStore):
         ]
 
 
-def test_what_a_listing_tells_of_a_file_is_in_the_manifest_and_every_folder_too(
+def test_what_a_listing_reports_a_file_is_in_the_manifest_and_every_folder_too(
     checkpoint: Path,
 ) -> None:
     (checkpoint / "b" / "c").mkdir(parents=True)
@@ -158,7 +158,7 @@ def test_a_line_that_was_cut_off_costs_one_file(checkpoint: Path, tmp_path: Path
     assert len(DigestLog(tmp_path, str(checkpoint)).digests) == len(FILES) - 1
 
 
-def test_a_file_that_changes_while_it_is_read_is_said(
+def test_a_file_that_changes_while_it_is_read_is_reported(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stamps = iter(range(100))
@@ -174,7 +174,7 @@ def test_a_disk_that_hangs_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         work.next()
 
 
-def test_progress_is_told_in_bytes_and_ends(
+def test_progress_is_reported_in_bytes_and_ends(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[tuple[str, int, int | None]] = []

@@ -130,7 +130,7 @@ def test_what_did_not_fail_has_no_cause(job: Any) -> None:
     assert news.cause_of(scheduler, {Job: job, Triage: Triage(failure_class="numeric")}) is None
 
 
-def test_a_doubt_about_the_job_is_said_with_the_command_where_its_id_was_reused() -> None:
+def test_a_doubt_about_the_job_is_reported_with_the_command_where_its_id_was_reused() -> None:
     spec, job = JobSpec(job="4711", kind="local", log="/l"), a_job(JobState.GONE, reason="gone")
     told: Any = Scheduler()
     assert news.job_doubts(told, spec, {Job: job}) == ["gone"]

@@ -96,7 +96,7 @@ SENTENCES = [  # the kind of job, the sentence, the test's file and name
         "ray",
         "a failure is told with file, line, effort and what is proposed",
         "operations/jobs/test_run.py",
-        "test_a_failure_is_told_with_its_place_and_how_large_the_fix_is",
+        "test_a_failure_is_reported_with_its_place_and_how_large_the_fix_is",
     ),
     (
         "iris",
@@ -150,7 +150,7 @@ SENTENCES = [  # the kind of job, the sentence, the test's file and name
         "slurm",
         "a launcher's events are told once",
         "operations/jobs/test_watch.py",
-        "test_a_launchers_events_are_told_once_and_its_export_at_the_end",
+        "test_a_launchers_events_are_reported_once_and_its_export_at_the_end",
     ),
     (
         "ray",

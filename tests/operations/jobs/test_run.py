@@ -102,7 +102,7 @@ def test_a_recoverable_failure_is_submitted_again_once_and_the_next_job_is_follo
     assert len(list(jobs_home().iterdir())) == 1
 
 
-def test_without_a_command_a_failure_is_told_and_the_watch_ends(
+def test_without_a_command_a_failure_is_reported_and_the_watch_ends(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = alone.start(PREEMPTED)
@@ -127,7 +127,7 @@ def test_a_bug_in_the_code_is_not_submitted_again(
     assert "train.py:3" in next(jobs_home().glob("*/issue.md")).read_text()
 
 
-def test_a_failure_is_told_with_its_place_and_how_large_the_fix_is(
+def test_a_failure_is_reported_with_its_place_and_how_large_the_fix_is(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = alone.start(BUG)
@@ -204,7 +204,7 @@ def test_the_same_failure_twice_without_a_further_step_is_put_to_a_person(
     assert alone.all == ["loose-1", "loose-2"]
 
 
-def test_a_tracker_run_of_a_living_job_is_told_once(
+def test_a_tracker_run_of_a_living_job_is_reported_once(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = alone.start(f"echo 'wandb: 🚀 View run x at: https://wandb.ai/a/b/runs/ab12'; {GOES}")
@@ -257,7 +257,7 @@ def test_a_process_that_is_gone_is_neither_well_nor_failed(
     assert "unknown" in answer.out and mentions(answer.out, "process", "gone")
 
 
-def test_a_number_that_another_process_has_since_is_watched_anew_by_what_the_message_says(
+def test_a_number_that_another_process_has_since_is_watched_again_by_what_the_message_says(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ("--job", str(os.getpid()), "--scheduler", "local", "--log", "a b.log", "--once")
@@ -275,7 +275,7 @@ def test_a_number_that_another_process_has_since_is_watched_anew_by_what_the_mes
     assert (babysit(alone, capsys, "--new-job").code, len(list(jobs_home().iterdir()))) == (2, 1)
 
 
-def test_key_events_are_told_also_where_slurm_does_not_answer(
+def test_key_events_are_reported_also_where_slurm_does_not_answer(
     alone: Alone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (alone.folder / "bin").mkdir()
@@ -313,7 +313,7 @@ def test_bad_input_is_one_sentence(
     assert answer.err == notice
 
 
-def test_a_half_written_state_file_is_said_and_the_next_one_is_gone_on_with(
+def test_a_half_written_state_file_is_reported_and_the_next_one_is_gone_on_with(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scratch = alone.folder / "scratch"
@@ -393,7 +393,7 @@ def test_a_sentinel_of_a_failed_job_and_of_one_that_nobody_knows(
 
 
 @pytest.mark.thorough
-def test_channels_are_told_of_a_failure_also_by_a_watch_that_goes_on_from_its_state_file(
+def test_channels_are_told_of_a_failure_also_by_a_watch_that_continues_from_its_state_file(
     alone: Alone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = alone.start("echo step 7/20; until [ -e go ]; do sleep 0.05; done; exit 3")
@@ -458,7 +458,7 @@ def test_after_a_fix_it_is_submitted_again_by_its_command_and_a_second_time_for_
 
 
 @pytest.mark.thorough
-def test_a_live_job_is_stopped_first_only_where_that_was_said(
+def test_a_live_job_is_stopped_first_only_where_that_was_reported(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = alone.start(GOES)

@@ -86,7 +86,7 @@ def test_a_registered_job_lies_in_the_seeds_place_and_git_does_not_see_it(
     assert (alone.folder / ".claude/agents/.gitignore").read_text() == "*\n"
 
 
-def test_only_changes_are_told_and_an_ended_job_is_removed_with_its_root(
+def test_only_changes_are_reported_and_an_ended_job_is_removed_with_its_root(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     well, bad, goes = (alone.start(words) for words in ("exit 0", BUG, HANG))
@@ -375,7 +375,7 @@ def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_
     assert len(told) == 3 and mentions(told[2], "5 times", "1h20m", "`herorun jobs", "add")
 
 
-def test_a_launchers_events_are_told_once_and_its_export_at_the_end(
+def test_a_launchers_events_are_reported_once_and_its_export_at_the_end(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = alone.folder / "out.log"
@@ -398,7 +398,7 @@ def test_a_launchers_events_are_told_once_and_its_export_at_the_end(
     assert "SUCCEEDED" in last.out and "exported to /models/ptq-1" in last.out
 
 
-def test_a_job_that_is_found_again_is_asked_for_anew(
+def test_a_job_that_is_found_again_is_asked_for_again(
     alone: Alone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, folder = datetime.now(UTC), alone.folder / "kept"

@@ -39,7 +39,7 @@ def test_the_contract_says_which_they_are(story: Story) -> None:
     assert admitted(story, code={"impact": {"*.md": "block", "*.py": "ignore"}}) == trained
 
 
-def test_check_in_is_told_where_the_trackers_client_takes_the_id_from(
+def test_check_in_is_reported_where_the_trackers_client_takes_the_id_from(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(JsonLines, "id_variable", "THEIR_RUN", raising=False)

@@ -56,7 +56,7 @@ def refused(story: Story, capsys: pytest.CaptureFixture[str], job: object, code:
     return told.out + told.err
 
 
-def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_said(
+def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_reported(
     story: Story, capsys: pytest.CaptureFixture[str], job: "subprocess.Popen[bytes]"
 ) -> None:
     capsys.readouterr()
@@ -191,7 +191,7 @@ def test_a_job_that_ends_before_it_is_adopted_is_given_up(
     assert mentions((story.state / "issue.md").read_text(), "without", "adoption")
 
 
-def test_beside_another_live_job_of_the_run_nothing_is_adopted(
+def test_next_to_another_live_job_of_the_run_nothing_is_adopted(
     story: Story,
     capsys: pytest.CaptureFixture[str],
     job: "subprocess.Popen[bytes]",

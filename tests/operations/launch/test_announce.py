@@ -112,7 +112,7 @@ def test_a_plan_of_before_has_no_policy_to_compare() -> None:
 
 
 @pytest.mark.thorough
-def test_what_a_run_reached_is_told_once(story: Story) -> None:
+def test_what_a_run_reached_is_reported_once(story: Story) -> None:
     story.launched(WAIT)
     story.tick()
     story.tick()
@@ -122,7 +122,7 @@ def test_what_a_run_reached_is_told_once(story: Story) -> None:
     assert told == ["tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"]
 
 
-def test_an_incident_that_is_over_says_so_anew_and_in_its_own_comment(story: Story) -> None:
+def test_an_incident_that_is_over_says_so_again_and_in_its_own_comment(story: Story) -> None:
     from herorun.core.babysit.actions import Tell
     from herorun.operations.babysit.perform import perform
 

@@ -293,7 +293,7 @@ def kept(story: Story) -> list[str]:
 
 
 @pytest.mark.thorough
-def test_a_small_diff_is_kept_beside_the_record(edited: Story) -> None:
+def test_a_small_diff_is_kept_next_to_the_record(edited: Story) -> None:
     assert edited.launch() == 0
     (name,) = kept(edited)
     diff = git(edited.work, "show", f"refs/herorun/record/tiny:{name}")

@@ -61,7 +61,7 @@ def test_before_the_first_launch_what_lies_in_the_roots_is_nobodys(
 
 
 @pytest.mark.thorough
-def test_what_was_refused_and_what_it_costs_is_told(
+def test_what_was_refused_and_what_it_costs_is_reported(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An hour for two steps on eight accelerators, and step 20 was reached."""
@@ -170,7 +170,7 @@ def a_child(story: Story, source_run: str | None) -> SourceRun | Nothing | Unava
 
 
 @pytest.mark.thorough
-def test_the_source_run_is_told_by_its_own_record(story: Story) -> None:
+def test_the_source_run_is_reported_by_its_own_record(story: Story) -> None:
     rejected = str(story.root / "step-3")
     story.sign(start={"rejected": [rejected]})
     story.launched()

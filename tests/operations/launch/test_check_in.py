@@ -138,7 +138,7 @@ def test_it_needs_the_standard_library_alone(admitted: Admitted) -> None:
 
 
 @pytest.mark.thorough
-def test_all_that_is_told_and_right_passes(admitted: Admitted) -> None:
+def test_all_that_is_reported_and_right_passes(admitted: Admitted) -> None:
     root = f"{admitted.story.root}/"
     ended = admitted.run(
         config={"trainer": {"seed": 7}}, output_root=root, tracker_id=SLUG, loaded=None
@@ -228,7 +228,7 @@ def test_every_rank_compares_and_one_writes_unless_it_refuses(admitted: Admitted
 
 
 @pytest.mark.thorough
-def test_a_root_that_cannot_be_written_is_said_and_does_not_stop_the_job(
+def test_a_root_that_cannot_be_written_is_reported_and_does_not_stop_the_job(
     admitted: Admitted,
 ) -> None:
     shutil.rmtree(admitted.story.root)
@@ -254,7 +254,7 @@ def test_an_admission_that_cannot_be_read_refuses(admitted: Admitted, content: s
     assert str(admitted.admission) in done.stderr
 
 
-def test_without_an_admission_it_says_one_line_and_goes_on(home: Path) -> None:
+def test_without_an_admission_it_says_one_line_and_continues(home: Path) -> None:
     """A script that calls it stays an ordinary script."""
     script = home / "train.py"
     script.write_text(JOB)
@@ -272,7 +272,7 @@ def test_without_an_admission_it_says_one_line_and_goes_on(home: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_refused_job_is_not_relaunched_and_the_reason_is_told(story: Story) -> None:
+def test_a_refused_job_is_not_relaunched_and_the_reason_is_reported(story: Story) -> None:
     """The whole way: the job's own exit code and receipt, seen by the babysitter."""
     (story.work / "train.py").write_text("import herorun\nherorun.check_in(tracker_id='other')\n")
     env = {"PYTHONPATH": SOURCES}

@@ -44,7 +44,7 @@ def test_declared_volatile_they_are_no_longer_named(story: Story, capsys: CAPTUR
     assert (answer.code, answer.err, answer.document["unstable_keys"]) == (0, "", [])
 
 
-def test_a_command_that_fails_is_told_and_the_record_is_begun(
+def test_a_command_that_fails_is_reported_and_the_record_is_begun(
     story: Story, capsys: CAPTURE
 ) -> None:
     reason = "no such key"
@@ -223,7 +223,7 @@ def test_a_changed_key_of_no_weight_does_not_block_the_next_launch(
     } == {"pass"}
 
 
-def test_one_reason_is_told_once(story: Story, capsys: CAPTURE) -> None:
+def test_one_reason_is_reported_once(story: Story, capsys: CAPTURE) -> None:
     told = ask(printing(story, "print('no config')"), capsys, "preflight", SLUG).out
 
     assert told.count("JSON object") == 1

@@ -52,7 +52,7 @@ def test_every_turn_names_them_and_tells_once(story: Story, capsys: CAPTURE) -> 
 
 
 @pytest.mark.thorough
-def test_a_broken_file_is_told_with_what_is_wrong(story: Story, capsys: CAPTURE) -> None:
+def test_a_broken_file_is_reported_with_what_is_wrong(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     (story.work / "runs" / "tiny.toml").write_text("[[[")
     found = drift(story, capsys, "babysit", SLUG, "--once")

@@ -65,7 +65,7 @@ def test_a_launch_says_what_it_did(story: Story, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.thorough
-def test_the_exact_request_is_said_and_kept_before_it_is_sent(
+def test_the_exact_request_is_reported_and_kept_before_it_is_sent(
     story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = story.state / "requests" / "tiny-1.txt"

@@ -284,7 +284,7 @@ def test_the_evidence_keeps_a_warning_that_the_cluster_has_forgotten(
 def test_a_round_of_ticks_asks_a_namespace_once_for_all_its_runs(
     space: Space, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Also for what is live beside them and for the warnings, of which no other asks again."""
+    """Also for what is live next to them and for the warnings, of which no other asks again."""
     proxy = Proxy(space.control)
     request.addfinalizer(proxy.stop)
     config = space.control.kubeconfig(server=proxy.url)

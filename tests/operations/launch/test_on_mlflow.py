@@ -1,5 +1,5 @@
 """A whole run that reports to MLflow by REST, told by the real commands: a crash leaves its run
-RUNNING there, the relaunch goes on in the same one, and the seal waits for its end.
+RUNNING there, the relaunch continues in the same one, and the seal waits for its end.
 """
 
 import json
@@ -73,7 +73,7 @@ def runs(mlflow: MlflowExperiment) -> list[dict[str, Any]]:
     return [run["info"] for run in found]
 
 
-def test_a_crash_is_seen_and_the_relaunch_goes_on_in_the_same_run(
+def test_a_crash_is_seen_and_the_relaunch_continues_in_the_same_run(
     story: Story, mlflow: MlflowExperiment, capsys: CAPTURE
 ) -> None:
     reporting(story, mlflow)

@@ -1,4 +1,4 @@
-"""One whole run on a box, told by the real commands: its link is cut and mended, and its trainer is
+"""One whole run on a box, told by the real commands: its link is cut and fixed, and its trainer is
 killed.
 
 The box, its ssh server, the repository and the job are real. Everything that the job writes lies on

@@ -144,7 +144,7 @@ def test_a_folder_and_a_missing_file(
 def test_a_tampered_file_that_hangs_together_still_is_another_plan(
     story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Who edits the values and makes the digest anew has another plan, and that is not what would
+    """Who edits the values and makes the digest again has another plan, and that is not what would
     run.
     """
     from herorun.operations.launch.plan_file import _digest
@@ -176,7 +176,7 @@ def test_each_value_that_moved_is_named_in_words(
 
 
 def warnings(capsys: pytest.CaptureFixture[str]) -> str:
-    """What was said beside the exact request, which comes first."""
+    """What was said next to the exact request, which comes first."""
     head, request, *rest = capsys.readouterr().err.splitlines(keepends=True)
     assert head == "herorun: submitting\n" and request.startswith("$ sh train.sh ")
     return "".join(rest)
@@ -195,7 +195,7 @@ def test_what_was_seen_otherwise_is_named_and_does_not_stop_it(
 
 
 @pytest.mark.thorough
-def test_nothing_is_said_where_nothing_moved(
+def test_nothing_is_reported_where_nothing_moved(
     story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()

@@ -193,7 +193,7 @@ def test_success_before_the_final_step_is_not_finished(
 
 
 @pytest.mark.thorough
-def test_the_lost_lease_is_told_and_so_is_the_crash(story: Story) -> None:
+def test_the_lost_lease_is_reported_and_so_is_the_crash(story: Story) -> None:
     story.launched(CRASH)
     (story.root / "_herorun" / "lease.json").write_text(
         '{"beat":0,"fence":2,"owner":"bob@mars","slug":"tiny"}'
@@ -235,7 +235,7 @@ def test_only_where_it_was_submitted_can_a_launch_be_called_off(
 
 @pytest.mark.thorough
 def test_a_machine_that_takes_over_tells_no_old_news(story: Story) -> None:
-    """It has none of the state that the one before it kept, and reads all rows anew."""
+    """It has none of the state that the one before it kept, and reads all rows again."""
     story.launched(WAIT)
 
     def log(first: int, loss: str, count: int) -> None:

@@ -245,7 +245,7 @@ def test_a_forged_hand_over_ends_no_watch_and_its_owner_takes_it_back(
     assert story.tick() == 0
 
 
-def test_a_shell_that_only_the_record_tells_of_starts_no_job(
+def test_a_shell_that_only_the_record_reports_starts_no_job(
     story: Story, home: Path, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))

@@ -63,7 +63,7 @@ def test_each_names_the_other_with_all_that_counts(told: Story) -> None:
     assert told.herorun("logbook", "verify", NEW) == told.herorun("logbook", "verify", SLUG) == 0
 
 
-def test_said_again_it_is_said_once(told: Story) -> None:
+def test_said_again_it_is_reported_once(told: Story) -> None:
     page = (told.state / "issue.md").read_text()
     assert told.herorun(*FORK) == 0
     assert (told.state / "issue.md").read_text() == page

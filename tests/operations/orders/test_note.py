@@ -59,7 +59,7 @@ def test_the_same_words_at_once_are_the_same_note(begun: Story) -> None:
 
 
 @pytest.mark.thorough
-def test_a_note_can_be_told_later(begun: Story) -> None:
+def test_a_note_can_be_reported_later(begun: Story) -> None:
     note(begun)
     note(begun, "flat", "--issue")
     assert len(begun.events("Noted")) == 1

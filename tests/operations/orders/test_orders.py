@@ -370,7 +370,7 @@ def at(monkeypatch: pytest.MonkeyPatch, hours: float) -> None:
 
 
 @pytest.mark.thorough
-def test_what_is_not_recovered_is_said_again_until_somebody_takes_note(
+def test_what_is_not_recovered_is_reported_again_until_somebody_takes_note(
     asked: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 4.1)
@@ -497,7 +497,7 @@ def test_what_is_no_health_check_cannot_stop(story: Story, capsys: CAPTURE) -> N
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("where", ["stop_once", "relaunch_once"])
-def test_an_interrupted_order_goes_on_where_it_was(
+def test_an_interrupted_order_continues_where_it_was(
     story: Story, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     story.launched(WAIT)
@@ -538,7 +538,7 @@ def test_a_relaunch_that_was_submitted_and_not_recorded_is_not_submitted_again(
 
 
 @pytest.mark.thorough
-def test_a_run_that_is_down_is_said_with_its_code_and_the_order_that_brings_it_back(
+def test_a_run_that_is_down_is_reported_with_its_code_and_the_order_that_brings_it_back(
     story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story.launched(CRASH)

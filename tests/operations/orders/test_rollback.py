@@ -138,7 +138,7 @@ def _dies(*_: object) -> None:
 
 
 @pytest.mark.thorough
-def test_under_resume_never_it_goes_on_only_as_another_run(story: Story, capsys: CAPTURE) -> None:
+def test_under_resume_never_it_continues_only_as_another_run(story: Story, capsys: CAPTURE) -> None:
     story.sign(tracker={"resume": "never"})
     story.launched(CRASH)
     for words in (BACK, ("relaunch", SLUG, "--no-babysit")):

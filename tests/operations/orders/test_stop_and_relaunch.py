@@ -171,7 +171,7 @@ def test_what_this_scheduler_does_not_know_may_run_where_it_was_launched(
         _must_have_ended(run, "tiny-1")
 
 
-def test_an_intent_goes_on_where_it_was_interrupted(run: Any) -> None:
+def test_an_intent_continues_where_it_was_interrupted(run: Any) -> None:
     before = intended_once(run, STOP, "first")
     assert intended_once(run, STOP, "second") == before and len(run.record.new) == 1
     run.record.append(Failed(NOON, STOP, 1, "cut"))

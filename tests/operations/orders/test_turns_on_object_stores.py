@@ -65,7 +65,7 @@ def starts(told: Story) -> list[str]:
     return [event.plan["start"]["value"]["path"] for event in told.events("Launching")]
 
 
-def test_a_run_goes_back_is_sealed_and_forked_and_wandb_shows_what_was_said(
+def test_a_run_goes_back_is_sealed_and_forked_and_wandb_shows_what_was_reported(
     told: Story, wandb: WandbService, capsys: CAPTURE
 ) -> None:
     root, temporary = stores.roots(told).values()

@@ -23,7 +23,7 @@ BARE = "not anchored: nothing outside the branch names one of its commits"
 
 @pytest.fixture(scope="module")
 def launched() -> Iterator[Story]:
-    """A launched run, and beside it its page, and a receipt as its check-in would leave it."""
+    """A launched run, and next to it its page, and a receipt as its check-in would leave it."""
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
         told = Story(Path(folder).resolve()).begin()
         told.launched()
@@ -140,7 +140,7 @@ def test_also_where_the_forged_record_names_no_contract_that_can_be_read(
     assert any(mentions(note, "admitted", "contract") for note in told.notes)
 
 
-def test_without_either_it_is_said_not_to_be_anchored(fresh: Story) -> None:
+def test_without_either_it_is_reported_not_to_be_anchored(fresh: Story) -> None:
     told = verified(fresh)
     assert (told.verdict, told.faults) == ("clear", ())
     assert BARE in told.notes
@@ -159,14 +159,14 @@ def test_while_the_remote_is_out_of_reach_a_commit_that_is_not_here_proves_nothi
     )
 
 
-def test_a_damaged_receipt_is_said_and_no_fault(launched: Story, receipt: Path) -> None:
+def test_a_damaged_receipt_is_reported_and_no_fault(launched: Story, receipt: Path) -> None:
     receipt.write_text('{"instance": "tiny-1", "rec')
     told = verified(launched)
     assert told.verdict == "clear"
     assert any(mentions(note, "receipt", "tiny-1.1.json") for note in told.notes)
 
 
-def test_a_root_that_lies_on_another_machine_is_said(launched: Story) -> None:
+def test_a_root_that_lies_on_another_machine_is_reported(launched: Story) -> None:
     aside = launched.root.rename(launched.root.with_name("aside"))
     try:
         told = verified(launched)
@@ -176,7 +176,7 @@ def test_a_root_that_lies_on_another_machine_is_said(launched: Story) -> None:
     assert any(mentions(note, "receipts", "read") for note in told.notes)
 
 
-def test_an_issue_that_nobody_can_read_is_said(launched: Story) -> None:
+def test_an_issue_that_nobody_can_read_is_reported(launched: Story) -> None:
     page = launched.state / "issue.md"
     aside = page.rename(page.with_name("aside.md"))
     page.mkdir()

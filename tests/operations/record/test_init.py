@@ -17,7 +17,7 @@ CAPTURE = pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize("branch", ["main", "master", "release"])
-def test_the_record_goes_on_no_branch_that_holds_other_things(
+def test_the_record_continues_no_branch_that_holds_other_things(
     story: Story, capsys: CAPTURE, branch: str
 ) -> None:
     git(story.work, "push", "-q", "origin", "HEAD:refs/heads/release")

@@ -108,7 +108,7 @@ def test_each_message_goes_to_the_channel_that_is_for_it(
 
 
 @pytest.mark.thorough
-def test_a_watch_goes_on_until_the_quiet_hours_end(
+def test_a_watch_continues_until_the_quiet_hours_end(
     paged: Story, service: WebService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hour = timedelta(hours=1)
@@ -124,7 +124,7 @@ def test_a_watch_goes_on_until_the_quiet_hours_end(
 
 
 @pytest.mark.thorough
-def test_an_escalation_names_its_reason_and_the_choices_wherever_it_is_said(
+def test_an_escalation_names_its_reason_and_the_choices_wherever_it_is_reported(
     paged: Story, service: WebService
 ) -> None:
     paged.sign(**ASKING)
@@ -139,7 +139,7 @@ def test_an_escalation_names_its_reason_and_the_choices_wherever_it_is_said(
 
 
 @pytest.mark.thorough
-def test_somebody_else_launches_and_the_dri_is_told_before(
+def test_somebody_else_launches_and_the_dri_is_notified_before(
     paged: Story, service: WebService
 ) -> None:
     paged.sign(**TOLD, dri="@other")

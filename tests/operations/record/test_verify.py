@@ -99,7 +99,7 @@ def test_what_another_clone_spoiled_is_found(kept: Story) -> None:
 
 
 @pytest.mark.thorough
-def test_two_machines_that_both_went_on_are_no_fault(kept: Story) -> None:
+def test_two_machines_that_both_continued_are_no_fault(kept: Story) -> None:
     elsewhere(kept, "theirs")
     kept.run.record.append(note("ours"))
     told = verified(kept)
@@ -151,7 +151,7 @@ def test_a_shallow_clone_cannot_say_what_was_before(kept: Story) -> None:
     assert verified(shallow).verdict == "clear"
 
 
-def test_an_event_that_is_dated_long_before_the_last_one_is_said(kept: Story) -> None:
+def test_an_event_that_is_dated_long_before_the_last_one_is_reported(kept: Story) -> None:
     """It proves nothing: a clone that was offline adds its own later."""
     kept.run.record.append(note("two", NOON + timedelta(minutes=90)))
     kept.run.record.append(note("three", NOON + timedelta(minutes=20)))
@@ -160,7 +160,7 @@ def test_an_event_that_is_dated_long_before_the_last_one_is_said(kept: Story) ->
     assert mentions(told.notes[-1], "dated", "came")
 
 
-def test_a_strange_path_beside_the_record_changes_no_verdict(kept: Story) -> None:
+def test_a_strange_path_next_to_the_record_changes_no_verdict(kept: Story) -> None:
     record = kept.run.record
     commit_files(
         record.repository, record.ref, record.tip, {"a\x01b\nc d": b"x"}, "by hand\n", NOON

@@ -57,7 +57,7 @@ def test_a_run_from_its_launch_to_its_results(story: Story, capsys: CAPTURE) -> 
 
 
 @pytest.mark.thorough
-def test_a_crash_in_the_jobs_own_log_is_told_with_the_resume_command(
+def test_a_crash_in_the_jobs_own_log_is_reported_with_the_resume_command(
     story: Story, capsys: CAPTURE
 ) -> None:
     words = (

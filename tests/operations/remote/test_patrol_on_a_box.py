@@ -132,7 +132,7 @@ def test_a_job_of_somebody_elses_session_is_watched_to_its_marker(
     told: Story, box: Box, data: str, home: Path, capsys: CAPTURE
 ) -> None:
     """Nothing here was started by herorun. The tmux server keeps the job's words in its own command
-    line for ever.
+    line forever.
     """
     patrol = {
         "session": "train",
@@ -200,7 +200,7 @@ def test_gpus_are_sampled_and_a_folder_is_no_marker(
     assert mentions(told_of.document["observation"]["markers"][f"{data}/DONE"]["why"], "folder")
 
 
-def test_the_chain_runs_on_the_box_and_goes_on_after_a_failing_stage(
+def test_the_chain_runs_on_the_box_and_continues_after_a_failing_stage(
     told: Story, box: Box, data: str, home: Path, capsys: CAPTURE
 ) -> None:
     """Brought there by the very command that is printed; the connection that started it is long

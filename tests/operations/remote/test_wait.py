@@ -197,7 +197,7 @@ def test_watchers_of_nobody(story: Story, capsys: CAPTURE) -> None:
 
 
 @pytest.mark.thorough
-def test_a_babysitter_is_named_as_one_beside_the_words_that_no_sentinel_runs(
+def test_a_babysitter_is_named_as_one_next_to_the_words_that_no_sentinel_runs(
     tmp_path: Path,
 ) -> None:
     words = [sys.executable, "-c", "import sys; sys.stdin.read()", "herorun", "babysit", "tiny"]

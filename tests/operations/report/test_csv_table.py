@@ -52,7 +52,7 @@ def test_a_chunk_with_an_odd_line_is_left_to_rows(line: list[str]) -> None:
     assert table(["step", "loss"]).columnar([["0", "1"], line], 2) is None
 
 
-def test_an_odd_line_changes_nothing_of_the_chunks_beside_it(tmp_path: Path) -> None:
+def test_an_odd_line_changes_nothing_of_the_chunks_next_to_it(tmp_path: Path) -> None:
     path = tmp_path / "curve.csv"
     lines = [f"{step},{step / 7}" for step in range(3 * CHUNK)]
     lines[CHUNK + 5] = f"{CHUNK + 5},"

@@ -146,7 +146,7 @@ def test_a_log_that_is_replaced_is_read_from_its_start(scheduler: Any, steps: li
     assert mentions(said[0], "tiny-1", "replaced")
 
 
-def test_a_cut_link_is_said_once_and_does_not_end_it(tmp_path: Path, steps: list[Any]) -> None:
+def test_a_cut_link_is_reported_once_and_does_not_end_it(tmp_path: Path, steps: list[Any]) -> None:
     one = OneLog(tmp_path / "log")
 
     def end() -> None:

@@ -127,7 +127,7 @@ def test_a_statement_may_have_caveats_of_its_own(seal: Interrupted) -> None:
 
 
 @pytest.mark.parametrize("stored", [None, b"{", b"[]"])
-def test_a_statement_that_is_lost_or_damaged_is_said(
+def test_a_statement_that_is_lost_or_damaged_is_reported(
     seal: Interrupted, stored: bytes | None
 ) -> None:
     seal.stored = stored

@@ -371,7 +371,7 @@ def test_a_demanded_signature_that_cannot_be_made_leaves_no_tag(
 
 
 @pytest.mark.thorough
-def test_a_milestone_is_sealed_while_the_run_goes_on_and_the_end_after_it(
+def test_a_milestone_is_sealed_while_the_run_continues_and_the_end_after_it(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.launched(WAIT)

@@ -1,4 +1,4 @@
-"""Writes the recordings beside this file anew, with the real writers.
+"""Writes the recordings next to this file again, with the real writers.
 
     python -m venv scratch
     scratch/bin/pip install tensorboardX==2.6.5 tensorboard==2.21.0

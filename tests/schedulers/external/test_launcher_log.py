@@ -28,7 +28,7 @@ Exporting checkpoint to /lustre/out/tiny-fp8.
 """
 
 
-def test_key_events_are_told_in_words_and_each_once() -> None:
+def test_key_events_are_reported_in_words_and_each_once() -> None:
     events = read_output(STORY + TABLE.format("RUNNING")).events
     experiment, job, container, *calibration, exported = events
     assert (experiment, job) == ("experiment cicd_1744152200", "Slurm job 4711")

@@ -20,7 +20,7 @@ REF = "refs/herorun/record/tiny"
 
 
 class Growing:
-    """A ref that gets a line of a journal with each commit, beside a user's own work."""
+    """A ref that gets a line of a journal with each commit, next to a user's own work."""
 
     def __init__(self, work: Path) -> None:
         work.mkdir()
@@ -105,7 +105,7 @@ def test_many_small_packs_become_a_large_one(growing: Growing) -> None:
 
 
 def test_a_version_takes_what_it_adds(growing: Growing) -> None:
-    """Counted in bytes: a day of ticks is not stored anew with each of them."""
+    """Counted in bytes: a day of ticks is not stored again with each of them."""
     growing.grow(20)
     loose = sum((growing.objects / name).stat().st_size for name in growing.loose)
     growing.pack()

@@ -115,7 +115,7 @@ def test_it_holds_the_files_as_they_are_on_disk(work: Path) -> None:
     assert os.fsdecode(b"deep/er/odd-\xff \n*") in found
 
 
-def test_it_sees_edits_that_git_was_told_not_to_look_at(work: Path) -> None:
+def test_it_sees_edits_that_git_was_reported_not_to_look_at(work: Path) -> None:
     git(work, "update-index", "--assume-unchanged", "assumed")
     git(work, "update-index", "--skip-worktree", "skipped")
     for name in ("assumed", "skipped"):
