@@ -82,7 +82,7 @@ def shortened(tests: Sequence[str]) -> str:
 
 
 def replaced(text: str, result: Result, about: str) -> str:
-    """The file with this room's part anew; a person's reasons stay with the same change."""
+    """The file with this room's part again; a person's reasons stay with the same change."""
     introduction, *parts = ROOM.split(text)
     rooms = dict(zip(parts[::2], parts[1::2], strict=True))
     reasons = reasons_of(rooms.get(result.room, ""))

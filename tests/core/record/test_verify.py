@@ -65,6 +65,6 @@ def test_a_commit_that_was_put_right_again_is_a_fault_to_the_end(
     assert any(fault.startswith(f"commit {changed.commit[:9]}: ") for fault in faults)
 
 
-def test_each_fault_is_told() -> None:
+def test_each_fault_is_reported() -> None:
     commits = [replace(each, parents=("a", "b")) for each in history()]
     assert len(judge_history(commits).faults) == NOTES  # the first commit has none before it
