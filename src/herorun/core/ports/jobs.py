@@ -2,11 +2,13 @@
 
 from collections.abc import Hashable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from herorun.core.evidence import Job
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan
+
+SnapshotT = TypeVar("SnapshotT")
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class ManyJobs(Protocol):
         """
 
 
-class ManyRuns(Protocol):
+class ManyRuns(Protocol[SnapshotT]):
     """A scheduler of which one snapshot answers for many runs. One without it is asked run by run.
 
     A snapshot serves monitoring alone: whatever acts asks the scheduler itself.
@@ -95,14 +97,14 @@ class ManyRuns(Protocol):
     def cluster(self) -> Hashable:
         """The same for all schedulers that can use each other's snapshots."""
 
-    def snapshot(self, intents: Mapping[str, datetime]) -> Any:
+    def snapshot(self, intents: Mapping[str, datetime]) -> SnapshotT:
         """What the back end now says of these instances, with their intents' times, and which other
         jobs of their runs are live.
 
         By as few requests as it takes; `CouldNotLook` or OSError where it did not answer.
         """
 
-    def with_snapshot(self, snapshot: Any) -> Scheduler:
+    def with_snapshot(self, snapshot: SnapshotT) -> Scheduler:
         """This scheduler, with `find` and `live_jobs` answered from a snapshot; what that does not
         hold is asked for again.
         """

@@ -1,7 +1,6 @@
 """The members that an adapter of each port must have."""
 
 from collections.abc import Mapping
-from typing import Any
 
 # old -> new, by port: an optional member that nothing reads any more would be ignored in silence
 RENAMED: Mapping[str, Mapping[str, str]] = {
@@ -29,12 +28,12 @@ def members(port: type) -> frozenset[str]:
     return frozenset(name for name in names if not name.startswith("_"))
 
 
-def missing_members(port: type, adapter: Any) -> tuple[str, ...]:
+def missing_members(port: type, adapter: object) -> tuple[str, ...]:
     """Those that an adapter, or its class, has not, in order."""
     return tuple(sorted(name for name in members(port) if not hasattr(adapter, name)))
 
 
-def renamed_members(port: str, adapter: Any) -> tuple[str, ...]:
+def renamed_members(port: str, adapter: object) -> tuple[str, ...]:
     """Members that an adapter has by an older name alone, each as `old -> new`.
 
     >>> class Older:

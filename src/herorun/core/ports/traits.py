@@ -2,12 +2,14 @@
 adapter that declares nothing, so that none needs to know of all of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Any
+from typing import TypeVar
 
 from herorun.core.evidence import TrackerTraits
 from herorun.core.lazy_dataclass import dataclass
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,14 +29,14 @@ class SchedulerTraits:
 
 
 def scheduler_traits(adapter: object) -> SchedulerTraits:
-    return SchedulerTraits(**_declared(adapter, SchedulerTraits))
+    return _declared(adapter, SchedulerTraits)
 
 
 def tracker_traits(adapter: object) -> TrackerTraits:
     """The type is evidence, because checks ask it; nothing is read for it but the attributes."""
-    return TrackerTraits(**_declared(adapter, TrackerTraits))
+    return _declared(adapter, TrackerTraits)
 
 
-def _declared(adapter: object, traits: type) -> dict[str, Any]:
-    names = [name for name in traits.__annotations__ if hasattr(adapter, name)]
-    return {name: getattr(adapter, name) for name in names}
+def _declared(adapter: object, traits: Callable[..., T]) -> T:
+    names = [name for name in vars(traits)["__annotations__"] if hasattr(adapter, name)]
+    return traits(**{name: getattr(adapter, name) for name in names})
