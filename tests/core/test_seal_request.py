@@ -39,8 +39,8 @@ def test_a_run_that_was_given_up_names_its_successor() -> None:
 @pytest.mark.parametrize(
     ("options", "term"),
     [
-        ({"milestone": "half", "aborted": True}, "--milestone"),
-        ({"aborted": True, "successor": "tiny-b"}, "--superseded-by"),
+        ({"milestone": "half", "as_aborted": True}, "--milestone"),
+        ({"as_aborted": True, "successor": "tiny-b"}, "--superseded-by"),
         ({"step": 3}, "--milestone"),
         ({"successor": "no slug"}, "no slug"),
         ({"milestone": "-x"}, "-x"),

@@ -17,7 +17,11 @@ SIGNATURES = (
 
 
 def seal_lines(statement: Mapping[str, Any], tag: str) -> dict[str, str]:
-    """The logbook's and the issue's lines."""
+    """The logbook's and the issue's lines.
+
+    A statement of an earlier version may lack the tracker's kind and the dirty tree. Its tag is
+    signed and cannot be written again, so it must still be read.
+    """
     facts = facts_of(statement)
     tracker, manifest = facts["tracker"], facts["manifest"]
     links = f" ({', '.join(facts['tracker_links'])})" if facts["tracker_links"] else ""
