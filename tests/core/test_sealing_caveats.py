@@ -43,7 +43,7 @@ def told(
     judged=NOTHING_JUDGED,
     waivers=(),
     manifest=WHOLE,
-    verified=("tiny-1",),
+    verified_names=("tiny-1",),
 ):
     return caveats(
         memory=memory,
@@ -51,7 +51,7 @@ def told(
         assessment=judged,
         waivers=waivers,
         manifest=manifest,
-        verified_names=frozenset(verified),
+        verified_names=frozenset(verified_names),
         cadence=EVERY,
         at=NOON,
     )
@@ -101,6 +101,6 @@ def test_a_blind_look_closes_no_gap_and_nobody_need_look_after_the_end():
 def test_a_gap_between_two_looks_is_named():
     second = replace(an_instance(2), started=NOON - timedelta(minutes=5))
     memory = replace(KNOWN, instances=(an_instance(), second))
-    (gap,) = told(memory, looks=LOOKS[-1:], verified=("tiny-1", "tiny-2"))
+    (gap,) = told(memory, looks=LOOKS[-1:], verified_names=("tiny-1", "tiny-2"))
 
     assert gap.endswith("(55m)") and "tiny-1" in gap
