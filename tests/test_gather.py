@@ -1,10 +1,16 @@
 """What is read counts as seen or as missing; what is only given next to it does not."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event, current_thread
 from threading import enumerate as enumerate_threads
 
-from herorun.core.evidence import Gaps, Unavailable
+import pytest
+
+from builders import a_job
+from core.story import Story, firing
+from herorun.core.babysit.actions import Escalate
+from herorun.core.babysit.tick import MonitorHealth
+from herorun.core.evidence import Gaps, Job, JobState, Unavailable
 from herorun.core.ports import Place
 from herorun.gather import gather
 from wording import mentions
@@ -28,6 +34,32 @@ def test_what_nobody_asks_for_is_no_gap() -> None:
 def test_what_is_asked_for_and_given_as_unreadable_is_one() -> None:
     found = gather([Asked], {}, {Asked: Unavailable("out of reach")})[Gaps]
     assert (found.gaps, found.asked) == (("Asked: out of reach",), 1)
+
+
+@pytest.mark.parametrize("state", [JobState.UNKNOWN, JobState.GONE])
+def test_a_scheduler_that_answers_without_the_jobs_state_is_a_gap(state: JobState) -> None:
+    given = {Job: replace(a_job(state), raw="REVOKED?", reason="")}
+    (gap,) = gather([Job], {}, given)[Gaps].gaps
+    assert mentions(gap, "Job:", "REVOKED?", "tiny-1")
+
+
+@pytest.mark.parametrize("state", sorted({*JobState} - {JobState.UNKNOWN, JobState.GONE}))
+def test_a_state_is_no_gap(state: JobState) -> None:
+    assert gather([Job], {}, {Job: a_job(state)})[Gaps].gaps == ()
+
+
+@pytest.mark.parametrize("takes_turns", [False, True])
+def test_an_unknown_job_escalates_after_half_an_hour_and_until_an_answer(takes_turns: bool) -> None:
+    silence: list[Job | Unavailable] = [replace(a_job(JobState.UNKNOWN), raw="REVOKED?")]
+    silence += [Unavailable("squeue: time-out")] * takes_turns
+    answers = [*(silence * 4)[:4], a_job()]
+    rounds = [{Job: each, **gather([Job], {}, {Job: each})} for each in answers]
+    turns = list(Story().ticks(rounds))
+
+    assert [firing(turn) for turn in turns] == [[], [], ["monitor-blind"], ["monitor-blind"], []]
+    assert all(turn.monitor is MonitorHealth.PARTIAL for turn in turns[:4])
+    escalated = [any(isinstance(a, Escalate) for a in turn.actions) for turn in turns]
+    assert escalated == [False, False, True, False, False]
 
 
 def test_a_read_that_hangs_for_one_run_is_no_hanging_read_of_another() -> None:

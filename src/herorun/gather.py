@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from herorun.core.check import name_of
 from herorun.core.durations import format_span
 from herorun.core.errors import describe_error
-from herorun.core.evidence import Evidence, Gaps, Nothing, Unavailable
+from herorun.core.evidence import Evidence, Gaps, Job, Nothing, Unavailable
 from herorun.core.ports import Place
 from herorun.core.redaction.scrub import scrub
 from herorun.system import progress
@@ -246,7 +246,12 @@ def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
 
 def _gaps(evidence: Mapping[Kind, Any], graph: Mapping[Kind, Any]) -> Gaps:
     """What was asked for and could not be read; what is given besides it is no gap."""
-    unread_reasons = sorted(
-        f"{name_of(k)}: {v.why}" for k in graph if isinstance(v := evidence[k], Unavailable)
-    )
-    return Gaps(tuple(unread_reasons), len(graph))
+    reasons = sorted(f"{name_of(k)}: {why}" for k in graph if (why := _why_unread(evidence[k])))
+    return Gaps(tuple(reasons), len(graph))
+
+
+def _why_unread(value: Any) -> str:
+    """Empty if it was read. A scheduler that answers without the job's state has told nothing."""
+    if isinstance(value, Job) and value.state.in_doubt:
+        return value.reason or f"the scheduler says {value.raw or value.state} of {value.instance}"
+    return value.why if isinstance(value, Unavailable) else ""
