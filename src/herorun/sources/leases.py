@@ -70,7 +70,7 @@ def _unchanged_since(state: Path, lease: Lease, now: datetime) -> tuple[datetime
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         pass  # never seen before, or unreadable: it is first seen now
     note = {"beat": beat, "since": now, "lease": json.loads(lease.bytes())}
-    note |= {"boot": clock.boot, "uptime": clock.seconds} if clock else {}
+    note |= clock.note if clock else {}
     # a full disk: the beat counts as first seen now, at every look
     with contextlib.suppress(OSError):
         if state.is_dir():

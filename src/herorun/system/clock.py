@@ -14,6 +14,11 @@ class Uptime(NamedTuple):
     boot: str  # differs after each start of the machine, and in another time namespace
     seconds: float  # since then, those of a suspension included
 
+    @property
+    def note(self) -> dict[str, Any]:
+        """What `written_at` reads in a note that is written now."""
+        return {"boot": self.boot, "uptime": self.seconds}
+
     def written_at(self, note: Mapping[str, Any], at: datetime) -> datetime | None:
         """When a note with our `boot` and `uptime` was written, by a clock that shows `at` now;
         None where it has none of this start of the machine.

@@ -18,10 +18,14 @@ from typing import IO
 import pytest
 
 from commands.answers import ask
+from herorun.core.evidence import Now
+from herorun.core.ports import Place
 from herorun.operations.babysit import loop
 from herorun.operations.launch import start_babysitter
-from herorun.operations.record.heartbeat import last_heartbeat
-from herorun.system.files import is_locked
+from herorun.operations.record.heartbeat import beat, last_heartbeat
+from herorun.sources.leases import read_heartbeat
+from herorun.system.clock import now
+from herorun.system.files import is_locked, take_lock
 from stories import CRASH, SLUG, WAIT, Story, eventually, git
 from wording import mentions
 
@@ -69,6 +73,22 @@ def test_there_is_one_at_a_time_and_a_signal_ends_it(
     eventually(lambda: not is_locked(lock(story)))
     eventually(lambda: "herorun: interrupted." in log(story))
     assert len(story.starts) == 1
+
+
+@pytest.mark.parametrize("leap", [timedelta(hours=3), timedelta(hours=-3)])
+def test_a_clock_that_is_set_makes_no_babysitter_look_dead(story: Story, leap: timedelta) -> None:
+    """Through the file: its age goes by the uptime, also where the clock was set since."""
+    assert story.init() == 0
+    run = story.run
+    beat(run, pid=1)
+    place = Place(SLUG, str(run.state), "", "")
+    lock = take_lock(run.lock("babysitter"), 0.0, "the loop")
+    try:
+        heart = read_heartbeat(run.repository, run.contract, place, Now(now() + leap))
+    finally:
+        os.close(lock)
+    assert heart.held and not heart.own and heart.at is not None
+    assert timedelta() <= now() + leap - heart.at < timedelta(minutes=5)
 
 
 @pytest.mark.parametrize("every", [(SLUG,), ("--all",)])

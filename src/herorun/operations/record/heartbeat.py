@@ -64,7 +64,7 @@ def beat(run: MonitoredRun, due: datetime | None = None, pid: int | None = None)
         "owner": host.owner(),
     }
     if clock := uptime():
-        heart |= clock._asdict()
+        heart |= clock.note
     if due is not None:
         heart["next"] = timestamp(due)
     write_atomic(run.state / "heartbeat.json", (canonical(heart) + "\n").encode())
