@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
-from builders import a_contract, a_history, a_job
+from builders import NOON, a_contract, a_history, a_job
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import (
     Job,
@@ -11,10 +11,11 @@ from herorun.core.evidence import (
     JobWarnings,
     LiveJobs,
     Nothing,
+    Now,
     OtherJobs,
     Unavailable,
 )
-from herorun.core.ports import Found, Search
+from herorun.core.ports import Found, Place, Search
 from herorun.sources.jobs import read_job, read_job_warnings, read_other_jobs
 
 PROBE = Job("72", "tiny-probe", JobState.RUNNING)
@@ -38,7 +39,8 @@ def test_old_attempts_and_diagnostics_are_distinguished_and_neither_is_the_job()
     assert read_other_jobs(Scheduler(), a_contract(), a_history(), live) == OtherJobs(
         (OLD,), (PROBE,)
     )
-    assert read_job(Scheduler(), a_history()) == a_job()
+    place = Place("tiny", "/nowhere", "", "")
+    assert read_job(Scheduler(), a_history(), place, Now(NOON)) == a_job()
 
 
 def test_a_list_that_cannot_be_read_is_reported_and_is_no_gap() -> None:

@@ -1,5 +1,8 @@
 """Jobs, as the scheduler reports them."""
 
+from dataclasses import replace
+from pathlib import Path
+
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook, HerorunError, describe_error
 from herorun.core.evidence import (
@@ -9,13 +12,15 @@ from herorun.core.evidence import (
     JobWarnings,
     LiveJobs,
     Nothing,
+    Now,
     OtherJobs,
     Unavailable,
 )
-from herorun.core.ports import Absent, Found, Scheduler, Unknown
+from herorun.core.ports import Absent, Found, Place, Scheduler, Unknown
+from herorun.sources._uptime_ages import began_by_uptime
 
 
-def read_job(scheduler: Scheduler, history: History) -> Job | Nothing:
+def read_job(scheduler: Scheduler, history: History, place: Place, now: Now) -> Job | Nothing:
     """The current instance's job. Of one that the scheduler no longer knows, it is unknown how it
     ended.
     """
@@ -24,7 +29,7 @@ def read_job(scheduler: Scheduler, history: History) -> Job | Nothing:
         return Nothing("no instance was launched yet")
     match scheduler.find(current.name, current.since):
         case Found(job):
-            return job
+            return replace(job, began=began_by_uptime(job, history, Path(place.state), now))
         case Absent():
             raise CouldNotLook(
                 f"the scheduler does not know {current.name}; it may run elsewhere, or its traces "

@@ -9,7 +9,7 @@ and can be deleted.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
@@ -36,13 +36,13 @@ from herorun.core.ports.columnar import (
 from herorun.core.redaction.scrub import scrub
 from herorun.core.row_bounds import drop_implausible
 from herorun.core.untrusted_json import read_json
+from herorun.sources._uptime_ages import NewRows, date_rows, last_look
 from herorun.system.clock import now
 from herorun.system.files import write_atomic
 from herorun.system.metrics_cache import Writer
 
 CACHE = "metrics.json"
 COLUMNS = "metrics"  # the folder, for `system.metrics_cache.fetched`
-BEHIND = timedelta(minutes=30)  # what rows may be late by; of more, their clock is off
 # rows, or numbers in columns, that a look holds; of more the columns get the rest in the next ticks
 MOST_HELD, MOST_NUMBERS = 200_000, 8_000_000
 
@@ -107,15 +107,14 @@ def read_metrics(
     # Constants are part of the cache's name: another version folds again from the first row.
     version = digest([rules_digest(), names, source])
     state = _cached(Path(place.state) / CACHE, version)
-    rose = state.advanced_at
+    last = last_look(state)
     try:
         state, arrivals = _since(tracker, state, names, history.at_tick(at.at))
     except FileNotFoundError:
         return Nothing(_describe_lost_history(place, source))
-    if arrivals.restarted and rose and state.advanced_at:
-        # rows that a cut took away were seen all the same: the run did not stall for their time
-        state.advanced_at = max(state.advanced_at, rose)
-    state = _in_time(state, arrivals, at.at)
+    date_rows(
+        state, last, at, NewRows(arrivals.newest, arrivals.changed_at, arrivals.restarted)
+    )
     metrics = summarise(state, names)
     _reads[place.state] = MetricsRead(
         metrics=metrics,
@@ -238,25 +237,6 @@ def _catch_up(
         first = False
         if not batch.rows:
             return state
-
-
-def _in_time(state: MetricsState, arrivals: Arrived, seen_at: datetime) -> MetricsState:
-    """Rows that came since the last look were written since, however far their own clock is
-    behind. A last look in the future was dated before this clock was set back, and proves nothing.
-    """
-    before, newest = state.polled_at, arrivals.newest
-    state.polled_at = seen_at
-    if before and seen_at < before:
-        before = None
-        state.advanced_at = min(state.advanced_at, seen_at) if state.advanced_at else None
-    if newest is None or arrivals.restarted:
-        return state
-    delay = before - newest if before else timedelta()
-    state.behind = delay.total_seconds() if delay > BEHIND else 0.0
-    if before and state.behind:
-        written_at = max(before, min(arrivals.changed_at or seen_at, seen_at))
-        state.advanced_at = max(state.advanced_at or written_at, written_at)
-    return state
 
 
 def _mask_secret_names(batch: Rows, names: Names) -> Rows:

@@ -53,6 +53,9 @@ class MetricsState:
     attempts: int = 0
     advanced_at: datetime | None = None
     polled_at: datetime | None = None  # when the tracker was read last, by our clock
+    polled_boot: str = ""  # which start of this machine that was in
+    polled_uptime: float | None = None  # and how many seconds after it
+    clock_set: bool = False  # whether our clock was set between two looks
     undated: bool = False  # nothing tells when the newest row was written
     behind: float = 0.0  # seconds that the newest rows' clock is behind ours, where that is seen
     last: Mapping[str, float] = field(default_factory=dict)

@@ -50,6 +50,8 @@ class Sourced(Generic[T]):
 @dataclass(frozen=True)
 class Now:
     at: datetime
+    boot: str = ""  # which start of this machine; empty: it does not say
+    uptime: float | None = None  # seconds since that start, however the clock was set
 
 
 @dataclass(frozen=True)

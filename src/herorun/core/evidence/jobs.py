@@ -72,6 +72,8 @@ class Job:
     signal: str | None = None
     stopped_by: str | None = None  # who asked for the end, where the scheduler knows
     started: datetime | None = None
+    # when it began by our clock as it stands now, where a clock that was set makes `started` differ
+    began: datetime | None = None
     ended: datetime | None = None
     # or put back into the queue; None: the scheduler does not tell
     submitted: datetime | None = None

@@ -64,7 +64,8 @@ def sign_of_life(
     if newest and newest.modified and newest.modified > since + SKEW and newest.step > last_step:
         return f"checkpoint {newest.step} was saved at {newest.modified:%H:%M} UTC"
     changed_at = log.changed_at if isinstance(log, JobLog) else None
-    if changed_at and changed_at > since + SKEW and now - changed_at <= fresh:
+    # a log that is dated in the future does not say when it changed
+    if changed_at and changed_at > since + SKEW and abs(now - changed_at) <= fresh:
         return f"its log changed at {changed_at:%H:%M} UTC"
     return ""
 
@@ -131,6 +132,8 @@ def _began(job: Job, history: History, now: datetime) -> datetime | None:
     """By the scheduler, unless its clock is off: in the future, or so early that an older
     instance's rows were this one's.
     """
+    if job.began is not None:
+        return job.began
     current = history.current
     if current is None or job.started is None or job.instance != current.name:
         return job.started or (current.started if current else None)

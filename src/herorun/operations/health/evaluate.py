@@ -27,7 +27,7 @@ from herorun.gather import gather
 from herorun.operations.health.rules import rules_of
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.runs import MonitoredRun
-from herorun.system.clock import now
+from herorun.system.clock import now, uptime
 
 READ_DEADLINE = 60.0  # seconds for all reads of a tick
 
@@ -52,8 +52,8 @@ def evaluate(
     rules = rules_of(run)
     inputs = run.given(memory)
     inputs[Scheduler] = (polls or SharedPolls()).of(run, memory)
-    at = now()
-    inputs[Now] = Now(at)
+    at, clock = now(), uptime()
+    inputs[Now] = Now(at, *clock) if clock else Now(at)
     if is_certain and memory.unsettled is not None and memory.unsettled.relaunch_of:
         inputs[Unfinished] = replace(memory, unsettled=None).unfinished
     needs = [need for check in rules.checks for need in check.needs]

@@ -1,0 +1,167 @@
+"""A clock that is set makes no stall, and hides none: through the sources and the check."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from builders import EVERY, MINUTE, NOON, a_contract, a_history, a_job, a_row, an_instance
+from herorun.checks.health.stalled_steps import Limits, stalled_steps
+from herorun.core.evidence import Cadence, FinalStep, Job, JobState, Metrics, Nothing, Now
+from herorun.core.finding import Outcome, Verdict
+from herorun.core.ports import Found, Place, Row, Rows
+from herorun.sources.jobs import read_job
+from herorun.sources.metrics import keep_metrics, read_metrics
+
+LOOK = 5 * MINUTE  # from one look to the next
+IDLE, STARTUP = Limits().idle, Limits().startup
+LEAPS = [timedelta(hours=3), timedelta(hours=-3), 2 * MINUTE, -2 * MINUTE]
+
+
+class World:
+    """A job that began at noon and writes a row a minute until it stalls. The clock of this machine
+    leaps once; those who date rows and jobs go by it, or by a clock that is right.
+    """
+
+    def __init__(self, folder: Path, leap: timedelta, at: timedelta, shared: bool) -> None:
+        self.place = Place("tiny", str(folder), "", "")
+        self.leap, self.leaps_at, self.shared = leap, at, shared
+        self.ahead = timedelta()  # before the leap
+        self.first_row, self.stall = MINUTE, timedelta(days=99)
+        self.passed = timedelta()
+        self.rows: list[Row] = []
+        self.job = a_job(started=self.dated(timedelta()), id="1")
+        started = self.clock(timedelta())
+        self.history = a_history(
+            instances=(an_instance(started=started, intended=started - timedelta(seconds=1)),)
+        )
+
+    def clock(self, passed: timedelta) -> datetime:
+        """What this machine's shows after so much time."""
+        return NOON + passed + self.ahead + (self.leap if passed >= self.leaps_at else timedelta())
+
+    def dated(self, passed: timedelta) -> datetime:
+        return self.clock(passed) if self.shared else NOON + passed
+
+    def read(self, cursor: str) -> Rows:
+        done = int(cursor or 0)
+        return Rows(tuple(self.rows[done:]), str(len(self.rows)), None)
+
+    def find(self, instance: str, since: datetime) -> Found:
+        return Found(self.job)
+
+    def look(self) -> Verdict:
+        """After so much time has passed, with the rows that were written until then."""
+        minute = self.first_row + MINUTE * len(self.rows)
+        while minute <= min(self.passed, self.stall):
+            self.rows.append(a_row(len(self.rows), 2.0, self.dated(minute)))
+            minute += MINUTE
+        now = Now(self.clock(self.passed), "boot", 1000 + self.passed.total_seconds())
+        job = read_job(self, self.history, self.place, now)
+        metrics = read_metrics(self, a_contract(), self.place, now, self.history)
+        keep_metrics(self.place, metrics)
+        assert isinstance(job, Job)
+        final = FinalStep(100_000, "runs/tiny.toml")
+        nothing = Nothing()
+        answer = stalled_steps(
+            job, metrics, nothing, nothing, self.history, now, Cadence(EVERY), final, Limits()
+        )
+        assert isinstance(answer, Verdict)
+        return answer
+
+    def looks(self, until: timedelta) -> Iterator[tuple[timedelta, Outcome]]:
+        """For how long no row came, and the answer."""
+        while self.passed <= until:
+            answer = self.look()
+            newest = self.first_row + MINUTE * (len(self.rows) - 1) if self.rows else timedelta()
+            yield self.passed - newest, answer.outcome
+            self.passed += self.pause(self.passed - newest)
+
+    def pause(self, idle: timedelta) -> timedelta:
+        """Until the next look: long ones where nothing is to happen soon."""
+        until_leap = self.leaps_at - self.passed
+        if idle > 3 * STARTUP and until_leap > 8 * LOOK:
+            return until_leap - 4 * LOOK
+        return LOOK
+
+
+def judged(world: World, until: timedelta, limit: timedelta) -> list[tuple[timedelta, Outcome]]:
+    """The answers that are wrong: those of a look around the limit may be either, and as far as
+    two clocks differ by less than a look, no look can say it.
+    """
+    differ = timedelta() if world.shared else min(abs(world.leap), LOOK)
+    return [
+        (idle, outcome)
+        for idle, outcome in world.looks(until)
+        if (idle <= limit - differ and outcome is not Outcome.PASS)
+        or (idle > limit + LOOK and outcome is not Outcome.FAIL)
+    ]
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("leap", LEAPS)
+def test_a_run_that_trains(tmp_path: Path, leap: timedelta, shared: bool) -> None:
+    world = World(tmp_path, leap, 31 * MINUTE, shared)
+    assert judged(world, timedelta(hours=4), IDLE) == []
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("leap", LEAPS)
+@pytest.mark.parametrize("minutes", [-15, 2, 40, 60 * 24 * 3])
+def test_a_stall_with_a_leap_so_long_after_it_began(
+    tmp_path: Path, leap: timedelta, minutes: int, shared: bool
+) -> None:
+    stall = 61 * MINUTE
+    world = World(tmp_path, leap, stall + minutes * MINUTE, shared)
+    world.stall = stall
+    assert judged(world, world.leaps_at + timedelta(hours=5), IDLE) == []
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("leap", LEAPS)
+@pytest.mark.parametrize("first_row", [30, 60 * 9])
+def test_before_the_first_row(
+    tmp_path: Path, leap: timedelta, first_row: int, shared: bool
+) -> None:
+    world = World(tmp_path, leap, 12 * MINUTE, shared)
+    world.first_row = first_row * MINUTE
+    until = timedelta(hours=5)
+    limit = STARTUP if first_row > 60 else max(IDLE, 30 * MINUTE)
+    assert judged(world, until, limit) == []
+
+
+@pytest.mark.parametrize("stall", [5, 60])
+@pytest.mark.parametrize("ahead", [timedelta(hours=3), 2 * MINUTE])
+def test_a_clock_that_was_ahead_before_the_first_look(
+    tmp_path: Path, ahead: timedelta, stall: int
+) -> None:
+    world = World(tmp_path, -ahead, 2 * MINUTE, shared=True)
+    world.ahead = ahead
+    world.job = replace(world.job, started=world.dated(timedelta()))
+    world.stall, world.passed = stall * MINUTE, 3 * MINUTE
+    assert judged(world, world.stall + timedelta(hours=5), IDLE) == []
+
+
+def test_rows_of_the_future_prove_nothing_in_the_first_look(tmp_path: Path) -> None:
+    world = World(tmp_path, timedelta(), timedelta(), shared=True)
+    world.rows = [a_row(0, 2.0, NOON + timedelta(hours=3))]
+    now = Now(NOON, "boot", 1000.0)
+    first = read_metrics(world, a_contract(), world.place, now, world.history)
+    assert isinstance(first, Metrics) and (first.advanced_at, first.undated) == (NOON, True)
+
+
+def test_a_job_that_waits_for_hours_has_not_run_since(tmp_path: Path) -> None:
+    """The clock leaps while it waits, and the scheduler dates its start by one that is right."""
+    world = World(tmp_path, timedelta(hours=3), 10 * MINUTE, shared=False)
+    begun, world.job = world.job, a_job(JobState.PENDING, started=None)
+    for minute in (0, 5, 10):
+        world.passed = minute * MINUTE
+        world.look()
+    world.job = replace(begun, started=NOON + 12 * MINUTE)
+    world.passed = 15 * MINUTE
+    now = Now(world.clock(world.passed), "boot", 1000 + world.passed.total_seconds())
+    job = read_job(world, world.history, world.place, now)
+    assert isinstance(job, Job) and job.began is not None
+    assert timedelta() <= now.at - job.began <= 5 * MINUTE
