@@ -110,11 +110,9 @@ def read_metrics(
     last = last_look(state)
     try:
         state, arrivals = _since(tracker, state, names, history.at_tick(at.at))
-    except FileNotFoundError:
-        return Nothing(_describe_lost_history(place, source))
-    date_rows(
-        state, last, at, NewRows(arrivals.newest, arrivals.changed_at, arrivals.restarted)
-    )
+    except FileNotFoundError as error:
+        return Nothing(_describe_lost_history(place, source, error))
+    date_rows(state, last, at, NewRows(arrivals.newest, arrivals.changed_at, arrivals.restarted))
     metrics = summarise(state, names)
     _reads[place.state] = MetricsRead(
         metrics=metrics,
@@ -128,14 +126,16 @@ def read_metrics(
     return metrics or Nothing("no rows yet")
 
 
-def _describe_lost_history(place: Place, source: str) -> str:
+def _describe_lost_history(place: Place, source: str, error: FileNotFoundError) -> str:
     """What was fetched of a history that is gone is not the tracker's word any more, and stays
-    readable.
+    readable. An adapter whose source is no file says itself what is missing.
     """
+    own_words = "" if error.errno is not None else scrub(str(error))
     at = Writer(Path(place.state) / COLUMNS, source).fetched_at
     if at is None:
-        return "no metrics file yet"
-    return f"the tracker has no rows now: those fetched until {at:%Y-%m-%d %H:%M} UTC are kept"
+        return own_words or "no metrics file yet"
+    lost = own_words or "the tracker has no rows now"
+    return f"{lost}: those fetched until {at:%Y-%m-%d %H:%M} UTC are kept"
 
 
 def keep_metrics(place: Place, evidence: object) -> str:

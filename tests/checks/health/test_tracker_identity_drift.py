@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from builders import MINUTE, NOON, a_contract, a_job, a_receipt, answer, answers
+from builders import MINUTE, NOON, a_contract, a_history, a_job, a_receipt, answer, answers
 from herorun.checks.health.tracker_identity_drift import tracker_identity_drift
 from herorun.core.check import Response
 from herorun.core.evidence import JobLog, JobState, Metrics, Nothing, TrackerIdentity, TrackerState
@@ -84,6 +84,16 @@ def test_before_the_first_row_a_start_may_take_45_minutes(up, outcome):
     begun = a_job(started=NOON - up)
 
     assert drift(known(TrackerState.ABSENT), begun, {Metrics: Nothing()})[0][0] is outcome
+
+
+@pytest.mark.parametrize(
+    "reported", [a_history(rows=7), JobLog(runs=("lab/hero/tiny",))], ids=["rows", "log"]
+)
+def test_a_run_that_was_there_is_missed_at_once(reported):
+    begun = a_job(started=NOON - 5 * MINUTE)
+
+    missing = drift(known(TrackerState.ABSENT), begun, {Metrics: Nothing()}, reported)
+    assert missing == [(Outcome.FAIL, "id")]
 
 
 def test_check_ins_own_finding_counts():

@@ -140,8 +140,11 @@ def _judge_newest_row(
     metrics, history = evidence.get(Metrics), evidence.get(History)
     if not isinstance(history, History):
         return (AwaitedEvidence("row", "the record was not read"),), True
-    rows = metrics if isinstance(metrics, Metrics) else Nothing()
+    rows = metrics if isinstance(metrics, Metrics | Nothing) else Nothing()
     since, wrote = rows_since(job, rows, history, now)
+    if history.has_rows and not isinstance(rows, Metrics):
+        message = f"rows of {job.instance} were read before, and now: {rows.why or 'none'}"
+        return (AwaitedEvidence("row", message),), True
     if not wrote or not isinstance(rows, Metrics):
         return _first_row(job, evidence, history, since, patience)
     age = now - rows.advanced_at
