@@ -4,7 +4,8 @@
 test looks and steers by HTTP:
 GET and PUT /_state, PUT and DELETE /_fault. Runs are kept as `entity/project/id` -> display name,
 state, config and history; a run that is `deleted` is hidden and its id is never given again, as W&B
-does it; a `hidden` project is there, and this key may not know.
+does it; `served` is how many of its rows it serves; a `hidden` project is there, and this key may
+not know.
 """
 
 import base64
@@ -155,7 +156,7 @@ def rows(v: Variables) -> list[dict[str, Any]]:
     run = WORLD.run(path_of(v)) or {}
     return [
         r
-        for r in run.get("history", [])
+        for r in run.get("history", [])[: run.get("served")]
         if r["_step"] >= low and (high is None or r["_step"] < high)
     ]
 

@@ -488,6 +488,22 @@ def test_a_gap_in_the_steps_does_not_end_the_reading(
     assert [row.step for row in tracker(wandb, wandb_reader).read("").rows] == [0, 1, 2500, 2501]
 
 
+@pytest.mark.parametrize("served", [0, 3])
+def test_rows_that_are_counted_before_they_are_served_are_read_when_they_come(
+    wandb: WandbService, wandb_reader: Reader, served: int
+) -> None:
+    wandb.put({PATH: a_run(history=some_rows(5), served=served)})
+    one = tracker(wandb, wandb_reader)
+    first = one.read("")
+    again = one.read(first.cursor)
+    wandb.put({PATH: a_run(history=some_rows(5))})
+    last = one.read(again.cursor)
+
+    steps = [[row.step for row in batch.rows] for batch in (first, again, last)]
+    assert steps == [list(range(served)), [], list(range(served, 5))]
+    assert not (again.restarted or last.restarted)
+
+
 def test_a_run_that_lost_steps_is_read_from_its_start(
     wandb: WandbService, wandb_reader: Reader
 ) -> None:

@@ -197,7 +197,17 @@ def _fetch_rows(api: Any, question: Mapping[str, Any]) -> dict[str, Any]:
         page = list(run.scan_history(page_size=PAGE, min_step=step, max_step=stop, use_cache=False))
         rows += page
         values, step = values + sum(map(len, page)), stop
-    return {"run": facts, "rows": rows, "next": step, "start": start}
+    return {"run": facts, "rows": rows, "next": _next_step(rows, start, step, last), "start": start}
+
+
+def _next_step(rows: list[Any], start: int, step: int, last: int | None) -> int:
+    """Where the next read begins: behind the newest row. The server counts a row, whose step is
+    `last`, some time before it serves it.
+    """
+    if last is None or step <= last:
+        return step
+    steps = (row.get("_step") for row in rows if isinstance(row, dict))
+    return max((each + 1 for each in steps if isinstance(each, int)), default=start)
 
 
 def _steps_at_once(steps: int, values: int, most: int) -> int:
