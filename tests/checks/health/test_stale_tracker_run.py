@@ -3,7 +3,18 @@ from datetime import timedelta
 
 import pytest
 
-from builders import EVERY, MINUTE, NOON, a_checkpoint, a_contract, a_job, answers, some_metrics
+from builders import (
+    EVERY,
+    MINUTE,
+    NOON,
+    a_checkpoint,
+    a_contract,
+    a_history,
+    a_job,
+    an_instance,
+    answers,
+    some_metrics,
+)
 from herorun.checks.health.stale_tracker_run import stale_tracker_run
 from herorun.core.check import Hold, Response
 from herorun.core.evidence import (
@@ -11,6 +22,7 @@ from herorun.core.evidence import (
     Checkpoints,
     JobState,
     Metrics,
+    Nothing,
     TrackerIdentity,
     TrackerState,
     Unavailable,
@@ -41,6 +53,28 @@ def test_a_run_that_counts_as_over(state):
     assert stale(state=state) == [(Outcome.FAIL, "state")]
 
 
+@pytest.mark.parametrize(
+    ("signs", "verdict"),
+    [
+        ({}, (Outcome.NOT_APPLICABLE, "")),
+        ({"heartbeat": (NOON - 40 * MINUTE).isoformat()}, (Outcome.NOT_APPLICABLE, "")),
+        ({"heartbeat": (NOON - 5 * MINUTE).isoformat()}, (Outcome.FAIL, "state")),
+        ({"wrote": True}, (Outcome.FAIL, "state")),
+    ],
+)
+def test_one_that_counts_as_over_since_it_reported_is_judged_at_once(signs, verdict):
+    """Before it reports, the state is how an earlier instance left the run."""
+    start = NOON - 30 * MINUTE
+    instance = an_instance(started=start, intended=start)
+    written_at = NOON if signs.pop("wrote", False) else start - MINUTE
+    rows = some_metrics(advanced_at=written_at)
+    history = a_history(instances=(instance,))
+
+    assert stale(a_job(started=start), rows, history, state=TrackerState.CRASHED, **signs) == [
+        verdict
+    ]
+
+
 @pytest.mark.parametrize(("cadence", "limit"), [(MINUTE, 15 * MINUTE), (EVERY, 45 * MINUTE)])
 def test_a_heartbeat_that_stays_constant(cadence, limit):
     def after(age):
@@ -68,7 +102,8 @@ def test_a_step_below_a_complete_checkpoint():
     ("up", "outcome"), [(45 * MINUTE, Outcome.NOT_APPLICABLE), (45 * MINUTE + SECOND, Outcome.FAIL)]
 )
 def test_a_start_may_take_45_minutes(up, outcome):
-    assert stale(a_job(started=NOON - up), state=TrackerState.CRASHED)[0][0] is outcome
+    begun = a_job(started=NOON - up)
+    assert stale(begun, {Metrics: Nothing()}, state=TrackerState.CRASHED)[0][0] is outcome
 
 
 def test_what_cannot_be_seen_is_unknown():

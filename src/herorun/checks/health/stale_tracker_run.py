@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from math import isclose
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
+from herorun.core.clock_skew import SKEW
 from herorun.core.contract import Contract
 from herorun.core.durations import format_span
 from herorun.core.evidence import (
@@ -39,7 +40,7 @@ OVER = (TrackerState.FINISHED, TrackerState.CRASHED, TrackerState.FAILED)
 @dataclass(frozen=True)
 class Limits:
     """A heartbeat may be missing for `silent`, and at least for `cadences` cadences; it is not
-    expected before `startup`.
+    expected before `startup`, nor is the state of an instance that has not reported yet.
     """
 
     silent: timedelta = timedelta(minutes=15)
@@ -65,10 +66,14 @@ def stale_tracker_run(
     start = job_start(job, history)
     if job.state.in_doubt or identity.state is TrackerState.UNREACHABLE:
         return [unknown(f"could not check: {identity.why or 'the state of the job is unknown'}")]
-    if job.state is not JobState.RUNNING or start is None or now.at - start <= limits.startup:
+    if job.state is not JobState.RUNNING or start is None:
         return [not_applicable(f"{job.instance} is {job.state}, or has just begun")]
     if identity.state in (TrackerState.ABSENT, TrackerState.DELETED):
         return [not_applicable("the tracker has no such run")]
+    if now.at - start <= limits.startup:
+        has_reported = _has_reported(identity, metrics, history, start)
+        verdicts = _judge_tracker_state(identity) if has_reported else []
+        return verdicts or [not_applicable(f"{job.instance} is {job.state}, or has just begun")]
     most = max(limits.silent, limits.cadences * cadence.every)
     verdicts = [
         *_judge_tracker_state(identity),
@@ -77,6 +82,18 @@ def stale_tracker_run(
         *_summary(contract, identity, metrics, most),
     ]
     return verdicts or [passed(f"the tracker's run is {identity.state}")]
+
+
+def _has_reported(
+    identity: TrackerIdentity,
+    metrics: Metrics | Nothing | Unavailable,
+    history: History,
+    start: datetime,
+) -> bool:
+    """Whether the state is of this instance, and not how an earlier one left the run."""
+    beat = heartbeat_of(identity)
+    wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
+    return wrote or (beat is not None and beat > start + SKEW)
 
 
 def _judge_tracker_state(identity: TrackerIdentity) -> list[Verdict]:
