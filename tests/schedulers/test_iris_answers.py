@@ -210,6 +210,15 @@ def test_an_older_job_of_the_name_is_another_job() -> None:
     assert isinstance(answer, Unknown) and mentions(answer.why, "another", "name")
 
 
+@pytest.mark.parametrize(("what", "ours"), [("running", True), ("succeeded", False)])
+def test_a_live_job_that_was_taken_from_here_is_ours_by_any_clock(what: str, ours: bool) -> None:
+    """This clock was ahead when it was launched."""
+    (root, *_) = family(what)
+    kept = SubmissionRecord(True, root.id)
+    answer = judge_iris("tiny-1", root, [], kept, AT + timedelta(hours=1), None)
+    assert isinstance(answer, Found) is ours
+
+
 def test_a_time_without_a_zone_is_never_compared() -> None:
     (first, second) = listing(C, recorded("list-C.txt"), "").rows
     assert first.submitted is None and second.submitted == datetime(

@@ -289,6 +289,18 @@ def test_a_job_without_our_comment_is_ours_only_by_the_number_that_was_kept() ->
     assert job(lines, [], SubmissionRecord(True, "71")).id == "71"
 
 
+@pytest.mark.parametrize(("state", "ours"), [("RUNNING", True), ("COMPLETED", False)])
+def test_a_live_job_of_the_number_that_was_kept_is_ours_by_any_clock(
+    state: str, ours: bool
+) -> None:
+    """This clock was three hours ahead when it was launched; a number of an ended one may have come
+    round again.
+    """
+    found = told([squeue(state)], [], SubmissionRecord(True, "71"), AT + timedelta(hours=3))
+    assert isinstance(found, Found) is ours
+    assert told([squeue(state)], [], NOTHING, AT + timedelta(hours=3)) == Absent()
+
+
 def test_what_slurm_kept_of_a_submission_that_it_refused_is_no_job() -> None:
     assert told([squeue("FAILED", code=256, where="", reason="BadConstraints")], []) == Absent()
     assert told([], [sacct("FAILED", code="1:0", where="None assigned")]) == Absent()

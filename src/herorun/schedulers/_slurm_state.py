@@ -42,7 +42,8 @@ def ours(
     since: datetime | None,
 ) -> list[SlurmRow]:
     """The rows of this very instance, newest job first: whole name, our comment or the id that was
-    written down.
+    written down. A live one of that id is ours whatever the clocks say: this one may have been
+    ahead at `since`.
     """
     own_rows = [
         row
@@ -50,7 +51,12 @@ def ours(
         if row.name == instance
         and not _was_refused(row)
         and (row.id == record.id or (row.tag.run == run if row.tag else False))
-        and (since is None or row.submitted is None or row.submitted >= since - SKEW)
+        and (
+            since is None
+            or row.submitted is None
+            or row.submitted >= since - SKEW
+            or (row.id == record.id and slurm_state_of(row.word).live)
+        )
     ]
     return sorted(
         own_rows,
