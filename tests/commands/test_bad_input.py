@@ -138,6 +138,17 @@ def test_no_repository(home: Path, capsys: CAPTURE) -> None:
     assert mentions(_at(home / "gone", capsys, "preflight", SLUG).err, "exist")
 
 
+def test_a_linked_work_tree_whose_main_repository_moved(story: Story, capsys: CAPTURE) -> None:
+    linked, moved = story.home / "linked", story.home / "moved"
+    git(story.work, "worktree", "add", "-q", "--detach", str(linked))
+    story.work.rename(moved)
+    answer = _at(linked / "runs", capsys, "preflight", SLUG)
+    assert answer.code == 2 and str(story.work) in answer.err
+    assert f"git worktree repair {linked}" in answer.err
+    git(moved, "worktree", "repair", str(linked))
+    assert git(linked, "rev-parse", "--show-toplevel").strip() == str(linked)
+
+
 def test_an_unborn_branch(story: Story, capsys: CAPTURE) -> None:
     unborn = story.home / "unborn"
     git(story.home, "init", "-q", str(unborn))

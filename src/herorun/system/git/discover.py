@@ -9,6 +9,7 @@ from herorun.system.git.repository import Repository
 from herorun.system.git.run import LOCAL, complaint, environment
 from herorun.system.process import run
 
+_LINKED = lazy_regex(r"gitdir: (.+)/worktrees/[^/]+")
 _DISTRUSTED = lazy_regex(r"in repository at '([^'\n]+)'")
 
 
@@ -54,6 +55,21 @@ def _is_bare(start: Path) -> bool:
         return False
 
 
+def _lost_main_repository(start: Path) -> tuple[Path, Path] | None:
+    """The linked work tree around a folder, and the main one that it names and that is gone; None
+    where it is not that.
+    """
+    top = next((each for each in (start, *start.parents) if (each / ".git").exists()), None)
+    try:
+        match = _LINKED.fullmatch((top / ".git").read_text().strip()) if top else None
+    except (OSError, ValueError):
+        return None
+    if top is None or match is None or (top / match[1]).exists():
+        return None
+    folder = (top / match[1]).resolve()
+    return top, folder.parent if folder.name == ".git" else folder
+
+
 def _why_not(start: Path, complaint: str) -> str:
     if "dubious ownership" in complaint:
         match = _DISTRUSTED.search(complaint)
@@ -61,6 +77,12 @@ def _why_not(start: Path, complaint: str) -> str:
         return (
             f"git does not trust {top}, because another user owns it. If you do: "
             f"`git config --global --add safe.directory {top}`."
+        )
+    if lost := _lost_main_repository(start):
+        work_tree, main = lost
+        return (
+            f"{work_tree} is a linked work tree of {main}, which is not there: from where that "
+            f"repository is now, run `git worktree repair {work_tree}`."
         )
     if _is_bare(start):
         return f"{start} is in a bare git repository: run herorun in a work tree."
