@@ -97,6 +97,15 @@ class LayoutSuite:
             disk.save_as(trainer, name, 1)
         assert trainer.layout.listed(disk.store, disk.root, False) == ()
 
+    def test_a_number_that_no_run_trains_to_is_no_checkpoint(
+        self, trainer: Trainer, disk: Disk
+    ) -> None:
+        disk.save(trainer, 10)
+        for digits in (19, 100):
+            disk.save_as(trainer, trainer.name(int("9" * digits)), 1)
+        candidates = trainer.layout.listed(disk.store, disk.root, False)
+        assert [candidate.step for candidate in candidates] == [10]
+
     def test_a_missing_root_is_reported(self, trainer: Trainer, disk: Disk) -> None:
         with pytest.raises(FileNotFoundError):
             trainer.layout.listed(disk.store, disk.root, False)

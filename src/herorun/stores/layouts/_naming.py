@@ -12,6 +12,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import FileEntry, Store
 from herorun.stores.layouts._contents import contents, last_touched
 
+MOST_DIGITS = 18  # of a step: more than any run trains, and no number of 64 bits holds more
 _UNFINISHED = lazy_regex(r"(?<![a-z])te?mp(?![a-z])|partial|incomplete|staging", re.IGNORECASE)
 
 
@@ -78,11 +79,15 @@ def _candidate(naming: Naming, entry: FileEntry, root: str, temporary: bool) -> 
     if name == entry.name and not naming.files:
         return None
     path = f"{root.rstrip('/')}/{name}"
-    if exact := naming.full_name.fullmatch(name):
+    exact, near_match = naming.full_name.fullmatch(name), naming.nearly.search(name)
+    digits = next((match[1] for match in (exact, near_match) if match), "")
+    if not digits or len(digits.lstrip("0")) > MOST_DIGITS:
+        return None
+    if exact:
         return Candidate(
             path, int(exact[1]), root, temporary, modified=entry.modified, examined=False
         )
-    if near_match := naming.nearly.search(name):
+    if near_match:
         step = int(near_match[1])
         alike = not _UNFINISHED.search(name)
         return Candidate(
