@@ -275,3 +275,19 @@ def test_the_names_of_the_usual_trainers_are_known(loss, norm):
     metrics = summarise(folded(rows, names=Names()), Names())
 
     assert len(metrics.spikes) == 1 and [e.metric for e in metrics.of("explosion")] == [norm]
+
+
+@pytest.mark.parametrize("value", [1e155, -1e155, 1e300, -1.7e308])
+def test_a_value_whose_square_is_no_float_ends_no_fold(value):
+    every = (
+        "loss eval/loss grad_norm lr step_time_s tokens_per_s skipped loss_scale moe/load "
+        "max_attn_logit/layer-3 router/entropy"
+    )
+    named = Names(declared=("moe/load",))
+    rows = [
+        Row(i, dict.fromkeys(every.split(), value if 60 <= i < 70 else 2.0), NOON)
+        for i in range(200)
+    ]
+    metrics = summarise(folded(rows, names=named), named)
+
+    assert (metrics.step, metrics.rows) == (200, 200)

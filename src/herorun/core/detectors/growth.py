@@ -15,6 +15,7 @@ from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
 BLOCK = 25  # rows of the smallest block
+LARGEST = 1e300  # square of a move: that of 1e155 is no float
 WIDER = 4  # blocks that are one of the next scale
 SCALES = 4
 BLOCKS = 5  # means that are compared
@@ -56,7 +57,8 @@ def judge_growth(
 ) -> None:
     """One value more. `up`: whether a rise, or a fall, is what precedes trouble."""
     if state.before is not None:
-        state.squares += ((value - state.before) ** 2 - state.squares) / BLOCK
+        move = value - state.before
+        state.squares += (min(move * move, LARGEST) - state.squares) / BLOCK
     state.before = value
     parts, size = BLOCK, 1
     for place in range(SCALES):
