@@ -149,6 +149,26 @@ def test_a_linked_work_tree_whose_main_repository_moved(story: Story, capsys: CA
     assert git(linked, "rev-parse", "--show-toplevel").strip() == str(linked)
 
 
+def test_a_branch_in_the_way_of_the_record(story: Story, capsys: CAPTURE) -> None:
+    """The proposed commands are typed as they stand."""
+
+    def in_the_way() -> list[str]:
+        findings = ask(story, capsys, "preflight", SLUG, "--json").document["findings"]
+        return [
+            each["message"]
+            for each in findings
+            if each["check"] == "no-logbook" and each["outcome"] == "fail"
+        ]
+
+    git(story.work, "push", "-q", "origin", "HEAD:refs/heads/herorun")
+    story.init()
+    (message,) = in_the_way()
+    repair = message.split("`")[1]
+    subprocess.run(repair, shell=True, cwd=story.work, check=True, capture_output=True, timeout=60)
+    assert in_the_way() == []
+    assert ask(story, capsys, "logbook", "verify", SLUG).code == 0
+
+
 def test_an_unborn_branch(story: Story, capsys: CAPTURE) -> None:
     unborn = story.home / "unborn"
     git(story.home, "init", "-q", str(unborn))

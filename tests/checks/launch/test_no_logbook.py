@@ -1,6 +1,8 @@
-from builders import answer
+import pytest
+
+from builders import COMMIT, answer
 from herorun.checks.launch.no_logbook import no_logbook
-from herorun.core.evidence import History, Unavailable
+from herorun.core.evidence import History, RemoteTips, Unavailable
 from herorun.core.finding import Outcome
 
 
@@ -17,3 +19,25 @@ def test_without_a_record_it_names_the_command():
 
 def test_an_unread_record_is_unknown():
     assert answer(no_logbook, {History: Unavailable("damaged")}).outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("branch", "blocks"),
+    [
+        ("herorun", True),
+        ("herorun/tiny/old", True),
+        ("herorun/tiny", False),
+        ("herorun/tiny-2", False),
+        ("hero", False),
+    ],
+)
+def test_a_branch_in_the_way_of_the_records_own(branch, blocks):
+    verdict = answer(no_logbook, RemoteTips("origin", {f"refs/heads/{branch}": COMMIT}))
+
+    assert verdict.outcome is (Outcome.FAIL if blocks else Outcome.PASS)
+    assert (branch in verdict.message) is blocks
+
+
+def test_a_branch_of_another_remote_is_in_nobodys_way():
+    tips = RemoteTips("upstream", {"refs/heads/herorun": COMMIT})
+    assert answer(no_logbook, tips).outcome is Outcome.PASS

@@ -1,21 +1,61 @@
-"""The run has no record yet.
+"""The run has no record yet, or its record cannot be pushed.
 
 Why: what is not recorded before the launch cannot be handed off, resumed or audited later.
-Fix: run `herorun init RUN`; it creates the record and the issue, and links both.
+Fix: run `herorun init RUN`; it creates the record and the issue, and links both. If another branch
+of the remote has the first part of the record's name, rename that branch.
 """
 
 from dataclasses import replace
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract, ContractFile
-from herorun.core.evidence import History
+from herorun.core.evidence import History, Nothing, RemoteTips, Unavailable
 from herorun.core.finding import Verdict, failed, passed
 
 
 @check(Gate.LAUNCH, Response.BLOCK, always=True)
-def no_logbook(contract: Contract, file: ContractFile, history: History) -> Verdict:
-    """A record begins with a committed contract, so an uncommitted one comes first."""
+def no_logbook(
+    contract: Contract,
+    file: ContractFile,
+    history: History,
+    tips: RemoteTips | Nothing | Unavailable,
+) -> Verdict:
+    """A record begins with a committed contract, so an uncommitted one comes first. On the code's
+    remote, where the record usually goes, a branch may be in its way.
+    """
+    branch = _in_the_way(contract, tips) if isinstance(tips, RemoteTips) else ""
+    if branch:
+        remote, record = contract.record_remote, contract.record_branch
+        free = f"{branch.replace('/', '-')}-old"
+        message = (
+            f"{remote} has a branch {branch}, so it takes no branch {record}: "
+            f"`git fetch {remote} {branch} && git push {remote} "
+            f"FETCH_HEAD:refs/heads/{free} :refs/heads/{branch}` renames it"
+        )
+        return failed(message, subject=branch)
     if history.initialised:
         return passed("the record exists")
     missing = f"{contract.slug} has no logbook: run `herorun init {contract.slug}`"
     return replace(failed(missing, subject=contract.slug), causes=(f"file {file.path}",))
+
+
+def _in_the_way(contract: Contract, tips: RemoteTips) -> str:
+    """The branch whose name is a folder of the record's, or the other way round: git keeps no
+    two such names.
+    """
+    if tips.remote != contract.record_remote:
+        return ""
+    record = contract.record_branch
+    branches = (
+        ref.removeprefix("refs/heads/")
+        for ref in sorted(tips.by_ref)
+        if ref.startswith("refs/heads/")
+    )
+    return next(
+        (
+            each
+            for each in branches
+            if record.startswith(f"{each}/") or each.startswith(f"{record}/")
+        ),
+        "",
+    )
