@@ -4,6 +4,7 @@ saying no.
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -396,6 +397,19 @@ def test_an_app_writes_as_its_bot(github: GitHub, monkeypatch: pytest.MonkeyPatc
     ] * 2
 
 
+def test_an_account_that_was_renamed_since_is_still_ours(
+    github: GitHub, opened: GitHubIssue
+) -> None:
+    """The babysitter has asked who it is long before."""
+    opened.post(a_post())
+    session = replace(opened._session, login="before")
+    later = an_issue(github, number=1)
+    later.__dict__["_session"] = session
+    assert session.account is not None and later.find(a_post().key) is not None
+    later.post(a_post())
+    assert len(github.comments()) == 1
+
+
 def test_a_workflow_s_own_token_may_not_ask_who_it_is(
     github: GitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -454,8 +468,6 @@ def test_the_description_of_the_api_is_held_against_every_request(github: GitHub
 
 
 def _but(each: Any, **changes: Any) -> Any:
-    from dataclasses import replace
-
     return replace(each, **changes)
 
 

@@ -28,6 +28,15 @@ class Credentials:
 class GithubSession:
     github: Any  # github.Github
     login: str
+    account: int | None = None  # its number, which a new login does not change; None: unknown
+
+    def is_of(self, user: Any) -> bool:
+        """By the number where it is known. GitHub takes a login in any case of its letters, and so
+        may a person have written it in the contract.
+        """
+        if self.account is not None:
+            return bool(user.id == self.account)
+        return str(user.login).lower() == self.login.lower()
 
 
 def log_in(credentials: Credentials, base_url: str, repo: str, calls: Calls) -> GithubSession:
@@ -43,7 +52,10 @@ def log_in(credentials: Credentials, base_url: str, repo: str, calls: Calls) -> 
     }
     if credentials.app_id is None:
         github = Github(auth=Auth.Token(_token(credentials)), per_page=100, **common)
-        return GithubSession(github, credentials.login or _fetch_login(github, calls))
+        login, account = (
+            (credentials.login, None) if credentials.login else _fetch_login(github, calls)
+        )
+        return GithubSession(github, login, account)
     app = Auth.AppAuth(
         credentials.app_id, _read_private_key(credentials.app_key or "HERORUN_GITHUB_APP_KEY")
     )
@@ -84,15 +96,22 @@ def _read_private_key(name: str) -> str:
         ) from None
 
 
-def _fetch_login(github: Any, calls: Calls) -> str:
+def _fetch_login(github: Any, calls: Calls) -> tuple[str, int | None]:
     try:
-        return str(calls.read(lambda: github.get_user().login))
+        user = calls.read(lambda: _loaded(github.get_user()))
+        return str(user.login), int(user.id)
     except GithubRefused as error:
         if error.status != 403:
             raise
         if os.environ.get("GITHUB_ACTIONS") == "true":
-            return ACTIONS
+            return ACTIONS, None
         raise CouldNotLook(
             "This token may not ask who it is, and only our own comments count: name it as "
             "[issue] login."
         ) from None
+
+
+def _loaded(user: Any) -> Any:
+    """PyGithub asks GitHub for the user only when a field is read."""
+    user.login  # noqa: B018
+    return user

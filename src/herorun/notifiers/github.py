@@ -211,10 +211,7 @@ class GitHubIssue:
         return self._are_we(page.user) and plain_key(key) in keys_in(page.body or "")
 
     def _are_we(self, user: Any) -> bool:
-        """GitHub takes a login in any case of its letters, and so may a person have written it in
-        the contract.
-        """
-        return user is not None and str(user.login).lower() == self._session.login.lower()
+        return user is not None and self._session.is_of(user)
 
     def _create(self, post: Post, labels: tuple[list[str], list[str]]) -> Any:
         labels_there, failed_labels = labels
