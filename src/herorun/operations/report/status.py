@@ -267,7 +267,8 @@ def status_code(status: StatusOf) -> int:
     see it.
     """
     if status.stage != "launched":
-        return 3 if status.monitor == PARTIAL else 0
+        is_open = status.stage != "sealed" and status.unfinished_actions  # a launch, say
+        return 3 if is_open or status.monitor != FRESH else 0
     firing = (alert.check for alert in status.alerts if alert.state == "firing")
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if status.alerts else {}
     return exit_code(
