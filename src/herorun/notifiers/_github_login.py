@@ -98,7 +98,7 @@ def _read_private_key(name: str) -> str:
 
 def _fetch_login(github: Any, calls: Calls) -> tuple[str, int | None]:
     try:
-        user = calls.read(lambda: _loaded(github.get_user()))
+        user = calls.read(lambda: _with_fields(github.get_user()))
         return str(user.login), int(user.id)
     except GithubRefused as error:
         if error.status != 403:
@@ -111,7 +111,7 @@ def _fetch_login(github: Any, calls: Calls) -> tuple[str, int | None]:
         ) from None
 
 
-def _loaded(user: Any) -> Any:
+def _with_fields(user: Any) -> Any:
     """PyGithub asks GitHub for the user only when a field is read."""
     user.login  # noqa: B018
     return user

@@ -17,7 +17,6 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.ports import Absent, Found, Place, Scheduler, Unknown
-from herorun.sources._uptime_ages import began_by_uptime
 
 
 def read_job(scheduler: Scheduler, history: History, place: Place, now: Now) -> Job | Nothing:
@@ -29,6 +28,8 @@ def read_job(scheduler: Scheduler, history: History, place: Place, now: Now) -> 
         return Nothing("no instance was launched yet")
     match scheduler.find(current.name, current.since):
         case Found(job):
+            from herorun.sources._job_age import began_by_uptime
+
             return replace(job, began=began_by_uptime(job, history, Path(place.state), now))
         case Absent():
             raise CouldNotLook(

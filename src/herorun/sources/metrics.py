@@ -20,7 +20,7 @@ from herorun.core.detectors.instances import Boundary, boundaries_of
 from herorun.core.detectors.names import Names
 from herorun.core.detectors.pipeline import fold_rows, rules_digest, summarise
 from herorun.core.detectors.resume_state import put_in_order
-from herorun.core.detectors.state import MetricsState
+from herorun.core.detectors.state import MetricsState, NewRows, date_rows, last_look
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.evidence import History, Metrics, Nothing, Now
 from herorun.core.lazy_dataclass import dataclass
@@ -36,7 +36,6 @@ from herorun.core.ports.columnar import (
 from herorun.core.redaction.scrub import scrub
 from herorun.core.row_bounds import drop_implausible
 from herorun.core.untrusted_json import read_json
-from herorun.sources._uptime_ages import NewRows, date_rows, last_look
 from herorun.system.clock import now
 from herorun.system.files import write_atomic
 from herorun.system.metrics_cache import Writer
@@ -134,8 +133,8 @@ def _describe_lost_history(place: Place, source: str, error: FileNotFoundError) 
     at = Writer(Path(place.state) / COLUMNS, source).fetched_at
     if at is None:
         return own_words or "no metrics file yet"
-    lost = own_words or "the tracker has no rows now"
-    return f"{lost}: those fetched until {at:%Y-%m-%d %H:%M} UTC are kept"
+    message = own_words or "the tracker has no rows now"
+    return f"{message}: those fetched until {at:%Y-%m-%d %H:%M} UTC are kept"
 
 
 def keep_metrics(place: Place, evidence: object) -> str:

@@ -66,9 +66,9 @@ def tracker_identity_drift(
             return [unknown(f"could not query the tracker: {identity.why}", subject="id")]
         wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
         old = job.started is not None and now.at - job.started > limits.startup
-        named = isinstance(log, JobLog) and bool(log.runs)  # its client says that it made the run
-        reported = wrote or history.has_rows or named
-        must = job.state is JobState.RUNNING and (reported or old)
+        in_log = isinstance(log, JobLog) and bool(log.runs)  # its client says that it made the run
+        was_there = wrote or history.has_rows or in_log
+        must = job.state is JobState.RUNNING and (was_there or old)
         verdicts += name_drift(contract, identity, must)
         verdicts += server_drift(contract, identity, log.server if isinstance(log, JobLog) else "")
     if verdicts:

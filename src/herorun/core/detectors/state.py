@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from herorun.core.clock_skew import SKEW
 from herorun.core.detectors.band import Wander
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.gaps import Steps
@@ -15,10 +16,13 @@ from herorun.core.detectors.loss_state import LossState
 from herorun.core.detectors.nonfinite import SkippedSteps
 from herorun.core.detectors.resume_state import Lineage
 from herorun.core.detectors.throughput import Pauses, Speed, Wall
+from herorun.core.evidence import Now
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
 
 T = TypeVar("T")
+BEHIND = timedelta(minutes=30)  # what rows may be late by; of more, their clock is off
+SLEWED = timedelta(seconds=1)  # what keeping time changes between two looks: no clock was set
 
 
 @dataclass(slots=True)
@@ -159,3 +163,73 @@ class _Copiers(dict[type, Callable[[Any], Any] | None]):
 
 
 _copiers = _Copiers()
+
+
+# --- when the step last rose ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NewRows:
+    """What a look has read: the newest time in its rows, and when their file changed."""
+
+    newest: datetime | None = None
+    changed_at: datetime | None = None
+    restarted: bool = False  # from the tracker's first row on, for it was cut or replaced
+
+
+@dataclass(frozen=True)
+class LastLook:
+    """When the tracker was read last, and when its step had risen by then."""
+
+    at: datetime | None
+    boot: str
+    uptime: float | None
+    advanced_at: datetime | None
+
+    def leap(self, now: Now) -> tuple[datetime | None, timedelta]:
+        """When it was, by a clock that shows `now`, and how far that clock was set since. None
+        where nothing tells.
+        """
+        if self.at is None:
+            return None, timedelta()
+        if now.uptime is None or self.uptime is None or self.boot != now.boot:
+            return (self.at if self.at <= now.at else None), timedelta()
+        before = now.at - timedelta(seconds=now.uptime - self.uptime)
+        leap = before - self.at
+        return (before, leap) if abs(leap) > SLEWED else (self.at, timedelta())
+
+
+def last_look(state: MetricsState) -> LastLook:
+    return LastLook(state.polled_at, state.polled_boot, state.polled_uptime, state.advanced_at)
+
+
+def date_rows(state: MetricsState, last: LastLook, now: Now, rows: NewRows) -> None:
+    """Set in `state` when its step last rose, by a clock that shows `now`.
+
+    Rows that came since the last look were written since, however far their own clock is off.
+    Without new rows their age has grown by the uptime, however our clock was set. A row that is
+    dated in the future is as old as the look that finds it, and in a first look it has no age.
+    """
+    before, leap = last.leap(now)
+    state.polled_at, state.polled_boot, state.polled_uptime = now.at, now.boot, now.uptime
+    state.clock_set = state.clock_set or bool(leap)
+    at = state.advanced_at
+    if at is None:
+        return
+    if rows.restarted:
+        # rows that a cut took away were seen all the same: the run did not stall for their time
+        at = max(at, last.advanced_at + leap) if last.advanced_at else at
+    elif rows.newest is None and at == last.advanced_at:
+        at += leap
+    elif before and leap:
+        stamp = at if at != last.advanced_at else rows.newest or at
+        stamp += timedelta() if before <= stamp <= now.at else leap
+        at = max(stamp, before)
+    elif rows.newest is not None:
+        delay = before - rows.newest if before else timedelta()
+        state.behind = delay.total_seconds() if delay > BEHIND else 0.0
+        if before and delay > (SKEW if state.clock_set else BEHIND):
+            at = max(at, before, min(rows.changed_at or now.at, now.at))
+    if last.at is None and at > now.at + SKEW:
+        state.undated = True
+    state.advanced_at = min(at, now.at)

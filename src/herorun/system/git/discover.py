@@ -78,8 +78,8 @@ def _why_not(start: Path, complaint: str) -> str:
             f"git does not trust {top}, because another user owns it. If you do: "
             f"`git config --global --add safe.directory {top}`."
         )
-    if lost := _lost_main_repository(start):
-        work_tree, main = lost
+    if places := _lost_main_repository(start):
+        work_tree, main = places
         return (
             f"{work_tree} is a linked work tree of {main}, which is not there: from where that "
             f"repository is now, run `git worktree repair {work_tree}`."

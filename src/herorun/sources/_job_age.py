@@ -1,0 +1,65 @@
+"""How long a job has run, by the uptime of this machine: no setting of a clock changes that."""
+
+import contextlib
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from herorun.core.canonical_json import canonical, timestamp
+from herorun.core.clock_skew import SKEW
+from herorun.core.evidence import History, Job, JobState, Nothing, Now
+from herorun.core.health.liveness import rows_since
+from herorun.core.untrusted_json import read_json
+from herorun.system.files import write_atomic
+
+SEEN = "job-seen.json"  # since when the looks of this clone see the current job as it is
+
+
+def began_by_uptime(job: Job, history: History, state: Path, now: Now) -> datetime | None:
+    """When a running job began, by a clock that shows `now`; None where its time stamp says the
+    same, or nothing else is known.
+
+    The first look that sees it run goes by the clocks, and no look after that.
+    """
+    if now.uptime is None or not job.state.live:
+        return None
+    runs = job.state is JobState.RUNNING
+    key = {
+        "instance": job.instance,
+        "boot": now.boot,
+        "started": timestamp(job.started) if runs and job.started else "",
+        "runs": runs,
+    }
+    note = _read(state)
+    if not runs or {name: note.get(name) for name in key} != key:
+        age = _age_at_first(job, history, now, note) if runs else timedelta()
+        note = {**key, "uptime": now.uptime, "age": age.total_seconds()}
+        _write(state, note)
+    began_at = now.at - timedelta(seconds=note["age"] + now.uptime - note["uptime"])
+    is_off = job.started is not None and abs(began_at - job.started) > SKEW
+    return began_at if runs and is_off else None
+
+
+def _age_at_first(job: Job, history: History, now: Now, note: dict[str, Any]) -> timedelta:
+    """By the clocks, and no longer than since a look saw it wait, or run from another start."""
+    since, _ = rows_since(job, Nothing(), history, now.at)
+    age = max(now.at - since, timedelta()) if since else timedelta()
+    if now.uptime is None or (note.get("instance"), note.get("boot")) != (job.instance, now.boot):
+        return age
+    return min(age, timedelta(seconds=now.uptime - note["uptime"]))
+
+
+def _read(state: Path) -> dict[str, Any]:
+    """Empty where none can be read."""
+    try:
+        note = read_json((state / SEEN).read_bytes())
+        return {**note, "uptime": float(note["uptime"]), "age": float(note["age"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _write(state: Path, note: dict[str, Any]) -> None:
+    # a full disk: each look is the first
+    with contextlib.suppress(OSError):
+        if state.is_dir():
+            write_atomic(state / SEEN, (canonical(note) + "\n").encode(), spare=True)
