@@ -36,6 +36,12 @@ _HARMLESS = lazy_regex(
     r"|munge|kerberos|iam|adc|netrc|anon(?:ymous)?|google_default|required|optional|(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)",
     re.IGNORECASE,
 )
+# Each match of these patterns has one of these parts in it, and each match of `_INNOCENT_NAME` one
+# of the last. Most texts have none, and then no pattern is compiled.
+_STRONG_PARTS = ("key", "secret", "token", "pass", "credential", "bearer", "auth", "signature")
+_WEAK_PARTS = ("key", "pass", "pwd", "pat")
+_NAME_PARTS = (*_STRONG_PARTS, "pwd", "pat")
+_INNOCENT_PARTS = ("token", "author", "error", "exception")
 _SECRET_NAME = lazy_regex(_NAME, re.IGNORECASE)
 _LAST_WORD = lazy_regex(_LAST, re.IGNORECASE)
 # Whose key is a secret, however short it is; any other key is one if it looks like it, and is no
@@ -77,6 +83,8 @@ def secrets_by_name(text: str) -> tuple[str, ...]:
 
 def _find_secret_values(text: str) -> Iterator[tuple[int, int]]:
     at = 0
+    if not _has_any(text, _NAME_PARTS):
+        return
     while match := _ASSIGNED.search(text, at):
         kind = next(kind for kind in ("quoted", "inside", "bare") if match[kind] is not None)
         value = match[kind]
@@ -119,7 +127,7 @@ def is_secret(name: str, value: str) -> bool:
         return False
     if names_strongly(name):
         return not (_COUNTING_NAME.search(name) and _COUNT.fullmatch(value))
-    match = _LAST_WORD.search(name)
+    match = _last_word(name)
     if not match or _PATH.fullmatch(value):
         return False
     return match[0].lower()[:3] not in ("key", "pat") or bool(
@@ -128,11 +136,22 @@ def is_secret(name: str, value: str) -> bool:
 
 
 def names_strongly(name: str) -> bool:
-    return bool(_SECRET_NAME.search(_INNOCENT_NAME.sub("", name)))
+    if _has_any(name, _INNOCENT_PARTS):
+        name = _INNOCENT_NAME.sub("", name)
+    return _has_any(name, _STRONG_PARTS) and bool(_SECRET_NAME.search(name))
 
 
 def names_one(name: str) -> bool:
-    return names_strongly(name) or bool(_LAST_WORD.search(name))
+    return names_strongly(name) or bool(_last_word(name))
+
+
+def _last_word(name: str) -> re.Match[str] | None:
+    return _LAST_WORD.search(name) if _has_any(name, _WEAK_PARTS) else None
+
+
+def _has_any(text: str, parts: tuple[str, ...]) -> bool:
+    """Whether one may be in it: a pattern also takes `ſ` for an s."""
+    return not text.isascii() or any(map(text.lower().__contains__, parts))
 
 
 def is_pass_number(name: str, value: int) -> bool:
