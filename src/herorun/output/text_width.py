@@ -5,7 +5,6 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from shutil import get_terminal_size
 from typing import TextIO
 
 HERORUN = "herorun: "  # begins each message on standard error
@@ -41,6 +40,8 @@ def _write(text: str, stream: TextIO) -> None:
 
 def _width(terminal: TextIO) -> int:
     """Its columns, also of standard error where standard output is a file."""
+    from shutil import get_terminal_size  # with its archives: for a terminal alone
+
     with suppress(OSError):
         return get_terminal_size(
             (os.get_terminal_size(terminal.fileno()).columns or 80, 24)

@@ -3,7 +3,6 @@ of anything else.
 """
 
 import contextlib
-import random
 import time
 from collections.abc import Mapping, Sequence
 from typing import Self
@@ -72,7 +71,9 @@ class Record(RecordWriter):
             except Overtaken:
                 if time.monotonic() + pause > until:
                     raise
-            time.sleep(random.uniform(pause / 2, pause))
+            from random import uniform
+
+            time.sleep(uniform(pause / 2, pause))
             pause = min(2 * pause, LONGEST_PAUSE)
 
     def _push(self, remote: str) -> Pushed:

@@ -6,7 +6,6 @@ record is written before the lock is freed.
 
 import os
 import signal
-import socket
 import time
 from datetime import datetime
 from pathlib import Path
@@ -117,7 +116,7 @@ class Folder:
         if (
             snapshot.end is None
             and not snapshot.alive
-            and snapshot.host not in (None, socket.gethostname())
+            and snapshot.host not in (None, os.uname().nodename)
         ):
             raise CouldNotLook(
                 f"{self.name} was started on {snapshot.host} and has no exit record: only that "
@@ -160,7 +159,7 @@ class Folder:
         group.
         """
         request = self._read("request.json", Request)
-        if request is None or not request.instance or request.host != socket.gethostname():
+        if request is None or not request.instance or request.host != os.uname().nodename:
             return set()
         return processes_of(env_markers(request.instance, request.admission), group)
 

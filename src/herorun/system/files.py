@@ -7,7 +7,6 @@ import errno
 import fcntl
 import hashlib
 import os
-import socket
 import time
 from collections.abc import Iterator
 from functools import cache
@@ -166,12 +165,21 @@ def lives(pid: int) -> bool:
     return True
 
 
+@contextlib.contextmanager
+def scratch_folder(prefix: str) -> Iterator[str]:
+    """Removed at the end. Most commands need none, and `tempfile` takes 3 ms to import."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix=prefix) as folder:
+        yield folder
+
+
 @cache
 def node() -> str:
     """Where process ids mean what they mean here: this start of this machine, and its space of
     process ids.
     """
-    parts = [socket.gethostname()]
+    parts = [os.uname().nodename]
     with contextlib.suppress(OSError):
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
         parts.append(os.readlink("/proc/self/ns/pid"))

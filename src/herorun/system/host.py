@@ -2,7 +2,6 @@
 
 import getpass
 import os
-import socket
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")  # names of this machine that no other one reaches
 
@@ -22,4 +21,4 @@ def temporary_folder() -> str:
 
 def owner() -> str:
     """`user@machine`: what a lease is held under."""
-    return f"{user() or os.getuid()}@{socket.gethostname()}"
+    return f"{user() or os.getuid()}@{os.uname().nodename}"

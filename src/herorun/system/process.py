@@ -6,7 +6,6 @@ import os
 import select
 import selectors
 import subprocess
-import tempfile
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -152,7 +151,9 @@ def run_lines(argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
     Anyone who stops listening ends the program.
     """
     progress.log(f"runs {argv[0]}")
-    with tempfile.TemporaryFile() as complaints:
+    from tempfile import TemporaryFile  # most programs are run to their end, without one
+
+    with TemporaryFile() as complaints:
         with _startable(argv):
             program = subprocess.Popen(
                 list(argv), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 
 from .items import FAIL, PASS, UNSEEN, Item
 
-_TPU = re.compile(
-    r"(?:(?:cloud[ _-]?)?tpu[ _-]*)?v?(\d)[ _-]?(x|litepod|lite|e|p|i)?(?:[ _-](\d+))?"
-)
-_TOPOLOGY = re.compile(r"\d+(?:x\d+)+")
-_WORDS = re.compile(r"[a-z0-9]+")
-_MODEL = re.compile(r"(?=.*[a-z])(?=.*\d)[a-z0-9]+")
-_MEMORY = re.compile(r"\d+g[bi]?b?")
+# As texts, which `re` compiles once: most commands and jobs compare no hardware.
+_TPU = r"(?:(?:cloud[ _-]?)?tpu[ _-]*)?v?(\d)[ _-]?(x|litepod|lite|e|p|i)?(?:[ _-](\d+))?"
+_TOPOLOGY = r"\d+(?:x\d+)+"
+_WORDS = r"[a-z0-9]+"
+_MODEL = r"(?=.*[a-z])(?=.*\d)[a-z0-9]+"
+_MEMORY = r"\d+g[bi]?b?"
 _ANY = {"gpu", "cuda", "rocm", "tpu", "nvidia", "amd", "accelerator"}
 _TWO_CORES = ("v2", "v3", "v4", "v5p")  # a type such as v5p-256 counts cores, two of a chip
 
@@ -36,7 +35,7 @@ def tpu(text: str) -> Tpu | None:
     >>> tpu("v5litepod-16"), tpu("TPU v5"), tpu("v5p-256"), tpu("H100")
     (Tpu(kind='v5e', chips=16), Tpu(kind='v5p', chips=None), Tpu(kind='v5p', chips=128), None)
     """
-    match = _TPU.fullmatch(text.strip().lower())
+    match = re.fullmatch(_TPU, text.strip().lower())
     if not match or not re.search(r"tpu|v\d", text.lower()):
         return None
     letter = {"litepod": "e", "lite": "e", None: "p" if match[1] == "5" else ""}.get(
@@ -56,7 +55,7 @@ def same_accelerator(one: str, other: str) -> bool:
         return first.kind == second.kind and _agree({first.chips} - {None}, {second.chips} - {None})
     if first or second:
         return "tpu" in (one.lower(), other.lower())
-    tokens, others = set(_WORDS.findall(one.lower())), set(_WORDS.findall(other.lower()))
+    tokens, others = set(re.findall(_WORDS, one.lower())), set(re.findall(_WORDS, other.lower()))
     if tokens == others or _any_gpu(tokens, others) or _any_gpu(others, tokens):
         return True
     return _agree(_memory(tokens), _memory(others)) and bool(_models(tokens) & _models(others))
@@ -71,11 +70,13 @@ def _agree(one: set[Any], other: set[Any]) -> bool:
 
 
 def _models(tokens: set[str]) -> set[str]:
-    return {word for word in tokens if _MODEL.fullmatch(word) and not _MEMORY.fullmatch(word)}
+    return {
+        word for word in tokens if re.fullmatch(_MODEL, word) and not re.fullmatch(_MEMORY, word)
+    }
 
 
 def _memory(tokens: set[str]) -> set[str]:
-    return {word for word in tokens if _MEMORY.fullmatch(word)}
+    return {word for word in tokens if re.fullmatch(_MEMORY, word)}
 
 
 def same_count(stated_value: Any, actual: Any, accelerator: str) -> bool:
@@ -101,7 +102,7 @@ def same_topology(stated_value: str, actual: str) -> bool | None:
 
 
 def _chips(text: str) -> int | None:
-    if _TOPOLOGY.fullmatch(text.lower()):
+    if re.fullmatch(_TOPOLOGY, text.lower()):
         return math.prod(int(part) for part in text.lower().split("x"))
     kind = tpu(text)
     return kind.chips if kind else None

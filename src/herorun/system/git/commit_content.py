@@ -4,13 +4,13 @@ the disk.
 
 import hashlib
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from herorun.core.config.files import LARGEST, UnreadableConfig, merge, parse_config, parse_json
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.trust import config_item
+from herorun.system.files import scratch_folder
 from herorun.system.git import Repository, environment
 from herorun.system.process import run
 from herorun.system.user_trust import describe_missing_trust, untrusted_items
@@ -97,7 +97,7 @@ def printed_config(repository: Repository, contract: Contract, commit: str) -> d
         raise CouldNotLook(describe_missing_trust(contract.slug, missing))
     command = contract.config.command
     env = environment() | dict(contract.command.env) | {"PYTHONDONTWRITEBYTECODE": "1"}
-    with TemporaryDirectory(prefix="herorun-config-") as scratch:
+    with scratch_folder(prefix="herorun-config-") as scratch:
         folder = export(repository, commit, Path(scratch) / "code") / contract.command.cwd
         answer = run(command, CONFIG_COMMAND_TIMEOUT, cwd=str(folder), env=env)
     if answer.code:

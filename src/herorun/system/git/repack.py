@@ -11,7 +11,6 @@ before it is moved to the others: so the next packing finds and removes what a k
 
 import contextlib
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -115,16 +114,18 @@ def _temporary_objects(repository: Repository, slug: str) -> Iterator[Path]:
     """An empty store of objects that sees all others, within the repository's so that a pack can be
     moved from it.
     """
+    from shutil import rmtree  # most commands pack nothing
+
     objects = repository.common / "objects"
     temporary = objects / f"tmp_objdir-herorun-{slug}"
-    shutil.rmtree(temporary, ignore_errors=True)
+    rmtree(temporary, ignore_errors=True)
     for folder in (temporary / "pack", temporary / "info"):
         folder.mkdir(parents=True)
     (temporary / "info" / "alternates").write_bytes(os.fsencode(objects) + b"\n")
     try:
         yield temporary
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        rmtree(temporary, ignore_errors=True)
 
 
 def _write_pack(

@@ -7,13 +7,12 @@ The same content on the same commit gives the same snapshot, no matter who makes
 import contextlib
 import hashlib
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Snapshot
+from herorun.system.files import scratch_folder
 from herorun.system.git import Repository
 
 MEGABYTE = 1_000_000
@@ -96,7 +95,7 @@ def from_diff(repository: Repository, head: str, diff: bytes) -> str:
     """The snapshot's commit, made again from its canonical diff against `head`, in an index of its
     own.
     """
-    with tempfile.TemporaryDirectory(prefix="herorun-index-") as folder:
+    with scratch_folder(prefix="herorun-index-") as folder:
         index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
         repository.git(*_AS_SET, "read-tree", head, env=index)
         apply = ("apply", "--cached", "--binary", "--whitespace=nowarn", "-")
@@ -135,7 +134,7 @@ def canonical_diff(repository: Repository, head: str, commit: str) -> bytes:
     reaches it.
     """
     kind = repository.git("rev-parse", "--show-object-format").text.strip()
-    with tempfile.TemporaryDirectory(prefix="herorun-diff-") as folder:
+    with scratch_folder(prefix="herorun-diff-") as folder:
         bare = Path(folder)
         (bare / "HEAD").write_text("ref: refs/heads/none\n")
         (bare / "refs").mkdir()
@@ -165,10 +164,12 @@ def _own_index(repository: Repository) -> Iterator[dict[str, str]]:
     theirs = repository.top / repository.git("rev-parse", "--git-path", "index").text.removesuffix(
         "\n"
     )
-    with tempfile.TemporaryDirectory(prefix="herorun-index-") as folder:
+    with scratch_folder(prefix="herorun-index-") as folder:
         ours = Path(folder) / "index"
         with contextlib.suppress(FileNotFoundError):
-            shutil.copy2(theirs, ours)  # with its time: git doubts entries as young as their index
+            from shutil import copy2
+
+            copy2(theirs, ours)  # with its time: git doubts entries as young as their index
         index = {"GIT_INDEX_FILE": str(ours)}
         listing = repository.git("ls-files", "-v", "-z", env=index).text.split("\0")
         marked_paths = [(record[0], record[2:]) for record in listing if record]

@@ -3,7 +3,6 @@ one who writes.
 """
 
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -153,8 +152,13 @@ class Writer:
         return {}
 
     def _forget_older(self) -> None:
-        for folder in generation_folders(self._folder)[: -OLDER - 1]:
-            shutil.rmtree(folder, ignore_errors=True)
+        older = generation_folders(self._folder)[: -OLDER - 1]
+        if not older:
+            return
+        from shutil import rmtree
+
+        for folder in older:
+            rmtree(folder, ignore_errors=True)
 
 
 def _full(path: Path) -> Mapping[str, Any]:
