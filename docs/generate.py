@@ -4,9 +4,11 @@ is stale.
 checks.md from the checks' own pages, cli.md from the commands' help, contract.md from the
 contract's schema, triage.md from the catalogue of failures, json.md from the shapes, library.md
 from the docstrings, metrics.md from the exported metrics and the shipped alert rules, agents.md
-from the tools of `herorun mcp`.
+from the tools of `herorun mcp`; in the package the index of health checks and the
+catalogue as JSON.
 """
 
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
@@ -23,6 +25,7 @@ from pydantic import TypeAdapter
 from words import page, shown, table
 
 from herorun import adapters, discover, signatures
+from herorun.check_index import declarations, index_file
 from herorun.cli import herorun
 from herorun.contract_schema import ContractSchema
 from herorun.core.agent_calls import MOST_TEXT
@@ -54,15 +57,29 @@ def main(argv: list[str]) -> int:
         "metrics.md": metrics_page(),
         "agents.md": agents_page(),
     }
-    stale = [name for name, text in pages.items() if read(FOLDER / name) != text]
+    files = {f"docs/{name}": (FOLDER / name, text) for name, text in pages.items()}
+    files["checks/health_index.json"] = index_file(), health_index()
+    files["signatures/shipped.json"] = signatures.PRINTED, signatures.catalogue_json()
+    stale = [name for name, (path, text) in files.items() if read(path) != text]
     if "--check" in argv:
         for name in stale:
-            print(f"docs/{name} is stale: run `make docs` and commit it.", file=sys.stderr)
+            print(f"{name} is stale: run `make docs` and commit it.", file=sys.stderr)
         return 1 if stale else 0
     for name in stale:
-        (FOLDER / name).write_text(pages[name], encoding="utf-8")
-        print(f"wrote docs/{name}")
+        path, text = files[name]
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {name}")
     return 0
+
+
+def health_index() -> str:
+    """What each health check declares, a line each: `herorun.core.check_index` reads it."""
+    stems = discover.module_names(f"herorun.checks.{Gate.HEALTH}")
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(declared)}"
+        for name, declared in declarations(stems, discover.own_checks).items()
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def read(path: Path) -> str:

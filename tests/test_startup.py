@@ -65,8 +65,8 @@ STORY = {  # in this order, as a run goes
 MOST = {
     "explain dirty-tree": 45,
     f"preflight {SLUG}": 410,
-    f"status {SLUG}": 430,
-    f"babysit {SLUG} --once": 478,
+    f"status {SLUG}": 423,
+    f"babysit {SLUG} --once": 469,
 }
 # What markdown_it imports where somebody has installed it; we do not use it.
 FOUND_BY_MARKDOWN = {"linkify_it", "uc_micro"}

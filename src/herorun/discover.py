@@ -35,9 +35,17 @@ def checks(gate: Gate | None = None) -> tuple[Check, ...]:
     Two of one name at one gate are an error.
     """
     gates = [gate] if gate else list(Gate)
-    modules = [module for each in gates for module in _modules(f"herorun.checks.{each}")]
-    own = [check for module in modules for check in _own_checks(module)]
+    own = [check for each in gates for check in _checks_of(each)]
     return _in_order([*own, *(check for check in _foreign_checks() if check.gate in gates)])
+
+
+def _checks_of(gate: Gate) -> list[Check]:
+    package = f"herorun.checks.{gate}"
+    if gate is not Gate.HEALTH:
+        return [check for module in _modules(package) for check in own_checks(module)]
+    from herorun.check_index import health_checks  # who explains a check needs none
+
+    return health_checks(module_names(package), own_checks)
 
 
 def _in_order(every: Iterable[Check]) -> tuple[Check, ...]:
@@ -62,7 +70,7 @@ def checks_named(name: str) -> tuple[Check, ...]:
     """
     from difflib import get_close_matches
 
-    own = [check for module in _check_modules(name) for check in _own_checks(module)]
+    own = [check for module in _check_modules(name) for check in own_checks(module)]
     named_checks = _in_order(check for check in [*own, *_foreign_checks()] if check.name == name)
     if not named_checks and name in RENAMED:
         raise WrongUse(f"The check {name} is called {RENAMED[name]} now: use that name.")
@@ -106,7 +114,7 @@ def _gates_with(stem: str) -> list[str]:
     return [each for each in packages if stem in module_names(each)]
 
 
-def _own_checks(module: ModuleType) -> list[Check]:
+def own_checks(module: ModuleType) -> list[Check]:
     """The checks that the module itself defines, not those that it imports."""
     return [
         item
@@ -260,7 +268,7 @@ def _foreign_checks() -> list[Check]:
     foreign = []
     for point in entry_points_of("herorun.checks"):
         try:
-            foreign += _own_checks(point.load())
+            foreign += own_checks(point.load())
         except Exception as error:  # a site's check that cannot be asked is not a check that passed
             foreign += [_broken(point.name, gate, repr(error)) for gate in (Gate.LAUNCH, Gate.SEAL)]
     return foreign

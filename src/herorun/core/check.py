@@ -145,6 +145,11 @@ class Check:
             else EscalationReason.JUDGEMENT
         )
 
+    @property
+    def default_limits(self) -> Any:
+        """The thresholds of a contract that sets none; None for a check without any."""
+        return self.limits() if self.limits else None
+
     @cached_property
     def doc(self) -> str:
         """The page on top of its file; a check that is made on the fly brings its own. Each
@@ -244,9 +249,9 @@ def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Seq
         if gaps := [values[at] for at in lacking if isinstance(values[at], Unavailable)]:
             return [_blind(gaps)]
         return [not_applicable(values[lacking[0]].why or _none_yet(check.needs[lacking[0]]))]
-    if check.limits is not None:
-        values.append(limits.get(check.name) or check.limits())
     try:
+        if check.limits is not None:
+            values.append(limits.get(check.name) or check.limits())
         answer = check.ask(*values)
     except Exception as error:  # a broken check must not read as a healthy run
         return [unknown(f"the check itself failed: {error!r}")]

@@ -92,6 +92,6 @@ def _stems(initial: Sequence[str], signatures: Iterable[LogSignature]) -> tuple[
     stems = list(initial)
     for keyword in (k for signature in signatures for k in signature.keywords):
         word = keyword.strip(EDGE)
-        if not any(stem in word for stem in stems):
+        if not any(map(word.__contains__, stems)):
             stems.append(word)
     return tuple(dict.fromkeys(stems))

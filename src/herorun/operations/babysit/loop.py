@@ -58,6 +58,7 @@ def watch(
     run, _ = open_monitored(name, start)
     must_be_launched(run, run.record.memory())
     run.prepare()
+    _import_checks(run)
     lock = take_lock(
         run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}{who_watches(run)}"
     )
@@ -80,6 +81,11 @@ def watch(
         return _loop(own)
     finally:
         os.close(lock)
+
+
+def _import_checks(run: MonitoredRun) -> None:
+    """All of them now: while the loop lives, another herorun may be installed in place of this."""
+    assert all(check.ask for check in run.health_checks)
 
 
 def _wait_first_interval(own: "BabysitLoop[W]", run: W) -> None:

@@ -62,7 +62,7 @@ def _as_declared(check: Check) -> tuple[Any, ...]:
 @lru_cache(maxsize=1024)
 def _row(check: Check) -> str:
     """Of a check with its own limits. Each tick of each run asks for all of them."""
-    return canonical([*_as_declared(check), check.limits() if check.limits else None])
+    return canonical([*_as_declared(check), check.default_limits])
 
 
 def evidence_file(run: MonitoredRun, at: datetime) -> Path:
