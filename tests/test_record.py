@@ -34,10 +34,10 @@ from herorun.core.journal import fold
 from herorun.core.record import logbook
 from herorun.core.record.logbook import PAGE
 from herorun.operations.record.verify import verify_record
-from herorun.record import HOME, Record, maintenance, model, remote, writer
+from herorun.record import HOME, Record, fetch_together, maintenance, model, remote, writer
 from herorun.runs import template
 from herorun.system.files import is_locked
-from herorun.system.git import Repository, find_repository, repack
+from herorun.system.git import Repository, find_repository, plumbing, repack
 from screens.notices import Notice
 from stories import Story, git, note
 from wording import mentions
@@ -96,6 +96,33 @@ def test_whoever_pushes_second_puts_their_events_on_top(two: tuple[Record, Recor
     second.append(note("five"))
     assert second.push()
     assert words(second) == ["one", "two", "four", "three", "five"]
+
+
+def test_several_records_are_fetched_in_one_call(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that the clone has and one that it lacks; a third, whose lines wait, is left."""
+    slugs, calls = ("tiny", "new", "busy"), list[tuple[str, ...]]()
+    elsewhere = find_repository(story.clone("elsewhere").work)
+
+    def opened(repository: Repository, slug: str) -> Record:
+        return Record(repository, slug, f"herorun/{slug}", "origin", lambda: "")
+
+    for slug in slugs:
+        opened(find_repository(story.work), slug).append(beginning())
+        assert opened(find_repository(story.work), slug).push()
+    for slug in ("tiny", "busy"):
+        opened(elsewhere, slug).fetch()
+    opened(elsewhere, "busy").append(note("ours"))
+    for slug in slugs:
+        opened(find_repository(story.work), slug).append(note("theirs"))
+        assert opened(find_repository(story.work), slug).push()
+    monkeypatch.setattr(plumbing, "rooted", lambda what: calls.append((what,)) or nullcontext())
+    fetch_together(elsewhere, "origin", slugs)
+    for slug in slugs:
+        opened(elsewhere, slug).fetch(at_once=False)
+    assert len(calls) == 1
+    assert [words(opened(elsewhere, slug)) for slug in slugs] == [["theirs"], ["theirs"], ["ours"]]
 
 
 @pytest.mark.thorough

@@ -7,6 +7,6 @@ checkout, so it can never dirty the tree that it records.
 from herorun.record.model import FoldedMemory, Pushed
 from herorun.record.protocol import RunRecord
 from herorun.record.reader import HOME, LARGEST
-from herorun.record.remote import Record
+from herorun.record.remote import Record, fetch_together
 
-__all__ = ["HOME", "LARGEST", "FoldedMemory", "Pushed", "Record", "RunRecord"]
+__all__ = ["HOME", "LARGEST", "FoldedMemory", "Pushed", "Record", "RunRecord", "fetch_together"]

@@ -32,6 +32,28 @@ class Overtaken(CouldNotLook):
     """Somebody else pushed to the branch while we put ours on top of theirs."""
 
 
+def fetch_together(repository: Repository, remote: str, slugs: Sequence[str]) -> None:
+    """Fetch in one call what the remote has of several records and this clone has not, for the
+    `Record.fetch` of each, which fetches what is missing: a branch with a name of its own.
+    """
+    if len(slugs) < 2 or remote not in repository.remotes():
+        return
+    with contextlib.suppress(HerorunError):
+        tips, _ = recent_tips(repository, remote, FOLLOWING)
+        kinds = ("record", "pushed", "fetched")
+        refs = repository.refs(*(f"refs/herorun/{kind}/" for kind in kinds))
+        new_refs = {}
+        for slug in slugs:
+            theirs = tips.get(f"refs/heads/herorun/{slug}")
+            tip, pushed_tip, last_fetch = (
+                refs.get(f"refs/herorun/{kind}/{slug}") for kind in kinds
+            )
+            if theirs not in (None, pushed_tip, last_fetch) and tip == pushed_tip:
+                new_refs[f"refs/heads/herorun/{slug}"] = f"refs/herorun/fetched/{slug}"
+        if len(new_refs) > 1:
+            fetch(repository, remote, new_refs, loose=True)
+
+
 class Record(RecordWriter):
     """One run's record in one repository, and on its remote where it has one."""
 
@@ -87,10 +109,7 @@ class Record(RecordWriter):
         except CouldNotLook:
             remote_tip = self.repository.remote_tips(remote, target).get(target)
             if remote_tip is None and pushed_tip:
-                raise Blocked(
-                    f"{self.branch} is gone from {remote}, where it was pushed before: find out "
-                    f"why, or push it again (`git push {remote} {self.ref}:{target}`)."
-                ) from None
+                raise Blocked(f"{self._gone_from(remote)}.") from None
             if remote_tip is None or remote_tip == pushed_tip:
                 raise
             self._adopt(remote, target)
@@ -100,6 +119,22 @@ class Record(RecordWriter):
             pushed_tip = self.pushed
         move_ref(self.repository, self.pushed_ref, tip, pushed_tip)
         return Pushed()
+
+    def _gone_from(self, remote: str) -> str:
+        return (
+            f"{self.branch} is gone from {remote}, where it was pushed before: find out why, or "
+            f"push it again (`git push {remote} {self.ref}:refs/heads/{self.branch}`)"
+        )
+
+    def branch_loss(self) -> str:
+        """That the remote has lost the branch; empty where it has it, or was not read. A listing
+        that lacks it may be older than our push, so the remote is asked again.
+        """
+        if self.remote is None or not self._is_unlisted or not self.pushed:
+            return ""
+        target = f"refs/heads/{self.branch}"
+        tips = self.repository.remote_tips(self.remote, target, timeout=FOLLOWING)
+        return "" if target in tips else self._gone_from(self.remote)
 
     def _push_on(self, remote: str, tip: str, target: str, remote_tip: str) -> None:
         try:
@@ -184,7 +219,8 @@ class Record(RecordWriter):
             tips, _ = recent_tips(self.repository, remote)
         if target not in tips:
             return
-        fetch(self.repository, remote, {target: fetched_ref})
+        if self.repository.resolve(fetched_ref) != tips[target]:
+            fetch(self.repository, remote, {target: fetched_ref})
         theirs = str(self.repository.resolve(fetched_ref))
         self._must_hold_this_run(theirs)
         move_ref(self.repository, self.pushed_ref, theirs, self.pushed)
@@ -192,18 +228,22 @@ class Record(RecordWriter):
 
     def _follow(self, remote: str, at_once: bool) -> None:
         """Nothing is taken over while lines of this clone wait: their push puts them on top."""
-        target, tip, pushed_tip = f"refs/heads/{self.branch}", self.tip, self.pushed
+        target, fetched_ref = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
+        tip, pushed_tip = self.tip, self.pushed
         tips: Mapping[str, str]
         if at_once:
             tips = self.repository.remote_tips(remote, target, timeout=FOLLOWING)
         else:
             tips, _ = recent_tips(self.repository, remote, FOLLOWING)
         theirs = tips.get(target)
+        self._is_unlisted = theirs is None
         if tip is None or pushed_tip is None or tip != pushed_tip or theirs in (None, pushed_tip):
             return
-        if self.repository.has(theirs) and self.repository.is_ancestor(theirs, tip):
+        is_here = self.repository.resolve(fetched_ref) == theirs  # see `fetch_together`
+        if (is_here or self.repository.has(theirs)) and self.repository.is_ancestor(theirs, tip):
             return  # a listing from before our last push
-        fetch(self.repository, remote, {target: f"refs/herorun/fetched/{self.slug}"})
+        if not is_here:
+            fetch(self.repository, remote, {target: fetched_ref})
         with locked(self._lock, what=WRITER):
             if (self.tip, self.pushed) != (tip, pushed_tip):
                 return

@@ -12,6 +12,7 @@ from herorun.operations.record.lease import take_lease
 from herorun.record import remote
 from herorun.stores.local import LocalStore
 from herorun.system import host
+from herorun.system.git import tips
 from stories import CRASH, SLUG, WAIT, Story, git
 from wording import mentions
 
@@ -197,6 +198,21 @@ def test_lines_that_vanish_from_the_remote_are_not_taken_over(story: Story) -> N
     git(story.work, "push", "-q", "origin", f"HEAD:refs/heads/{record.branch}")
     record.fetch()
     assert record.tip == tip and mentions(record.remote_unread, record.branch, "origin")
+
+
+def test_a_branch_that_is_gone_from_the_remote_is_not_called_pushed(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.init()
+    branch = story.run.record.branch
+    for is_there in (True, False):
+        capsys.readouterr()
+        story.herorun("status", SLUG, "--json")
+        document = json.loads(capsys.readouterr().out)
+        assert document["pushed"] is is_there
+        assert mentions(document["doubts"], branch, "origin") is not is_there
+        git(story.work, "push", "-q", "origin", f":refs/heads/{branch}") if is_there else None
+        tips._listings.clear()
 
 
 def test_a_list_does_not_call_a_run_not_begun_that_another_clone_began(

@@ -1,5 +1,6 @@
 """The status of a run, from its record and evidence that is read now. Writes nothing."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,10 +9,12 @@ from herorun import discover
 from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.babysit.tick import MonitorHealth, RunHealth, critical_topics, exit_code
 from herorun.core.check import Check, Gate
+from herorun.core.errors import HerorunError
 from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics, UnjudgedMetric
 from herorun.core.journal import Memory, fold
 from herorun.core.journal.decision import decided
 from herorun.core.notify.notifications import progress_of
+from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.watchdog import WatchState as Silence
 from herorun.core.remote.watchdog import watchdog
 from herorun.core.run_summary import RunSummary
@@ -29,10 +32,12 @@ from herorun.operations.orders.acknowledge import open_questions
 from herorun.operations.report.babysitter_state import describe_babysitter, monitor_is_stale
 from herorun.operations.report.next_command import next_command
 from herorun.operations.report.overview import stage_of, summarise
+from herorun.record import fetch_together
 from herorun.runs import MonitoredRun, Run, log_of, watched_run
 from herorun.schemas.parts import Acked, UnjudgedEntry
 from herorun.schemas.status import RunSummaryEntry, Status, StatusOf
 from herorun.system.clock import now
+from herorun.system.git import find_repository
 
 if TYPE_CHECKING:
     from herorun.operations.babysit.outcome import TickOutcome
@@ -54,6 +59,7 @@ def all_statuses(
     which then answers for all of a cluster.
     """
     polls = SharedPolls()
+    _fetch_records(names, start)
 
     def opened(name: str) -> tuple[Run, str]:
         run, drift = watched_run(name, start)
@@ -71,6 +77,12 @@ def all_statuses(
         BatchResult[Any](a.slug, None, a.error, a.code) for a in opened_runs if not a.value
     ]
     return [*each(list(runs), status_and_summary), *unopened_runs]
+
+
+def _fetch_records(names: Sequence[str], start: Path) -> None:
+    """In one call; what it cannot bring, each run asks for itself."""
+    with contextlib.suppress(HerorunError, OSError):
+        fetch_together(find_repository(start), "origin", [Path(name).stem for name in names])
 
 
 def status_of_run(
@@ -128,7 +140,8 @@ def status_of_run(
 
 def _record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
     """What the record says of the run, apart from any look at its job."""
-    instances, doubts = memory.instances, [f"{DRIFT}{drift}{STANDS}"] if drift else []
+    instances, losses = memory.instances, _branch_loss(run)
+    doubts = [f"{DRIFT}{drift}{STANDS}"] if drift else []
     return {
         "slug": run.slug,
         "stage": stage_of(run),
@@ -138,10 +151,19 @@ def _record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
         "record": run.record.tip,
         "branch": run.record.branch,
         "babysitter": describe_babysitter(run, is_finished=bool(memory.sealed)),
-        **_record_state(run, drift, [*doubts, *_rejected_parts(run)]),
+        **_record_state(run, drift, [*doubts, *_rejected_parts(run), *losses], not losses),
         "unfinished_actions": memory.unfinished.actions,
         **_people(memory),
     }
+
+
+def _branch_loss(run: Run) -> list[str]:
+    """Why what was pushed is not on the remote now."""
+    try:
+        message = run.record.branch_loss()
+    except HerorunError as error:
+        message = f"unknown whether its branch is still on the remote: {error}"
+    return [f"record: {scrub(message)}"] if message else []
 
 
 def _unread_record(run: Run, evidence: Evidence) -> list[str]:
@@ -252,13 +274,15 @@ def document_of(tick: "TickOutcome", **slug: str) -> "BabysitDocument":
     return BabysitDocument.of(tick.entry(), **_record_state(tick.run, drift, tick.doubts), **slug)
 
 
-def _record_state(run: MonitoredRun, drift: str, doubts: Sequence[str]) -> dict[str, Any]:
-    """What people must know besides the run's health."""
+def _record_state(
+    run: MonitoredRun, drift: str, doubts: Sequence[str], is_listed: bool = True
+) -> dict[str, Any]:
+    """What people must know besides the run's health; unless `is_listed`, the branch is lost."""
     record = run.record
     return {
         "doubts": doubts,
         "contract": drift or "as admitted",
-        "pushed": record.tip is not None and record.tip == record.pushed,
+        "pushed": is_listed and record.tip is not None and record.tip == record.pushed,
     }
 
 

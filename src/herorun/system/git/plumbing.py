@@ -21,6 +21,7 @@ from herorun.system.reserve import give_up_reserve
 # fast-import's own pack is unpacked at once, also where the user keeps all packs: what is stored is
 # compressed as always.
 _QUICK = ("pack.compression=1", "fastimport.unpackLimit=100")
+_UNPACKED = ("fetch.unpackLimit=20000",)  # objects; git keeps a pack from 100 on
 _FULL = (b"No space left on device", b"Out of diskspace", b"Disk quota exceeded")  # as git says it
 # The user's settings for pushes of their own would send tags and submodules after ours.
 _ALONE = ("--no-verify", "--no-follow-tags", "--recurse-submodules=no")
@@ -200,8 +201,12 @@ def move_refs(repository: Repository, moves: Sequence[tuple[str, str, str | None
         raise RefMoved("A ref moved while it was written to.")
 
 
-def fetch(repository: Repository, remote: str, refs: Mapping[str, str]) -> None:
-    """Fetch refs of the remote into our own, source -> target, and nothing else."""
+def fetch(
+    repository: Repository, remote: str, refs: Mapping[str, str], loose: bool = False
+) -> None:
+    """Fetch refs of the remote into our own, source -> target, and nothing else. `loose` objects
+    are read without git, also where there are many.
+    """
     arguments = (
         "fetch",
         "--quiet",
@@ -219,7 +224,7 @@ def fetch(repository: Repository, remote: str, refs: Mapping[str, str]) -> None:
         progress.spinner(scrub(f"fetching from {remote}")),
         rooted(f"remote {remote}"),
     ):
-        repository.git(*arguments, timeout=REMOTE)
+        repository.git(*arguments, timeout=REMOTE, settings=_UNPACKED if loose else ())
 
 
 def delete_refs(repository: Repository, prefix: str) -> None:
