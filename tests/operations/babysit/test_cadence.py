@@ -1,0 +1,77 @@
+"""How long a tick waits for the next: sooner where a critical alert waits for a person."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from builders import MINUTE
+from core.babysit.test_policy import alert
+from herorun.core.babysit.alert import AlertState
+from herorun.core.babysit.cadence import CLOSE, FIRST_CHECK
+from herorun.core.babysit.tick import MonitorHealth, RunHealth, Tick
+from herorun.core.journal import Memory
+from herorun.operations.babysit.tick import pause_after
+from herorun.system.clock import now
+from operations.in_memory import ToldRun
+
+RUN = ToldRun([])
+CADENCE = RUN.contract.babysit.cadence
+CRITICAL, WARNING = "crashed", "filling-disk"
+
+
+def pause(memory: Memory, **changes: Any) -> timedelta:
+    tick = Tick(
+        at=now(),
+        run=RunHealth.HEALTHY,
+        monitor=MonitorHealth.FRESH,
+        findings=[],
+        alerts={},
+        actions=[],
+        **changes,
+    )
+    return pause_after(RUN, tick, memory)
+
+
+def with_alert(check: str, state: AlertState, acked: bool = False) -> Memory:
+    raised = replace(alert(check), state=state)
+    memory = RUN.record.memory()
+    return replace(memory, alerts={raised.key: raised}, acked={raised.key: None} if acked else {})
+
+
+@pytest.mark.parametrize(
+    ("memory", "expected"),
+    [
+        (RUN.record.memory(), CADENCE),
+        (with_alert(CRITICAL, AlertState.FIRING), CLOSE),
+        (with_alert(CRITICAL, AlertState.PENDING), FIRST_CHECK),
+        (with_alert(CRITICAL, AlertState.FIRING, acked=True), CADENCE),
+        (with_alert(WARNING, AlertState.FIRING), CADENCE),
+        (with_alert(WARNING, AlertState.PENDING), CADENCE),
+    ],
+)
+def test_a_critical_alert_that_nobody_acknowledged_is_looked_after_sooner(
+    memory: Memory, expected: timedelta
+) -> None:
+    assert pause(memory) == expected
+
+
+@pytest.mark.parametrize(
+    ("relaunch_of", "minutes", "expected"),
+    [("tiny-0", 30, CLOSE), ("tiny-0", 90, CADENCE), ("", 30, CADENCE)],
+)
+def test_the_first_hour_after_a_relaunch_is_looked_after(
+    relaunch_of: str, minutes: int, expected: timedelta
+) -> None:
+    memory = RUN.record.memory()
+    current = replace(memory.instances[-1], started=now() - minutes * MINUTE)
+    launching = replace(memory.launchings["tiny-1"], relaunch_of=relaunch_of)
+    memory = replace(memory, instances=(current,), launchings={"tiny-1": launching})
+    assert pause(memory) == expected
+
+
+def test_a_relaunch_that_backs_off_is_waited_for() -> None:
+    memory = RUN.record.memory()
+    assert timedelta() < pause(memory, wake=now() + MINUTE) <= MINUTE
+    assert pause(memory, wake=now() - MINUTE) == CADENCE
