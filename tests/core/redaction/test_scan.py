@@ -92,6 +92,17 @@ def test_a_binary_file_is_asked_for_known_shapes_alone() -> None:
     assert list(exposed("w.bin", b"", b"\0" + KEY.encode())) == ["w.bin"]
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"caf\xe9 {KEY}\n".encode("latin-1"),  # no UTF-8
+        f"a {KEY}\n".encode("utf-16") + b"x",  # cut off within a character
+    ],
+)
+def test_a_secret_among_bytes_that_are_no_text_is_found(content: bytes) -> None:
+    assert list(exposed("notes.txt", b"", content)) == ["notes.txt:1"]
+
+
 def test_a_text_of_two_bytes_a_character_is_read_as_text() -> None:
     assert list(exposed("wide.txt", b"", f"a\n{KEY}\n".encode("utf-16"))) == ["wide.txt:2"]
     assert list(exposed("wide.env", b"", f"WANDB_API_KEY={RANDOM}".encode("utf-16"))) == [

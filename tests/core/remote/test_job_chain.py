@@ -17,6 +17,7 @@ from herorun.core.remote.job_chain import (
     install_and_start,
     script_of,
     ssh_argv,
+    start_command,
     transfer,
 )
 from herorun.core.remote.target import SshLogin
@@ -157,6 +158,13 @@ def test_stages_that_could_not_have_a_marker_of_their_own(tmp_path: Path, names:
     stages = [{"name": name, "run": "true"} for name in names]
     with pytest.raises(WrongUse):
         a_contract(tmp_path, {}, stage=stages)
+
+
+def test_the_command_that_starts_it_runs_the_script_of_its_own_folder(tmp_path: Path) -> None:
+    chain = a_contract(tmp_path / "the chain", {"eval": "true"}).chain
+    words = shlex.split(start_command(chain))
+    assert words.count(f"{tmp_path}/the chain/chain.sh") == 1
+    assert words[words.index(">>") + 1] == f"{tmp_path}/the chain/chain.log"
 
 
 def test_the_command_that_starts_it_goes_over_the_contracts_own_login(tmp_path: Path) -> None:
