@@ -16,3 +16,13 @@ def test_a_jobs_slug_is_a_slug_and_another_on_another_cluster(kind: str) -> None
 def test_a_long_name_keeps_its_date_in_the_slug() -> None:
     job = "/dlwh/iris-run-train_a_rather_long_experiment_name-20260302-185630"
     assert "-20260302-185630-" in JobSpec(job=job, kind="iris", config="c").slug
+
+
+@pytest.mark.parametrize("field", ["kind", "cluster", "config", "host", "user"])
+def test_two_jobs_are_one_unless_something_that_is_known_of_the_other_differs(field: str) -> None:
+    known = {"kind": "slurm", "cluster": "c", "config": "f", "host": "h", "user": "u"}
+    one = JobSpec(job="7", **known)
+    assert one.may_be(JobSpec(job="7", **known))
+    assert one.may_be(JobSpec(job="7", **{**known, field: ""}))  # nothing is said of it
+    assert not one.may_be(JobSpec(job="7", **{**known, field: "other"}))
+    assert not JobSpec(job="7", **{**known, field: ""}).may_be(one)
