@@ -131,3 +131,15 @@ def test_a_digest_is_of_the_order_and_of_what_it_rests_on() -> None:
     ]
     assert first not in others
     assert len(set(others)) == len(others)
+
+
+def test_a_confirmed_plan_is_the_one_that_was_previewed():
+    launch = next(each for each in ORDERS if each.name == "launch")
+    shown = {"plan_digest": "sha256:a", "verdict": "clear", "facts": {"steps": 100}, "log": "x"}
+
+    def digest(**preview: Any) -> str:
+        return order_digest(launch, {"run": "tiny"}, STATUS, {**shown, **preview})
+
+    assert digest(log="y") == digest()
+    changed = [digest(plan_digest="sha256:b"), digest(verdict="blocked"), digest(facts={})]
+    assert len({digest(), *changed}) == 4
