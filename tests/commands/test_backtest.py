@@ -94,6 +94,17 @@ def test_labels_give_figures(curves):
     assert mentions(page, "health", "checks") and "| herorun | 0 |" in page
 
 
+def test_rows_in_which_nothing_can_be_judged_are_no_quiet_hours(curves):
+    write(curves, "other.csv", [f"{i},{i % 7}" for i in range(500)], "step,reward")
+    labels = json.loads((curves / "LABELS.json").read_text())
+    labels["other.csv"] = labels["calm.csv"]
+    (curves / "LABELS.json").write_text(json.dumps(labels))
+    paths = [curves / "calm.csv", curves / "other.csv", "--labels", curves / "LABELS.json"]
+
+    totals = documented(*paths)[1]["totals"]
+    assert (totals["rows"], totals["clean_rows"]) == (600, 100)
+
+
 def test_people_are_notified_each_alert(curves):
     said = ran(curves / "spike.csv").output
 

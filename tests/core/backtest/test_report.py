@@ -65,7 +65,11 @@ def test_the_figures_of_a_score():
         "curves_found": 1,
         "throughput_events": 0,
         "throughput_found": 0,
+        "warnings_per_clean_curve": 1.0,
         "median_delay_steps": 30,
+        "p90_delay_steps": 30,
+        "median_delay_rows": 3,
+        "p90_delay_rows": 3,
         "missed_events": [["spiky.csv", 80, 90, "up"]],
         "against": {"other": totals["against"]["other"]},
     }
@@ -93,6 +97,7 @@ def test_the_table_leaves_out_a_rate_of_nothing():
         "1",
         "10.000",
         "1200.0",
+        "1.00",
         "1 of 2",
         "1 of 2",
         "1 of 1",
@@ -100,12 +105,12 @@ def test_the_table_leaves_out_a_rate_of_nothing():
         "3, 3",
         "30, 30",
     ]  # one row of a table
-    assert rows[1] == ["empty", "0", "-", "-", "0 of 0", "0 of 0", "0 of 0", "-", "-", "-"]
+    assert rows[1] == ["empty", "0", "-", "-", "-", "0 of 0", "0 of 0", "0 of 0", "-", "-", "-"]
 
 
 @pytest.mark.parametrize(
     ("delays", "text"),
-    [([], "-"), ([4], "4, 4"), ([1, 2, 30], "2, 30"), (list(range(20)), "9.5, 18")],
+    [([], "-"), ([4], "4, 4"), ([1, 2, 30], "2, 30"), (range(10), "4.5, 8"), (range(11), "5, 9")],
 )
 def test_a_spread_is_the_median_and_the_ninth_decile(delays, text):
     assert spread(delays) == text

@@ -1,5 +1,6 @@
 """A backtest in words, in figures and as a page."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -48,7 +49,11 @@ def _figures(score: Score) -> dict[str, Any]:
         "curves_found": score.curves_found,
         "throughput_events": score.time_events,
         "throughput_found": score.time_found,
-        "median_delay_steps": median(score.delays) if score.delays else None,
+        "warnings_per_clean_curve": score.warnings_a_curve,
+        "median_delay_steps": _median(score.delays),
+        "p90_delay_steps": _ninth_decile(score.delays),
+        "median_delay_rows": _median(score.row_delays),
+        "p90_delay_rows": _ninth_decile(score.row_delays),
         "missed_events": [list(event) for event in score.missed],
     }
 
@@ -79,17 +84,18 @@ def _next_actions(files: Files) -> Iterator[str]:
 def score_table(scores: Mapping[str, Score]) -> Iterator[str]:
     """The figures of each set of rules, as a Markdown table."""
     yield (
-        "| rules | false alarms | per 1,000 clean rows | per 1,000 run-hours | events "
-        "| of 5 rows and more | curves | "
-        "throughput | delay in rows | delay in steps |"
+        "| rules | false alarms | per 1,000 clean rows | per 1,000 run-hours "
+        "| warnings per clean curve | events | of 5 rows and more | curves | throughput "
+        "| delay in rows: median, p90 | in steps |"
     )
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for name, score in scores.items():
         cells = (
             name,
             str(score.false_alarms),
             f"{1000 * score.false_alarms / score.clean_rows:.3f}" if score.clean_rows else "-",
             f"{1000 * score.false_alarms / score.hours:.1f}" if score.hours else "-",
+            "-" if score.warnings_a_curve is None else f"{score.warnings_a_curve:.2f}",
             f"{score.hits} of {score.events}",
             f"{score.sustained_found} of {score.sustained}",
             f"{score.curves_found} of {score.curves}",
@@ -101,11 +107,17 @@ def score_table(scores: Mapping[str, Score]) -> Iterator[str]:
 
 
 def spread(delays: Sequence[int]) -> str:
-    """The median, and what one in ten exceeds."""
-    if not delays:
-        return "-"
-    ninth_decile = sorted(delays)[min(9 * len(delays) // 10, len(delays) - 1)]
-    return f"{median(delays):g}, {ninth_decile:g}"
+    """The median, and what at most one in ten exceeds."""
+    return f"{median(delays):g}, {_ninth_decile(delays):g}" if delays else "-"
+
+
+def _median(delays: Sequence[int]) -> float | None:
+    return median(delays) if delays else None
+
+
+def _ninth_decile(delays: Sequence[int]) -> int | None:
+    """The smallest that nine in ten do not exceed: the nearest rank."""
+    return sorted(delays)[math.ceil(9 * len(delays) / 10) - 1] if delays else None
 
 
 WORDS = f"""\
@@ -118,7 +130,7 @@ A false alarm is a critical alert on a curve, or a throughput, that people label
 A run-hour is {3600 / SECONDS:g} rows: one every {SECONDS:g} s, the cadence of a large run.
 An event is found by a critical alert that fires within its rows or {SLACK} rows before or after;
 for throughput a warning counts too.
-A delay is from an event's first row to the alert: the median, and what one in ten exceeds.
+A delay is from an event's first row to the alert: the median, and what at most one in ten exceeds.
 The other projects' rules are reimplemented from their description.
 They read the loss alone, and not all of them were made as alarms.
 [Detection on curves from elsewhere](judgement.md) counts curves that no rule was made on."""
@@ -134,5 +146,5 @@ def page(scores: Mapping[str, Score]) -> Iterator[str]:
         yield ""
         yield (
             f"{ours.clean_rows:,} rows of {count(ours.quiet, 'quiet curve')} also had "
-            f"{count(ours.warnings, 'warning')}, {ours.warnings / max(ours.quiet, 1):.2f} a curve."
+            f"{count(ours.warnings, 'warning')}."
         )

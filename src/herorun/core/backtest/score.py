@@ -55,6 +55,11 @@ class Score:
         """Run-hours of the quiet curves, for a live run at its cadence."""
         return self.clean_rows * SECONDS / 3600
 
+    @property
+    def warnings_a_curve(self) -> float | None:
+        """Of the quiet curves; None where there is none."""
+        return self.warnings / self.quiet if self.quiet else None
+
     def add(
         self, name: str, label: Label, steps: Sequence[int], alerts: Sequence[FiredAlert]
     ) -> None:

@@ -66,7 +66,8 @@ def backtest(
         report.files.append((str(path), run.rows, alerts))
         if not run.rows and metric_names is not None:
             report.unjudged.append(f"{path} has no rows")
-        if label is not None:
+        # silence on a curve in which nothing can be judged is no quiet hour
+        if label is not None and (metric_names is not None or label.events or label.time_events):
             report.scores[OURS].add(path.name, label, steps, alerts)
             for name, alarms in others.items():
                 report.scores[name].add(path.name, label, steps, alarms(rows_of(path)))
