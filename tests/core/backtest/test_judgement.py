@@ -63,6 +63,8 @@ def test_a_loss_that_rises_from_ln_2_may_be_a_generators():
     learned = [0.69 * 0.98**i for i in range(60)]
     assert criticals(curve(*learned, *noisy(0.5, 40, 0.1)))[0] == ("loss-spike", 69)
     assert criticals(curve(*noisy(2.0, 60, 0.04), *noisy(4.2, 40, 0.1)))[0] == ("loss-spike", 69)
+    # nor need each of its first rows lie there, if their mean does
+    assert criticals(curve(0.69, 0.68, 0.64, 0.61, *began, *noisy(1.5, 40, 0.1))) == []
 
 
 # --- the first rows of a sparse record ------------------------------------------------------------
@@ -127,6 +129,13 @@ def test_another_level_is_an_alert_without_an_order_too():
     assert criticals(resumed(298, 2, 1.05))[0][0] == "resume-mismatch"  # after the warm-up
 
 
+@pytest.mark.parametrize(("level", "found"), [(0.3, [("loss-spike", 135)]), (0.02, [])])
+def test_near_zero_a_loss_that_is_all_noise_has_no_new_level(level, found):
+    losses = [*noisy(2.0, 20, 0.05), *noisy(level, 100, 0.5), *noisy(6 * level, 60, 0.5, seed=103)]
+
+    assert criticals(curve(*losses)) == found
+
+
 # --- the gradient norm ----------------------------------------------------------------------------
 
 
@@ -161,6 +170,15 @@ def test_a_norm_that_comes_back_from_nothing_is_no_explosion():
     assert criticals(with_norms(*norms)) == []
 
 
+@pytest.mark.parametrize(("after", "found"), [(2.0, False), (7.0, True)])
+def test_a_norm_of_next_to_nothing_that_grows_counts_with_a_loss_that_leaps(after, found):
+    norms = [*noisy(3e-5, 150, 0.2), *noisy(2e-3, 30, 0.2)]
+    losses = [*noisy(2.0, 150, 0.003), *noisy(after, 30, 0.003)]
+    checks_fired = {check for check, _ in criticals(with_norms(*norms, losses=losses))}
+
+    assert ("grad-norm-explosion" in checks_fired) is found
+
+
 @pytest.mark.parametrize(("rows", "found"), [(1, []), (2, [("not-finite", 31)])])
 @pytest.mark.parametrize("norm", [math.nan, math.inf])
 def test_a_loss_of_zero_next_to_a_norm_that_is_not_finite_is_a_lost_run(norm, rows, found):
@@ -179,18 +197,21 @@ def test_a_loss_of_zero_next_to_a_norm_that_is_not_finite_is_a_lost_run(norm, ro
 @pytest.mark.parametrize(
     ("level", "norm", "found"),
     [
-        (1.2, None, [("zero-loss", 3)]),
-        (1.2, 0.8, [("zero-loss", 3)]),
+        (1.2, None, [("zero-loss", 4)]),
+        (1.2, 0.8, [("zero-loss", 4)]),
         (1.2, 0.0, []),  # nothing of the batch counted
         (0.6, None, []),  # small enough to be printed as zero by nature
     ],
 )
-def test_one_row_of_zero_after_a_loss_of_a_nat_is_a_lost_run(level, norm, found):
+def test_two_rows_of_zero_after_a_loss_of_a_nat_are_a_lost_run(level, norm, found):
     norms = {} if norm is None else {"grad_norm": norm}
-    rows = [*curve(level, 1.1 * level, level, **norms), a_row(3, 0.0, **norms)]
+    begun = curve(level, 1.1 * level, level, 0.0, **norms)
+    lost = [*begun, a_row(4, 0.0, **norms)]
 
-    assert criticals(rows) == found
-    assert criticals([*rows, *curve(*[level] * 30, first=4, **norms)]) == found
+    assert criticals(lost) == found
+    assert criticals([*lost, *curve(*[level] * 30, first=5, **norms)]) == found
+    # one row may be a batch without labels
+    assert criticals(begun) == criticals([*begun, *curve(*[level] * 30, first=4, **norms)]) == []
 
 
 # --- a training that begins again -----------------------------------------------------------------

@@ -4,6 +4,8 @@ Why: it shows an instability before the loss does, and often the loss never reco
 Fix: the DRI decides: wait, roll back, or skip data; a relaunch would meet the same problem.
 Source: bigscience-workshop/bigscience, 176B: the norm rose from 0.24 to 145 one step before the
 loss rose from 2.2 to 5.1. So it takes ten times the trend for 3 rows, or a hundred times once.
+Where the usual norm is next to nothing, gradients that come back are no instability: it counts only
+if the loss rises too.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -20,25 +22,32 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 class Limits:
     """An excursion begins at ten times the trend. It fails after `rows`, or after one row of
     `at_once` times the trend if the loss is not calm, and must stand out of the noise by
-    `sigmas`.
+    `sigmas`. From a usual norm below `vanished` on, it fails only if the loss is not calm.
     """
 
     rows: PositiveInt = 3
     at_once: PositiveFloat = 100.0
     sigmas: PositiveFloat = 7.0
+    vanished: PositiveFloat = 0.001
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
 def grad_norm_explosion(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
     uneasy = (*metrics.spikes, *metrics.non_finite)
+    higher = (*uneasy, *metrics.of("risen", "shifted", "elevated", "diverged"))
     soon = (MISSES + 1) * metrics.stride  # steps behind an explosion in which it is not over yet
 
-    def lasts(excursion: Excursion) -> bool:
-        """One logged row says nothing while the loss is calm."""
-        alone = excursion.rows < 2 and not any(
+    def is_among(others: tuple[Excursion, ...], excursion: Excursion) -> bool:
+        return any(
             each.last_step >= excursion.first_step and each.first_step <= excursion.last_step + soon
-            for each in uneasy
+            for each in others
         )
+
+    def lasts(excursion: Excursion) -> bool:
+        """One logged row says nothing while the loss is calm, nor does what vanished before."""
+        if excursion.expected < limits.vanished and not is_among(higher, excursion):
+            return False
+        alone = excursion.rows < 2 and not is_among(uneasy, excursion)
         high = excursion.rows >= limits.rows or (excursion.peak >= limits.at_once and not alone)
         return high and excursion.sigmas >= limits.sigmas
 

@@ -6,8 +6,8 @@ Fix: look at the gradient norm and the loss scale before that step; roll back to
 it.
 Source: two public fine-tuning runs with a loss of 0.0 and a gradient norm of nan for 6,000 and
 15,000 steps. A loss that is small by nature is printed as zero now and then, so it takes ten rows;
-but only one where the row before had a nat or more, and no gradient norm says that nothing of the
-batch counted: no quiet curve of docs/judgement.md has such a row.
+but only two where the row before had a nat or more, and no gradient norm says that nothing of the
+batch counted. One row of zero may be a batch without labels.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -20,17 +20,18 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """How many rows in a row must be zero; one where the loss was a nat or more before."""
+    """How many rows in a row must be zero, and how many where the loss was a nat or more before."""
 
     rows: PositiveInt = 10
+    sudden_rows: PositiveInt = 2
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.NUMERIC, vetoes_relaunch=True)
 def zero_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
     def lasts(excursion: Excursion) -> bool:
-        return excursion.kind == "emptied" or (
-            excursion.rows >= limits.rows and excursion.first_step not in begins
-        )
+        if excursion.kind == "emptied":
+            return excursion.rows >= limits.sudden_rows
+        return excursion.rows >= limits.rows and excursion.first_step not in begins
 
     begins = {excursion.first_step for excursion in metrics.of("emptied")}
     zeros = metrics.of("collapsed", "emptied")
@@ -42,7 +43,7 @@ def zero_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verdic
         "no loss of zero",
         describe=format_zeros,
         limit=lambda zero: (
-            "one row, after a loss of 1 or more"
+            f"{count(limits.sudden_rows, 'row')} after a loss of 1 or more"
             if zero.kind == "emptied"
             else count(limits.rows, "row")
         ),

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from herorun.core.averages import median
+from herorun.core.detectors.first_rises import NEAR_ZERO
 from herorun.core.detectors.loss_state import LevelRise, LossState
 
 
@@ -46,6 +47,7 @@ FIRST, CALM_RANGE = 80, 1.5  # rows; times the lowest of the rows before that th
 AREA = 1.0  # the least evidence: the sum of logarithms above the highest row before
 ABOVE = 1.15  # times the highest row before: where a rise begins, and its mean at least
 MISSES = 1  # rows that are not above it, one after another, that do not end it
+WIDEST = 3.0  # times the lowest of the rows before that the highest may be, near a loss of zero
 FALLEN = 1.25  # times that a loss must have fallen since its first rows
 NEWEST, REST = 10, 30  # or so many rows, all above as many before but for ...
 OUTLIERS = 1  # ... one of those, ...
@@ -66,14 +68,15 @@ WINDOW = BEFORE + 60  # rows that are kept: those of a rise may become a shift
 _WITHIN, _LEAPT, _STAYS = math.log(WITHIN), math.log(LEAPT), math.log(STAYS)
 LEAST = math.log(ABOVE)
 _CALM_RANGE, _FALLEN, _HIGHER = math.log(CALM_RANGE), math.log(FALLEN), math.log(HIGHER)
+_WIDEST, _NEAR_ZERO = math.log(WIDEST), math.log(NEAR_ZERO)
 _HALF, _FIFTH = math.log(HALF), math.log(FIFTH)
 ALL_NEWEST = (1 << NEWEST) - 1
 LEAST_LEAP = math.log(HALF_MORE)
 _LEAPS = ((AT_ONCE, math.log(TWICE)), (SUSTAINED, math.log(HALF_MORE)))
 RULES = (
     *(value for comparison in COMPARISONS for value in comparison),
-    FIRST, CALM_RANGE, AREA, ABOVE, MISSES, FALLEN, NEWEST, REST, OUTLIERS, HALF, FIFTH, BEFORE,
-    WINDOW, ROWS, HIGHER,
+    FIRST, CALM_RANGE, AREA, ABOVE, MISSES, WIDEST, FALLEN, NEWEST, REST, OUTLIERS, HALF, FIFTH,
+    BEFORE, WINDOW, ROWS, HIGHER,
     SMALLEST, CALM, WITHIN, LEAPT, LONGEST, STAYS,
     REFERENCE, AT_ONCE, TWICE, SUSTAINED, HALF_MORE,
 )  # fmt: skip
@@ -148,10 +151,13 @@ def _new_rise(state: LossState, number: int, y: float) -> LevelRise | None:
     usual = median(before)
     if len(set(before)) <= rows // 2:
         return None  # rounded until they are the same, they have no range to speak of
+    spread = before[-1 - outliers] - before[outliers]
+    if spread > _WIDEST and usual < _NEAR_ZERO:
+        return None
     if needs_fall and usual > median(state.opening) - _FALLEN:
         return None
     highest = before[-1 - outliers]
-    spread = max(highest - before[outliers], SMALLEST)
+    spread = max(spread, SMALLEST)
     is_first = state.trend.rows <= FIRST and spread < _CALM_RANGE
     needed_area = max(AREA, (first if is_first else ranges) * spread)
     return LevelRise(number, highest, needed_area, usual, 1, y - highest, y - highest)

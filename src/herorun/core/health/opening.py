@@ -19,8 +19,9 @@ ALIKE = 0.1  # as a logarithm: within it two rows repeat each other
 # times that a loss must have fallen by, for its beginning to be told from what came later
 LEARNED = 2.0
 LEAST, MOST = 0.9, 1.5  # of ln V; beyond, the loss is no mean over tokens in nats
-UNDECIDED = (0.9, 1.2)  # times ln 2: the loss where a decision between two is open, by its rows
-FALLEN = 1.25  # times that a loss must have fallen by, to have decided anything
+# times ln 2: the mean loss of the first rows, where a decision between two is open
+UNDECIDED = (0.9, 1.2)
+FALLEN = 1.25  # times that a loss must fall by, to have decided anything
 _VOCABULARY = frozenset(["vocab_size", "padded_vocab_size", "n_vocab"])
 _MICRO_BATCHES = frozenset(
     [
@@ -87,8 +88,8 @@ def may_rise(opening: tuple[float, ...], usual: float) -> bool:
     there.
     """
     low, high = UNDECIDED
-    began = len(opening) == ROWS and all(low <= loss / math.log(2) <= high for loss in opening)
-    return began and usual * FALLEN > fmean(opening)
+    began = len(opening) == ROWS and low <= fmean(opening) / math.log(2) <= high
+    return began and max(opening) < FALLEN * min(opening) and usual * FALLEN > fmean(opening)
 
 
 def repeats(opening: tuple[float, ...], source: SourceLoss) -> bool:
