@@ -22,6 +22,9 @@ it is 6, 8, 10 or 15 times, if the rows before are within half. Of 30 rows one o
 and they are also compared 30 rows later, if the loss has fallen since its beginning. Whatever the
 range, three rows count at twice the highest of eight rows within a factor of two, and five at one
 and a half. So do ten rows above thirty, if their median is half higher and none is below a fifth.
+Among the first 60 rows three count at 15 % above the four before, if that is seven times the median
+and twice the most that the dozen rows before lie off the line between their neighbours. Below 0.1
+none of these counts if the rows before span more than a factor of three, nor do those three rows.
 The limits of noise are set on the public curves of docs/backtest.md, where no clean or noisy curve
 raises a false alarm with them.
 """

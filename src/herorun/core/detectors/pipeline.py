@@ -55,7 +55,7 @@ TREND = (
     baseline.FLOOR,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 19  # of the state
+SHAPE = 20  # of the state
 ONE_BY_ONE = 16  # rows that follow the one at which a batch ended
 
 

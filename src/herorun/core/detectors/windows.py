@@ -9,6 +9,10 @@ is. The fewer rows there are to compare with, the less is known of the noise, an
 Three rows at twice the highest of eight calm rows before them, or five at one and a half, need
 even less: by chance five rows lie above eight others once in 1,287 times, and hardly ever so far
 above calm ones.
+
+In the first descent all of these rows lie higher than the newest ones. There three rows are
+compared with the four right before them, in units of what rows waver about the line between their
+neighbours: a descent that is even does not count as noise.
 """
 
 import math
@@ -62,6 +66,10 @@ STAYS = 1.1  # times the level before, or the highest row, down to which a shift
 REFERENCE = 8  # rows, within the factor of calm ones, that all newer ones lie above:
 AT_ONCE, TWICE = 3, 2.0  # so many rows by so many times the highest of them, ...
 SUSTAINED, HALF_MORE = 5, 1.5  # ... or so many by so many times
+# In the first rows so many newest ones above so many right before them, as a logarithm so many
+# times what the median, and the most, of a dozen rows lies off the line between its neighbours.
+# Of quiet public curves at five row rates the highest are 3.3 times and 1.4 times.
+DESCENT, BENDS, MOST_BENT = (3, 4, 12), 7.0, 2.0
 BEFORE = 60  # rows that are compared with, at most
 WINDOW = BEFORE + 60  # rows that are kept: those of a rise may become a shift
 
@@ -78,7 +86,7 @@ RULES = (
     FIRST, CALM_RANGE, AREA, ABOVE, MISSES, WIDEST, FALLEN, NEWEST, REST, OUTLIERS, HALF, FIFTH,
     BEFORE, WINDOW, ROWS, HIGHER,
     SMALLEST, CALM, WITHIN, LEAPT, LONGEST, STAYS,
-    REFERENCE, AT_ONCE, TWICE, SUSTAINED, HALF_MORE,
+    REFERENCE, AT_ONCE, TWICE, SUSTAINED, HALF_MORE, *DESCENT, BENDS, MOST_BENT,
 )  # fmt: skip
 
 
@@ -119,6 +127,10 @@ def follow_level(state: LossState, step: int, y: float, is_declared: bool) -> No
     elif follow_above(state, y) and stand_above(rows):
         before = sorted(rows[-NEWEST - REST : -NEWEST])
         _begin_shift(state, NEWEST, median(before), before[-1 - OUTLIERS], is_declared)
+    elif leaves_descent(rows):
+        newest, near, _ = DESCENT
+        before = rows[-newest - near : -newest]
+        _begin_shift(state, newest, median(before), max(before), is_declared)
 
 
 def begins(before: Sequence[float], y: float) -> list[int]:
@@ -202,6 +214,23 @@ def stand_above(rows: Sequence[float]) -> bool:
     usual = median(before)
     lowest = max(before[-1 - OUTLIERS], usual + _FIFTH)
     return min(newest) > lowest and median(newest) > usual + _HALF
+
+
+def leaves_descent(rows: Sequence[float]) -> bool:
+    """Whether the newest of a young curve's rows have left the line of those before them."""
+    newest, near, count = DESCENT
+    if not newest + count <= len(rows) < BEFORE:
+        return False
+    before = rows[-newest - count : -newest]
+    highest = max(before[-near:])
+    rise = min(rows[-newest:]) - highest
+    if rise <= LEAST or highest <= _NEAR_ZERO or len(set(before)) <= count // 2:
+        return False
+    bends = [
+        abs(row - (earlier + later) / 2)
+        for earlier, row, later in zip(before, before[1:], before[2:], strict=False)
+    ]
+    return rise > BENDS * median(bends) and rise > MOST_BENT * max(bends)
 
 
 def leaps(before: Sequence[float], y: float) -> int:
