@@ -46,6 +46,15 @@ def test_one_row_far_above_the_first_descent_is_no_alert():
     assert criticals(curve(*DESCENT, 229.0, *noisy(0.0088, 60))) == []
 
 
+@pytest.mark.parametrize("begins", [16, 21, 28, 35, 45, 60])
+def test_a_rise_within_the_first_descent_is_found_after_three_sparse_rows(begins):
+    descent = [(2 + 8 * math.exp(-i / 5)) * x for i, x in enumerate(noisy(1, 90, 0.01))]
+    risen = curve(*descent[:begins], *(1.5 * loss for loss in descent[begins:]), gap=20)
+
+    assert criticals(curve(*descent, gap=20)) == []
+    assert criticals(risen)[0] == ("loss-spike", begins + 2)
+
+
 # --- the loss of a generator ----------------------------------------------------------------------
 
 
@@ -212,6 +221,21 @@ def test_two_rows_of_zero_after_a_loss_of_a_nat_are_a_lost_run(level, norm, foun
     assert criticals([*lost, *curve(*[level] * 30, first=5, **norms)]) == found
     # one row may be a batch without labels
     assert criticals(begun) == criticals([*begun, *curve(*[level] * 30, first=4, **norms)]) == []
+
+
+def test_a_second_collapse_after_a_rollback_is_found_as_soon_as_the_first():
+    zeros, level = [0.0] * 100, noisy(2.0, 60)
+    rows = [*curve(*level, *zeros), *curve(*level[20:], first=20), *curve(*zeros, first=60)]
+
+    found = [row for check, row in criticals(rows) if check == "zero-loss"]
+    assert found == [61, 201]
+
+
+def test_zeros_after_a_steep_descent_are_no_rounding():
+    norms = [3.0, 2.0, 2.0, 1.0, *[0.0] * 12]
+    lost = with_norms(*norms, losses=[11.0, 7.0, 4.0, 2.0, *[0.0] * 12])
+
+    assert criticals(lost) == [("zero-loss", 13)]
 
 
 # --- a training that begins again -----------------------------------------------------------------

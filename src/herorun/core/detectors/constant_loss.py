@@ -38,8 +38,15 @@ def _is_rounded(state: LossState) -> bool:
     values = sorted({math.exp(y) for y in state.recent})
     if len(values) < 2:
         return False
+    if values[0] > ONE_NAT:
+        return False  # few rows of a steep descent
     decimal = min(after - before for before, after in pairwise(values))
     return values[len(values) // 2] < ROUNDED * decimal
+
+
+def forget_zeros(state: LossState) -> None:
+    """What an attempt that was given up showed is no habit of the loss."""
+    state.zeros = state.longest_zeros = 0
 
 
 def end_zeros(state: LossState) -> None:

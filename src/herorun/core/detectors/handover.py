@@ -5,6 +5,7 @@ from datetime import datetime
 
 from herorun.core.clock_skew import SKEW
 from herorun.core.detectors import nonfinite
+from herorun.core.detectors.constant_loss import forget_zeros
 from herorun.core.detectors.instances import (
     Boundary,
     known_by_count,
@@ -71,6 +72,7 @@ def end_attempt(state: MetricsState) -> None:
     shape = state.loss
     for kind in ("spike", *LASTING):
         getattr(shape, kind).end(kind, "loss")
+    forget_zeros(shape)
     shape.begun.flat.end("flat", "loss")
     shape.begun.chance.end("chance", "loss")
     shape.begun.above.end("above", "loss")
