@@ -55,6 +55,7 @@ class World:
             current=SimpleNamespace(name="tiny-1"),
             done={},
             answers={},
+            endings={},
             failed={},
             judge=NO_JUDGE,
             ledger=SimpleNamespace(taints=()),
@@ -166,6 +167,23 @@ def test_what_a_person_can_do_depends_on_the_question_and_the_numbers(
     world.memory.alerts = {alert.id: alert for alert in alerts}
     world.memory.ledger.taints = taints
     assert module.ways_on(world.run, world.memory, CHECKS) == ways
+
+
+@pytest.mark.parametrize(
+    ("seen", "way"),
+    [
+        ("code-bug-small", Option.LAUNCH),
+        ("code-bug-complex", Option.LAUNCH),
+        ("data", Option.RELAUNCH),
+        ("node-failure", Option.RELAUNCH),
+    ],
+)
+def test_after_a_bug_in_the_code_no_relaunch_of_the_same_commit_is_proposed(
+    world: World, seen: str, way: Option
+) -> None:
+    world.memory.endings = {"tiny-1": SimpleNamespace(seen=seen)}
+    world.memory.alerts = {}
+    assert module.ways_on(world.run, world.memory, CHECKS) == (way,)
 
 
 def test_where_a_person_alone_acts_they_relaunch_by_hand(world: World) -> None:

@@ -15,6 +15,7 @@ from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option
 from herorun.core.notify.escalation_policy import trouble_began
 from herorun.core.recovery.decision import FINAL, RelaunchObjection
+from herorun.core.recovery.diagnosis import Cause
 from herorun.operations.orders.order import (
     OrderOutcome,
     memory_for_orders,
@@ -56,7 +57,9 @@ def _chosen(run: MonitoredRun, alerts: Iterable[Alert], name: str) -> list[Alert
 
     closest = get_close_matches(name, names, 1)
     hint = (
-        f" Did you mean {closest[0]}?" if closest else f" Open are: {', '.join(names) or 'none'}."
+        f" Did you mean {closest[0]}?"
+        if closest
+        else f" Open alerts: {', '.join(names) or 'none'}."
     )
     raise WrongUse(f"No alert {name} of {run.slug} is open.{hint}")
 
@@ -80,13 +83,17 @@ def _kind_of(key: str, instance: str) -> str:
 
 def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Option, ...]:
     """What a person can do about a run that is down: an answer where one is asked for, else a start
-    from where its numbers were sound."""
+    from where its numbers were sound. After a bug in the code only a launch of other code: a
+    relaunch runs the admitted commit, with the bug."""
     questions = open_questions(memory)
     numbers = (
         bool(memory.ledger.taints) or trouble_began(memory.alerts.values(), checks) is not None
     )
     if not questions:
-        return (Option.ROLLBACK,) if numbers else (Option.RELAUNCH,)
+        ending = memory.endings.get(memory.current.name) if memory.current else None
+        is_bug = ending is not None and ending.seen.startswith(Cause.CODE_BUG)
+        way = Option.LAUNCH if is_bug else Option.RELAUNCH
+        return (Option.ROLLBACK,) if numbers else (way,)
     kinds = [parse_key(key).last for key in questions]
     is_observe_only = run.contract.babysit.recovery is Recovery.OBSERVE
     kind = next((kind for kind in kinds if kind in FINAL), kinds[0])
