@@ -81,7 +81,7 @@ class GateReport:
         """The findings as `--json` prints them."""
         contract = self.evidence.get(Contract)
         return finding_entries(
-            self.findings, self.checks, contract.slug if isinstance(contract, Contract) else ""
+            self.findings, self.checks, contract.slug if isinstance(contract, Contract) else "RUN"
         )
 
 
@@ -179,7 +179,7 @@ def finding_entries(
     """
     groups = group_findings(findings, checks)
     causes = {id(effect): group.cause for group in groups for effect in group.effects}
-    return [_finding_entry(f, checks[f.check], causes.get(id(f)), slug or "RUN") for f in findings]
+    return [_finding_entry(f, checks[f.check], causes.get(id(f)), slug) for f in findings]
 
 
 def _finding_entry(

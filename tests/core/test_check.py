@@ -47,6 +47,16 @@ def broken(tree: WorkTree) -> Verdict:
     raise ZeroDivisionError("oops")
 
 
+@check(Gate.LAUNCH, Response.WARN)
+def advised(tree: WorkTree) -> Verdict:
+    """A page of its own.
+
+    Why: a test.
+    Fix: look (`herorun logs RUN`, at its end).
+    """
+    return passed(tree.commit)
+
+
 @check(Gate.LAUNCH, Response.BLOCK)
 def several(tree: WorkTree) -> list[Verdict]:
     return [failed("a", subject="a"), passed("b", subject="b")]
@@ -54,6 +64,11 @@ def several(tree: WorkTree) -> list[Verdict]:
 
 def ask(asked, evidence, limits=None):
     return [(f.verdict.outcome, f.verdict.message) for f in evaluate([asked], evidence, limits)]
+
+
+def test_the_next_action_names_the_run_and_no_command_that_a_nameless_job_cannot_take():
+    assert advised.next_action("tiny") == "look (`herorun logs tiny`, at its end)."
+    assert advised.next_action("") == "look."
 
 
 def test_the_needs_are_the_annotations():

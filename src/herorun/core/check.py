@@ -19,6 +19,7 @@ from herorun.core.notify.escalation import EscalationReason
 
 UNREAD = Unavailable("this evidence was not read")
 _RUN = lazy_regex(r"\bRUN\b")  # in a check's advice: the run that is asked about
+_COMMAND = lazy_regex(r" \(`[^`)]*\bRUN\b[^)]*\)")  # in it: a command that takes a run
 
 
 class Gate(StrEnum):
@@ -171,8 +172,10 @@ class Check:
         return self._paragraph("Fix")
 
     def next_action(self, slug: str) -> str:
-        """The fix, with the run's name in its commands."""
-        return _RUN.sub(slug, self.fix)
+        """The fix, with the run's name in its commands; of a job without a contract, which has no
+        name, without the commands that need one.
+        """
+        return _RUN.sub(slug, self.fix) if slug else _COMMAND.sub("", self.fix)
 
     def _paragraph(self, title: str) -> str:
         head = f"{title}: "

@@ -35,7 +35,7 @@ def test_another_root_in_the_contract():
     verdict = answer(output_moved, a_contract(output={"root": "/data/other"}))
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "contract")
-    assert mentions(verdict.message, "looks", "/data/other", "tiny-1", "/data/tiny")
+    assert mentions(verdict.message, "reads", "/data/other", "tiny-1", "/data/tiny")
 
 
 def test_check_ins_own_finding_counts():

@@ -17,7 +17,7 @@ def test_launch_starts_one_here(owner):
 
 
 def test_one_that_runs_here_is_enough():
-    assert mentions(ask(Watch(True)).message, "watches", "already")
+    assert mentions(ask(Watch(True)).message, "already monitors")
 
 
 def test_only_an_ordinary_run_may_decline():

@@ -1,7 +1,8 @@
 """The back end restarts the job again and again.
 
 Why: the scheduler reports a running job that trains nothing; each start costs money.
-Fix: read the end of an attempt in the log; stop the job and fix the cause before you launch again.
+Fix: read the end of an attempt in the log (`herorun logs RUN`); stop the job (`herorun stop RUN`),
+and fix the cause before you launch again (`herorun launch RUN`).
 Source: NVIDIA's resiliency extension calls five starts within 30 minutes a storm. Check-in's
 attempt numbers count the starts.
 """

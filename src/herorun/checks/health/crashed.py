@@ -38,7 +38,7 @@ def crashed(
     """In the words of the diagnosis, which every other surface shows too."""
     if job.state.in_doubt:
         return unknown(
-            f"the scheduler cannot say what became of {job.instance}", subject=job.instance
+            f"the scheduler does not report the state of {job.instance}", subject=job.instance
         )
     if job.crashed and (path := final_checkpoint(final, checkpoints)):
         message = f"{job.ending}; its final checkpoint {path} is complete: see failed-when-done"

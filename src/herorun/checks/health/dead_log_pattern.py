@@ -1,8 +1,8 @@
 """A log pattern that the run relies on no longer matches, while the job makes progress.
 
 Why: a monitor that waits for words that the job does not print sees no failure.
-Fix: look at what the job prints now, and correct the row of the `[babysit] signatures`, its
-`due_mib`, or `[tracker]`.
+Fix: look at what the job prints now (`herorun logs RUN`), and correct the row of the `[babysit]
+signatures`, its `due_mib`, or `[tracker]`.
 Source: marin-community/marin, NCCL hang: two patterns that were searched for could not be printed
 by the deployed jaxlib.
 """

@@ -3,7 +3,7 @@
 Why: a second trainer from the same checkpoint looks like this, and so do ranks that all log; only
 the first loss of each step is judged.
 Fix: look for a second job under this name and stop it; otherwise let only one rank log.
-Source: marin-community/marin: a second submission would compete for the same tree. It takes ten
+Source: marin-community/marin: a second submission would compete for the same tree. It needs ten
 steps close to each other, because the first steps after a restart repeat.
 """
 

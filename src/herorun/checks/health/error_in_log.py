@@ -2,7 +2,8 @@
 
 Why: a dead rank, a lost node or exhausted memory is in the log long before the scheduler ends the
 job.
-Fix: read the line. The alert ends when the log shows 20 more steps or a row comes after it.
+Fix: read the line in the log (`herorun logs RUN`). The alert ends when the log shows 20 more steps
+or a row comes after it.
 Source: marin-community/marin, job-monitoring loop: a traceback, an HBM report or a dead node in the
 log is looked at at once; "noisy shutdown traces are not decisive", so this alone only notifies.
 """

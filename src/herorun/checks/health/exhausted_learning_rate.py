@@ -2,8 +2,8 @@
 
 Why: the schedule was made for fewer steps than the run has; further steps cost money and learn
 nothing.
-Fix: compare the schedule's own number of steps with the final step; stop it, and continue from the
-checkpoint before the decay with the right schedule.
+Fix: compare the schedule's own number of steps with the final step; stop the job (`herorun stop
+RUN`), and continue from the checkpoint before the decay with the right schedule.
 Source: marin-community/marin, num_train_steps bug: of four runs the schedule and the end differed
 by a factor of 2.
 """

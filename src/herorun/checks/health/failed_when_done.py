@@ -2,8 +2,8 @@
 
 Why: a limit that included the queue time, or a launcher that died after its work, makes a finished
 run look failed; a relaunch would pay for hardware to do nothing.
-Fix: find out why it was reported, and check that the last evaluation exists; then seal, with a
-waiver for `job-not-succeeded`.
+Fix: find out why a failure was reported (`herorun logs RUN`), and check that the last evaluation
+exists; then seal, with a waiver of `job-not-succeeded`.
 Source: marin-community/marin, logbook 7279: the work succeeded in 8 minutes, and its coordinator
 failed by a limit of 5400 s that had included the wait.
 """

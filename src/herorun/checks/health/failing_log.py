@@ -2,8 +2,9 @@
 
 Why: a scheduler reports RUNNING for a job whose accelerators have no memory left, or whose ranks
 have died, until a time-out of hours; the log shows it at once.
-Fix: read the line; stop the job and launch it again with what it needs. A running job is stopped
-only if the contract's `[babysit] stop_on` names this check.
+Fix: read the line in the log (`herorun logs RUN`); stop the job (`herorun stop RUN`), and launch it
+again with what it needs. herorun stops a running job only if the contract's `[babysit] stop_on`
+names this check.
 Source: marin-community/marin, job-monitoring loop: HBM reports and tracebacks are failures while
 the job still runs.
 """

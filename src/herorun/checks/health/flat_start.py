@@ -2,20 +2,21 @@
 
 Why: weights that get no gradient, or one far too large, keep the loss of untrained weights; no rule
 for a rising loss sees it, and every step is wasted.
-Fix: check the gradient norm, the applied learning rate and the labels, and stop the job early.
+Fix: check the gradient norm, the applied learning rate and the labels, and stop the job early
+(`herorun stop RUN`).
 Source: eight public image and language runs stayed at the logarithm of their number of classes from
-the third row on. It takes 100 rows and 2,000 steps without a fall, and with hardly any noise,
+the third row on. It fires after 100 rows and 2,000 steps without a fall, and with hardly any noise,
 because slow warm-ups stay flat for less. Less is enough in five cases. If the loss falls at once to
-the logarithm of a common number of classes and never below, it takes 40 rows and 800 steps, even
-with jumps upwards; and 30 rows and 500 steps if 14 of the newest 20 rows lie above that logarithm.
-If the loss begins up to a fifth above the logarithm of at least 100 classes and never comes down to
-it, it takes 40 rows and 800 steps; of the newest 20 rows, 14 must lie above the first. If the rows
-differ by no more than the rounding of single precision, it takes 8 rows and 500 steps. The steps do
-not matter if that number is the logarithm of no whole number, as with weights whose last layer
-begins with zeros. In a record that begins after step 500, it takes 8 rows within 0.3 % of the
-logarithm of a common number of at least 100 classes. If a second pass over the data has the losses
-of the first to the last digit, it takes as many rows as the first pass. `frozen-loss` warns of each
-flat loss after 30 rows and 500 steps.
+the logarithm of a common number of classes and never below, it fires after 40 rows and 800 steps,
+even with jumps upwards; and 30 rows and 500 steps if 14 of the newest 20 rows lie above that
+logarithm. If the loss begins up to a fifth above the logarithm of at least 100 classes and never
+comes down to it, it fires after 40 rows and 800 steps; of the newest 20 rows, 14 must lie above the
+first. If the rows differ by no more than the rounding of single precision, it fires after 8 rows
+and 500 steps. The steps do not matter if that number is the logarithm of no whole number, as with
+weights whose last layer begins with zeros. In a record that begins after step 500, it fires after 8
+rows within 0.3 % of the logarithm of a common number of at least 100 classes. If a second pass over
+the data has the losses of the first to the last digit, it fires after as many rows as the first
+pass. `frozen-loss` warns of each flat loss after 30 rows and 500 steps.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -4,9 +4,9 @@ Why: no two batches have the same loss to the last digit: the logged value is ol
 and the data do not change; no other rule notices.
 Fix: check whether the trainer still computes what it logs; compare the gradient norm, the learning
 rate and the data position at that step.
-Source: it takes 50 equal rows, and five times the longest such stretch before, because some logs
-repeat a value until there is a new one. If the loss never moved, it takes 30 rows and 500 steps
-with hardly any noise.
+Source: it fires after 50 equal rows, and five times the longest such stretch before, because some
+logs repeat a value until there is a new one. If the loss never moved, it fires after 30 rows and
+500 steps with hardly any noise.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -1,8 +1,8 @@
 """A checkpoint was started long ago and is not complete.
 
 Why: a failed write takes space, and a person who picks the newest folder by name picks this one.
-Fix: find out in the job's log why the save did not end; herorun never starts from it, and a person
-may delete it.
+Fix: find out in the job's log why the save did not end (`herorun logs RUN`); herorun never starts
+from it, and a person may delete it.
 Source: it is old after half an hour, or after three times what the last save took.
 """
 

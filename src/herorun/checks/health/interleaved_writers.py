@@ -4,7 +4,7 @@ Why: a second trainer under the same name mixes its rows with the first one's, a
 checkpoints; each jump back looks like a wrong resume.
 Fix: find both jobs, and stop the wrong one; then find out which rows and checkpoints belong to
 which.
-Source: marin-community/marin: a second submission would compete for the same tree. It takes six
+Source: marin-community/marin: a second submission would compete for the same tree. It needs six
 turns in a row, each of which continues where that writer stopped: a restart goes back only once,
 and a crash loop never jumps ahead again.
 """

@@ -2,8 +2,8 @@
 
 Why: the next crash loses every step since the newest complete checkpoint, and a stuck write gives
 no message.
-Fix: check in the job's log and the store whether a save is in progress, whether there is space, and
-whether the job may write there.
+Fix: check in the job's log (`herorun logs RUN`) and in the store whether a save is in progress,
+whether there is space, and whether the job may write there.
 Source: one and a half save intervals allow for a slow write, but not for a missing one.
 """
 

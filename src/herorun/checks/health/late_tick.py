@@ -1,8 +1,8 @@
 """The babysitter has not run a tick for longer than it should.
 
 Why: nothing was monitored in between, and a loop that is late once is often late again.
-Fix: find in the babysitter's log what it waited for; do not run it on a host that sleeps or is
-overloaded.
+Fix: find in the babysitter's log (`.herorun/RUN/babysit.log`) what it waited for; do not run it on
+a host that sleeps or is overloaded.
 Source: after two cadences at least one tick was missed; less than two minutes is never late.
 """
 
@@ -35,7 +35,7 @@ def late_tick(
     if contract.babysit.declined:
         return not_applicable(f"the contract declines a babysitter: {contract.babysit.declined}")
     if isinstance(job, Job) and job.state is JobState.SUCCEEDED:
-        return not_applicable(f"{job.instance} ended with success: nothing is left to watch")
+        return not_applicable(f"{job.instance} ended with success: nothing is left to monitor")
     current = history.current
     times = [history.last_tick, current.started if current else None]
     last = max((at for at in times if at), default=None)

@@ -5,8 +5,8 @@ Why: a run that is broken from its first row has no healthy rows to be compared 
 vocabulary says what they would be.
 Fix: far above: check the initial weights, the labels' shift and whether the loss is a sum over
 tokens. At it: check that the gradients reach the weights, that the labels belong to the inputs and
-are not masked, and the learning rate of each group. Stop the job if nothing explains it; `herorun
-ack` if the loss is a sum by design.
+are not masked, and the learning rate of each group. Stop the job if nothing explains it (`herorun
+stop RUN`); acknowledge the alert if the loss is a sum by design (`herorun ack RUN`).
 Source: an untrained model gives each of V tokens the same probability, so its loss is ln V. Tokens
 are not equally frequent, so it comes down soon: 61 public curves that begin at the logarithm of a
 usual vocabulary are below 0.98 times it after at most 100 steps, warm-up included.

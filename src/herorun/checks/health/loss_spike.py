@@ -1,7 +1,7 @@
 """The loss is far above its expected trend, and stays there.
 
 Why: a lasting spike is a numerical problem; relaunching it as a hardware fault wastes the budget.
-Fix: the DRI decides: wait, roll back, or skip data.
+Fix: the DRI decides: wait, roll back (`herorun rollback RUN --to STEP --stop-first`), or skip data.
 Source: the 50 % above the trend and the 10 steps are those of marin-community/marin,
 manage-hero-run. At least 3 rows, because a run may log every 10 steps: the spike of BLOOM's 13B run
 has 5 rows in 50 steps, and one odd row is no spike. A threefold loss counts after 3 rows. Ten times

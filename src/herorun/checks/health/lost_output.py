@@ -2,7 +2,7 @@
 
 Why: the job computes what it can no longer save, and fails at its next write.
 Fix: find out who removed or unmounted it, and restore it with its contents; stop the job if that
-takes long.
+takes long (`herorun stop RUN`).
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -1,7 +1,8 @@
 """A router metric, a z-loss, a loss scale or a metric with a band is far from its expected value.
 
 Why: a collapsing router, a growing z-loss and a loss scale below 1 show before the loss does.
-Fix: the DRI decides: it is a numerical problem, and no relaunch fixes it. Bands are set under
+Fix: the DRI decides: it is a numerical problem, and no relaunch fixes it; roll back to a checkpoint
+before it (`herorun rollback RUN --to STEP --stop-first`), or continue. Bands are set under
 [babysit.thresholds.metric-out-of-band].
 Source: marin-community/marin, manage-hero-run: router collapse, sudden z-loss and router changes,
 optimizer instability; without a band, three times or a third of the trend; Megatron and DeepSpeed

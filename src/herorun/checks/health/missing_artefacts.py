@@ -2,8 +2,8 @@
 
 Why: an asynchronous save that the trainer does not wait for is lost when the process ends; this
 is found out only when the checkpoint is needed.
-Fix: do not seal; continue from the newest complete checkpoint and save again, or let the DRI accept
-the result.
+Fix: do not seal; continue from the newest complete checkpoint and save again (`herorun relaunch
+RUN`), or let the DRI accept the result in a waiver.
 Source: marin-community/marin, babysit logbook of April 2026: at least 6 of 12 runs at 100 % lost
 their final checkpoint.
 """
@@ -82,7 +82,7 @@ def _judge_tracker_end(
         return passed("the tracker's run is finished", subject="tracker")
     young = job.ended is None or now.at - job.ended <= closing
     if identity.state is TrackerState.RUNNING and young:
-        return not_applicable("the tracker may not have noticed the end yet", subject="tracker")
+        return not_applicable("the tracker may not show the end yet", subject="tracker")
     return failed(
         f"the tracker's run is {identity.state}, and the job succeeded", subject="tracker"
     )

@@ -1,7 +1,7 @@
 """Some evidence could not be read for a while.
 
 Why: a babysitter that cannot read its evidence must say so, separately from the run's health.
-Fix: `herorun doctor RUN` tests the access to what it names; the run itself may be healthy.
+Fix: test the access to what it names (`herorun doctor RUN`); the run itself may be healthy.
 """
 
 from datetime import timedelta

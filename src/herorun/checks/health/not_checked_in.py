@@ -72,7 +72,7 @@ def _of_current(
         return passed(f"{job.instance} checked in", subject=job.instance)
     if job.state.in_doubt:
         return unknown(
-            f"the scheduler cannot say whether {job.instance} runs", subject=job.instance
+            f"the scheduler does not report whether {job.instance} runs", subject=job.instance
         )
     wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
     sign = "" if wrote else steps_seen(job, log, checkpoints, history, -1)

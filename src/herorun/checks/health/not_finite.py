@@ -2,8 +2,8 @@
 
 Why: after a non-finite loss the weights are lost, and every further step is wasted; a relaunch
 would meet the same problem.
-Fix: the DRI decides: roll back to a checkpoint before it, skip data, lower the learning rate, or
-stop.
+Fix: the DRI decides: roll back to a checkpoint before it (`herorun rollback RUN --to STEP
+--stop-first`), skip data, lower the learning rate, or stop (`herorun stop RUN`).
 Source: one row of a loss is enough; a gradient norm may overflow on single skipped steps, hence 10
 rows in a row, or 3 that span 50 steps: half precision halves its loss scale with each, from 2^32 to
 1 in 32 steps. Checkpoints are tainted from `margin` steps before the first bad one: the loss of a

@@ -2,7 +2,8 @@
 
 Why: all its work is lost when it ends; an instance that dies before its first save repeats itself
 forever.
-Fix: look in its log for a save; a shorter interval of temporary checkpoints limits the loss.
+Fix: look in its log for a save (`herorun logs RUN`); a shorter interval of temporary checkpoints
+limits the loss.
 Source: marin-community/marin #8506: an attempt died after 54 minutes, before its hourly save; 55
 minutes of 704 accelerators were replayed.
 """
@@ -38,7 +39,7 @@ def nothing_saved(
 ) -> Verdict:
     if job.state.in_doubt:
         return unknown(
-            f"the scheduler cannot say whether {job.instance} runs", subject=job.instance
+            f"the scheduler does not report whether {job.instance} runs", subject=job.instance
         )
     start = job_start(job, history)
     if job.state is not JobState.RUNNING or start is None or not history.wrote(metrics):

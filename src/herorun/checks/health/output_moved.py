@@ -2,8 +2,8 @@
 
 Why: its checkpoints are not found: the next recovery starts from an older one or from nothing, and
 an old root may be overwritten.
-Fix: find out where the trainer derives its path from; stop it, and launch again with the pinned
-root.
+Fix: find out where the trainer derives its path from; stop the job (`herorun stop RUN`), and launch
+again with the pinned root.
 Source: marin-community/marin, manage-hero-run: output path mismatch between launcher and
 babysitter; two recoveries got a new hash in their path and began at step 0.
 """
@@ -52,7 +52,7 @@ def output_moved(
     verdicts = []
     if contract.output.root.rstrip("/") != current.output_root.rstrip("/"):
         message = (
-            f"the babysitter looks into {contract.output.root}, and {current.name} was launched "
+            f"the babysitter reads {contract.output.root}, and {current.name} was launched "
             f"into {current.output_root}"
         )
         verdicts.append(failed(message, subject="contract"))

@@ -1,7 +1,8 @@
 """Only some of the job's tasks run.
 
 Why: an incomplete gang trains nothing, and the running part costs money.
-Fix: see which tasks wait and why; the DRI decides whether to stop it and submit again.
+Fix: see which tasks wait and why; the DRI decides whether to stop the job (`herorun stop RUN`) and
+submit it again.
 Source: fifteen minutes are longer than all tasks usually need to start, and shorter than a wait for
 capacity.
 """
@@ -17,7 +18,7 @@ from herorun.core.finding import Verdict, count, failed, not_applicable, passed,
 def partial_allocation(job: Job) -> Verdict:
     if job.state.in_doubt:
         return unknown(
-            f"the scheduler cannot say whether {job.instance} runs", subject=job.instance
+            f"the scheduler does not report whether {job.instance} runs", subject=job.instance
         )
     if not job.state.live or job.tasks is None or job.running_tasks is None:
         return not_applicable(

@@ -2,8 +2,8 @@
 
 Why: a rounded or doubled number costs a second run, or ends the first one half-way; a progress bar
 shows neither.
-Fix: compare the final step in the contract with the trainer's own; stop it, and launch again with
-the right number.
+Fix: compare the final step in the contract with the trainer's own; stop the job (`herorun stop
+RUN`), and launch again with the right number.
 Source: marin-community/marin, num_train_steps bug: four runs had exactly twice the steps, and one
 of them overshot. One row beyond the end, of a last evaluation, is ordinary.
 """

@@ -61,7 +61,9 @@ def pending_too_long(
     or a receipt a running job's allocation is unconfirmed, and the wait continues."""
     if job.state.in_doubt:
         return [
-            unknown(f"the scheduler cannot say whether {job.instance} waits", subject=job.instance)
+            unknown(
+                f"the scheduler does not report whether {job.instance} waits", subject=job.instance
+            )
         ]
     running = job.state is JobState.RUNNING
     is_confirmed = running and _confirmed(job, history, metrics, log, receipt)

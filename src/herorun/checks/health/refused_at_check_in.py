@@ -2,9 +2,9 @@
 
 Why: a relaunch would meet the same difference, and a job that trained anyway would write an
 unadmitted lineage.
-Fix: correct what the failing item names, and launch again by hand. If another checkpoint was loaded
-than was given, let the script start from `HERORUN_START`, or declare `[command] resume_argv` with
-`{start}`; otherwise it is refused again.
+Fix: correct what the failing item names, and launch again (`herorun launch RUN`). If another
+checkpoint was loaded than was given, let the script start from `HERORUN_START`, or declare
+`[command] resume_argv` with `{start}`; otherwise it is refused again.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -27,7 +27,7 @@ def refused_at_check_in(job: Job, receipt: Receipt | Nothing | Unavailable) -> V
         return failed(f"{job.instance} refused at check-in: {_reasons(ours)}", subject=job.instance)
     if job.state.in_doubt:
         return unknown(
-            f"the scheduler cannot say what became of {job.instance}", subject=job.instance
+            f"the scheduler does not report the state of {job.instance}", subject=job.instance
         )
     if isinstance(receipt, Unavailable):
         return unknown(f"could not read the receipt: {receipt.why}", subject=job.instance)

@@ -2,8 +2,8 @@
 
 Why: one crash may be the hardware; the same step, the same stretch between two checkpoints, the
 same error or the same node again is a bug or a bad part.
-Fix: read the log of both ends; fix the code, skip the data, or exclude the node, and launch again
-by hand.
+Fix: read the log of both ends (`herorun logs RUN`, and `--instance` for the earlier one); fix the
+code, skip the data, or exclude the node, and launch again (`herorun launch RUN`).
 Source: marin-community/marin, manage-hero-run: repeated same-step or same-window failures suggest a
 deterministic bug; NVIDIA's resiliency extension suspects a node after three failures.
 """
@@ -47,7 +47,7 @@ def repeated_crash(
     """
     if job.state.in_doubt:
         return unknown(
-            f"the scheduler cannot say what became of {job.instance}", subject=job.instance
+            f"the scheduler does not report the state of {job.instance}", subject=job.instance
         )
     if not job.crashed:
         return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)

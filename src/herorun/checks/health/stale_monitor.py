@@ -1,10 +1,10 @@
-"""The run's babysitter shows no sign of life.
+"""The run's babysitter no longer renews its heartbeat or its lease.
 
 Why: a process or a screen without fresh state is a dead monitor; the run may be healthy or failing.
-Fix: look at that machine and its babysitter's log; end it, and start `herorun babysit RUN` again
-there, or hand the run over.
+Fix: read on that machine the babysitter's log (`.herorun/RUN/babysit.log`); end it, and start it
+again there (`herorun babysit RUN`), or take the run over (`herorun handoff RUN --take`).
 Source: marin-community/marin, manage-hero-run: a stale monitor is reported apart from an unhealthy
-run. Two cadences by our own clock, in which neither the lease nor the heartbeat moved; below two
+run. Two cadences by this machine's clock without a new heartbeat or a renewed lease; below two
 minutes nothing is stale.
 """
 
@@ -56,4 +56,4 @@ def stale_monitor(
             if idle > most
             else passed(message, subject="this machine")
         )
-    return verdicts or [not_applicable("no other babysitter watches")]
+    return verdicts or [not_applicable("no other babysitter monitors the run")]

@@ -2,8 +2,8 @@
 
 Why: the tracker shows a dead run or an old step, and new rows may be dropped: a tracker refuses
 steps below its own counter.
-Fix: look in the job's log for its client's messages; it may be offline, rejected, or writing to
-another run.
+Fix: look in the job's log (`herorun logs RUN`) for messages of the tracker's client; it may be
+offline, rejected, or writing to another run.
 Source: marin-community/marin, manage-hero-run: validate state, timestamp and step against the
 recorded identity.
 """

@@ -2,8 +2,8 @@
 missing resources.
 
 Why: such a job looks alive to its scheduler and never recovers by itself.
-Fix: the DRI decides: wait for the capacity, or stop it and launch again. herorun changes nothing on
-a cluster without approval.
+Fix: the DRI decides: wait for the capacity, or stop the job and start it again (`herorun relaunch
+RUN --stop-first`). herorun changes nothing on a cluster without approval.
 Source: marin-community/marin, job-monitoring loop: no progress for several intervals with one of
 these is `degraded`, and reported at once.
 """

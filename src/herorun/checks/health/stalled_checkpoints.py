@@ -1,8 +1,8 @@
 """The training advances, but no complete checkpoints appear.
 
 Why: a crash now discards more than two save intervals of the whole cluster.
-Fix: find out why the writes fail or never complete, before the job ends; the DRI decides whether to
-stop it.
+Fix: find out why the writes fail or never complete (`herorun logs RUN`), before the job ends; the
+DRI decides whether to stop it.
 Source: marin-community/marin, manage-hero-run: alert before the rollback window collapses; after
 two and a half save intervals, one save was certainly missed.
 """

@@ -2,7 +2,8 @@
 
 Why: a hung collective or a starved input wastes every accelerator without a log line; only the age
 of the last step shows it.
-Fix: look at the job's log and its nodes; the DRI decides whether to stop and relaunch it.
+Fix: look at the job's log (`herorun logs RUN`) and its nodes; the DRI decides whether to stop and
+relaunch it (`herorun relaunch RUN --stop-first`).
 Source: marin-community/marin #7344: 512 GPUs hung for 16.5 minutes with every task RUNNING and a
 silent log; #8861: a watchdog with an hour of grace came too late. An evaluation of two hours after
 the last step is no hang.

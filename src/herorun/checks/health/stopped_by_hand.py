@@ -1,7 +1,7 @@
 """A person stopped the job.
 
 Why: a person who stops a run has a reason; starting it again would undo the decision.
-Fix: the DRI decides: launch again, or leave it.
+Fix: the DRI decides: launch again (`herorun launch RUN`), or leave it.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -13,7 +13,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed, unknow
 def stopped_by_hand(job: Job, history: History) -> Verdict:
     if job.state.in_doubt:
         return unknown(
-            f"the scheduler cannot say what became of {job.instance}", subject=job.instance
+            f"the scheduler does not report the state of {job.instance}", subject=job.instance
         )
     stopped_by = dict(history.stopped).get(job.instance)
     if job.stopped_by_hand and stopped_by:

@@ -1,7 +1,7 @@
 """A job that herorun stopped ended with success before its final step.
 
 Why: a trainer that saves and exits with code 0 on a stop request looks finished, and is not.
-Fix: launch again to continue from its newest checkpoint, or seal the result with a waiver.
+Fix: continue from its newest checkpoint (`herorun launch RUN`), or seal the result with a waiver.
 """
 
 from herorun.core.check import Gate, Response, check

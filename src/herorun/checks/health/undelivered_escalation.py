@@ -2,7 +2,8 @@
 
 Why: a question that no channel delivers gets no answer, while the hardware waits or is wasted.
 Fix: tell the DRI yourself; fix the channel that the message names (its variable, its service, the
-network). herorun retries until a channel accepts the message; `herorun ack RUN` withdraws it.
+network). herorun retries until a channel accepts the message, or until you acknowledge it (`herorun
+ack RUN`).
 """
 
 from herorun.core.check import Gate, Response, Topic, check

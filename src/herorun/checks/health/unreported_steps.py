@@ -57,8 +57,8 @@ def unreported_steps(
         )
     rows = f"the last row is of step {last_step}" if wrote else "it has no row"
     message = (
-        f"{job.instance}: {progress_sign}, and {rows} in {_place(contract)}: is that where "
-        "it reports to?"
+        f"{job.instance}: {progress_sign}, and {rows} in {_place(contract)}; check "
+        "whether it reports there"
     )
     return failed(message, *_tracker_runs_in_log(log), subject=job.instance)
 

@@ -3,8 +3,9 @@ above the other run's.
 
 Why: a launch that was to load weights and loaded none repeats work that was paid for; if the
 trainer's log does not say so, only the level of the first rows shows it.
-Fix: read in the job's log what was loaded; if nothing was, stop it and launch again. A new
-vocabulary or new data may explain it: `herorun ack`.
+Fix: read in the job's log what was loaded (`herorun logs RUN`); if nothing was, stop the job
+(`herorun stop RUN`) and launch it again. A new vocabulary or new data may explain it: then
+acknowledge it (`herorun ack RUN`).
 Source: an untrained model gives each of V tokens the same probability, so its loss is ln V.
 """
 

@@ -5,7 +5,8 @@ it, and the loss looks calm.
 Fix: look at what the loss consists of since that step: masked labels, frozen or detached
 parameters, a loss scale that underflows. If clipping was turned off on purpose, sign a waiver.
 Source: a public fine-tuning run had a norm of 0.0 for 1,100 steps before its loss fell to 0.0 for
-good. It takes ten rows in a row, after thirty above zero, because a skipped step may print zero.
+good. It fires after ten rows in a row that follow thirty above zero, because a skipped step may
+print zero.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -46,8 +46,7 @@ def writes_after_end(
     late_writes = [
         failed(
             f"{message} until {last:%H:%M} UTC, and {job.instance} ended ({job.state}) at "
-            f"{ended_at:%H:%M} UTC: "
-            "does another process write there?",
+            f"{ended_at:%H:%M} UTC: look for another process that writes there",
             subject=what,
         )
         for what, message, last in _list_late_writes(metrics, checkpoints, log)

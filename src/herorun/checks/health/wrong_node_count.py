@@ -2,8 +2,8 @@
 
 Why: it trains with another mesh, batch or cost than was reviewed, or waits for peers that will
 never come.
-Fix: compare the scheduler's record of the job with `[scheduler] nodes`; stop it and launch it again
-as reviewed.
+Fix: compare the scheduler's record of the job with `[scheduler] nodes`; stop the job (`herorun stop
+RUN`), and launch it again as reviewed.
 Source: marin-community/marin, manage-hero-run: a wrong slice count is reported, and nothing is done
 to the cluster.
 """

@@ -1,9 +1,9 @@
 """The job continued from another step than the one that it was to start from.
 
-Why: the curves look plausible also from scratch, or from an older or a rejected checkpoint, and
-days of work are repeated or lost; a wrong namespace starts a second run under the first one's name.
-Fix: stop it; find out how the trainer picks its checkpoint, and launch again from the one in the
-plan.
+Why: a curve from scratch, or from an older or a rejected checkpoint, looks plausible too, and days
+of work are repeated or lost; a wrong namespace starts a second run under the first one's name.
+Fix: stop the job (`herorun stop RUN`); find out how the trainer picks its checkpoint, and launch
+again from the one in the plan.
 Source: marin-community/marin, delphi resume namespace: two recoveries began at step 0 with a
 checkpoint at 3541. The log is read by the rows with the role `loading` in docs/triage.md.
 """

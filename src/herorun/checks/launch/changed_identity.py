@@ -40,9 +40,9 @@ def changed_identity(plan: Plan, prior: PriorLaunch, contract: Contract) -> Verd
     )
     return failed(
         f"{contract.slug} would report under {after} and no longer under {before}: that is a new "
-        f"run, and no reason is signed. {differs}. `herorun fork {contract.slug} NEW --reason "
-        '"..."` creates it, or '
-        "the DRI signs the reason",
+        f"run, and no waiver states a reason. {differs}. `herorun fork {contract.slug} NEW "
+        '--reason "..."` creates it, or '
+        "the DRI signs a waiver",
         *changes,
         subject=after,
     )

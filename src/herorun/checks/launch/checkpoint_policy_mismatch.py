@@ -39,7 +39,7 @@ def checkpoint_policy_mismatch(contract: Contract, plan: Plan) -> list[Verdict]:
     }
     promises = {name: value for name, value in stated_keys.items() if value is not None}
     if not promises:
-        return [not_applicable("[checkpoints] promises nothing that could be compared")]
+        return [not_applicable("[checkpoints] states nothing to compare")]
     settings = savings(plan.config.value, plan.command_line, plan.final_step.value)
     if OFF in settings:
         message = (

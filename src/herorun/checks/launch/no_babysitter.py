@@ -24,7 +24,7 @@ def no_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> Verdi
     if babysit.owner and babysit.owner != launcher.owner:
         return _elsewhere(babysit.owner, watch)
     if watch.here:
-        return passed("a babysitter of this machine watches already")
+        return passed("a babysitter of this machine already monitors the run")
     return passed(f"launch starts one here, which ticks every {format_duration(babysit.cadence)}")
 
 

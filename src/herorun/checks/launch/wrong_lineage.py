@@ -40,8 +40,8 @@ def _judge_source(source: SourceRun, path: str) -> Verdict:
     if is_rejected(path, source.rejected):
         return failed(f"{path} is of a lineage that {source.slug} itself rejects", subject=path)
     if not is_under(path, source.roots):
-        where = few(source.roots) if source.roots else "nothing: it was never launched"
+        history = f"wrote to {few(source.roots)}" if source.roots else "was never launched"
         return failed(
-            f"{path} is not of {source.slug}, which wrote to {where}", *source.roots, subject=path
+            f"{path} is not of {source.slug}, which {history}", *source.roots, subject=path
         )
     return passed(f"{path} lies in a recorded root of {source.slug}", subject=path)

@@ -20,7 +20,7 @@ def babysitter_still_running(lease: LeaseSeen | Nothing, heart: Heartbeat) -> Ve
     """
     if isinstance(lease, LeaseSeen) and not lease.mine:
         since = (
-            f"its lease has not moved since {lease.unchanged_since:%Y-%m-%d %H:%M} UTC by this "
+            f"its lease was last renewed at {lease.unchanged_since:%Y-%m-%d %H:%M} UTC, by this "
             "machine's clock"
         )
         return failed(f"{lease.owner} holds the run: {since}", subject=lease.owner)

@@ -16,7 +16,7 @@ def job_not_succeeded(job: Job | Nothing) -> Verdict:
         return failed("no instance of this run was ever launched")
     if job.state.in_doubt:
         return unknown(
-            f"the scheduler cannot say what became of {job.instance}", subject=job.instance
+            f"the scheduler does not report the state of {job.instance}", subject=job.instance
         )
     if job.state is JobState.SUCCEEDED:
         return passed(f"{job.instance} succeeded", subject=job.instance)

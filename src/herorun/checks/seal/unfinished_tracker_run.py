@@ -31,7 +31,7 @@ def unfinished_tracker_run(
 ) -> list[Verdict]:
     """One answer each for the state and for the last step."""
     if isinstance(identity, Nothing):
-        return [not_applicable(identity.why or "the tracker knows no runs by id")]
+        return [not_applicable(identity.why or "the tracker has no run ids")]
     if identity.state is TrackerState.UNREACHABLE:
         return [unknown(f"could not query the tracker: {identity.why}", subject="state")]
     return [_report_unfinished(identity), *_last_step(identity, metrics, final, contract)]

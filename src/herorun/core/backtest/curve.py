@@ -196,7 +196,7 @@ class CurveBacktest:
             step=step,
             until_row=None,
             message=message,
-            fix=check.fix,
+            fix=check.next_action(""),
         )
         self._firing[key] = new_alert
         self.alerts.append(new_alert)
