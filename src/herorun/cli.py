@@ -60,7 +60,7 @@ class Commands(click.Group):
     "-v",
     "--verbose",
     is_flag=True,
-    help="Everything; what was read, and how long it took, on standard error.",
+    help="Leave nothing out; list on standard error what was read, and how long it took.",
 )
 @click.pass_context
 def herorun(ctx: click.Context, start: str, quiet: bool, verbose: bool) -> None:

@@ -15,8 +15,8 @@ def command(start: str, run: str, reason: str, as_json: bool) -> int:
     """Answer yes to a question of the babysitter.
 
     The relaunch happens at the next tick, through the launch gate. After a numeric failure, or an
-    error that came again after its fix, nothing is relaunched even if approved: launch again
-    yourself.
+    error that came again after its fix, nothing is relaunched even if approved: use `herorun
+    launch` or `herorun rollback`.
 
     If the babysitter asks whether a new version of herorun may act, this answers that question
     alone.

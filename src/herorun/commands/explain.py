@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from herorun.schemas.judged import CheckPage
 
 
-@click.command(short_help="Say what a check looks for, why, and how to fix it.")
+@click.command(short_help="Show what a check looks for, why, and how to fix it.")
 @click.argument("check", required=False)
 @click.option("--list", "every", is_flag=True, help="Name every check, by gate.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

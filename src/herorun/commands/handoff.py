@@ -18,7 +18,11 @@ from herorun.commands._options import RunArgument, yes
     help="Take it from an owner whose lease has not changed for two cadences.",
 )
 @click.option(
-    "--wait", default="0s", show_default=True, help="With --take: how long to watch the lease."
+    "--wait",
+    metavar="DURATION",
+    default="0s",
+    show_default=True,
+    help="With --take: how long to watch the lease.",
 )
 @click.option("--reason", default="", help="Why, for the record.")
 @yes

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from herorun.schemas.runs import Init
 
 
-@click.command(short_help="Write a contract; with one, create the record and the issue.")
+@click.command(short_help="Write a contract; once it is pushed, create record and issue.")
 @click.argument("run", cls=RunArgument)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj

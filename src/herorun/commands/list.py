@@ -17,8 +17,8 @@ def command(start: str, as_json: bool) -> int:
     """One line per run: its state and step at the newest recorded tick (the babysitter's check of
     the run), and the age of that tick.
 
-    It queries no scheduler, tracker or remote: `herorun status` and `herorun watch` do. A run whose
-    record another clone began has no record here before another command has fetched it.
+    It queries no scheduler, tracker or remote: `herorun status` and `herorun watch` do. A record
+    that another clone created is missing here until `herorun status RUN` has fetched it.
 
     Exit code 3: a record cannot be read.
 

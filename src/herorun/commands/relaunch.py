@@ -21,7 +21,11 @@ from herorun.commands._options import RunArgument, yes
 )
 @click.option("--reason", default="", help="Why, for the record.")
 @click.option(
-    "--wait", default="2m", show_default=True, help="How long to wait for the end of a stopped job."
+    "--wait",
+    metavar="DURATION",
+    default="2m",
+    show_default=True,
+    help="How long to wait for the end of a stopped job.",
 )
 @click.option("--no-babysit", is_flag=True, help="Do not start the babysitter.")
 @yes

@@ -19,7 +19,7 @@ def command(start: str, run: str, since: str | None, as_json: bool) -> int:
 
     The rules are this version's checks with the contract's present thresholds, policy and waivers.
     With the original rules the decisions are identical, byte for byte; otherwise it prints the
-    differences, tick by tick. The evidence is on the machine that saw it: a tick whose evidence is
+    differences, tick by tick. The evidence is on the machine that read it: a tick whose evidence is
     missing, cut off or changed is unknown. Metric rows are not read again: the detectors' results
     are part of the evidence. Nothing is written.
 

@@ -22,7 +22,11 @@ from herorun.commands._options import RunArgument, yes
     help="First stop a running job and confirm its end.",
 )
 @click.option(
-    "--wait", default="2m", show_default=True, help="How long to wait for the end of a stopped job."
+    "--wait",
+    metavar="DURATION",
+    default="2m",
+    show_default=True,
+    help="How long to wait for the end of a stopped job.",
 )
 @click.option(
     "--dry-run", "dry", is_flag=True, help="Show what it would discard, and change nothing."

@@ -38,7 +38,8 @@ def command(
     """Verify that the run is done, and tag it. Sealing twice gives one seal.
 
     A NAME like step-100000 means the checkpoint of that step. A seal that ends the run stops its
-    babysitter and releases its lease. docs/checks.md says which checks hold for which kind.
+    babysitter and releases its lease. A milestone, --aborted or --superseded-by skips the checks
+    that only a finished run can pass.
 
     Exit code 0: sealed. 1: blocked. 3: something could not be read.
 

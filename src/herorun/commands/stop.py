@@ -10,7 +10,13 @@ from herorun.commands._options import RunArgument, yes
 @click.argument("run", cls=RunArgument, required=False)
 @naming
 @click.option("--reason", default="", help="Why, for the record.")
-@click.option("--wait", default="2m", show_default=True, help="How long to wait for the end.")
+@click.option(
+    "--wait",
+    metavar="DURATION",
+    default="2m",
+    show_default=True,
+    help="How long to wait for the end.",
+)
 @yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj

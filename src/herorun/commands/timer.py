@@ -15,7 +15,9 @@ from herorun.commands._options import RunArgument
     show_default=True,
     help="The scheduler to print it for.",
 )
-@click.option("--every", default="30m", show_default=True, help="Time between two ticks.")
+@click.option(
+    "--every", metavar="DURATION", default="30m", show_default=True, help="Time between two ticks."
+)
 @click.option(
     "--command",
     "what",

@@ -54,7 +54,7 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     if reject:
         leave_out(questions)
         outcome = "rejected"
-    elif not questions.nothing and (yes or _agreed(as_json)):
+    elif not questions.nothing and (yes or _agreed(as_json, questions.slug)):
         accept(questions)
         outcome = "trusted"
     if as_json:
@@ -64,13 +64,15 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     return 0 if outcome != "nothing" or questions.nothing else 3
 
 
-def _agreed(as_json: bool) -> bool:
+def _agreed(as_json: bool, slug: str) -> bool:
     """Only a person at a terminal can say yes."""
     import sys
 
     from herorun import output
 
     if as_json or not sys.stdin.isatty():
-        output.show_note("not trusted: there is no terminal to ask on; --yes trusts it.")
+        output.show_note(
+            f"not trusted: there is no terminal to ask on; `herorun trust {slug} --yes` trusts it."
+        )
         return False
     return click.confirm("Trust it?", default=False)

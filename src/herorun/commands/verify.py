@@ -20,8 +20,8 @@ EXIT_CODES = {"clear": 0, "blocked": 1, "unknown": 3}
 @click.pass_obj
 def command(start: str, run: str, offline: bool, as_json: bool) -> int:
     """RUN: walk its record's whole history, and report anything that was changed, removed or
-    inserted. Every record commit that a seal, a receipt or our own issue comment names must be part
-    of it. The newest seal of a sealed run is verified too, as its TAG would be.
+    inserted. Every record commit that a seal, a receipt or an issue comment of herorun names must
+    be part of it. The newest seal of a sealed run is verified too, as its TAG would be.
 
     TAG: compare the seal with this clone, its remote and the checkpoint's store: the tag's text and
     signature, its commit, the record with its statement, the tag on the remote, and the content of

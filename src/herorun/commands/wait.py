@@ -18,7 +18,13 @@ from herorun.commands._options import RunArgument
     help="A state of the job or of the run, such as running or finished.",
 )
 @click.option("--step", type=int, metavar="N", help="A step, by the run's log or its tracker.")
-@click.option("--every", default="90s", show_default=True, help="Time between two queries.")
+@click.option(
+    "--every",
+    metavar="DURATION",
+    default="90s",
+    show_default=True,
+    help="Time between two queries.",
+)
 @click.option(
     "--max", "most", type=int, default=120, show_default=True, help="The maximum number of queries."
 )
