@@ -376,14 +376,16 @@ PARTS = (
         "slurm",
         Fit.BROKEN,
         "sbatch is not on the PATH",
-        "Install it, or work where slurm is: the contract's [scheduler] kind is 'slurm'.",
+        "Install sbatch here, or run herorun on a machine that has it: [scheduler] kind is "
+        "'slurm'.",
     ),
     DoctorPart("tracker", "wandb tiny", Fit.UNSEEN, "api.wandb.ai does not answer"),
     DoctorPart(
         "clock",
         "this machine",
         Fit.UNCHECKED,
-        "not behind the newest commit here (2026-01-01 11:00:00 UTC); NTP was not checked: "
+        "later than the newest commit of this clone, 2026-01-01 11:00:00 UTC; it is unknown "
+        "whether NTP sets it: "
         "timedatectl is not on this machine",
     ),
 )
@@ -666,11 +668,11 @@ def wrong() -> Iterator[Screen]:
     for name, error in {
         "blocked": Blocked(
             "The launch is blocked: dirty-tree: 1 file is changed "
-            "(`herorun explain CHECK` says how to fix it)"
+            "(`herorun explain dirty-tree` shows how to fix it)"
         ),
         "could-not-look": CouldNotLook(
             "The launch checks could not read everything: 1 unknown: stale-worktree "
-            "(`herorun preflight RUN` says why)"
+            "(`herorun preflight tiny` shows why)"
         ),
         "wrong-use": WrongUse("/work has no commit yet: commit the training code first."),
         "fault": RuntimeError("a bug of ours"),

@@ -46,6 +46,7 @@ RUN = SimpleNamespace(
     dri="ada (inferred from git)",
     state=None,
     scheduler=None,
+    name_to_type="tiny",
     place=SimpleNamespace(reach=None, repository="/work"),
 )
 OPENED = {
@@ -117,7 +118,8 @@ NAN = alert(
     "not-finite",
     "critical",
     "train/loss is nan at steps 41150 to 41200",
-    fix="Roll back to a checkpoint before that step.",
+    fix="the DRI decides: roll back to a checkpoint before it "
+    "(`herorun rollback tiny --to STEP --stop-first`), or stop (`herorun stop tiny`).",
 )
 SLOW = alert("throughput-leak", "warn", "a step takes 2.6 s instead of 2.4 s since step 40900")
 ENDED = alert("crashed", "critical", "tiny-1 ended: FAILED, exit code 1", state="ended-unresolved")

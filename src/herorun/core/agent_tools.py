@@ -130,7 +130,7 @@ READS: Sequence[Tool] = (
     Tool(
         "verify_run",
         "verify",
-        "Whether the record, and the newest seal, are what was written.",
+        "Whether the record and the newest seal are unchanged.",
         (RUN,),
         "verify RUN",
     ),
@@ -169,7 +169,7 @@ ORDERS: Sequence[Tool] = (
     Tool(
         "ack",
         "ack",
-        "Say that an alert is known.",
+        "Acknowledge an alert: no more reminders.",
         (RUN, Parameter("alert", "Its check.", required=True), REASON),
         "ack",
         preview="status",

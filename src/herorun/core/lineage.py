@@ -194,9 +194,7 @@ def discarded(
         return DiscardedSteps(0, 0.0)
     pace = seconds_a_step(all_candidates)
     if pace is None:
-        return DiscardedSteps(
-            steps, None, "no two checkpoints that were looked into tell the time of a step"
-        )
+        return DiscardedSteps(steps, None, "no two inspected checkpoints show the time of a step")
     if accelerators is None:
         return DiscardedSteps(steps, None, "[hardware] count is not stated")
     return DiscardedSteps(steps, steps * pace * accelerators / 3600)

@@ -269,6 +269,6 @@ def format_age(span: timedelta | None) -> str:
     """An age for people.
 
     >>> format_age(timedelta(days=3, hours=5)), format_age(timedelta(minutes=90)), format_age(None)
-    ('3d5h', '1h30m', 'age unknown')
+    ('3d5h old', '1h30m old', 'age unknown')
     """
-    return "age unknown" if span is None else format_span(span)
+    return "age unknown" if span is None else f"{format_span(span)} old"

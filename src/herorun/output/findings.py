@@ -193,7 +193,7 @@ def what_blocks(answer: Any, again: str) -> str:
     """
     blocking = answer.report.blocking
     if answer.verdict is GateVerdict.UNKNOWN:
-        return f"{again} (once that can be checked)"
+        return f"{again} (once the unknown checks can be evaluated)"
     return f"herorun explain {blocking[0].check}" if blocking else ""
 
 

@@ -44,7 +44,7 @@ def end_once(folder: Path, job: Job, by: str, whose: str, end: Callable[[Job], N
         return
     if not job.state.live:
         raise CouldNotLook(
-            f"Whether {job.instance} runs, {whose} cannot say: {sentence(job.reason)}"
+            f"It is unknown from {whose} whether {job.instance} runs: {sentence(job.reason)}"
         )
     keeping.keep_stop(folder, job.instance, job.id, by)
     try:

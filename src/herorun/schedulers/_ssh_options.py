@@ -46,7 +46,7 @@ class Options(RenamedKeys, SshLogin):
     code: Annotated[Literal["upload", "shared"], BeforeValidator(_present_value)] = Field(
         "upload",
         description=(
-            "`shared`: the box sees this machine's folders under the same paths; nothing is sent."
+            "`shared`: that machine has this one's folders under the same paths; nothing is sent."
         ),
     )
     tmux: str = Field(

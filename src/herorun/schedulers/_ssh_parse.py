@@ -19,8 +19,8 @@ from herorun.schedulers._instance import (
 )
 
 T = TypeVar("T")
-RESTARTED = "the box was restarted while it ran, and no exit was recorded"
-RESTARTING = "the box was restarted before it began"
+RESTARTED = "the machine was restarted while it ran, and no exit was recorded"
+RESTARTING = "the machine was restarted before it began"
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def read_tracker_identity(tracker: Tracker, contract: Contract) -> TrackerIdenti
     """Asked afresh each time. A tracker that knows no runs by id is asked nothing."""
     identify = getattr(tracker, "identify", None)
     if identify is None:
-        return Nothing(f"the tracker {contract.tracker.kind} knows no runs by id")
+        return Nothing(f"the tracker {contract.tracker.kind} has no run ids")
     identity: TrackerIdentity = identify()
     return identity
 
@@ -37,7 +37,7 @@ def read_tracker_alerts(tracker: Tracker, contract: Contract) -> TrackerAlerts |
     """
     alerts = getattr(tracker, "alerts", None)
     if alerts is None:
-        return Nothing(f"the tracker {contract.tracker.kind} knows no alerts")
+        return Nothing(f"the tracker {contract.tracker.kind} has no alerts")
     try:
         raw_alerts = alerts()
     except FileNotFoundError:

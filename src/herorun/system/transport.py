@@ -132,7 +132,7 @@ class SshTransport:
             if "no answer within" not in str(error):
                 raise  # there is no ssh on this machine
             raise CouldNotLook(
-                f"{self.where} gave no answer in time: the link or the box hangs. Try again."
+                f"{self.where} gave no answer in time: the network or the machine hangs. Try again."
             ) from None
         finally:
             door.release()
@@ -229,8 +229,8 @@ _REASONS = (  # what ssh says, and what it means to a reader
     (
         r"Host key verification failed|No .* host key is known|IDENTIFICATION HAS CHANGED",
         (
-            "shows a host key that is not the known one: compare it with the box's own, then add "
-            "it to known_hosts."
+            "shows a host key that is not the known one: compare it with the machine's own, then "
+            "add it to known_hosts."
         ),
     ),
     (
@@ -240,15 +240,15 @@ _REASONS = (  # what ssh says, and what it means to a reader
     (r"Could not resolve hostname", "is no host name that can be resolved from here: {said}."),
     (
         r"Connection refused",
-        "refuses the connection: no ssh server answers there, or the box is starting. Try again.",
+        "refuses the connection: no ssh server runs there, or the machine is starting. Try again.",
     ),
     (
         r"kex_exchange_identification|banner line|reset by|closed by",
-        "closed the connection: it is busy, or the link broke. Try again.",
+        "closed the connection: it is busy, or the network failed. Try again.",
     ),
     (
         r"timed out|not responding",
-        "does not answer: the link is cut, or the box is off. Try again.",
+        "does not answer: it is off, or there is no network to it. Try again.",
     ),
     (r"No route to host|Network is unreachable|Broken pipe", "is out of reach: {said}. Try again."),
 )

@@ -94,9 +94,6 @@ def test_a_key_that_is_given_twice_is_no_plan(
     assert mentions(refusal(story, capsys, plan, 2), "plan")
 
 
-EDITED = "it was edited: its values and its plan_digest do not belong together"
-
-
 @pytest.mark.parametrize(
     "change",
     [

@@ -50,9 +50,9 @@ def test_the_record_and_the_issue_keep_the_choice(went_back: Story) -> None:
     (launching,) = [each for each in went_back.events("Launching") if each.given_up]
     reason = "a spike at 3"
     assert (launching.given_up.step, launching.given_up.reason) == (2, reason)
-    assert launching.facts["Ruled out"] == f"{went_back.root}/step-3"
+    assert launching.facts["Never used again"] == f"{went_back.root}/step-3"
     assert launching.facts["Discards"].startswith("1 step,")
-    assert mentions(launching.facts["Tracker shows"], "tiny", "3 to", "3 of")
+    assert mentions(launching.facts["Tracker shows"], "tiny", "3 to", "3:")
     page, logbook = (went_back.state / "issue.md").read_text(), went_back.run.record.logbook()
     assert mentions(page, "**Hero rollback", "tiny-2**", f"- Reason: {reason}")
     assert "rollback by Dri" in logbook and f"- Reason: {reason}" in logbook

@@ -85,7 +85,7 @@ def test_a_run_goes_back_is_sealed_and_forked_and_wandb_shows_what_was_reported(
     assert told.herorun(*BACK) == 0
     (launching,) = [event for event in told.events("Launching") if event.given_up]
     assert launching.facts["Tracker shows"] == shows
-    assert launching.facts["Ruled out"] == f"{temporary}/step-106"
+    assert launching.facts["Never used again"] == f"{temporary}/step-106"
     assert starts(told)[1] == f"{root}/step-104"
     told.ended("tiny-2")
 

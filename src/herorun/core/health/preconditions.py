@@ -10,7 +10,7 @@ def not_running(job: Job) -> Verdict | None:
     """
     if job.state.in_doubt:
         return unknown(
-            f"the scheduler cannot say whether {job.instance} runs", subject=job.instance
+            f"the scheduler does not report whether {job.instance} runs", subject=job.instance
         )
     if job.state is not JobState.RUNNING:
         return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)

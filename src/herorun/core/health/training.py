@@ -101,7 +101,7 @@ def _unseen_job(job: object) -> str:
     if isinstance(job, Unavailable):
         return f"could not query the scheduler: {job.why}"
     if isinstance(job, Job):
-        return f"the scheduler cannot say what became of {job.instance}"
+        return f"the scheduler does not report the state of {job.instance}"
     return (job.why if isinstance(job, Nothing) else "") or "the scheduler was not queried"
 
 

@@ -85,16 +85,16 @@ _DELETED = _any(
 )
 _AUTO = "but resume = auto depends on a file of one machine: use allow"
 
-_BEGINS = _pass("{tracker} does not know {id} yet: the run begins under it")
+_BEGINS = _pass("{tracker} has no run {id} yet: the run begins under it")
 _NOBODY_TO_RESUME = _fail(
-    "resume = must needs an existing run, and {tracker} does not know {id}, so it would "
-    'refuse to begin: say "allow"'
+    "resume = must needs an existing run, and {tracker} has no run {id}, so it would "
+    'refuse to begin: use resume = "allow"'
 )
 _FREE = _each(
     _BEGINS,
     _NOBODY_TO_RESUME,
     _BEGINS,
-    _warn(f"{{tracker}} does not know {{id}} yet, and the run begins; {_AUTO}"),
+    _warn(f"{{tracker}} has no run {{id}} yet, and the run begins; {_AUTO}"),
 )
 _TAKEN_REFUSED = _fail(
     "{id} is taken by a {state} run, and with resume = never {tracker} would refuse to begin: "
@@ -110,23 +110,23 @@ _APPENDED = _fail(
 )
 _SOMEBODYS = _each(_APPENDED, _APPENDED, _TAKEN_REFUSED, _APPENDED)
 
-_UNKNOWN_RUN = "an instance of this run reported under {id}, and {tracker} does not know it"
+_UNKNOWN_RUN = "an instance of this run reported under {id}, and {tracker} has no such run"
 _WHY_LOST = "check whether the run was deleted, or entity, project or id is mistyped"
-_EMPTY = _fail(f"{_UNKNOWN_RUN}: it would silently create an empty run; {_WHY_LOST}")
-_GOES_ON = _pass("{tracker} knows {id} as {state}, and the run continues it")
+_EMPTY = _fail(f"{_UNKNOWN_RUN}: {{tracker}} would silently create an empty one; {_WHY_LOST}")
+_GOES_ON = _pass("{tracker} shows {id} as {state}, and the run continues it")
 _NEVER_RESUMED = _fail(
-    "{tracker} has {id} as {state}, and with resume = never {tracker} would refuse to continue it: "
-    "choose a new [tracker] id and output root"
+    "{tracker} shows {id} as {state}, and with resume = never {tracker} would refuse to continue "
+    "it: choose a new [tracker] id and output root"
 )
 _STILL_RUNNING = _fail(
-    "{tracker} says that {id} still runs, so another job may be logging to it: "
+    "{tracker} shows {id} as running, so another job may be logging to it: "
     "make sure that the earlier job has ended, and wait until {tracker} shows the end"
 )
 _OURS = _each(
     _GOES_ON,
     _GOES_ON,
     _NEVER_RESUMED,
-    _warn(f"{{tracker}} knows {{id}} as {{state}}, and would continue it; {_AUTO}"),
+    _warn(f"{{tracker}} shows {{id}} as {{state}}, and would continue it; {_AUTO}"),
 )
 
 _FORKED = _pass(

@@ -8,7 +8,7 @@ def after_rollback(tracker: TrackerTraits, id: str, step: int, last: int | None)
     nobody knows.
 
     >>> after_rollback(TrackerTraits(), "tiny", 100, 300)
-    'tiny holds steps 101 to 300 of both: the newer rows count'
+    'tiny has more than one row for each of steps 101 to 300: the newest counts'
     """
     if last is None:
         return f"how far {id} has logged is not known; what it has logged beyond step {step} stays"
@@ -20,4 +20,4 @@ def after_rollback(tracker: TrackerTraits, id: str, step: int, last: int | None)
             "the new ones until the "
             f"run passes step {last}"
         )
-    return f"{id} holds steps {step + 1} to {last} of both: the newer rows count"
+    return f"{id} has more than one row for each of steps {step + 1} to {last}: the newest counts"

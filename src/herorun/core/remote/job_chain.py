@@ -21,8 +21,8 @@ BUSY, GAVE_UP = 75, 124  # EX_TEMPFAIL of sysexits.h; what `timeout` exits with
 
 _SCRIPT = """\
 #!/usr/bin/env bash
-# The chain of {slug}: written by `herorun box chain {slug}`, run on the box. To change it, change the contract's [chain].
-# It is started, and after a restart of the box started again, by:
+# The chain of {slug}: written by `herorun box chain {slug}`, run on the job's machine. To change it, change the contract's [chain].
+# This starts it, also after a restart of the machine:
 #   {start}
 set -u
 folder={folder}
@@ -36,7 +36,7 @@ wait_for() {{
 
 run() {{
   at "$1"
-  if [ -e "$folder/$1.DONE" ]; then say "$1 was done before"; return 0; fi
+  if [ -e "$folder/$1.DONE" ]; then say "$1 is skipped: $1.DONE exists"; return 0; fi
   say "$1 begins"
   bash -e -o pipefail -c "$2" < /dev/null 9>&- && : > "$folder/$1.DONE" && say "$1 is done"
 }}
@@ -49,7 +49,7 @@ push() {{
 main() {{
   mkdir -p "$folder" || exit
   exec 9>> "$folder/lock"
-  flock -n 9 || {{ say "another chain of {slug} is at work"; exit {busy}; }}
+  flock -n 9 || {{ say "another chain of {slug} is running"; exit {busy}; }}
   rm -f "$folder/FAILED"
   at wait
   {cwd}
@@ -60,8 +60,8 @@ main() {{
     say "the chain is done"
     push "{slug}: the chain is done"
   else
-    say "$stage ended with $code" | tee "$folder/FAILED"
-    push "{slug}: $stage of the chain ended with $code"
+    say "$stage ended with exit code $code" | tee "$folder/FAILED"
+    push "{slug}: $stage of the chain ended with exit code $code"
   fi
   return "$code"
 }}
@@ -95,9 +95,8 @@ def script_of(contract: Contract) -> str:
     )
     if scrub(text) != text:
         raise WrongUse(
-            f"[chain] of {contract.slug} holds a secret, which would lie in a file: keep it in "
-            "the box's own "
-            "environment, and name the variable."
+            f"[chain] of {contract.slug} contains a secret, which would be written to a file: set "
+            "it in the machine's environment, and name the variable."
         )
     return text
 

@@ -45,7 +45,7 @@ def _head(contract: Contract, facts: RunbookFacts) -> Iterator[str]:
     yield "## The first command"
     yield from _write_code(f"herorun -C {facts.top} box patrol {contract.slug}")
     yield "It reads the state, prints one line, and then what to do, with the exact command."
-    yield 'Trust it, not a panel that says "running".'
+    yield 'Rely on its result, not on a dashboard that shows "running".'
     yield "`herorun box watchers` lists the waits and monitors of this machine."
     yield ""
     yield "## The run"
@@ -118,7 +118,7 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
             f"{run} handoff {contract.slug} --take --wait 40m", f"{run} babysit {contract.slug}"
         )
     if not facts.sealed:
-        yield "Wait for its end in the background; the wait itself always ends:"
+        yield "Wait for its end in the background, for 120 queries, one every 90 s:"
         yield from _write_code(f"{run} box wait {contract.slug}")
     if facts.remote and facts.instances:
         yield "On another machine, clone the repository, fetch the record, and use these commands:"
@@ -127,9 +127,9 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
 
 
 def _write_ways(ways: PatrolCommands) -> Iterator[str]:
-    yield "## What the patrol says, and what to do"
+    yield "## What to do for each result of the patrol"
     yield ""
-    yield "| it says | do |"
+    yield "| result | do |"
     yield "| --- | --- |"
     yield (
         "| unknown, no answer | check the provider's console: power, balance. Restart nothing: "
@@ -147,8 +147,8 @@ def _rules() -> Iterator[str]:
     yield ""
     yield "- A lost connection is not a dead job: run the patrol before each restart."
     yield (
-        "- A marker, a count or a result proves that it is done; silence, an existing folder or a "
-        "missing process does not."
+        "- A marker, a count or a result proves that it is done; an unchanged log, an existing "
+        "folder or a missing process does not."
     )
     yield "- Keep one watcher for each run: stop the old one first."
     yield "- Keep the ssh keys on this machine: never give them to a cloud runner."

@@ -15,7 +15,7 @@ from herorun.core.seal.render import seal_lines, split_tag
 from herorun.core.seal.statement import OWN, SCHEMA, commit_of, facts_of
 from herorun.core.untrusted_json import read_strict_json
 
-NONE = "it holds no statement of a seal: it was changed, or it never was one"
+NONE = "it holds no seal statement: it was changed, or it never was a seal"
 Oid = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
 Digest = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 Slug = Annotated[str, StringConstraints(pattern=f"^({SLUG.pattern})$")]

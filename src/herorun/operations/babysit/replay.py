@@ -102,7 +102,7 @@ class ReplayedTicks:
                 rules = (
                     "the same rules"
                     if tick.same_rules
-                    else f"today's rules; then it was judged by the rules of {tick.version}"
+                    else f"today's rules; the recorded ones were those of herorun {tick.version}"
                 )
                 lines.append(
                     f"{timestamp(tick.at)} "
@@ -115,7 +115,7 @@ class ReplayedTicks:
             f"{self.slug}: {count(counts['ticks'], 'tick')}: {counts['same']} the same, "
             f"{counts['differs']} differ, "
             f"{counts['unknown']} unknown; "
-            f"{count(others, 'tick was', 'ticks were')} judged by other rules than today's"
+            f"{count(others, 'tick was', 'ticks were')} evaluated by other rules than today's"
         )
         return lines if self.ticks else [f"{self.slug}: {self._why_none()}"]
 

@@ -81,7 +81,10 @@ def _program(kind: str, argv: tuple[str, ...]) -> Iterator[DoctorPart]:
     where = shutil.which(argv[0])
     name = f"{kind}, {argv[0]}"
     if where is None:
-        fix = f"Install it, or work where {kind} is: the contract's [scheduler] kind is {kind!r}."
+        fix = (
+            f"Install {argv[0]} here, or run herorun on a machine that has it: [scheduler] kind is "
+            f"{kind!r}."
+        )
         yield DoctorPart("scheduler", name, Fit.BROKEN, f"{argv[0]} is not on the PATH", fix)
         return
     answer = run_program(argv, SECONDS)
@@ -94,7 +97,10 @@ def _scheduler(run: Run) -> Iterator[DoctorPart]:
     jobs = run.scheduler.live_jobs(run.slug)
     where = f" on {run.place.reach.login.host}" if run.place.reach else ""
     yield DoctorPart(
-        "scheduler", name, Fit.WORKS, f"answers{where}: {len(jobs)} live jobs of {run.slug}"
+        "scheduler",
+        name,
+        Fit.WORKS,
+        f"answers{where}: {count(len(jobs), 'live job')} of {run.slug}",
     )
     yield from _more(run.scheduler)
 

@@ -153,8 +153,8 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
         raise CouldNotLook(f"It is unknown whether the clock is synchronised: {why}.")
     if why:
         message = (
-            f"not behind the newest commit here ({newest:%Y-%m-%d %H:%M:%S} UTC); NTP was not "
-            f"checked: {why}"
+            f"later than the newest commit of this clone, {newest:%Y-%m-%d %H:%M:%S} UTC; it is "
+            f"unknown whether NTP sets it: {why}"
         )
         yield DoctorPart("clock", "this machine", Fit.UNCHECKED, message)
         return

@@ -42,7 +42,7 @@ def _refreshed_at(run: Run, job: str, jobs: Any) -> Adoptee:
         )
     if not isinstance(answer, Found):
         raise Blocked(
-            f"{kind} knows no job {job}: nothing was adopted. Check its id, and [scheduler]."
+            f"{kind} lists no job {job}: nothing was adopted. Check its id, and [scheduler]."
         )
     state = answer.job.state
     if state.ended:
@@ -52,8 +52,8 @@ def _refreshed_at(run: Run, job: str, jobs: Any) -> Adoptee:
         )
     if not state.live:
         raise CouldNotLook(
-            f"{kind} cannot say whether job {job} runs ({answer.job.raw or state}): nothing was "
-            "adopted."
+            f"{kind} does not report whether job {job} runs ({answer.job.raw or state}): nothing "
+            "was adopted."
         )
     origin = _origin(jobs, job)
     if origin.mine is False:

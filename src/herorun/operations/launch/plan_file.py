@@ -103,7 +103,7 @@ def read_plan_file(path: Path, slug: str) -> dict[str, Any]:
     """The document; a `WrongUse` says what is wrong with one that `preflight --out` did not write
     for this run.
     """
-    again = f"write it with `herorun preflight {slug} --out {path}`"
+    again = f"Write it again with `herorun preflight {slug} --out {path}`, and review it."
     try:
         document = parse_json(
             read_regular(path, LARGEST_PLAN).decode("utf-8")
@@ -111,18 +111,16 @@ def read_plan_file(path: Path, slug: str) -> dict[str, Any]:
     except OSError as error:
         raise WrongUse(f"The plan file cannot be read: {describe_error(error)}.") from None
     except (ValueError, RecursionError):
-        raise WrongUse(f"{path} is no plan: it is not JSON. Review again, and {again}.") from None
+        raise WrongUse(f"{path} is no plan: it is not JSON. {again}") from None
     wrong = _wrong(document, slug)
     if wrong:
-        raise WrongUse(
-            f"{path} is no plan that can be launched: {wrong}. Review again, and {again}."
-        )
+        raise WrongUse(f"{path} cannot be launched: {wrong}. {again}")
     return dict(document)
 
 
 def _wrong(document: Any, slug: str) -> str:
     if not isinstance(document, dict) or "plan_digest" not in document or "plan" not in document:
-        return "it holds no plan_digest and plan"
+        return "it has no plan_digest or no plan"
     if document.get("schema") != SCHEMA or isinstance(document["schema"], bool):
         return (
             f"its schema is {json.dumps(document.get('schema'))}, and this herorun reads {SCHEMA}"
@@ -135,7 +133,7 @@ def _wrong(document: Any, slug: str) -> str:
     ):
         return "its plan is not a table of values"
     if MASK not in canonical(plan) and _digest(plan) != document["plan_digest"]:
-        return "it was edited: its values and its plan_digest do not belong together"
+        return "it was edited, so its values do not match its plan_digest"
     return ""
 
 

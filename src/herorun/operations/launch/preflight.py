@@ -98,13 +98,18 @@ class PreflightOutcome:
         """Raise `Blocked` or `CouldNotLook`, naming every reason, unless the gate is clear."""
         if self.verdict is GateVerdict.BLOCKED:
             raise Blocked(
-                f"The launch is blocked: {self.why} (`herorun explain CHECK` says how to fix it)"
+                f"The launch is blocked: {self.why} (`herorun explain {self._first_blocking}` "
+                "shows how to fix it)"
             )
         if self.verdict is GateVerdict.UNKNOWN:
             raise CouldNotLook(
-                f"The launch checks could not read everything: {self.why} (`herorun preflight RUN` "
-                "says why)"
+                f"The launch checks could not read everything: {self.why} "
+                f"(`herorun preflight {self.report.evidence[Contract].slug}` shows why)"
             )
+
+    @property
+    def _first_blocking(self) -> str:
+        return next((finding.check for finding in self.report.blocking), "CHECK")
 
     def document(self) -> "PreflightDocument":
         from herorun.schemas.runs import PreflightDocument

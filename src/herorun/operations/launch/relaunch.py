@@ -79,7 +79,7 @@ def start_again(run: Run, plan: Plan, again: Successor) -> str:
     report = gate_of(run, plan, ruled_out, {History: memory.history})
     if report.verdict != "clear":
         kind = Blocked if report.verdict == "blocked" else CouldNotLook
-        fix = f"`herorun explain {report.blocking[0].check}` says how to fix it"
+        fix = f"`herorun explain {report.blocking[0].check}` shows how to fix it"
         raise kind(f"The launch gate is {report.verdict}: {report.summary} ({fix})")
     from herorun.operations.launch.start_instance import start_instance
 

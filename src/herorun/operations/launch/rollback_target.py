@@ -182,7 +182,7 @@ def _list_rollback_facts(
     facts = {
         "Back to": f"{target.path} (step {target.step}{temporary}), from {name}",
         "Discards": _cost(cost.steps, cost.accelerator_hours, cost.why),
-        "Ruled out": ", ".join(c.path for c in above)
+        "Never used again": ", ".join(c.path for c in above)
         or f"nothing: no checkpoint is above step {target.step}",
         "Tracker shows": after_rollback(tracker_traits(run.tracker), tracker.id, target.step, last),
         "Identity": (

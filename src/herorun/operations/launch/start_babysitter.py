@@ -21,7 +21,7 @@ HEARTBEAT_WAIT = 30.0  # seconds
 def start_babysitter(run: Run) -> str:
     """Start `herorun babysit RUN` detached, wait for its first heartbeat, and say where it is."""
     if is_locked(run.lock("babysitter")):
-        return f"is running already on this machine (log {_babysit_log_path(run)})"
+        return f"already runs on this machine, log {_babysit_log_path(run)}"
     began = now()
     private = os.open(_babysit_log_path(run), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     with os.fdopen(private, "ab") as log:

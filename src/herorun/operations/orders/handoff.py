@@ -161,8 +161,7 @@ def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen |
             raise CouldNotLook(
                 f"The lease of {lease.owner} was first seen in its present state at "
                 f"{lease.unchanged_since:%H:%M:%S} UTC{lease.caveat}: whether it is stale shows at "
-                f"{due:%H:%M:%S} UTC. Try again "
-                f"then, or let `--wait` do it."
+                f"{due:%H:%M:%S} UTC. Type the same command again then, or with --wait."
             )
         sleep(min(LEASE_POLL_INTERVAL, max(0.1, (due - at).total_seconds())))
 

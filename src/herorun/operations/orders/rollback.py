@@ -101,7 +101,8 @@ def _go_back(
     show_request("\n".join(f"  {fact}: {value}" for fact, value in back.facts.items()))
     if dry:
         return (
-            f"nothing was done: without --dry-run, {name} ends and the run goes back to step {step}"
+            f"nothing was done: `herorun rollback {run.slug} --to {step} --stop-first` stops "
+            f"{name} if it runs, and goes back to step {step}"
         )
     job = find_job(run, name)
     if job is not None and not job.state.ended:

@@ -145,8 +145,8 @@ def _until_ended(run: MonitoredRun, name: str, wait: float) -> Job | None:
 def _still_there(job: Job, name: str) -> Job:
     if job.state.in_doubt:
         raise CouldNotLook(
-            f"{name} was asked to stop, and the scheduler cannot say what became of it, so nothing "
-            f"was started{_why(job)} Try again."
+            f"{name} was asked to stop, and the scheduler does not report whether it has ended, so "
+            f"nothing was started{_why(job)} Type the same command again."
         )
     return job
 
@@ -156,7 +156,8 @@ def find_job(run: MonitoredRun, name: str) -> Job | None:
     job = _look(run, name, ", so nothing was done")
     if job is not None and job.state.in_doubt:
         raise CouldNotLook(
-            f"The scheduler cannot say what became of {name}, so nothing is done to it{_why(job)}"
+            f"The scheduler does not report whether {name} runs, so nothing is done to it"
+            f"{_why(job)}"
         )
     return job
 

@@ -3,7 +3,6 @@
 import shlex
 from pathlib import Path
 
-from herorun.core.canonical_json import timestamp
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.job_chain import ssh_argv
 from herorun.core.remote.runbook import RunbookFacts, render_runbook
@@ -26,11 +25,13 @@ def page_of(run: Run) -> str:
         where=remote_to(reach).transport.where if reach else "this machine",
         login=shlex.join(ssh_argv(reach.login)) if reach else "",
         owner=run.launcher.owner,
-        instances=[(each.name, each.job, timestamp(each.started)) for each in memory.instances],
+        instances=[
+            (each.name, each.job, f"{each.started:%Y-%m-%d %H:%M} UTC") for each in memory.instances
+        ],
         sealed=memory.sealed.tag if memory.sealed else "",
         branch=run.contract.record_branch,
         remote=run.record.remote or "",
-        written_at=timestamp(now().replace(microsecond=0)),
+        written_at=f"{now():%Y-%m-%d %H:%M} UTC",
     )
     return scrub(render_runbook(run.contract, ways_of(run), facts))
 

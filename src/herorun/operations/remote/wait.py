@@ -70,7 +70,8 @@ def wait_for(
                     f"the earlier wait of {slug} (process {other.pid}, for {other.what}) is "
                     "ended: a run has one wait"
                 )
-            return _loop(see, condition, every, most, slug)
+            again = f"herorun box patrol {slug}" if run.name_to_type else run.status_command
+            return _loop(see, condition, every, most, again)
     finally:
         signal.signal(signal.SIGTERM, previous)
 
@@ -114,7 +115,7 @@ def _loop(
     condition: WaitCondition,
     every: float,
     most: int,
-    slug: str,
+    again: str,
 ) -> Ended:
     movement, moved_at = "", now()
     advice: PatrolAdvice | None = None
@@ -141,7 +142,7 @@ def _loop(
     return Ended(
         3 if blind else 1,
         f"gave up after {most} {'query' if most == 1 else 'queries'}: {why.rstrip('.')}. "
-        f"`herorun box patrol {slug}` checks it again",
+        f"`{again}` checks it again",
         line,
         most,
         advice,

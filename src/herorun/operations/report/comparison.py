@@ -100,8 +100,7 @@ def _metric(pairing: Pairing, noise: bool) -> list[str]:
         )
         lines.append(
             f"    determinism noise: {pairing.equal} of {count(pairing.pairs, 'step')} are equal "
-            f"to the last bit, {pairing.median_difference:.3g} "
-            f"is typical{first}"
+            f"to the last bit, the median difference is {pairing.median_difference:.3g}{first}"
         )
     return lines
 

@@ -32,7 +32,7 @@ from herorun.system.remote_python import readable, remote_to
 CONNECT = 15.0  # seconds for a new connection
 JOBS = JobKind(
     id_pattern=lazy_regex(r"[1-9][0-9]{0,9}"),
-    id_form="the number of a process on the box",
+    id_form="the number of a process on that machine",
     article="an",
     needs=("host",),
     absent="check its number and the host; if a queue gave it, name that by --scheduler",
