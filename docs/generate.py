@@ -322,7 +322,7 @@ Logs, metric names, host names, issues and notes are written by others, and may 
 An answer has two parts: herorun's own words (exit code, states, verdicts) and `untrusted_data`, which holds the document and the messages.
 In the text form, two markers with a random number enclose the untrusted part.
 Invisible characters are shown by their code, texts are cut to their newest {most:,} characters, and findings that passed are left out.
-This lowers the risk but does not remove it: have a person agree to each `{confirm}`, the only tool that changes anything."""  # noqa: E501  # a text that is read as it stands
+This lowers the risk but does not remove it: have a person agree to each `{confirm}`."""  # noqa: E501  # a text that is read as it stands
 
 
 def agents_page() -> str:

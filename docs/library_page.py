@@ -60,8 +60,11 @@ def library_page() -> str:
             "## What they return",
             *(type_part(kind) for kind in RETURNED),
             "## Types",
-            *(f"### herorun.{name}\n\n{prose(it)}" for name, it in classes.items()),
-            CONTRACT,
+            *(
+                f"### herorun.{name}\n\n{prose(it)}"
+                + (f"\n\n{CONTRACT}" if name == "Contract" else "")
+                for name, it in classes.items()
+            ),
             "## Errors",
             ERRORS,
             table(("error", "exit code", "meaning"), rows),
