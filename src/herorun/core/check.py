@@ -137,9 +137,7 @@ class Check:
 
     @property
     def reason(self) -> EscalationReason:
-        """Why a person decides about it: what could not be seen well is unverified, all else needs
-        judgement.
-        """
+        """Why a person decides: what was not seen well is unverified, all else is judgement."""
         return self.asks or (
             EscalationReason.UNVERIFIED
             if self.topic is Topic.MONITOR
@@ -172,9 +170,7 @@ class Check:
         return self._paragraph("Fix")
 
     def next_action(self, slug: str) -> str:
-        """The fix, with the run's name in its commands; of a job without a contract, which has no
-        name, without the commands that need one.
-        """
+        """The fix, with the run's name in its commands; without a name, without such commands."""
         return _RUN.sub(slug, self.fix) if slug else _COMMAND.sub("", self.fix)
 
     def _paragraph(self, title: str) -> str:
