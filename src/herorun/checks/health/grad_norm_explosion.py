@@ -1,7 +1,8 @@
 """The gradient norm is many times its usual value.
 
 Why: it shows an instability before the loss does, and often the loss never recovers.
-Fix: the DRI decides: wait, roll back, or skip data; a relaunch would meet the same problem.
+Fix: the DRI decides: wait, roll back (`herorun rollback RUN --to STEP --stop-first`), or skip data;
+a relaunch would meet the same problem.
 Source: bigscience-workshop/bigscience, 176B: the norm rose from 0.24 to 145 one step before the
 loss rose from 2.2 to 5.1. So it takes ten times the trend for 3 rows, or a hundred times once.
 Where the usual norm is next to nothing, gradients that come back are no instability: it counts only
