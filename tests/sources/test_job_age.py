@@ -152,6 +152,28 @@ def test_rows_of_the_future_prove_nothing_in_the_first_look(tmp_path: Path) -> N
     assert isinstance(first, Metrics) and (first.advanced_at, first.undated) == (NOON, True)
 
 
+class ReckoningWorld(World):
+    """Whose scheduler tells a start that differs a little from look to look."""
+
+    differs_by = timedelta()
+
+    def find(self, instance: str, since: datetime) -> Found:
+        self.differs_by = -self.differs_by
+        return Found(replace(self.job, started=NOON + self.differs_by))
+
+
+@pytest.mark.parametrize("seconds", [0.000_001, 2.0])
+def test_a_start_that_each_look_reckons_anew_makes_no_younger_job(
+    tmp_path: Path, seconds: float
+) -> None:
+    world = ReckoningWorld(tmp_path, timedelta(), timedelta(days=9), shared=True)
+    world.differs_by, world.first_row = timedelta(seconds=seconds), timedelta(days=9)
+    while world.passed <= STARTUP + 2 * LOOK:
+        answer = world.look()
+        world.passed += LOOK
+    assert answer.outcome is Outcome.FAIL
+
+
 def test_a_job_that_waits_for_hours_has_not_run_since(tmp_path: Path) -> None:
     """The clock leaps while it waits, and the scheduler dates its start by one that is right."""
     world = World(tmp_path, timedelta(hours=3), 10 * MINUTE, shared=False)

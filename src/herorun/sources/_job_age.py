@@ -9,7 +9,7 @@ from herorun.core.canonical_json import canonical, timestamp
 from herorun.core.clock_skew import SKEW
 from herorun.core.evidence import History, Job, JobState, Nothing, Now
 from herorun.core.health.liveness import rows_since
-from herorun.core.untrusted_json import read_json
+from herorun.core.untrusted_json import parse_utc, read_json
 from herorun.system.files import write_atomic
 
 SEEN = "job-seen.json"  # since when the looks of this clone see the current job as it is
@@ -19,7 +19,8 @@ def began_by_uptime(job: Job, history: History, state: Path, now: Now) -> dateti
     """When a running job began, by a clock that shows `now`; None where its time stamp says the
     same, or nothing else is known.
 
-    The first look that sees it run goes by the clocks, and no look after that.
+    The first look that sees it run goes by the clocks, and no look after that. Some schedulers
+    reckon the start anew at each look, from how long the job has run.
     """
     if now.uptime is None or not job.state.live:
         return None
@@ -27,17 +28,26 @@ def began_by_uptime(job: Job, history: History, state: Path, now: Now) -> dateti
     key = {
         "instance": job.instance,
         "boot": now.boot,
-        "started": timestamp(job.started) if runs and job.started else "",
         "runs": runs,
     }
+    started = timestamp(job.started) if runs and job.started else ""
     note = _read(state)
-    if not runs or {name: note.get(name) for name in key} != key:
+    is_same = {name: note.get(name) for name in key} == key and _is_one(note["started"], started)
+    if not runs or not is_same:
         age = _age_at_first(job, history, now, note) if runs else timedelta()
-        note = {**key, "uptime": now.uptime, "age": age.total_seconds()}
+        note = {**key, "started": started, "uptime": now.uptime, "age": age.total_seconds()}
         _write(state, note)
     began_at = now.at - timedelta(seconds=note["age"] + now.uptime - note["uptime"])
     is_off = job.started is not None and abs(began_at - job.started) > SKEW
     return began_at if runs and is_off else None
+
+
+def _is_one(one: str, other: str) -> bool:
+    """Whether two time stamps may be of the same start; empty where none is known."""
+    earlier, later = parse_utc(one), parse_utc(other)
+    if earlier is None or later is None:
+        return earlier is later
+    return abs(later - earlier) <= SKEW
 
 
 def _age_at_first(job: Job, history: History, now: Now, note: dict[str, Any]) -> timedelta:
@@ -53,7 +63,8 @@ def _read(state: Path) -> dict[str, Any]:
     """Empty where none can be read."""
     try:
         note = read_json((state / SEEN).read_bytes())
-        return {**note, "uptime": float(note["uptime"]), "age": float(note["age"])}
+        numbers = {name: float(note[name]) for name in ("uptime", "age")}
+        return {**note, **numbers, "started": str(note["started"])}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
