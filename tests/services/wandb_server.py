@@ -69,7 +69,7 @@ def path_of(v: Variables) -> str:
 def shown(path: str, run: dict[str, Any]) -> dict[str, Any]:
     """A run as the fragments ask for it."""
     name, history = path.rpartition("/")[2], run.get("history", [])
-    last = max((row.get("_step", -1) for row in history), default=-1)
+    last = int(max((row.get("_step", -1) for row in history), default=-1))
     config = {key: {"value": value} for key, value in run.get("config", {}).items()}
     return {
         "id": base64.b64encode(path.encode()).decode(),

@@ -504,6 +504,16 @@ def test_rows_that_are_counted_before_they_are_served_are_read_when_they_come(
     assert not (again.restarted or last.restarted)
 
 
+def test_rows_whose_steps_are_no_integers_are_read_once(
+    wandb: WandbService, wandb_reader: Reader
+) -> None:
+    wandb.put({PATH: a_run(history=[row | {"_step": float(row["_step"])} for row in some_rows(5)])})
+    one = tracker(wandb, wandb_reader)
+    first = one.read("")
+    assert [row.step for row in first.rows] == list(range(5))
+    assert not one.read(first.cursor).rows
+
+
 def test_a_run_that_lost_steps_is_read_from_its_start(
     wandb: WandbService, wandb_reader: Reader
 ) -> None:

@@ -202,12 +202,16 @@ def _fetch_rows(api: Any, question: Mapping[str, Any]) -> dict[str, Any]:
 
 def _next_step(rows: list[Any], start: int, step: int, last: int | None) -> int:
     """Where the next read begins: behind the newest row. The server counts a row, whose step is
-    `last`, some time before it serves it.
+    `last`, some time before it serves it. Rows that came are never read again, whatever form their
+    steps have.
     """
     if last is None or step <= last:
         return step
+    if not rows:
+        return start
     steps = (row.get("_step") for row in rows if isinstance(row, dict))
-    return max((each + 1 for each in steps if isinstance(each, int)), default=start)
+    numbers = (each for each in steps if isinstance(each, int | float) and isfinite(each))
+    return max((int(each) + 1 for each in numbers), default=step)
 
 
 def _steps_at_once(steps: int, values: int, most: int) -> int:
