@@ -47,10 +47,22 @@ def test_a_check_whose_evidence_is_missing_is_not_imported() -> None:
     assert len(imported) < 3, imported  # those that judge even what could not be read
 
 
+def test_a_loop_imports_all_of_them_also_where_assertions_are_off() -> None:
+    code = (
+        "import sys; from types import SimpleNamespace; from herorun.core.check import Gate\n"
+        "from herorun import discover; from herorun.operations.babysit.loop import _import_checks\n"
+        "_import_checks(SimpleNamespace(health_checks=discover.checks(Gate.HEALTH)))\n"
+        "print(sum(name.startswith('herorun.checks.health.') for name in sys.modules))"
+    )
+    argv = [sys.executable, "-O", "-c", code]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    assert int(done.stdout) == len(STEMS)
+
+
 def test_a_file_that_the_index_lacks_is_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for text in ("{}", None):
+    for text in ("{}", "{", None):
         path = tmp_path / "index.json"
         path.write_text(text) if text else path.unlink()
         monkeypatch.setattr(check_index, "index_file", lambda path=path: path)

@@ -140,8 +140,7 @@ def _source_digest(stem: str) -> str:
 def _read_index() -> Mapping[str, Any]:
     """Empty where it cannot be read: then all files are imported."""
     try:
-        text = index_file().read_text(encoding="utf-8")
-    except OSError:
+        index: Mapping[str, Any] = json.loads(index_file().read_bytes())
+    except (OSError, ValueError):
         return {}
-    index: Mapping[str, Any] = json.loads(text)
     return index
