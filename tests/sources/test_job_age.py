@@ -163,7 +163,7 @@ class ReckoningWorld(World):
 
 
 @pytest.mark.parametrize("seconds", [0.000_001, 2.0])
-def test_a_start_that_each_look_reckons_anew_makes_no_younger_job(
+def test_a_start_that_differs_a_little_at_each_look_makes_no_younger_job(
     tmp_path: Path, seconds: float
 ) -> None:
     world = ReckoningWorld(tmp_path, timedelta(), timedelta(days=9), shared=True)

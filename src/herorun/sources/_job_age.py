@@ -30,12 +30,12 @@ def began_by_uptime(job: Job, history: History, state: Path, now: Now) -> dateti
         "boot": now.boot,
         "runs": runs,
     }
-    started = timestamp(job.started) if runs and job.started else ""
+    start = timestamp(job.started) if runs and job.started else ""
     note = _read(state)
-    is_same = {name: note.get(name) for name in key} == key and _is_one(note["started"], started)
+    is_same = {name: note.get(name) for name in key} == key and _is_one(note["started"], start)
     if not runs or not is_same:
         age = _age_at_first(job, history, now, note) if runs else timedelta()
-        note = {**key, "started": started, "uptime": now.uptime, "age": age.total_seconds()}
+        note = {**key, "started": start, "uptime": now.uptime, "age": age.total_seconds()}
         _write(state, note)
     began_at = now.at - timedelta(seconds=note["age"] + now.uptime - note["uptime"])
     is_off = job.started is not None and abs(began_at - job.started) > SKEW
