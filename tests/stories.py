@@ -469,7 +469,7 @@ def _initialised(*options: str) -> dict[str, bytes | None]:
         }
 
 
-def eventually(true: Callable[[], object], within: float = 60.0) -> None:
+def eventually(true: Callable[[], object], within: float = 120.0) -> None:
     until = time.monotonic() + within
     while not true():
         assert time.monotonic() < until, "it did not come about in time"

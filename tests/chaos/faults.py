@@ -21,7 +21,7 @@ PROGRESS = (
     # steps that it makes in between: to die twice between the same two checkpoints is another fault
     45
 )
-PATIENCE = 60.0  # seconds for them: what is done to a job that is down does nothing
+PATIENCE = 120.0  # seconds for them: what is done to a job that is down does nothing
 
 
 @dataclass

@@ -75,7 +75,7 @@ def set_node(space: Space, ready: str) -> None:
             space.control.set_pod(space.name, name, conditions=conditions)
     if ready == "True":
         path = f"/api/v1/nodes/{space.node.name}"
-        eventually(lambda: not space.control.ask("GET", path)["spec"].get("taints"), within=60)
+        eventually(lambda: not space.control.ask("GET", path)["spec"].get("taints"), within=120)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -91,7 +91,7 @@ def test_a_cluster_that_fails_makes_nothing_healthy_and_starts_nothing_twice(
     proxy.fault = ""
     if not space.jobs():
         pytest.fail(capsys.readouterr().out[-3000:])
-    eventually(lambda: (story.data / "pid-tiny-1").exists(), within=60)
+    eventually(lambda: (story.data / "pid-tiny-1").exists(), within=120)
     assert tick(story, capsys).document["run"] == "healthy"
 
     faults = [*FAULTS, "silent node"]
@@ -113,7 +113,7 @@ def test_a_cluster_that_fails_makes_nothing_healthy_and_starts_nothing_twice(
     proxy.fault = ""
 
     os.kill(int((story.data / "pid-tiny-1").read_text()), signal.SIGKILL)
-    eventually(lambda: space.jobs()[0]["status"].get("conditions"), within=60)
+    eventually(lambda: space.jobs()[0]["status"].get("conditions"), within=120)
     for fault in order.sample(FAULTS, 1):
         proxy.fault = fault
         is_unknown_and_nothing_is_done(story, space, capsys)
@@ -131,7 +131,7 @@ def test_a_cluster_that_fails_makes_nothing_healthy_and_starts_nothing_twice(
     assert first == "tiny-1"  # the name of a refused launch is not used again
     assert story.starts == ["tiny-1 scratch", f"{second} {story.root / 'step-2'}"]
     (story.data / "go").touch()
-    eventually(lambda: space.jobs()[1]["status"].get("conditions"), within=60)
+    eventually(lambda: space.jobs()[1]["status"].get("conditions"), within=120)
     tick(story, capsys)
     assert json.loads(tick(story, capsys).out)["run"] == "finished"
     assert len(space.jobs()) == 2

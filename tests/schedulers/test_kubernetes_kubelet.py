@@ -315,7 +315,7 @@ def test_a_run_in_containers_is_killed_relaunched_and_sealed_with_its_image_and_
     eventually(lambda: (story.data / "pid-tiny-1").exists(), within=120)
     assert (story.data / "pid-tiny-1").read_text() == "1\n"  # of the container's own
     capsys.readouterr()
-    eventually(lambda: standing(story, capsys) == ("fresh", "healthy"), within=60)
+    eventually(lambda: standing(story, capsys) == ("fresh", "healthy"), within=120)
     (process,) = node.processes("train.sh")
     os.kill(process, signal.SIGKILL)
     eventually(lambda: ended(story), within=120)
@@ -360,7 +360,7 @@ def test_the_code_of_a_run_lies_once_in_its_output_root(
     (bundle,) = folder.iterdir()
     assert bundle.stem == hashlib.sha256(bundle.read_bytes()).hexdigest()
     # its node tells of the container a moment later
-    eventually(lambda: UNPACKED in ask(story, capsys, "logs", "tiny").out, within=60)
+    eventually(lambda: UNPACKED in ask(story, capsys, "logs", "tiny").out, within=120)
     (process,) = node.processes("train.sh")
     os.kill(process, signal.SIGKILL)
     eventually(lambda: ended(story), within=120)

@@ -175,7 +175,7 @@ def test_nel_submits_over_ssh_and_its_job_is_followed_on_slurm_and_stopped(login
     assert login.until("tiny-1", running).raw == "running; Slurm RUNNING"
     assert login.submit("tiny-1").id == begun.id
     assert [job.instance for job in login.adapter.live_jobs("tiny")] == ["tiny-1"]
-    eventually(lambda: login.logged("tiny-1"), within=60)
+    eventually(lambda: login.logged("tiny-1"), within=120)
     assert login.adapter.tail("tiny-1", 5) == "evaluating tiny-1\n"
     assert "".join(read_log(login.adapter, "tiny-1", 5)) == "evaluating tiny-1\n"
     login.adapter.stop("tiny-1", "ada@box")
@@ -185,7 +185,7 @@ def test_nel_submits_over_ssh_and_its_job_is_followed_on_slurm_and_stopped(login
         "ada@box",
         False,
     )
-    eventually(lambda: login.on_slurm("tiny-1") == [], within=60)
+    eventually(lambda: login.on_slurm("tiny-1") == [], within=120)
 
 
 def test_an_end_keeps_its_exit_code_and_the_secret_stays_private(login: Login) -> None:
@@ -226,4 +226,4 @@ def test_what_nel_starts_again_after_a_time_limit_lives_and_a_stop_ends_that_too
     login.adapter.stop("tiny-4", "ada@box")
     stopped = login.until("tiny-4", ended)
     assert (stopped.state, stopped.stopped_by) == (JobState.CANCELLED, "ada@box")
-    eventually(lambda: login.on_slurm("tiny-4") == [], within=60)
+    eventually(lambda: login.on_slurm("tiny-4") == [], within=120)

@@ -82,9 +82,9 @@ def job_of(scheduler: nel.Nel) -> Job:
 def test_slurms_own_word_counts_through_the_login_node_and_a_cut_link_is_unknown(
     scheduler: nel.Nel, number: str, cluster: Cluster, login_node: Box
 ) -> None:
-    eventually(lambda: job_of(scheduler).state is JobState.RUNNING, within=60)
+    eventually(lambda: job_of(scheduler).state is JobState.RUNNING, within=120)
     assert job_of(scheduler).raw == "failed; Slurm RUNNING"
-    eventually(lambda: scheduler.tail("tiny-1", 5) == "evaluating\n", within=60)
+    eventually(lambda: scheduler.tail("tiny-1", 5) == "evaluating\n", within=120)
     assert [job.instance for job in scheduler.live_jobs("tiny")] == ["tiny-1"]
 
     login_node.cut()
@@ -93,6 +93,6 @@ def test_slurms_own_word_counts_through_the_login_node_and_a_cut_link_is_unknown
     login_node.fix()
 
     cluster.ask("scancel", number)
-    eventually(lambda: job_of(scheduler).state.ended, within=60)
+    eventually(lambda: job_of(scheduler).state.ended, within=120)
     job = job_of(scheduler)
     assert job.state is JobState.CANCELLED and job.raw.startswith("failed; Slurm CANCELLED by ")

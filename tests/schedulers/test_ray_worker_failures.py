@@ -24,7 +24,7 @@ from wording import mentions
 
 pytestmark = pytest.mark.back_end
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 QUICKLY = {  # a lost node is noticed within two seconds; the default is half a minute
     "RAY_health_check_initial_delay_ms": "0",
     "RAY_health_check_period_ms": "500",

@@ -140,7 +140,7 @@ def test_three_runs_are_watched_by_one_squeue_and_one_sacct(
         for name in ("runs", "ended", "never")
     }
     job = runs["ended"].submit(rig.job("exit 3"), str(rig.code), rig.admission)
-    eventually(lambda: runs["ended"].find("tiny-1", long_ago()).job.state.ended, within=60)
+    eventually(lambda: runs["ended"].find("tiny-1", long_ago()).job.state.ended, within=120)
     runs["runs"].submit(rig.job("sleep 60", number=2), str(rig.code), rig.admission)
     wanted = {"runs": "tiny-2", "ended": "tiny-1", "never": "tiny-3"}
     asked.write_text("")
@@ -327,7 +327,7 @@ def test_a_job_runs_behind_a_login_node(
     scheduler = behind(node, cluster, state)
     job = Submission("tiny-1", ("sh", "train.sh"), ".", {}, ("TRAINING_TOKEN",))
     number = scheduler.submit(job, str(code), str(tmp_path / "admission.json")).id
-    eventually(lambda: read_or_none(scheduler.read_log, "tiny-1"), within=60)
+    eventually(lambda: read_or_none(scheduler.read_log, "tiny-1"), within=120)
     part = scheduler.read_log("tiny-1", 0, 100)
     assert part.data == b"1\n"
 
@@ -349,7 +349,7 @@ def test_a_job_runs_behind_a_login_node(
     assert scheduler.tail("tiny-1", 1) == "two\n"
     assert [live.id for live in scheduler.live_jobs("tiny")] == [number]
     scheduler.stop("tiny-1", "ada@laptop")
-    eventually(lambda: scheduler.find("tiny-1", long_ago()).job.state.ended, within=60)
+    eventually(lambda: scheduler.find("tiny-1", long_ago()).job.state.ended, within=120)
     assert scheduler.find("tiny-1", long_ago()).job.stopped_by == "ada@laptop"
 
 

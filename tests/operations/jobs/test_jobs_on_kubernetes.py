@@ -51,7 +51,7 @@ def test_a_preempted_job_is_created_again_and_its_successor_followed(
     work: Path, space: Space, capsys: CAPTURE
 ) -> None:
     space.create_job("first", ["sh", "-c", PREEMPTED], str(work))
-    eventually(lambda: has_ended(space, "first"), within=60)
+    eventually(lambda: has_ended(space, "first"), within=120)
     manifest = work / "second.json"
     manifest.write_text(json.dumps(space.job("second", ["sh", "-c", WAITS], str(work))))
     command = (
@@ -63,7 +63,7 @@ def test_a_preempted_job_is_created_again_and_its_successor_followed(
     state = json.loads(next((work / "scratch").iterdir()).read_text())
     assert state["restart_count"] == 1, capsys.readouterr()
     assert state["job_id"] == "job.batch/second"
-    eventually(lambda: running(space), within=60)
+    eventually(lambda: running(space), within=120)
     capsys.readouterr()
     assert cli.run(["-C", str(work), "babysit", "--once"]) == 0
     assert "healthy" in capsys.readouterr().out
@@ -77,7 +77,7 @@ def test_a_registered_job_is_removed_at_its_end(
     jobs = ["-C", str(work), "jobs"]
     words = ["add", "kubernetes", "job.batch/short", "--no-watch", *cluster_of(space)]
     assert cli.run([*jobs, *words]) == 0, capsys.readouterr()
-    eventually(lambda: has_ended(space, "short"), within=60)
+    eventually(lambda: has_ended(space, "short"), within=120)
     capsys.readouterr()
     assert cli.run([*jobs, "watch", "--every", "1s"]) == 0
     assert mentions(capsys.readouterr().out, "kubernetes job.batch/short: ", "COMPLETE")
@@ -89,7 +89,7 @@ def test_a_live_job_of_the_same_work_is_not_joined_by_another(
 ) -> None:
     """Another machine has created it since, from the same manifest by `generateName`."""
     space.create_job("again-a", ["sh", "-c", PREEMPTED], str(work), generate="again-")
-    eventually(lambda: has_ended(space, "again-a"), within=60)
+    eventually(lambda: has_ended(space, "again-a"), within=120)
     space.create_job("again-b", ["sh", "-c", WAITS], str(work), generate="again-")
     words = ["-C", str(work), "babysit", "--job", "job.batch/again-a", "--scheduler", "kubernetes"]
     cli.run([*words, *cluster_of(space), "--once", "--resubmit", f"touch {work}/submitted"])

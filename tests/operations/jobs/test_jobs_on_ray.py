@@ -72,7 +72,7 @@ def test_a_job_on_ray_is_watched_by_its_id_until_it_fails(
         ray_head.url,
         *EXPERIMENT,
     ]
-    eventually(lambda: status(ray_head, name) == "RUNNING", within=60)
+    eventually(lambda: status(ray_head, name) == "RUNNING", within=120)
     code, said = cli.run([*words, "--once"]), capsys.readouterr()
     # Ray tells no age of a log: its first step proves nothing yet
     assert code == 3 and mentions(said.out, "starting") and mentions(said.out, "awaited"), said
@@ -80,7 +80,7 @@ def test_a_job_on_ray_is_watched_by_its_id_until_it_fails(
     assert (told["job_id"], told["cluster"], told["restart_count"]) == (name, ray_head.url, 0)
 
     (work / "go").touch()
-    eventually(lambda: status(ray_head, name) == "FAILED", within=60)
+    eventually(lambda: status(ray_head, name) == "FAILED", within=120)
     code, said = cli.run([*words, "--once"]), capsys.readouterr()
     assert code == 1 and mentions(said.out, "failed: exit code 3") and "~7/20" in said.out, said
 
@@ -100,7 +100,7 @@ def test_cluster_experiment_and_id_are_enough_to_submit_it_again(
     )
     name = submit("echo 'JOB 1 CANCELLED DUE TO PREEMPTION'; exit 1")
     (work / "go").touch()
-    eventually(lambda: status(ray_head, name) == "FAILED", within=60)
+    eventually(lambda: status(ray_head, name) == "FAILED", within=120)
     words = ["-C", str(work), "babysit", "--job", name, "--scheduler", "ray"]
     cli.run([*words, "--cluster", ray_head.url, *EXPERIMENT, "--once"])
     said = capsys.readouterr()
@@ -115,10 +115,10 @@ def test_the_end_of_its_log_is_read_and_it_is_stopped_by_its_id(
     ray_head: Head, work: Path, submit: Submit
 ) -> None:
     name, adapter = submit("exit 0"), by_id.connect(by_id.Options(cluster=ray_head.url), NOWHERE)
-    eventually(lambda: status(ray_head, name) == "RUNNING", within=60)
-    eventually(lambda: adapter.tail(name, 5) == "step 7/20\n", within=30)
+    eventually(lambda: status(ray_head, name) == "RUNNING", within=120)
+    eventually(lambda: adapter.tail(name, 5) == "step 7/20\n", within=120)
     adapter.stop(name)
-    eventually(lambda: status(ray_head, name) == "STOPPED", within=60)
+    eventually(lambda: status(ray_head, name) == "STOPPED", within=120)
     found = adapter.find_job(name)
     assert isinstance(found, Found) and found.job.state is JobState.CANCELLED
     assert adapter.find_job(name[:-1]) == Absent()

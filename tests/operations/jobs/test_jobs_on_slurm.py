@@ -52,7 +52,7 @@ def test_a_preempted_job_is_submitted_again_and_its_successor_followed(
     work: Path, cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
     number = submit(cluster, work, PREEMPTED)
-    eventually(lambda: "FAILED" in word(cluster, number), within=60)
+    eventually(lambda: "FAILED" in word(cluster, number), within=120)
     (work / "again.sh").write_text(f"#!/bin/sh\n{WAITS}\n")
     command = f"sbatch --chdir={work} {work}/again.sh"
     words = [
@@ -72,7 +72,7 @@ def test_a_preempted_job_is_submitted_again_and_its_successor_followed(
     (work.parent / "numbers").open("a").write(f"{told['job_id']}\n")
     assert told["restart_count"] == 1, capsys.readouterr()
     assert told["job_id"] != number
-    eventually(lambda: "RUNNING" in word(cluster, told["job_id"]), within=60)
+    eventually(lambda: "RUNNING" in word(cluster, told["job_id"]), within=120)
     capsys.readouterr()
     assert cli.run(["-C", str(work), "babysit", "--once"]) == 0
     assert "healthy" in capsys.readouterr().out
@@ -102,7 +102,7 @@ def test_a_registered_job_is_removed_at_its_end_with_exit_code_and_elapsed_time(
     number = submit(cluster, work, "exit 0")
     jobs = ["-C", str(work), "jobs"]
     assert cli.run([*jobs, "add", "slurm", number, "--no-watch"]) == 0
-    eventually(lambda: "COMPLETED" in word(cluster, number), within=60)
+    eventually(lambda: "COMPLETED" in word(cluster, number), within=120)
     capsys.readouterr()
     assert cli.run([*jobs, "watch", "--every", "1s"]) == 0
     told = capsys.readouterr().out
@@ -117,7 +117,7 @@ def test_a_live_job_of_the_same_name_and_user_is_not_joined_by_another(
 ) -> None:
     """Another machine has submitted it since; this one's state file does not know."""
     failed = submit(cluster, work, PREEMPTED)
-    eventually(lambda: "FAILED" in word(cluster, failed), within=60)
+    eventually(lambda: "FAILED" in word(cluster, failed), within=120)
     live = submit(cluster, work, WAITS)
     words = ["-C", str(work), "babysit", "--job", failed, "--scheduler", "slurm", "--once"]
     cli.run([*words, "--resubmit", f"touch {work}/submitted"])

@@ -49,7 +49,7 @@ def job_of(story: Story, instance: str) -> Job:
 
 
 def ended(story: Story, instance: str) -> Job:
-    eventually(lambda: job_of(story, instance).state.ended, within=60)
+    eventually(lambda: job_of(story, instance).state.ended, within=120)
     return job_of(story, instance)
 
 
@@ -67,7 +67,7 @@ def test_a_run_is_launched_relaunched_after_a_crash_and_stopped(
     preflight = ask(story, capsys, "preflight", "tiny", "--json").document
     assert preflight["verdict"] == "clear", preflight
     assert story.launch() == 0
-    eventually(lambda: (story.data / "pid-tiny-1").exists(), within=60)
+    eventually(lambda: (story.data / "pid-tiny-1").exists(), within=120)
     capsys.readouterr()
     story.herorun("babysit", "tiny", "--once", "--json")
     tick = json.loads(capsys.readouterr().out)
@@ -82,7 +82,7 @@ def test_a_run_is_launched_relaunched_after_a_crash_and_stopped(
     assert (patrol.code, patrol.document["state"]) == (1, "down"), patrol
     assert mentions(patrol.document["line"], "exit code 137")
     story.tick()
-    eventually(lambda: (story.data / "pid-tiny-2").exists(), within=60)
+    eventually(lambda: (story.data / "pid-tiny-2").exists(), within=120)
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {story.root / 'step-2'}"]
     assert "begun\n" in ask(story, capsys, "logs", "--instance", "1").out
 
@@ -114,7 +114,7 @@ def test_a_job_that_kubectl_has_created_is_adopted_watched_and_replaced_after_it
     assert story.init() == 0
     argv = ["sh", "train.sh", str(story.data)]
     space.create_job("by-hand", argv, str(story.work), HERORUN_INSTANCE="by-hand")
-    eventually(lambda: (story.data / "pid-by-hand").exists(), within=60)
+    eventually(lambda: (story.data / "pid-by-hand").exists(), within=120)
     capsys.readouterr()
     assert story.launch("--adopt", "job.batch/by-hand", "--json") == 0, capsys.readouterr()
     answer = json.loads(capsys.readouterr().out)
@@ -125,7 +125,7 @@ def test_a_job_that_kubectl_has_created_is_adopted_watched_and_replaced_after_it
     kill(story, "by-hand")
     assert ended(story, "tiny-1").state is JobState.FAILED
     story.tick()
-    eventually(lambda: (story.data / "pid-tiny-2").exists(), within=60)
+    eventually(lambda: (story.data / "pid-tiny-2").exists(), within=120)
     assert story.starts == ["by-hand scratch", f"tiny-2 {story.root / 'step-2'}"]
     capsys.readouterr()
     assert story.launch("--adopt", "job.batch/by-hand") == 1
@@ -238,7 +238,7 @@ def test_a_cluster_that_may_not_be_read_any_more_makes_a_run_unknown_and_nothing
     story = on_k8s
     story.order("tiny-1", f"{PID}; {WAIT}")
     assert story.init() == 0 and story.launch() == 0
-    eventually(lambda: (story.data / "pid-tiny-1").exists(), within=60)
+    eventually(lambda: (story.data / "pid-tiny-1").exists(), within=120)
     own = Path(space.kubeconfig)
     for what, (config, words) in kubeconfigs(space).items():
         kept = own.read_text()
@@ -267,7 +267,7 @@ def test_the_evidence_keeps_a_warning_that_the_cluster_has_forgotten(
     story = on_k8s
     story.order("tiny-1", f"{PID}; {WAIT}")
     assert story.init() == 0 and story.launch() == 0
-    eventually(lambda: (story.data / "pid-tiny-1").exists(), within=60)
+    eventually(lambda: (story.data / "pid-tiny-1").exists(), within=120)
     (pod,) = [each["metadata"]["name"] for each in space.control.pods(space.name)]
     about = {"kind": "Pod", "name": pod, "namespace": space.name}
     words = {"type": "Warning", "reason": "NodeNotReady", "message": "its rack lost power"}

@@ -49,7 +49,7 @@ def job_of(story: Story, instance: str) -> Job:
 
 
 def ended(story: Story, instance: str) -> Job:
-    eventually(lambda: job_of(story, instance).state.ended, within=30)
+    eventually(lambda: job_of(story, instance).state.ended, within=120)
     return job_of(story, instance)
 
 
@@ -61,7 +61,7 @@ def test_a_run_is_launched_relaunched_after_a_crash_and_left_alone_after_a_scanc
     assert told.init() == 0
     assert ask(told, capsys, "preflight", "tiny", "--json").document["verdict"] == "clear"
     assert told.launch() == 0
-    eventually(lambda: (told.data / "pid-tiny-1").exists(), within=30)
+    eventually(lambda: (told.data / "pid-tiny-1").exists(), within=120)
     capsys.readouterr()
     told.herorun("babysit", "tiny", "--once", "--json")
     tick = json.loads(capsys.readouterr().out)  # its news stand on the other stream
@@ -72,7 +72,7 @@ def test_a_run_is_launched_relaunched_after_a_crash_and_left_alone_after_a_scanc
     job = ended(told, "tiny-1")
     assert (job.state, job.signal, job.stopped_by) == (JobState.FAILED, "SIGKILL", None)
     told.tick()
-    eventually(lambda: (told.data / "pid-tiny-2").exists(), within=30)
+    eventually(lambda: (told.data / "pid-tiny-2").exists(), within=120)
     assert told.starts == ["tiny-1 scratch", f"tiny-2 {told.root / 'step-2'}"]
 
     cluster.ask("scancel", job_of(told, "tiny-2").id)
@@ -104,7 +104,7 @@ def test_a_job_that_sbatch_has_started_by_hand_is_adopted_watched_and_replaced_a
         "sbatch", "--parsable", f"--chdir={told.work}", "-o", f"{told.home}/log", str(script)
     )
     try:
-        eventually(lambda: (told.data / "pid-by-hand").exists(), within=30)
+        eventually(lambda: (told.data / "pid-by-hand").exists(), within=120)
         capsys.readouterr()
         assert told.launch("--adopt", number, "--json") == 0, capsys.readouterr()
         answer = json.loads(capsys.readouterr().out)
@@ -120,7 +120,7 @@ def test_a_job_that_sbatch_has_started_by_hand_is_adopted_watched_and_replaced_a
         os.kill(int((told.data / "pid-by-hand").read_text()), signal.SIGKILL)
         assert ended(told, "tiny-1").state is JobState.FAILED
         told.tick()
-        eventually(lambda: (told.data / "pid-tiny-2").exists(), within=30)
+        eventually(lambda: (told.data / "pid-tiny-2").exists(), within=120)
         assert told.starts == ["by-hand scratch", f"tiny-2 {told.root / 'step-2'}"]
         capsys.readouterr()
         assert told.launch("--adopt", number) == 1

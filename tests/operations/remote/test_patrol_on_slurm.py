@@ -62,10 +62,10 @@ class Queue:
     def ended(self, number: str) -> None:
         """Slurm calls a job over before its queue has let it go."""
         eventually(
-            lambda: self.cluster.ask("squeue", "-h", "-j", number, check=False) == "", within=60
+            lambda: self.cluster.ask("squeue", "-h", "-j", number, check=False) == "", within=120
         )
         words = "sacct", "-X", "-n", "-P", "-j", number, "--format=End"
-        eventually(lambda: self.cluster.ask(*words, check=False).isdigit(), within=60)
+        eventually(lambda: self.cluster.ask(*words, check=False).isdigit(), within=120)
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_it_runs_while_it_is_in_the_queue_and_then_its_accounts_say_how_it_ended
     waits = "until [ -e go ]; do sleep 0.1; done"
     number = queue.submit(f"echo step 7/20; {waits}; echo Training completed")
     log = queue.path / "run.log"
-    eventually(lambda: log.exists() and "step 7" in log.read_text(), within=30)
+    eventually(lambda: log.exists() and "step 7" in log.read_text(), within=120)
     alive = look(queue, capsys)
     assert states(alive) == (0, "running", []), alive.document
     assert "step 7/20" in alive.document["line"]
@@ -145,7 +145,7 @@ def test_its_chain_is_a_job_of_its_own_behind_it(queue: Queue, capsys: CAPTURE) 
     assert mentions(said.stdout, "Submitted", "batch")
     assert not done.exists()
     (queue.path / "go").touch()
-    eventually(done.exists, within=60)
+    eventually(done.exists, within=120)
     assert (done.parent / "result").read_text() == "42\n"
 
 

@@ -34,8 +34,8 @@ def number(cluster: Cluster, tmp_path: Path) -> str:
     (tmp_path / "job.sh").write_text(f"#!/bin/sh\n{WORDS}\n")
     told = cluster.ask("sbatch", "--parsable", f"--chdir={tmp_path}", str(tmp_path / "job.sh"))
     words = "sacct", "-X", "-n", "-P", "-j", told, "--format=State"
-    eventually(lambda: cluster.ask(*words, check=False) == "COMPLETED", within=60)
-    eventually(lambda: cluster.ask("squeue", "-h", "-j", told, check=False) == "", within=60)
+    eventually(lambda: cluster.ask(*words, check=False) == "COMPLETED", within=120)
+    eventually(lambda: cluster.ask("squeue", "-h", "-j", told, check=False) == "", within=120)
     return told
 
 
