@@ -72,6 +72,19 @@ def test_the_end_is_reported_once_and_alone():
     assert told(RunHealth.FINISHED, ledger=Ledger(done=frozenset({tell.key}))) == []
 
 
+def test_no_seal_is_proposed_while_an_alert_fires():
+    alert = Alert(
+        check="not-finite",
+        subject="loss",
+        since=NOON,
+        seen=NOON,
+        state=AlertState.FIRING,
+        message="nan",
+    )
+    (tell,) = told(RunHealth.FINISHED, alerts=[alert])
+    assert "`herorun status tiny`" in tell.why and "seal" not in tell.why
+
+
 @pytest.mark.parametrize(
     ("step", "start", "expected"), [(0, -1, []), (1, -1, ["first-step"]), (100, 100, [])]
 )

@@ -46,7 +46,7 @@ def news(
                 current,
                 "finished",
                 f"{current.name} finished",
-                f"{progress_of(evidence)}{_seal_command(current)}",
+                f"{progress_of(evidence)}{_next_command(current, alerts)}",
             )
         ]
     else:
@@ -64,10 +64,11 @@ def news(
     return [notice for notice in notices if notice.key not in announced_keys]
 
 
-def _seal_command(instance: Instance) -> str:
-    """What comes next; empty for a job without a contract."""
+def _next_command(instance: Instance, alerts: Iterable[Alert]) -> str:
+    """What comes next: no seal while an alert fires, nothing for a job without a contract."""
     slug, _, _ = instance.name.rpartition("-")
-    return f"; next: `herorun seal {slug}`" if instance.plan_digest else ""
+    command = "status" if any(alert.firing for alert in alerts) else "seal"
+    return f"; next: `herorun {command} {slug}`" if instance.plan_digest else ""
 
 
 def is_digest(key: str) -> bool:
