@@ -1,3 +1,5 @@
+import shlex
+
 import pytest
 
 from builders import COMMIT, answer
@@ -41,3 +43,10 @@ def test_a_branch_in_the_way_of_the_records_own(branch, blocks):
 def test_a_branch_of_another_remote_is_in_nobodys_way():
     tips = RemoteTips("upstream", {"refs/heads/herorun": COMMIT})
     assert answer(no_logbook, tips).outcome is Outcome.PASS
+
+
+def test_the_shell_runs_nothing_that_the_name_of_a_branch_says():
+    branch = "herorun/tiny/$(id>x)"
+    verdict = answer(no_logbook, RemoteTips("origin", {f"refs/heads/{branch}": COMMIT}))
+    *_, push = verdict.message.split("`")[1].split(" && ")
+    assert push.endswith(shlex.quote(f":refs/heads/{branch}"))

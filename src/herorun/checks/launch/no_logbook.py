@@ -5,6 +5,7 @@ Fix: run `herorun init RUN`; it creates the record and the issue, and links both
 of the remote has the first part of the record's name, rename that branch.
 """
 
+import shlex
 from dataclasses import replace
 
 from herorun.core.check import Gate, Response, check
@@ -27,10 +28,14 @@ def no_logbook(
     if branch:
         remote, record = contract.record_remote, contract.record_branch
         free = f"{branch.replace('/', '-')}-old"
+        # people type it as it stands, and whoever may push names a branch `x$(rm -r .)`
+        fetch = shlex.join(["git", "fetch", remote, branch])
+        push = shlex.join(
+            ["git", "push", remote, f"FETCH_HEAD:refs/heads/{free}", f":refs/heads/{branch}"]
+        )
         message = (
             f"{remote} has a branch {branch}, so it takes no branch {record}: "
-            f"`git fetch {remote} {branch} && git push {remote} "
-            f"FETCH_HEAD:refs/heads/{free} :refs/heads/{branch}` renames it"
+            f"`{fetch} && {push}` renames it"
         )
         return failed(message, subject=branch)
     if history.initialised:
