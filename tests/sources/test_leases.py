@@ -175,16 +175,21 @@ def test_the_loops_own_heartbeat(home: Path) -> None:
     assert beat() == Heartbeat(False, None)
 
 
-@pytest.mark.parametrize(("boot", "minutes"), [("first", 2), ("before", 60)])
+@pytest.mark.parametrize(
+    ("boot", "name", "minutes"),
+    [("first", "uptime", 2), ("before", "uptime", 60), ("first", "seconds", 60)],
+)
 def test_the_age_of_the_loops_heartbeat_goes_by_our_uptime(
-    home: Path, machine: Machine, boot: str, minutes: int
+    home: Path, machine: Machine, boot: str, name: str, minutes: int
 ) -> None:
-    """The clock was set back an hour; a note from before this start of the machine has a time."""
+    """The clock was set back an hour; a note from before this start of the machine has a time, and
+    so has one of an earlier version, which named its uptime otherwise.
+    """
     git(home, "init", "-q", "--template=")
-    note = {"at": (NOON + 60 * MINUTE).isoformat(), "pid": 1, "boot": boot, "uptime": 5.0}
+    note = {"at": (NOON + 60 * MINUTE).isoformat(), "pid": 1, "boot": boot, name: 5.0}
     (home / "state" / "heartbeat.json").write_text(json.dumps(note))
     machine.minutes = 2
     place = Place("tiny", str(home / "state"), "", "")
     beat = read_heartbeat(find_repository(home), a_contract(), place, Now(NOON))
 
-    assert beat.at == (NOON - minutes * MINUTE if boot == "first" else NOON + minutes * MINUTE)
+    assert beat.at == (NOON - minutes * MINUTE if minutes == 2 else NOON + minutes * MINUTE)

@@ -23,7 +23,9 @@ class Uptime(NamedTuple):
         """When a note with our `boot` and `uptime` was written, by a clock that shows `at` now;
         None where it has none of this start of the machine.
         """
-        age = self.seconds - note["uptime"] if note.get("boot") == self.boot else -1.0
+        if note.get("boot") != self.boot or "uptime" not in note:
+            return None
+        age = self.seconds - note["uptime"]
         return at - timedelta(seconds=age) if age >= 0 else None
 
 
