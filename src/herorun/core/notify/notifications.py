@@ -67,8 +67,11 @@ def news(
 def _next_command(instance: Instance, alerts: Iterable[Alert]) -> str:
     """What comes next: no seal while an alert fires, nothing for a job without a contract."""
     slug, _, _ = instance.name.rpartition("-")
-    command = "status" if any(alert.firing for alert in alerts) else "seal"
-    return f"; next: `herorun {command} {slug}`" if instance.plan_digest else ""
+    if not instance.plan_digest:
+        return ""
+    if any(alert.firing for alert in alerts):
+        return f"; next: `herorun status {slug}`"
+    return f"; next: `herorun seal {slug}`"
 
 
 def is_digest(key: str) -> bool:
