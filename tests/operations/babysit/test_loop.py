@@ -68,7 +68,7 @@ def test_there_is_one_at_a_time_and_a_signal_ends_it(
     told = start_babysitter.start_babysitter(run)
     pid = json.loads((run.state / "heartbeat.json").read_text())["pid"]
     assert f"process {pid}" in told
-    assert mentions(start_babysitter.start_babysitter(run), "running", "already")
+    assert mentions(start_babysitter.start_babysitter(run), "already", "babysit.log")
     os.kill(pid, signal.SIGTERM)
     eventually(lambda: not is_locked(lock(story)))
     eventually(lambda: "herorun: interrupted." in log(story))
