@@ -10,8 +10,9 @@ import pytest
 
 import herorun
 from herorun.adapters import PORTS, adapter_kinds, adapter_module
-from herorun.core.ports import missing_members
+from herorun.core.ports import missing_members, traits
 from herorun.core.ports.abilities import ABILITIES
+from herorun.core.ports.members import members
 from ports.abilities import declared_members, misshapen_members
 
 SOURCES = Path(herorun.__file__).parent
@@ -95,3 +96,25 @@ def test_an_undeclared_member_is_found_however_it_is_asked_for() -> None:
     assert not {"colour", "taste"} & (
         declared_members("schedulers") | declared_members("schedulers.external")
     )
+
+
+class Annotated(type):
+    """The classes of Python 3.14: what they annotate is no entry of their `vars`."""
+
+    @property
+    def __annotations__(cls) -> dict[str, type]:  # type: ignore[override]
+        return {"cluster_wide": bool}
+
+
+class Port(metaclass=Annotated):
+    _is_protocol = True
+
+    def __init__(self, **values: bool) -> None:
+        self.values = values
+
+
+def test_what_a_port_declares_is_read_from_python_3_14_on() -> None:
+    assert "__annotations__" not in vars(Port)
+    assert members(Port) == {"cluster_wide"}
+    declared = traits._declared(SimpleNamespace(cluster_wide=True, other=1), Port)
+    assert declared.values == {"cluster_wide": True}

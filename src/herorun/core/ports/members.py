@@ -24,7 +24,7 @@ def members(port: type) -> frozenset[str]:
     ['find', 'post']
     """
     own = [base for base in port.__mro__ if getattr(base, "_is_protocol", False)]
-    names = {name for base in own for name in (*vars(base), *vars(base).get("__annotations__", {}))}
+    names = {name for base in own for name in (*vars(base), *base.__annotations__)}
     return frozenset(name for name in names if not name.startswith("_"))
 
 

@@ -38,5 +38,5 @@ def tracker_traits(adapter: object) -> TrackerTraits:
 
 
 def _declared(adapter: object, traits: Callable[..., T]) -> T:
-    names = [name for name in vars(traits)["__annotations__"] if hasattr(adapter, name)]
+    names = [name for name in traits.__annotations__ if hasattr(adapter, name)]
     return traits(**{name: getattr(adapter, name) for name in names})
