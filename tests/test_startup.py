@@ -64,9 +64,9 @@ STORY = {  # in this order, as a run goes
 # millisecond, on whatever machine.
 MOST = {
     "explain dirty-tree": 45,
-    f"preflight {SLUG}": 410,
-    f"status {SLUG}": 423,
-    f"babysit {SLUG} --once": 469,
+    f"preflight {SLUG}": 380,
+    f"status {SLUG}": 420,
+    f"babysit {SLUG} --once": 460,
 }
 # What markdown_it imports where somebody has installed it; we do not use it.
 FOUND_BY_MARKDOWN = {"linkify_it", "uc_micro"}
@@ -233,6 +233,15 @@ def test_a_launch_does_not_load_the_babysitter(tmp_path: Path) -> None:
     modules = ours(imported("import herorun.operations.launch.launch", tmp_path / "modules"))
     rooms = {name.split(".")[2] for name in modules if name.startswith("herorun.operations.")}
     assert rooms == {"launch", "health", "record"}
+
+
+def test_the_detectors_and_the_kept_rows_are_loaded_where_there_is_a_row(tmp_path: Path) -> None:
+    readers = "import herorun.sources.metrics, herorun.sources.source_loss"
+    shown = f"{readers}, herorun.operations.report.overview, herorun.operations.babysit.perform"
+    modules = ours(imported(shown, tmp_path / "modules"))
+    detectors = {name for name in modules if name.startswith("herorun.core.detectors.")}
+    assert detectors == {"herorun.core.detectors.names"}
+    assert not {name for name in modules if name.startswith("herorun.system.metrics_cache")}
 
 
 def test_check_in_needs_the_standard_library_alone(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from herorun.core.detectors.names import Names
 from herorun.core.evidence import History, Nothing, Now
 from herorun.core.metric_names import names_of
 from herorun.core.ports import Place, Rows
-from herorun.sources import metrics
+from herorun.sources import _detector_state, metrics
 from herorun.sources.metrics import CACHE, COLUMNS, keep_metrics
 from herorun.system.metrics_cache import fetched, generations
 from wording import mentions
@@ -66,7 +66,21 @@ def place(tmp_path):
 
 
 def test_no_rows_are_nothing(place):
+    feed = Feed()
+    assert isinstance(read_metrics(feed, a_contract(), place), Nothing)
+    assert feed.asked == [""]
+
+
+def test_the_first_rows_are_read_once(place):
+    feed = Feed(curve(*[3.2] * 12))
+    assert read_metrics(feed, a_contract(), place).rows == 12
+    assert feed.asked == ["", "12"]
+
+
+def test_what_was_read_before_the_rows_went_is_not_the_last_look(place):
+    read_metrics(Feed(curve(*CALM)), a_contract(), place)
     assert isinstance(read_metrics(Feed(), a_contract(), place), Nothing)
+    assert metrics.read_rows(place, a_contract()) == ((), "")
 
 
 def test_a_second_look_reads_the_new_rows_only(place):
@@ -130,7 +144,7 @@ def test_every_row_that_a_tick_saw_is_kept_once(place):
 
 
 def test_what_a_look_could_not_hold_comes_with_the_next_ticks(place, monkeypatch):
-    monkeypatch.setattr(metrics, "MOST_HELD", 30)
+    monkeypatch.setattr(_detector_state, "MOST_HELD", 30)
     feed = Feed([a_row(step, 2.0) for step in range(90)])
     tick(feed, place)
     assert steps(place) == list(range(25))

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from herorun.core.averages import fmean
 from herorun.core.contract import Contract
@@ -16,7 +17,9 @@ from herorun.core.health.opening import ROWS, weights_of
 from herorun.core.metric_names import names_of
 from herorun.core.ports import Place
 from herorun.sources.metrics import COLUMNS
-from herorun.system.metrics_cache import Fetched, fetched
+
+if TYPE_CHECKING:
+    from herorun.system.metrics_cache import Fetched
 
 NEAR = 200  # steps before the checkpoint
 AVERAGED = 50  # rows, at most
@@ -34,6 +37,8 @@ def read_source_loss(
         or not weights_of(prior, history)
     ):
         return Nothing("the run starts from no other run's checkpoint, or continues from its own")
+    from herorun.system.metrics_cache import fetched
+
     cache = fetched(Path(place.state).parent / slug / COLUMNS)
     name = next((each for each in names_of(contract).loss if cache and each in cache.names), "")
     if cache is None or not name:
@@ -48,6 +53,6 @@ def read_source_loss(
 
 
 def _losses(
-    cache: Fetched, name: str, first: int | None = None, last: int | None = None
+    cache: "Fetched", name: str, first: int | None = None, last: int | None = None
 ) -> Iterator[float]:
     return (point.value for point in cache.points(name, first, last) if math.isfinite(point.value))

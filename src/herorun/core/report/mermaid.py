@@ -4,7 +4,6 @@ Source of the syntax: https://mermaid.js.org/syntax/xyChart.html, whose numbers 
 """
 
 from collections.abc import Sequence
-from decimal import Decimal
 from itertools import pairwise
 from math import ceil, floor, isfinite, log10
 
@@ -91,6 +90,8 @@ def _scale(most: float) -> int:
 
 def _format_number(value: float) -> str:
     """Five digits, without an exponent; what is a millionth of the others is nothing."""
+    from decimal import Decimal  # two milliseconds, and few commands draw
+
     return format(Decimal(f"{round(value, 6):.5g}").normalize(), "f")
 
 

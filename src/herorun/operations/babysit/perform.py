@@ -99,8 +99,6 @@ def _note_of(about: str, proposer: Proposer | None) -> str:
 def _intend_action(
     run: MonitoredRun, action: Action, at: datetime, proposer: Proposer | None
 ) -> Intended:
-    from herorun.operations.babysit.digest_charts import with_pictures
-
     match action:
         case Tell(key, title, why, edits, own_comment, about):
             intent = post_intent(
@@ -113,7 +111,11 @@ def _intend_action(
                 edits=edits,
                 own_comment=own_comment,
             )
-            return with_pictures(run, intent) if is_digest(key) else intent
+            if not is_digest(key):
+                return intent
+            from herorun.operations.babysit.digest_charts import with_pictures
+
+            return with_pictures(run, intent)
         case Escalate(key=key, title=title, why=why, edits=edits, reason=reason):
             return post_intent(
                 run=run,
@@ -150,8 +152,6 @@ def _question(run: MonitoredRun, action: Escalate, proposer: Proposer | None) ->
 
 def perform(run: MonitoredRun, action: Action) -> Performed:
     """Do one action once. A failure is journalled and returned as text; the tick continues."""
-    from herorun.operations.babysit.replace_node import delete_node
-
     memory = run.record.memory()
     if action.key in memory.done:
         return Performed(action)
@@ -169,6 +169,8 @@ def perform(run: MonitoredRun, action: Action) -> Performed:
                 owned(run, intent)
                 stop_once(run, intent, instance, why)
             case DeleteNode():
+                from herorun.operations.babysit.replace_node import delete_node
+
                 owned(run, intent)
                 delete_node(run, intent, action)
     except (HerorunError, OSError) as error:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from herorun import discover
 from herorun.core.babysit.alert import Alert
@@ -43,7 +43,9 @@ from herorun.operations.record.heartbeat import last_heartbeat, next_due
 from herorun.runs import Run, open_run
 from herorun.sources.metrics import COLUMNS
 from herorun.system.clock import now
-from herorun.system.metrics_cache import Fetched, fetched
+
+if TYPE_CHECKING:
+    from herorun.system.metrics_cache import Fetched
 
 READ_DEADLINE = 10.0  # seconds for the scheduler's answer
 MOST_STEPS = 5_000  # of the newest attempt, that a curve is drawn from
@@ -258,6 +260,10 @@ def _curve(run: Run) -> tuple[float | None, str, Pace | None]:
     """The newest loss, its curve and the pace, from the rows that are kept; nothing where there are
     none.
     """
+    if not (run.state / COLUMNS).exists():
+        return None, "", None
+    from herorun.system.metrics_cache import fetched  # only where there are rows
+
     try:
         curves = fetched(run.state / COLUMNS)
         if curves is None or not curves.attempts:
@@ -271,7 +277,7 @@ def _curve(run: Run) -> tuple[float | None, str, Pace | None]:
 class _ChartCache:
     """Equal as long as nothing was added: what was drawn of it is drawn once."""
 
-    def __init__(self, curves: Fetched) -> None:
+    def __init__(self, curves: "Fetched") -> None:
         self.curves = curves
         self.key = (str(curves.folder), curves.rows, curves.fetched_at)
 

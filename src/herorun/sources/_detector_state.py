@@ -1,0 +1,184 @@
+"""The detectors' state after the rows of a run's tracker: only the new ones are folded, the rest
+comes from the cache. Imported only where there is a row.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+
+from herorun.core.canonical_json import digest
+from herorun.core.decode import decode
+from herorun.core.detectors.instances import Boundary, boundaries_of
+from herorun.core.detectors.names import Names
+from herorun.core.detectors.pipeline import fold_rows, rules_digest, summarise
+from herorun.core.detectors.resume_state import put_in_order
+from herorun.core.detectors.state import MetricsState, NewRows, date_rows, last_look
+from herorun.core.evidence import History, Metrics, Now
+from herorun.core.lazy_dataclass import dataclass
+from herorun.core.ports import Row, Rows
+from herorun.core.ports.columnar import (
+    ColumnarRows,
+    chained,
+    metric_names,
+    newest_time,
+    parts_of,
+)
+from herorun.core.redaction.scrub import scrub
+from herorun.core.row_bounds import drop_implausible
+from herorun.core.untrusted_json import read_json
+
+Reader = Callable[[str], Rows]  # the rows behind a cursor
+# rows, or numbers in columns, that a look holds; of more the columns get the rest in the next ticks
+MOST_HELD, MOST_NUMBERS = 200_000, 8_000_000
+
+
+@dataclass
+class Arrived:
+    """The rows that a look has read, as far as they are held, and the cursors before and after
+    them.
+    """
+
+    before: str
+    after: str
+    rows: Sequence[Row] = ()
+    restarted: bool = False
+    newest: datetime | None = None  # by the rows' own clock
+    changed_at: datetime | None = None
+
+    def add(self, batch: Rows, cursor: str) -> None:
+        times = [at for at in (newest_time(batch.rows), self.newest) if at is not None]
+        self.newest = max(times, default=None)
+        self.changed_at = batch.changed_at or self.changed_at
+        if batch.restarted:
+            self.before, self.after, self.rows, self.restarted = "", "", (), True
+        follows = cursor == self.after or batch.restarted  # nothing in between was left out
+        if follows and (not self.rows or _part_held(self.rows) + _part_held(batch.rows) <= 1):
+            self.rows = chained([self.rows, batch.rows])
+            self.after = batch.cursor
+
+
+def _part_held(rows: Sequence[Row]) -> float:
+    """The part of what may be held that they take."""
+    return sum(
+        len(part) * len(part.columns) / MOST_NUMBERS
+        if isinstance(part, ColumnarRows)
+        else len(part) / MOST_HELD
+        for part in parts_of(rows)
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricsRead:
+    """What was read last, to be kept if it was seen by a tick."""
+
+    metrics: Metrics | None
+    version: str  # of the folded state
+    state: MetricsState
+    arrived: Arrived
+    read: Reader
+    source: str  # digest of how the tracker is configured
+    names: Names
+
+
+def look(
+    read: Reader, cache: Path, names: Names, source: str, at: Now, history: History
+) -> MetricsRead:
+    """The folded state after all rows that there are now."""
+    # Constants are part of the cache's name: another version folds again from the first row.
+    version = digest([rules_digest(), names, source])
+    state = _cached(cache, version)
+    last = last_look(state)
+    state, arrivals = _since(read, state, names, history.at_tick(at.at))
+    date_rows(state, last, at, NewRows(arrivals.newest, arrivals.changed_at, arrivals.restarted))
+    return MetricsRead(
+        metrics=summarise(state, names),
+        version=version,
+        state=state,
+        arrived=arrivals,
+        read=read,
+        source=source,
+        names=names,
+    )
+
+
+def _since(
+    read: Reader, state: MetricsState, names: Names, history: History
+) -> tuple[MetricsState, Arrived]:
+    """The state after all rows, and those that are new; ticks have told of the excursions in
+    `history.rows` rows.
+
+    This machine may know fewer of them than the record: another one watched the run, or the rules
+    changed.
+    """
+    reported_rows, boundaries = history.rows, boundaries_of(history)
+    arrivals = Arrived(state.cursor, state.cursor)
+    after = _catch_up(read, state, names, arrivals, reported_rows, boundaries)
+    if (
+        state.rows < reported_rows and after.rows < reported_rows
+    ):  # these are not the rows that were told of
+        arrivals = Arrived(state.cursor, state.cursor)
+        after = _catch_up(read, state, names, arrivals, 0, boundaries)
+    return after, arrivals
+
+
+def _catch_up(
+    read: Reader,
+    state: MetricsState,
+    names: Names,
+    arrivals: Arrived,
+    reported_rows: int,
+    boundaries: Sequence[Boundary],
+) -> MetricsState:
+    first = True
+    while True:
+        batch = mask_secret_names(read(state.cursor), names)
+        arrivals.add(batch, state.cursor)
+        if batch.restarted:
+            state, reported_rows = MetricsState(), 0
+        old_rows = max(reported_rows - state.rows, 0)
+        for rows in (batch.rows[:old_rows], batch.rows[old_rows:]) if old_rows else (batch.rows,):
+            news = not first and state.rows > reported_rows
+            state = fold_rows(state, rows, names, batch.changed_at, news, boundaries)
+        state = replace(
+            state,
+            cursor=batch.cursor,
+            problems=(*state.problems, *batch.problems)[-20:],
+            undated=batch.undated if batch.rows else state.undated,
+        )
+        first = False
+        if not batch.rows:
+            return state
+
+
+def mask_secret_names(batch: Rows, names: Names) -> Rows:
+    """Mask metric names that hold a secret: names are stored and shown."""
+    batch = drop_implausible(batch, names.all_named)
+    if all(_clean_name(name) == name for name in metric_names(batch.rows)):
+        return batch
+    return replace(batch, rows=tuple(map(_clean_row, batch.rows)))
+
+
+def _clean_row(row: Row) -> Row:
+    return replace(row, values={_clean_name(name): value for name, value in row.values.items()})
+
+
+@lru_cache(100_000)
+def _clean_name(name: str) -> str:
+    return scrub(name)
+
+
+def _cached(cache: Path, version: str) -> MetricsState:
+    """The state of the last tick; a missing, damaged or outdated cache is no loss: all rows are
+    folded again.
+    """
+    try:
+        document = read_json(cache.read_bytes())
+        if document["version"] != version:
+            return MetricsState()
+        state = decode(MetricsState, document["state"])
+        put_in_order(state.lineage)
+        return state
+    except (OSError, ValueError, KeyError, TypeError):
+        return MetricsState()
