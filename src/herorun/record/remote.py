@@ -223,8 +223,8 @@ class Record(RecordWriter):
             fetch(self.repository, remote, {target: fetched_ref})
         theirs = str(self.repository.resolve(fetched_ref))
         self._must_hold_this_run(theirs)
-        move_ref(self.repository, self.pushed_ref, theirs, self.pushed)
-        move_ref(self.repository, self.ref, theirs, None)
+        moves = [(self.pushed_ref, theirs, self.pushed), (self.ref, theirs, None)]
+        move_refs(self.repository, moves)
 
     def _follow(self, remote: str, at_once: bool) -> None:
         """Nothing is taken over while lines of this clone wait: their push puts them on top."""
