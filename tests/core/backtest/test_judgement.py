@@ -231,6 +231,16 @@ def test_a_second_collapse_after_a_rollback_is_found_as_soon_as_the_first():
     assert found == [61, 201]
 
 
+def test_zeros_that_a_relaunch_keeps_stay_a_habit_of_the_loss():
+    losses = noisy(2.0, 300)
+    for step in (*range(50, 300, 50), *range(51, 300, 50)):
+        losses[step] = 0.0
+    first, second = curve(*losses[:180]), curve(*losses[170:260], first=170)
+    rows = [*first, *second, *curve(*losses[240:], first=240)]
+
+    assert criticals(rows) == [("zero-loss", 51)]
+
+
 def test_zeros_after_a_steep_descent_are_no_rounding():
     norms = [3.0, 2.0, 2.0, 1.0, *[0.0] * 12]
     lost = with_norms(*norms, losses=[11.0, 7.0, 4.0, 2.0, *[0.0] * 12])

@@ -21,6 +21,8 @@ def follow_zero(state: LossState, step: int, norm: float | None) -> None:
     is_first = not (state.zeros or state.longest_zeros) and state.positive >= ONE_NAT
     if (is_first and (norm is None or 0.0 < norm < math.inf)) or state.emptied.streak is not None:
         state.emptied.extend(step, 0.0, state.positive, 0.0)
+    if not state.zeros:
+        state.zeros_from = step
     state.zeros += 1
     usual_rows = state.trend.rows or (state.longest_zeros and state.positive)
     goes_on = state.collapsed.streak is not None
@@ -44,16 +46,20 @@ def _is_rounded(state: LossState) -> bool:
     return values[len(values) // 2] < ROUNDED * decimal
 
 
-def forget_zeros(state: LossState) -> None:
-    """What an attempt that was given up showed is no habit of the loss."""
-    state.zeros = state.longest_zeros = 0
+def forget_zeros(state: LossState, start: int) -> None:
+    """An attempt does again the steps from `start` on: zeros there are no habit of the loss."""
+    state.zeros = 0
+    if state.longest_zeros_from >= start:
+        state.longest_zeros = 0
 
 
 def end_zeros(state: LossState) -> None:
     if state.longest_zeros or not state.trend.rows:
         # from the beginning, or for the second time: no ratio says anything of such a loss
         state.signed = SIGNED
-    state.longest_zeros, state.zeros = max(state.longest_zeros, state.zeros), 0
+    if state.zeros > state.longest_zeros:
+        state.longest_zeros, state.longest_zeros_from = state.zeros, state.zeros_from
+    state.zeros = 0
     state.collapsed.within("collapsed", "loss", 0)
     state.emptied.end("emptied", "loss")
 

@@ -67,12 +67,14 @@ def is_ahead(written_at: datetime | None, seen_at: datetime | None) -> bool:
     return bool(written_at and seen_at and written_at > seen_at + SKEW)
 
 
-def end_attempt(state: MetricsState) -> None:
-    """What was open ended with the old attempt, and is still to be reported."""
+def end_attempt(state: MetricsState, start: int) -> None:
+    """What was open ended with the old attempt, and is still to be reported. The new one begins at
+    the step `start`.
+    """
     shape = state.loss
     for kind in ("spike", *LASTING):
         getattr(shape, kind).end(kind, "loss")
-    forget_zeros(shape)
+    forget_zeros(shape, start)
     shape.begun.flat.end("flat", "loss")
     shape.begun.chance.end("chance", "loss")
     shape.begun.above.end("above", "loss")

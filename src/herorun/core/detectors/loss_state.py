@@ -59,7 +59,9 @@ class LossState:
     begun: FirstRows = field(default_factory=FirstRows)
     rises: FirstRises = field(default_factory=FirstRises)
     zeros: int = 0  # rows before this one that were zero
+    zeros_from: int = 0  # the step at which the newest stretch of them began
     longest_zeros: int = 0
+    longest_zeros_from: int = 0  # its first step
     positive: float = 0.0  # the newest loss above zero
     wobble: float = 0.0  # the mean move of its logarithm from row to row, lately
     before: float = 0.0  # the logarithm of the row before

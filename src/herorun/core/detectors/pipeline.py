@@ -55,7 +55,7 @@ TREND = (
     baseline.FLOOR,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 20  # of the state
+SHAPE = 21  # of the state
 ONE_BY_ONE = 16  # rows that follow the one at which a batch ended
 
 
@@ -162,7 +162,7 @@ def _take(
     for waiting_row in ready:
         judge_row(state, waiting_row, names)
     if is_new_attempt:
-        end_attempt(state)
+        end_attempt(state, step)
     if newest and (is_relaunch or is_new_attempt or not state.instance):
         hand_over(state, row, step, newest, boundaries[0].instance if is_new_attempt else "")
 
