@@ -191,7 +191,7 @@ def test_what_a_choice_throws_away_is_counted():
     cost = discarded(300, [written(300, 0), written(420, 60, problem="cut")], some_metrics(450), 8)
 
     assert (cost.steps, cost.accelerator_hours) == (150, None)
-    assert "two checkpoints" in cost.why
+    assert mentions(cost.why, "two", "checkpoints")
 
 
 def test_its_price_is_that_of_the_steps_between_two_checkpoints():

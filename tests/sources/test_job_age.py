@@ -62,7 +62,8 @@ class World:
         job = read_job(self, self.history, self.place, now)
         metrics = read_metrics(self, a_contract(), self.place, now, self.history)
         keep_metrics(self.place, metrics)
-        assert isinstance(job, Job)
+        assert isinstance(job, Job) and isinstance(metrics, Metrics | Nothing)
+        self.metrics = metrics
         final = FinalStep(100_000, "runs/tiny.toml")
         nothing = Nothing()
         answer = stalled_steps(
@@ -117,6 +118,20 @@ def test_a_stall_with_a_leap_so_long_after_it_began(
     world = World(tmp_path, leap, stall + minutes * MINUTE, shared)
     world.stall = stall
     assert judged(world, world.leaps_at + timedelta(hours=5), IDLE) == []
+
+
+@pytest.mark.parametrize("leap", LEAPS)
+@pytest.mark.parametrize("first_look", [50, 60])
+def test_a_row_keeps_its_own_time(tmp_path: Path, leap: timedelta, first_look: int) -> None:
+    """Other times of then, such as that of the job's end, are compared with it."""
+    world = World(tmp_path, leap, 61 * MINUTE, shared=True)
+    world.stall = 60 * MINUTE
+    for minutes in (first_look, 62, 67, 90):
+        world.passed = minutes * MINUTE
+        world.look()
+    assert isinstance(world.metrics, Metrics)
+    assert abs(world.metrics.stamped_at - world.dated(world.stall)) <= 3 * MINUTE
+    assert world.metrics.advanced_at >= world.dated(world.stall) + min(leap, timedelta())
 
 
 @pytest.mark.parametrize("shared", [True, False])

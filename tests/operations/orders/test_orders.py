@@ -554,7 +554,7 @@ def test_a_run_that_is_down_is_reported_with_its_code_and_the_order_that_brings_
     monkeypatch.setattr(Local, "live_jobs", lambda self, slug: live)
     capsys.readouterr()
     assert story.herorun("relaunch", SLUG, "--no-babysit") == 1
-    assert mentions(capsys.readouterr().err, "herorun explain live-duplicate", "says")
+    assert mentions(capsys.readouterr().err, "herorun explain live-duplicate")
 
 
 @pytest.mark.thorough

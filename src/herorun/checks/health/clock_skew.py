@@ -116,7 +116,7 @@ def _rows_before_launch(metrics: Metrics | Nothing | Unavailable, history: Histo
     since_observation = timedelta(seconds=metrics.behind)
     if len(history.instances) != 1:
         return since_observation
-    return max(since_observation, _behind(metrics.advanced_at, _earliest_launch(history)))
+    return max(since_observation, _behind(metrics.stamped_at, _earliest_launch(history)))
 
 
 def _beat_before_tick(lease: LeaseSeen | Nothing | Unavailable, history: History) -> timedelta:

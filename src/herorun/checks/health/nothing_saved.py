@@ -48,7 +48,7 @@ def nothing_saved(
         )
     if _saved(checkpoints, start, metrics):
         return passed(f"{job.instance} has saved since it began", subject=job.instance)
-    age = metrics.advanced_at - start
+    age = metrics.stamped_at - start
     due = _describe_due(contract, checkpoints, metrics, age, limits)
     if not due:
         return passed(f"{job.instance} is too young to have saved", subject=job.instance)

@@ -68,7 +68,7 @@ def second_writer(
     ]
     verdicts += [failed(message, subject=message) for message in job.other_writers]
     grace = max(limits.after, limits.cadences * cadence.every)
-    rows = metrics.advanced_at if isinstance(metrics, Metrics) else None
+    rows = metrics.stamped_at if isinstance(metrics, Metrics) else None
     beat = heartbeat_of(identity) if isinstance(identity, TrackerIdentity) else None
     for what, last in (("rows", rows), ("the tracker's heartbeat", beat)):
         if writes_after(last, job.ended, now.at, grace):

@@ -159,7 +159,7 @@ def _summary(
     verdicts = []
     if (
         timestamp is not None
-        and metrics.advanced_at - (at := datetime.fromtimestamp(timestamp, UTC)) > most
+        and metrics.stamped_at - (at := datetime.fromtimestamp(timestamp, UTC)) > most
     ):
         message = (
             f"the tracker's summary has not changed since {at:%Y-%m-%d %H:%M} UTC, but its "

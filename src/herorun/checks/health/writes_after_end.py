@@ -61,7 +61,7 @@ def _list_late_writes(
     log: JobLog | Nothing | Unavailable,
 ) -> Iterator[tuple[str, str, datetime]]:
     if isinstance(metrics, Metrics):
-        yield "rows", "rows came", metrics.advanced_at
+        yield "rows", "rows came", metrics.stamped_at
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     if newest and newest.modified:
         yield "checkpoints", "checkpoints came", newest.modified

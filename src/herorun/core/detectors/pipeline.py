@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from herorun.core.canonical_json import digest
 from herorun.core.clock_skew import no_later
@@ -55,7 +55,7 @@ TREND = (
     baseline.FLOOR,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 21  # of the state
+SHAPE = 22  # of the state
 ONE_BY_ONE = 16  # rows that follow the one at which a batch ended
 
 
@@ -198,6 +198,7 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         step=state.step,
         rows=state.rows,
         advanced_at=state.advanced_at,
+        leap=timedelta(seconds=state.leap),
         undated=state.undated,
         first_step=state.first_step,
         high_water=state.high_water,

@@ -60,6 +60,7 @@ class MetricsState:
     polled_boot: str = ""  # which start of this machine that was in
     polled_uptime: float | None = None  # and how many seconds after it
     clock_set: bool = False  # whether our clock was set between two looks
+    leap: float = 0.0  # seconds of such leaps that `advanced_at` holds beyond the row's own time
     undated: bool = False  # nothing tells when the newest row was written
     behind: float = 0.0  # seconds that the newest rows' clock is behind ours, where that is seen
     last: Mapping[str, float] = field(default_factory=dict)
@@ -216,15 +217,17 @@ def date_rows(state: MetricsState, last: LastLook, now: Now, rows: NewRows) -> N
     at = state.advanced_at
     if at is None:
         return
+    leaps = timedelta(seconds=state.leap) if at == last.advanced_at else timedelta()
     if rows.restarted:
         # rows that a cut took away were seen all the same: the run did not stall for their time
         at = max(at, last.advanced_at + leap) if last.advanced_at else at
     elif rows.newest is None and at == last.advanced_at:
-        at += leap
+        at, leaps = at + leap, leaps + leap
     elif before and leap:
-        stamp = at if at != last.advanced_at else rows.newest or at
-        stamp += timedelta() if before <= stamp <= now.at else leap
+        own = at if at != last.advanced_at else rows.newest or at
+        stamp = own + (timedelta() if before <= own <= now.at else leap)
         at = max(stamp, before)
+        leaps = at - own
     elif rows.newest is not None:
         delay = before - rows.newest if before else timedelta()
         state.behind = delay.total_seconds() if delay > BEHIND else 0.0
@@ -232,4 +235,4 @@ def date_rows(state: MetricsState, last: LastLook, now: Now, rows: NewRows) -> N
             at = max(at, before, min(rows.changed_at or now.at, now.at))
     if last.at is None and at > now.at + SKEW:
         state.undated = True
-    state.advanced_at = min(at, now.at)
+    state.advanced_at, state.leap = min(at, now.at), leaps.total_seconds()

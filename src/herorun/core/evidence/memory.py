@@ -143,7 +143,7 @@ class History:
         current = self.current
         if current is None:
             return False
-        return metrics.instance == current.name or metrics.advanced_at >= (
+        return metrics.instance == current.name or metrics.stamped_at >= (
             current.misdated or current.since
         )
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from herorun.core.lazy_dataclass import dataclass
 
@@ -136,7 +136,8 @@ class Metrics:
 
     step: int
     rows: int
-    advanced_at: datetime  # when the step last rose, by the row's own clock or the file's
+    advanced_at: datetime  # when the step last rose, by the clock of today
+    leap: timedelta = timedelta()  # how far our clock was set since then
     first_step: int = 0  # of the current attempt
     high_water: int = 0  # the highest step of any attempt
     attempts: int = 1
@@ -162,6 +163,11 @@ class Metrics:
     opening: tuple[float, ...] = ()  # the losses of the run's first rows
     least: LeastLoss | None = None  # None: the rows do not show it
     unjudged: tuple[UnjudgedMetric, ...] = ()
+
+    @property
+    def stamped_at(self) -> datetime:
+        """When the step last rose, by the clock of that time, as other time stamps of then are."""
+        return self.advanced_at - self.leap
 
     def why_not_judged(self, check: str) -> str:
         """Why a check that finds nothing has not judged yet; empty where it has."""

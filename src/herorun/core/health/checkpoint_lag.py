@@ -112,7 +112,7 @@ def _by_step(
     steps = [
         c.step
         for c in candidates
-        if _counts_as_saved(c) or _under_way(c, metrics.advanced_at, grace)
+        if _counts_as_saved(c) or _under_way(c, metrics.stamped_at, grace)
     ]
     newest = max([*steps, metrics.first_step - 1, 0])
     every, source = interval
@@ -136,7 +136,7 @@ def _by_time(
     if every is None or started_at is None or (newest and newest.modified is None):
         return None
     under_way = [
-        c.modified for c in checkpoints.candidates if _under_way(c, metrics.advanced_at, grace)
+        c.modified for c in checkpoints.candidates if _under_way(c, metrics.stamped_at, grace)
     ]
     times = [
         started_at + startup,
@@ -144,10 +144,10 @@ def _by_time(
         *([newest.modified] if newest and newest.modified else []),
     ]
     since = max(times)
-    delay = metrics.advanced_at - since - grace
+    delay = metrics.stamped_at - since - grace
     which = f"checkpoint {newest.step}" if newest else "no checkpoint"
     message = (
-        f"{which} is the newest at {metrics.advanced_at:%H:%M} UTC; one is due every "
+        f"{which} is the newest at {metrics.stamped_at:%H:%M} UTC; one is due every "
         f"{format_duration(every)}"
     )
     return Lag(max(delay, timedelta()) / every, message)
