@@ -102,7 +102,7 @@ class Annotated(type):
     """The classes of Python 3.14: what they annotate is no entry of their `vars`."""
 
     @property
-    def __annotations__(cls) -> dict[str, type]:  # type: ignore[override]
+    def __annotations__(cls) -> dict[str, type]:
         return {"cluster_wide": bool}
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -57,10 +58,10 @@ def test_without_a_commit_nothing_was_counted() -> None:
     ],
 )
 def test_a_commit_that_was_put_right_again_is_a_fault_to_the_end(
-    change: dict[str, object], position: int
+    change: dict[str, Any], position: int
 ) -> None:
     commits = history()
-    changed = replace(commits[position], **change)  # type: ignore[arg-type]
+    changed = replace(commits[position], **change)
     faults = judge_history([*commits[:position], changed, *commits[position + 1 :]]).faults
     assert any(fault.startswith(f"commit {changed.commit[:9]}: ") for fault in faults)
 
