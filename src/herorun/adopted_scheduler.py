@@ -61,12 +61,12 @@ class WithAdopted:
         job once.
         """
         memory = self._memory()
-        adopted_job, newest = memory.adopted, memory.newest
-        excluded_ids = {self._but, *adopted_job.values()}
+        adopted_jobs, newest = memory.adopted, memory.newest
+        excluded_ids = {self._but, *adopted_jobs.values()}
         jobs = tuple(job for job in self._scheduler.live_jobs(slug) if job.id not in excluded_ids)
-        if newest not in adopted_job:
+        if newest not in adopted_jobs:
             return jobs
-        match self._find_adopted(newest, adopted_job[newest]):
+        match self._find_adopted(newest, adopted_jobs[newest]):
             case Unknown(why):
                 raise CouldNotLook(why)
             case Found(job) if not job.state.ended:

@@ -11,7 +11,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Search, Unknown
 from herorun.schedulers import _slurm_parse
-from herorun.schedulers._slurm_client import new_parted
+from herorun.schedulers._slurm_client import new_separator
 from herorun.schedulers._slurm_parse import PARTED, SlurmRow, Tag, log_in, tag_in
 from herorun.schedulers._slurm_state import (
     Accounting,
@@ -374,7 +374,7 @@ def test_a_job_name_that_holds_whole_rows_forges_none() -> None:
 
 
 def test_no_two_questions_part_their_columns_alike() -> None:
-    assert new_parted() != new_parted() and len(new_parted()) == 17
+    assert new_separator() != new_separator() and len(new_separator()) == 17
 
 
 def test_a_log_that_a_jobs_name_reports_is_not_read() -> None:

@@ -220,13 +220,13 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     from herorun.schemas.boxes import JobsRemove
 
     job_session = _session(start, session)
-    removed_job = must_have(job_session, read_jobs(job_session)[0], job, Path(start))
+    removed_jobs = must_have(job_session, read_jobs(job_session)[0], job, Path(start))
     change_jobs(
-        job_session, lambda entries: without(entries, [key_of(entry) for entry in removed_job])
+        job_session, lambda entries: without(entries, [key_of(entry) for entry in removed_jobs])
     )
     if as_json:
         output.show_json(
-            JobsRemove(session=job_session.id, file=job_session.file, removed=removed_job)
+            JobsRemove(session=job_session.id, file=job_session.file, removed=removed_jobs)
         )
     else:
         output.show_line(f"{job} is no longer registered.")

@@ -9,7 +9,7 @@ from herorun.core.ports import Found, Unknown
 from herorun.schedulers._nel_options import Options
 from herorun.schedulers._nel_parse import NelTask, last_ids
 from herorun.schedulers._nel_state import NoSlurmJob
-from herorun.schedulers._slurm_client import Programs, new_parted
+from herorun.schedulers._slurm_client import Programs, new_separator
 from herorun.schedulers._slurm_parse import SlurmRow, sacct_argv, sacct_rows
 from herorun.schedulers._slurm_state import Accounting, judge_slurm
 from herorun.schedulers._submission_record import SubmissionRecord
@@ -81,7 +81,7 @@ class SlurmJobs:
         newest_ids = sorted(set(ids.values()))
         queue = slurm.queue()
         since = min(job.at for job in with_id) - timedelta(days=1)
-        separator = new_parted()
+        separator = new_separator()
         accounting = sacct_rows(
             slurm.output(sacct_argv(separator, since, ids=newest_ids)), separator
         )
@@ -103,7 +103,7 @@ class SlurmJobs:
         for host in dict.fromkeys(_login(job) for job in jobs):
             mine = [job for job in jobs if _login(job) == host]
             slurm = self._programs(mine[0])
-            separator = new_parted()
+            separator = new_separator()
             numbers = below(
                 slurm.output(outputs(separator)), separator, [job.folder for job in mine]
             )

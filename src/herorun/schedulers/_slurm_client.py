@@ -69,7 +69,7 @@ class Programs:
     def queue(self, names: Sequence[str] = ()) -> tuple[SlurmRow, ...]:
         """All that the controller remembers of these names, or of every job."""
         few = names if len(",".join(names)) <= _MOST_NAMES else ()
-        separator = new_parted()
+        separator = new_separator()
         return squeue_rows(self.output(squeue_argv(separator, few)), separator)
 
     def accounting_of_names(self, names: Iterable[str], since: datetime) -> Accounting:
@@ -81,7 +81,7 @@ class Programs:
         """What accounting has of these names, or of these ids; where it is silent, or kept none, it
         says so.
         """
-        separator = new_parted()
+        separator = new_separator()
         try:
             answer = self.ask(sacct_argv(separator, since, names, ids))
             if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
@@ -109,7 +109,7 @@ class Programs:
         return self._users[number] or f"uid {number}"
 
 
-def new_parted() -> str:
+def new_separator() -> str:
     """What parts the columns of one answer. No job's name or comment can hold it: they were there
     before.
     """

@@ -115,7 +115,7 @@ def sacct_argv(
 
 
 def squeue_rows(text: str, separator: str) -> tuple[SlurmRow, ...]:
-    rows = _tables(text, separator, len(SQUEUE.split()) + 1, "squeue")  # the last one too is parted
+    rows = _tables(text, separator, len(SQUEUE.split()) + 1, "squeue")  # one ends each row too
     return tuple(_squeue_row(fields[:-1]) for fields in rows)
 
 

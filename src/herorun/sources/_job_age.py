@@ -12,7 +12,7 @@ from herorun.core.health.liveness import rows_since
 from herorun.core.untrusted_json import parse_utc, read_json
 from herorun.system.files import write_atomic
 
-SEEN = "job-seen.json"  # since when the looks of this clone see the current job as it is
+SEEN = "job-seen.json"  # the first look of this clone at the current job in its present state
 
 
 def began_by_uptime(job: Job, history: History, state: Path, now: Now) -> datetime | None:
@@ -24,22 +24,18 @@ def began_by_uptime(job: Job, history: History, state: Path, now: Now) -> dateti
     """
     if now.uptime is None or not job.state.live:
         return None
-    runs = job.state is JobState.RUNNING
-    key = {
-        "instance": job.instance,
-        "boot": now.boot,
-        "runs": runs,
-    }
-    start = timestamp(job.started) if runs and job.started else ""
+    is_running = job.state is JobState.RUNNING
+    key = {"instance": job.instance, "boot": now.boot, "runs": is_running}
+    start = timestamp(job.started) if is_running and job.started else ""
     note = _read(state)
     is_same = {name: note.get(name) for name in key} == key and _is_one(note["started"], start)
-    if not runs or not is_same:
-        age = _age_at_first(job, history, now, note) if runs else timedelta()
+    if not is_running or not is_same:
+        age = _age_at_first(job, history, now, note) if is_running else timedelta()
         note = {**key, "started": start, "uptime": now.uptime, "age": age.total_seconds()}
         _write(state, note)
     began_at = now.at - timedelta(seconds=note["age"] + now.uptime - note["uptime"])
     is_off = job.started is not None and abs(began_at - job.started) > SKEW
-    return began_at if runs and is_off else None
+    return began_at if is_running and is_off else None
 
 
 def _is_one(one: str, other: str) -> bool:

@@ -136,7 +136,7 @@ class Metrics:
 
     step: int
     rows: int
-    advanced_at: datetime  # when the step last rose, by the clock of today
+    advanced_at: datetime  # when the step last rose, by our clock as it is set now
     leap: timedelta = timedelta()  # how far our clock was set since then
     first_step: int = 0  # of the current attempt
     high_water: int = 0  # the highest step of any attempt

@@ -19,7 +19,7 @@ from herorun.core.lazy_pydantic import ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._log_age import file_age
-from herorun.schedulers._slurm_client import Programs, new_parted
+from herorun.schedulers._slurm_client import Programs, new_separator
 from herorun.schedulers._slurm_parse import SlurmRow, log_in, squeue_argv, squeue_rows
 from herorun.schedulers._slurm_state import Accounting, judge_slurm
 from herorun.schedulers._slurm_state_names import slurm_state_of
@@ -100,7 +100,7 @@ class SlurmById:
         return Found(_with_id(answer, job)) if isinstance(answer, Found) else answer
 
     def _queue(self, number: str) -> Sequence[SlurmRow]:
-        separator = new_parted()
+        separator = new_separator()
         answer = self._slurm.ask(squeue_argv(separator, ids=[number]))
         if answer.code and b"Invalid job id" in answer.err:
             return ()  # the controller has forgotten it
@@ -179,7 +179,7 @@ class SlurmById:
         if not own:
             raise CouldNotLook(f"Slurm does not tell the name and user of {job}")
         name, user = own[-1].name, own[-1].user
-        separator = new_parted()
+        separator = new_separator()
         answer = self._slurm.ask(squeue_argv(separator, names=[name]))
         rows = squeue_rows(self._slurm.checked_output("squeue", answer), separator)
         same = [row for row in rows if (row.name, row.user) == (name, user) and row.id != number]
