@@ -25,8 +25,8 @@ LISTS = 20
 JOBS = 50
 # Each defines `ask`, which answers how many Jobs there are. argv: kubeconfig, kubectl, lists.
 OURS = """
-from herorun.schedulers._kubernetes_client import Kubectl
-from herorun.schedulers._kubernetes_options import Options
+from herorun.schedulers._kubernetes.client import Kubectl
+from herorun.schedulers._kubernetes.options import Options
 kube = Kubectl(Options.model_validate(dict(context="test", namespace="bench", image="x",
     code="shared", kubeconfig=sys.argv[1], program=sys.argv[2])))
 def ask():

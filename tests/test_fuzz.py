@@ -26,12 +26,12 @@ from herorun.core.seal.parse import parse_statement, statement_in
 from herorun.core.triage.tracker_lines import tracker_runs
 from herorun.operations.checkpoints.list import read_plan
 from herorun.operations.launch.plan_file import read_plan_file
-from herorun.schedulers._iris_argv import generation_of
-from herorun.schedulers._iris_parse import listing
-from herorun.schedulers._nel_parse import entries, errors_in, invocation_in, statuses
-from herorun.schedulers._nel_results import scores
-from herorun.schedulers._ray_parse import record_of, records_of
-from herorun.schedulers._slurm_parse import sacct_rows, squeue_rows
+from herorun.schedulers._iris.argv import generation_of
+from herorun.schedulers._iris.parse import listing
+from herorun.schedulers._nel.parse import entries, errors_in, invocation_in, statuses
+from herorun.schedulers._nel.results import scores
+from herorun.schedulers._ray.parse import record_of, records_of
+from herorun.schedulers._slurm.parse import sacct_rows, squeue_rows
 from herorun.trackers import jsonl, levanter_log, tensorboard, wandb_offline
 from herorun.trackers.json_rows import Unusable, parse_row
 from stories import note

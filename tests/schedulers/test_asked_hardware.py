@@ -9,9 +9,11 @@ import pytest
 from builders import a_contract, a_plan, answers
 from herorun.checks.launch.hardware_mismatch import hardware_mismatch
 from herorun.core.evidence import Offered, Sourced
-from herorun.schedulers import _iris_options, _slurm_limits, _slurm_options
-from herorun.schedulers._nel_hardware import requested_hardware
-from herorun.schedulers._ray_cluster import hardware_of
+from herorun.schedulers._iris import options as iris_options
+from herorun.schedulers._nel.hardware import requested_hardware
+from herorun.schedulers._ray.cluster import hardware_of
+from herorun.schedulers._slurm import limits as slurm_limits
+from herorun.schedulers._slurm import options as slurm_options
 from wording import mentions
 
 IRIS: list[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -31,8 +33,8 @@ IRIS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("options", "hardware"), IRIS)
 def test_iris(options: dict[str, Any], hardware: dict[str, Any]) -> None:
-    found = _iris_options.requested_hardware(
-        _iris_options.Options(cluster="c", user="ada", **options)
+    found = iris_options.requested_hardware(
+        iris_options.Options(cluster="c", user="ada", **options)
     )
 
     assert {name: value for name, value in found.hardware.items() if name != "region"} == hardware
@@ -48,9 +50,9 @@ def test_iris(options: dict[str, Any], hardware: dict[str, Any]) -> None:
     ],
 )
 def test_slurm_by_its_further_arguments(arguments: tuple[str, ...], count: int) -> None:
-    options = _slurm_options.Options(nodes=4, arguments=arguments)
+    options = slurm_options.Options(nodes=4, arguments=arguments)
 
-    assert _slurm_limits.offered("", options).hardware["count"] == count
+    assert slurm_limits.offered("", options).hardware["count"] == count
 
 
 @pytest.mark.parametrize(
@@ -107,11 +109,11 @@ def test_a_configuration_that_cannot_be_read_is_reported(tmp_path: Path) -> None
 
 def test_another_slice_than_the_contracts_blocks() -> None:
     contract = a_contract(hardware={"accelerator": "v5p", "count": 256, "region": "us-east5"})
-    options = _iris_options.Options(
+    options = iris_options.Options(
         cluster="c", user="ada", tpu="v5litepod-16", region=("us-east5",)
     )
 
-    verdicts = answers(hardware_mismatch, contract, _iris_options.requested_hardware(options))
+    verdicts = answers(hardware_mismatch, contract, iris_options.requested_hardware(options))
 
     assert [(v.subject, v.outcome) for v in verdicts] == [
         ("accelerator", "fail"),

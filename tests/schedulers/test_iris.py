@@ -16,7 +16,8 @@ import pytest
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Found, Place, Unknown
-from herorun.schedulers import _iris_client, iris
+from herorun.schedulers import iris
+from herorun.schedulers._iris import client as iris_client
 from ports.scheduler_suite import SECRET, WEIRD, Rig, SchedulerSuite, SharesLooks, long_ago
 from wording import mentions
 
@@ -263,7 +264,7 @@ def test_what_iris_would_forward_by_itself_stays_here(
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", SECRET)
     monkeypatch.setenv("IRIS_USER", "grace")
-    assert not {"HF_TOKEN", "IRIS_USER"} & _iris_client.environment().keys()
+    assert not {"HF_TOKEN", "IRIS_USER"} & iris_client.environment().keys()
 
 
 @pytest.mark.thorough

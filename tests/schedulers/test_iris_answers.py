@@ -12,7 +12,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Found, Place, Submission, Unknown
 from herorun.schedulers import iris
-from herorun.schedulers._iris_argv import (
+from herorun.schedulers._iris.argv import (
     LIMIT,
     Generation,
     detail_argv,
@@ -20,11 +20,11 @@ from herorun.schedulers._iris_argv import (
     list_argv,
     stop_argv,
 )
-from herorun.schedulers._iris_options import OWN_FLAGS, TYPED, Options
-from herorun.schedulers._iris_parse import IrisRow, detailed, listing, log_text, submitted_id
-from herorun.schedulers._iris_state import gang_of, judge_iris, root_of
-from herorun.schedulers._iris_state_names import STATES, iris_state_of
-from herorun.schedulers._iris_submit import run_argv, unknown_flags
+from herorun.schedulers._iris.options import OWN_FLAGS, TYPED, Options
+from herorun.schedulers._iris.parse import IrisRow, detailed, listing, log_text, submitted_id
+from herorun.schedulers._iris.state import gang_of, judge_iris, root_of
+from herorun.schedulers._iris.state_names import STATES, iris_state_of
+from herorun.schedulers._iris.submit import run_argv, unknown_flags
 from herorun.schedulers._submission_record import SubmissionRecord
 from wording import mentions
 

@@ -9,8 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from herorun.core.errors import WrongUse
-from herorun.schedulers import _kubernetes_bundle
-from herorun.schedulers._kubernetes_bundle import CodeArchive, bundle_of, with_bundle
+from herorun.schedulers._kubernetes import bundle
+from herorun.schedulers._kubernetes.bundle import CodeArchive, bundle_of, with_bundle
 from schedulers.test_kubernetes_requests import options, request
 from wording import mentions
 
@@ -59,7 +59,7 @@ def test_programs_links_and_long_names_arrive_as_they_are(code: Path) -> None:
 
 
 def test_code_that_is_too_large_is_refused(code: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_kubernetes_bundle, "MOST", 1 << 10)
+    monkeypatch.setattr(bundle, "MOST", 1 << 10)
     with pytest.raises(WrongUse, match="image"):
         bundle_of(str(code), "/out")
     with pytest.raises(WrongUse, match="folder"):

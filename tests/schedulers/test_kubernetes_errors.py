@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.schedulers._kubernetes_client import (
+from herorun.schedulers._kubernetes.client import (
     Kubectl,
     NameTaken,
     NotThere,
     ServerRefusal,
     kubectl_environment,
 )
-from herorun.schedulers._kubernetes_options import Options
+from herorun.schedulers._kubernetes.options import Options
 from herorun.system.process import run
 from schedulers.kubernetes_rig import contract_table
 from services.k8s import Space

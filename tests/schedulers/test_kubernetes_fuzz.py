@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.core.evidence import JobState
-from herorun.schedulers._kubernetes_client import Kubectl, documents_in
-from herorun.schedulers._kubernetes_compare import differing_fields, quantity
-from herorun.schedulers._kubernetes_events import warning_line
-from herorun.schedulers._kubernetes_kinds import KINDS, is_same_work, record_of, with_ray_state
-from herorun.schedulers._kubernetes_kueue import kueue_reason
-from herorun.schedulers._kubernetes_options import Options
-from herorun.schedulers._kubernetes_parse import items_of, job_record, pod_record
-from herorun.schedulers._kubernetes_state import judge_kubernetes
+from herorun.schedulers._kubernetes.client import Kubectl, documents_in
+from herorun.schedulers._kubernetes.compare import differing_fields, quantity
+from herorun.schedulers._kubernetes.events import warning_line
+from herorun.schedulers._kubernetes.kinds import KINDS, is_same_work, record_of, with_ray_state
+from herorun.schedulers._kubernetes.kueue import kueue_reason
+from herorun.schedulers._kubernetes.options import Options
+from herorun.schedulers._kubernetes.parse import items_of, job_record, pod_record
+from herorun.schedulers._kubernetes.state import judge_kubernetes
 from schedulers.test_kubernetes_state import a_job, a_pod
 from test_fuzz import JSON, fuzz
 

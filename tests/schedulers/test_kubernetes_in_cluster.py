@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from herorun.core.evidence import JobState
-from herorun.schedulers._kubernetes_compare import differing_fields
-from herorun.schedulers._kubernetes_review import needed
+from herorun.schedulers._kubernetes.compare import differing_fields
+from herorun.schedulers._kubernetes.review import needed
 from schedulers.kubernetes_rig import VERSIONS, adapter, unexpected_fields
 from schedulers.test_kubernetes_kueue import waits_in_kueue, workload_of
 from schedulers.test_kubernetes_requests import options

@@ -16,11 +16,11 @@ from herorun.core.errors import WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.ports import Found, Place, Unknown
 from herorun.schedulers import kubernetes
-from herorun.schedulers._kubernetes_compare import differing_fields
-from herorun.schedulers._kubernetes_jobset import jobset_of, jobset_record
-from herorun.schedulers._kubernetes_parse import job_record, pod_record
-from herorun.schedulers._kubernetes_review import needed
-from herorun.schedulers._kubernetes_state import judge_kubernetes
+from herorun.schedulers._kubernetes.compare import differing_fields
+from herorun.schedulers._kubernetes.jobset import jobset_of, jobset_record
+from herorun.schedulers._kubernetes.parse import job_record, pod_record
+from herorun.schedulers._kubernetes.review import needed
+from herorun.schedulers._kubernetes.state import judge_kubernetes
 from ports.scheduler_suite import Rig, SchedulerSuite, SharesLooks, long_ago
 from schedulers.kubernetes_rig import adapter
 from schedulers.test_kubernetes_requests import options, request

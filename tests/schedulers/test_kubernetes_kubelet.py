@@ -22,7 +22,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.health.queue_reasons import Waiting, why_waiting
 from herorun.core.ports import Found, Place
-from herorun.schedulers._kubernetes_bundle import UNPACKED
+from herorun.schedulers._kubernetes.bundle import UNPACKED
 from herorun.schedulers.kubernetes import Kubernetes
 from herorun.store_router import RoutedStore
 from operations.seal.sealed_story import ended, seal_json

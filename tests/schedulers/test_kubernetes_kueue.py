@@ -11,7 +11,7 @@ import pytest
 from herorun.core.evidence import JobState
 from herorun.core.ports import Found, Place
 from herorun.schedulers import kubernetes
-from herorun.schedulers._kubernetes_request import root_of
+from herorun.schedulers._kubernetes.request import root_of
 from schedulers.kubernetes_rig import adapter
 from schedulers.test_kubernetes_requests import options
 from schedulers.test_kubernetes_state import a_job

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from builders import NOON
 from herorun.core.ports import LogPart
-from herorun.schedulers._kubernetes_client import Kubectl
-from herorun.schedulers._kubernetes_instance_logs import InstanceLogs
-from herorun.schedulers._kubernetes_kept_log import is_recently_saved, keep_log, part_of_kept
-from herorun.schedulers._kubernetes_log_parts import LogMark, mark_of, part_of, stamped_lines
+from herorun.schedulers._kubernetes.client import Kubectl
+from herorun.schedulers._kubernetes.instance_logs import InstanceLogs
+from herorun.schedulers._kubernetes.log_parts import LogMark, mark_of, part_of, stamped_lines
+from herorun.schedulers._kubernetes.saved_log import is_recently_saved, keep_log, part_of_kept
 from schedulers.test_kubernetes_requests import options
 from schedulers.test_kubernetes_state import a_pod
 from wording import mentions

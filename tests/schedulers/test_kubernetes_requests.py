@@ -9,12 +9,12 @@ from pydantic import ValidationError
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Submission
-from herorun.schedulers._kubernetes_bundle import CodeArchive, with_bundle
-from herorun.schedulers._kubernetes_compare import differing_fields, quantity
-from herorun.schedulers._kubernetes_jobset import job_in, jobset_of
-from herorun.schedulers._kubernetes_options import Options, requested_hardware
-from herorun.schedulers._kubernetes_priority import PriorityClass, preemptors
-from herorun.schedulers._kubernetes_request import (
+from herorun.schedulers._kubernetes.bundle import CodeArchive, with_bundle
+from herorun.schedulers._kubernetes.compare import differing_fields, quantity
+from herorun.schedulers._kubernetes.jobset import job_in, jobset_of
+from herorun.schedulers._kubernetes.options import Options, requested_hardware
+from herorun.schedulers._kubernetes.priority import PriorityClass, preemptors
+from herorun.schedulers._kubernetes.request import (
     RunFacts,
     job_of,
     must_be_sound,

@@ -12,10 +12,10 @@ from builders import NOON
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState, Placement
 from herorun.core.health.queue_reasons import Waiting, why_waiting
-from herorun.schedulers._kubernetes_events import own_names, warning_line
-from herorun.schedulers._kubernetes_kinds import is_same_work
-from herorun.schedulers._kubernetes_parse import items_of, job_record, pod_record
-from herorun.schedulers._kubernetes_state import judge_kubernetes
+from herorun.schedulers._kubernetes.events import own_names, warning_line
+from herorun.schedulers._kubernetes.kinds import is_same_work
+from herorun.schedulers._kubernetes.parse import items_of, job_record, pod_record
+from herorun.schedulers._kubernetes.state import judge_kubernetes
 from wording import mentions
 
 EXIT = {"startedAt": "2026-03-02T12:00:00Z", "finishedAt": "2026-03-02T12:30:00Z"}

@@ -11,9 +11,10 @@ import pytest
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Submission, Unknown
-from herorun.schedulers import _nel_slurm, nel
-from herorun.schedulers._nel_options import config_and_overrides
-from herorun.schedulers._nel_parse import (
+from herorun.schedulers import nel
+from herorun.schedulers._nel import slurm as nel_slurm
+from herorun.schedulers._nel.options import config_and_overrides
+from herorun.schedulers._nel.parse import (
     STATES,
     NelTask,
     Stages,
@@ -23,7 +24,7 @@ from herorun.schedulers._nel_parse import (
     of_output,
     statuses,
 )
-from herorun.schedulers._nel_state import judge_nel, local_part, slurm_part
+from herorun.schedulers._nel.state import judge_nel, local_part, slurm_part
 from herorun.schedulers._submission_record import SubmissionRecord
 from ports.scheduler_suite import SECRET, long_ago
 from schedulers.test_slurm_answers import AS_ASKED
@@ -330,8 +331,8 @@ def test_the_jobs_that_nels_own_job_has_submitted_are_known_by_their_logs() -> N
         "no job at all",
     ]
     text = "\n".join(row.replace(" ", "\x1f") + "\x1f" for row in (*rows, *others))
-    assert _nel_slurm.below(text, "\x1f", ["/out/t"]) == ["71", "70"]
-    assert _nel_slurm.below(text, "\x1f", [""]) == _nel_slurm.below("", "\x1f", ["/out/t"]) == []
+    assert nel_slurm.below(text, "\x1f", ["/out/t"]) == ["71", "70"]
+    assert nel_slurm.below(text, "\x1f", [""]) == nel_slurm.below("", "\x1f", ["/out/t"]) == []
 
 
 def test_slurm_is_asked_in_its_own_words_about_the_newest_number(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.evidence import Job, JobState
-from herorun.schedulers._nel_confirmation import (
+from herorun.schedulers._nel.confirmation import (
     CONFIRM_AFTER,
     QUIET,
     EndEvidence,
@@ -19,10 +19,10 @@ from herorun.schedulers._nel_confirmation import (
     changed,
     settled,
 )
-from herorun.schedulers._nel_jobs import NelJobs
-from herorun.schedulers._nel_options import Options
-from herorun.schedulers._nel_parse import NelTask, Stages
-from herorun.schedulers._nel_state import JudgedTask, NoSlurmJob, local_part, slurm_part
+from herorun.schedulers._nel.jobs import NelJobs
+from herorun.schedulers._nel.options import Options
+from herorun.schedulers._nel.parse import NelTask, Stages
+from herorun.schedulers._nel.state import JudgedTask, NoSlurmJob, local_part, slurm_part
 from wording import mentions
 
 AT = datetime(2026, 11, 21, 23, 21, tzinfo=UTC)

@@ -10,7 +10,8 @@ import pytest
 
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Found
-from herorun.schedulers import _nel_slurm, nel
+from herorun.schedulers import nel
+from herorun.schedulers._nel import slurm as nel_slurm
 from herorun.schedulers._transport import SshLogin, SshTransport
 from ports.scheduler_suite import long_ago
 from schedulers.test_nel_answers import RECORDINGS, adapter
@@ -63,7 +64,7 @@ def scheduler(
         "slurm_conf": cluster.conf,
     }
     monkeypatch.setattr(
-        _nel_slurm, "transport_to", lambda told: SshTransport(_login(told), connect=2)
+        nel_slurm, "transport_to", lambda told: SshTransport(_login(told), connect=2)
     )
     yield adapter(tmp_path, f"echo '{json.dumps(answer)}'", timeout="10s", **road)
     login_node.fix()

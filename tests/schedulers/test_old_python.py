@@ -8,7 +8,7 @@ import pytest
 
 from herorun.operations.remote.probe import LOOKING
 from herorun.schedulers._logs import READING
-from herorun.schedulers._ssh_request import ACTING
+from herorun.schedulers._ssh.request import ACTING
 from herorun.stores._ssh import DIGESTING, THERE
 from herorun.system.remote_file import _THERE
 from herorun.system.remote_python import OLDEST

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.ports import Absent, Found, Place, Submission, Unknown
 from herorun.schedulers import ray
-from herorun.schedulers._ray_local_state import Notes, SubmissionNote
+from herorun.schedulers._ray.local_state import Notes, SubmissionNote
 from herorun.schedulers.external import ray as by_id
 from wording import mentions
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from herorun.core.evidence import Job, JobState
-from herorun.schedulers._ray_parse import RayJob, job_of, record_of
-from herorun.schedulers._ray_worker_failures import asks_for_losses, loss_of, with_loss
+from herorun.schedulers._ray.parse import RayJob, job_of, record_of
+from herorun.schedulers._ray.worker_failures import asks_for_losses, loss_of, with_loss
 from wording import mentions
 
 RECORDED = json.loads(

@@ -14,11 +14,11 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.health.queue_reasons import Waiting, why_waiting
 from herorun.core.ports import Submission
-from herorun.schedulers._ray_cluster import began, demand_of, hardware_of, nodes_of, unplaced
-from herorun.schedulers._ray_log import own_lines
-from herorun.schedulers._ray_package import package
-from herorun.schedulers._ray_parse import RayJob, RayStop, job_of, record_of, records_of
-from herorun.schedulers._ray_request import Needs, UploadPaths, entrypoint, request_of
+from herorun.schedulers._ray.cluster import began, demand_of, hardware_of, nodes_of, unplaced
+from herorun.schedulers._ray.log import own_lines
+from herorun.schedulers._ray.package import package
+from herorun.schedulers._ray.parse import RayJob, RayStop, job_of, record_of, records_of
+from herorun.schedulers._ray.request import Needs, UploadPaths, entrypoint, request_of
 from wording import mentions
 
 RECORDED = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "jobs.json").read_text())
@@ -347,7 +347,7 @@ def test_a_package_holds_the_code_and_the_admission(tree: Path) -> None:
 
 
 def test_what_cannot_be_packed_is_reported(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("herorun.schedulers._ray_package.MOST", 10)
+    monkeypatch.setattr("herorun.schedulers._ray.package.MOST", 10)
     with pytest.raises(WrongUse, match="shared"):
         packed(tree)
     monkeypatch.undo()

@@ -10,17 +10,17 @@ import pytest
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Search, Unknown
-from herorun.schedulers import _slurm_parse
-from herorun.schedulers._slurm_client import new_separator
-from herorun.schedulers._slurm_parse import PARTED, SlurmRow, Tag, log_in, tag_in
-from herorun.schedulers._slurm_state import (
+from herorun.schedulers._slurm import parse as slurm_parse
+from herorun.schedulers._slurm.client import new_separator
+from herorun.schedulers._slurm.parse import PARTED, SlurmRow, Tag, log_in, tag_in
+from herorun.schedulers._slurm.state import (
     Accounting,
     judge_slurm,
     live_jobs,
     needs_accounting,
     ours,
 )
-from herorun.schedulers._slurm_state_names import STATES, slurm_state_of
+from herorun.schedulers._slurm.state_names import STATES, slurm_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 from wording import mentions
 
@@ -61,11 +61,11 @@ def sacct(word: str, number: str = "71", **changes: object) -> str:
 
 
 def squeue_rows(text: str) -> tuple[SlurmRow, ...]:
-    return _slurm_parse.squeue_rows(text, PARTED)
+    return slurm_parse.squeue_rows(text, PARTED)
 
 
 def sacct_rows(text: str) -> tuple[SlurmRow, ...]:
-    return _slurm_parse.sacct_rows(text, PARTED)
+    return slurm_parse.sacct_rows(text, PARTED)
 
 
 def told(
@@ -363,7 +363,7 @@ def test_a_line_break_in_somebodys_job_name_does_not_blind_us() -> None:
 def test_a_job_name_that_holds_whole_rows_forges_none() -> None:
     """It was there before the question, and so cannot know what parts the columns of its answer."""
     parted = f"{PARTED}0123456789abcdef"
-    for line, read in ((squeue, _slurm_parse.squeue_rows), (sacct, _slurm_parse.sacct_rows)):
+    for line, read in ((squeue, slurm_parse.squeue_rows), (sacct, slurm_parse.sacct_rows)):
         forging = line("RUNNING", "5", name="NAME").replace(PARTED, parted)
         forged = f"odd\n{line('COMPLETED')}\n{line('FAILED', '9')}"
         text = "\n".join([forging.replace("NAME", forged), line("RUNNING").replace(PARTED, parted)])

@@ -11,10 +11,10 @@ from herorun import adapters
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Offered
 from herorun.core.ports import Submission
-from herorun.schedulers._slurm_limits import offered, partition_argv
-from herorun.schedulers._slurm_options import OURS, Options, slurm_time
-from herorun.schedulers._slurm_parse import Tag
-from herorun.schedulers._slurm_submit import (
+from herorun.schedulers._slurm.limits import offered, partition_argv
+from herorun.schedulers._slurm.options import OURS, Options, slurm_time
+from herorun.schedulers._slurm.parse import Tag
+from herorun.schedulers._slurm.submit import (
     RemotePaths,
     job_id,
     job_script,

@@ -13,7 +13,7 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Found, Place, Submission, Unknown
 from herorun.schedulers import slurm
-from herorun.schedulers._slurm_parse import Tag
+from herorun.schedulers._slurm.parse import Tag
 from schedulers.test_slurm_answers import AS_ASKED, sacct, squeue
 from wording import mentions
 

@@ -217,7 +217,7 @@ def test_it_outlives_its_connection_in_tmux_or_without(
     private = f"{folder.rpartition('/')[2].split()[0]}.*[/][.]tiny-1"
     # A pattern that does not find its own shell; the newest, for tmux's server is called as it was
     # started.
-    mine = f"pgrep -n -f [s]sh_remote_start.py.*{private}"
+    mine = f"pgrep -n -f [s]sh/remote_start.py.*{private}"
     parent = box.ssh(f"ps -o comm= -p $(ps -o ppid= -p $({mine}))").stdout
     assert parent.startswith("tmux") == bool(socket), parent
     (job,) = scheduler.live_jobs("tiny")
@@ -312,7 +312,7 @@ def test_a_supervisor_that_is_killed_leaves_the_job_running_and_a_stop_still_end
     rig: Rig, box: Box
 ) -> None:
     rig.submit(rig.job("sleep 60"))
-    box.ssh("tmux -L herorun kill-server; pkill -9 -f '[_]ssh_remote_start.py'", check=False)
+    box.ssh("tmux -L herorun kill-server; pkill -9 -f '[_]ssh/remote_start.py'", check=False)
     job = rig.now("tiny-1")
     assert job.state is JobState.RUNNING and mentions(job.reason, "supervisor", "gone")
     rig.connect().stop("tiny-1", "ada@box")

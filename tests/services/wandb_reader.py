@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 
-from herorun.trackers._wandb_worker import answered, quieten
+from herorun.trackers._wandb.worker import answered, quieten
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:

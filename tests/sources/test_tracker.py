@@ -19,7 +19,7 @@ from herorun.sources.tracker import (
     read_tracker_environment,
     read_tracker_identity,
 )
-from herorun.trackers._wandb_environment import CLIENT_VARIABLES
+from herorun.trackers._wandb.environment import CLIENT_VARIABLES
 from herorun.trackers.jsonl import JsonLines
 from herorun.trackers.wandb_offline import WandbOffline
 from screens.notices import Notice

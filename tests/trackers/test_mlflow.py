@@ -23,7 +23,7 @@ from herorun.core.evidence import History, TrackerState
 from herorun.core.finding import Outcome
 from herorun.core.ports import Place, Row
 from herorun.trackers import mlflow as adapter
-from herorun.trackers._mlflow_history import Mark, MetricPage, merge_rows, sample_of, take, verified
+from herorun.trackers._mlflow.history import Mark, MetricPage, merge_rows, sample_of, take, verified
 from herorun.trackers.mlflow import Mlflow, Options
 from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
 from services.mlflow_service import MlflowExperiment

@@ -18,8 +18,8 @@ from herorun.core.contract import contract_from
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerState, TrackerTraits
 from herorun.core.ports import Place, Row
-from herorun.trackers._wandb_environment import CLIENT_VARIABLES
-from herorun.trackers._wandb_identity import NAME_RULES
+from herorun.trackers._wandb.environment import CLIENT_VARIABLES
+from herorun.trackers._wandb.identity import NAME_RULES
 from herorun.trackers.wandb import Options, Wandb
 from ports.tracker_suite import SECRET, Logged, TrackerBench, TrackerSuite, drain
 from services.wandb_service import Reader, WandbService

@@ -20,8 +20,8 @@ from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerState, TrackerTraits
 from herorun.core.ports import Place, Row
 from herorun.trackers import _tail_reader, wandb_offline
-from herorun.trackers._wandb_environment import CLIENT_VARIABLES
-from herorun.trackers._wandb_identity import NAME_RULES
+from herorun.trackers._wandb.environment import CLIENT_VARIABLES
+from herorun.trackers._wandb.identity import NAME_RULES
 from herorun.trackers.wandb_offline import WandbOffline
 from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
 from trackers.written import BEGIN, BLOCK, append, delimited, framed, history

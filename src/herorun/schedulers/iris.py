@@ -18,14 +18,14 @@ from herorun.core.ports import Place, Scheduler, Submission
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._error_line import message_of
 from herorun.schedulers._idempotent import end_once, known_job, taken_after
-from herorun.schedulers._iris_argv import stop_argv
-from herorun.schedulers._iris_client import USAGE
-from herorun.schedulers._iris_jobs import IrisReader
-from herorun.schedulers._iris_options import Options as Options
-from herorun.schedulers._iris_options import requested_hardware
-from herorun.schedulers._iris_parse import submitted_id
-from herorun.schedulers._iris_state import root_of
-from herorun.schedulers._iris_submit import (
+from herorun.schedulers._iris.argv import stop_argv
+from herorun.schedulers._iris.client import USAGE
+from herorun.schedulers._iris.jobs import IrisReader
+from herorun.schedulers._iris.options import Options as Options
+from herorun.schedulers._iris.options import requested_hardware
+from herorun.schedulers._iris.parse import submitted_id
+from herorun.schedulers._iris.state import root_of
+from herorun.schedulers._iris.submit import (
     bundled,
     must_be_sound,
     run_argv,

@@ -2,7 +2,7 @@
 that the contract names.
 
 Its name is the instance's, which the server takes once. Its conditions and its pods together
-say how it is (`_kubernetes_state`). Nothing here deletes: an ended Job stays, and a stop gives it a
+say how it is (`_kubernetes.state`). Nothing here deletes: an ended Job stays, and a stop gives it a
 deadline that is over, or suspends a JobSet, so that its record tells who asked.
 """
 
@@ -31,31 +31,31 @@ from herorun.core.ports import (
 )
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import end_once, known_job
-from herorun.schedulers._kubernetes_client import Kubectl
-from herorun.schedulers._kubernetes_doctor import examine_cluster
-from herorun.schedulers._kubernetes_events import (
+from herorun.schedulers._kubernetes.client import Kubectl
+from herorun.schedulers._kubernetes.doctor import examine_cluster
+from herorun.schedulers._kubernetes.events import (
     names_in_set,
     own_names,
     read_warnings,
     warning_lines,
 )
-from herorun.schedulers._kubernetes_instance_logs import InstanceLogs
-from herorun.schedulers._kubernetes_jobset import JOB, JOBSET
-from herorun.schedulers._kubernetes_kinds import kind_and_name
-from herorun.schedulers._kubernetes_kueue import find_workload, kueue_reason
-from herorun.schedulers._kubernetes_options import Options as Options
-from herorun.schedulers._kubernetes_options import requested_hardware
-from herorun.schedulers._kubernetes_parse import JobRecord
-from herorun.schedulers._kubernetes_request import (
+from herorun.schedulers._kubernetes.instance_logs import InstanceLogs
+from herorun.schedulers._kubernetes.jobset import JOB, JOBSET
+from herorun.schedulers._kubernetes.kinds import kind_and_name
+from herorun.schedulers._kubernetes.kueue import find_workload, kueue_reason
+from herorun.schedulers._kubernetes.options import Options as Options
+from herorun.schedulers._kubernetes.options import requested_hardware
+from herorun.schedulers._kubernetes.parse import JobRecord
+from herorun.schedulers._kubernetes.request import (
     INSTANCE,
     RUN,
     root_of,
 )
-from herorun.schedulers._kubernetes_review import review_of
-from herorun.schedulers._kubernetes_snapshot import KubernetesSnapshot, all_jobs, take_snapshot
-from herorun.schedulers._kubernetes_state import judge_kubernetes
-from herorun.schedulers._kubernetes_stop import deactivate, end_object, end_spec
-from herorun.schedulers._kubernetes_submit import KubernetesSubmitter
+from herorun.schedulers._kubernetes.review import review_of
+from herorun.schedulers._kubernetes.snapshot import KubernetesSnapshot, all_jobs, take_snapshot
+from herorun.schedulers._kubernetes.state import judge_kubernetes
+from herorun.schedulers._kubernetes.stop import deactivate, end_object, end_spec
+from herorun.schedulers._kubernetes.submit import KubernetesSubmitter
 from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now

@@ -23,18 +23,18 @@ from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submissi
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._environment import machine_environment
 from herorun.schedulers._idempotent import end_once, known_job
-from herorun.schedulers._nel_client import refusal
-from herorun.schedulers._nel_hardware import requested_hardware
-from herorun.schedulers._nel_jobs import Asked, NelJobs
-from herorun.schedulers._nel_options import OUTPUT, config_and_overrides, quoted
-from herorun.schedulers._nel_options import Options as Options
-from herorun.schedulers._nel_parse import (
+from herorun.schedulers._nel.client import refusal
+from herorun.schedulers._nel.hardware import requested_hardware
+from herorun.schedulers._nel.jobs import Asked, NelJobs
+from herorun.schedulers._nel.options import OUTPUT, config_and_overrides, quoted
+from herorun.schedulers._nel.options import Options as Options
+from herorun.schedulers._nel.parse import (
     NelTask,
     invocation_in,
     of_output,
 )
-from herorun.schedulers._nel_snapshot import NelSnapshot, of_runs
-from herorun.schedulers._nel_state import JudgedTask, judge_nel
+from herorun.schedulers._nel.snapshot import NelSnapshot, of_runs
+from herorun.schedulers._nel.state import JudgedTask, judge_nel
 from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
 from herorun.system.files import locked

@@ -19,16 +19,16 @@ from herorun.core.evidence import Job, Offered
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 from herorun.core.ports import Place, Scheduler, Submission
-from herorun.schedulers._ray_client import Dashboard
-from herorun.schedulers._ray_cluster import hardware_of
-from herorun.schedulers._ray_jobs import RayReader
-from herorun.schedulers._ray_local_state import Notes, SubmissionNote
-from herorun.schedulers._ray_log import read_log
-from herorun.schedulers._ray_options import Options as Options
-from herorun.schedulers._ray_package import package, plan_of
-from herorun.schedulers._ray_parse import RayJob, RayStop
-from herorun.schedulers._ray_request import PLAN, Needs, UploadPaths, request_of
-from herorun.schedulers._ray_snapshot import RaySnapshot
+from herorun.schedulers._ray.client import Dashboard
+from herorun.schedulers._ray.cluster import hardware_of
+from herorun.schedulers._ray.jobs import RayReader
+from herorun.schedulers._ray.local_state import Notes, SubmissionNote
+from herorun.schedulers._ray.log import read_log
+from herorun.schedulers._ray.options import Options as Options
+from herorun.schedulers._ray.package import package, plan_of
+from herorun.schedulers._ray.parse import RayJob, RayStop
+from herorun.schedulers._ray.request import PLAN, Needs, UploadPaths, request_of
+from herorun.schedulers._ray.snapshot import RaySnapshot
 from herorun.system.clock import now
 
 UNPACKED = "gcs://_ray_pkg_<digest>.zip"  # as long as there is nothing to pack

@@ -2,7 +2,7 @@
 
 A job is found by its name, the instance's, and by a comment that names the run: squeue first, then
 sacct. One question to each answers for any number of jobs. Secrets travel by name (see
-`_slurm_submit`).
+`_slurm.submit`).
 """
 
 import shlex
@@ -18,18 +18,18 @@ from herorun.core.ports import Found, LogPart, Place, Scheduler, Submission
 from herorun.core.remote.target import RemoteTarget
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import end_once, known_job, taken_after
-from herorun.schedulers._slurm_client import refusal
-from herorun.schedulers._slurm_jobs import SlurmReader, login_of
-from herorun.schedulers._slurm_limits import offered, partition_argv
-from herorun.schedulers._slurm_options import Options as Options
-from herorun.schedulers._slurm_parse import (
+from herorun.schedulers._slurm.client import refusal
+from herorun.schedulers._slurm.jobs import SlurmReader, login_of
+from herorun.schedulers._slurm.limits import offered, partition_argv
+from herorun.schedulers._slurm.options import Options as Options
+from herorun.schedulers._slurm.parse import (
     Tag,
     log_in,
     programs,
 )
-from herorun.schedulers._slurm_state import Accounting, judge_slurm, ours
-from herorun.schedulers._slurm_state_names import slurm_state_of
-from herorun.schedulers._slurm_submit import (
+from herorun.schedulers._slurm.state import Accounting, judge_slurm, ours
+from herorun.schedulers._slurm.state_names import slurm_state_of
+from herorun.schedulers._slurm.submit import (
     RemotePaths,
     job_id,
     job_script,

@@ -26,10 +26,10 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
 from herorun.core.remote.target import RemoteTarget, SshLogin
-from herorun.schedulers import _ssh_request as build
 from herorun.schedulers._logs import read_remote_part
-from herorun.schedulers._ssh_options import Options as Options
-from herorun.schedulers._ssh_parse import answer_of, parse_job, stored_request
+from herorun.schedulers._ssh import request as build
+from herorun.schedulers._ssh.options import Options as Options
+from herorun.schedulers._ssh.parse import answer_of, parse_job, stored_request
 from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
 from herorun.system.remote_python import readable, remote_to

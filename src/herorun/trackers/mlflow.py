@@ -22,8 +22,8 @@ from herorun.core.plan import TrackerRun
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.clock import now
-from herorun.trackers._mlflow_client import NOT_MLFLOW, MlflowClient
-from herorun.trackers._mlflow_history import (
+from herorun.trackers._mlflow.client import NOT_MLFLOW, MlflowClient
+from herorun.trackers._mlflow.history import (
     ChangedHistory,
     Mark,
     MetricPage,
@@ -34,7 +34,7 @@ from herorun.trackers._mlflow_history import (
     utc,
     verified,
 )
-from herorun.trackers._mlflow_runs import MlflowRun, ids_of, plain_parameter, run_of
+from herorun.trackers._mlflow.runs import MlflowRun, ids_of, plain_parameter, run_of
 
 TAG = "herorun.run"
 URI = "MLFLOW_TRACKING_URI"

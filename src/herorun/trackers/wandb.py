@@ -29,10 +29,10 @@ from herorun.core.plan import TrackerRun
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.process import MOST, OutputTooLong, run
-from herorun.trackers._wandb_environment import CLIENT_VARIABLES, RUN_ID, SERVICE, wandb_problem
-from herorun.trackers._wandb_identity import NAME_RULES
-from herorun.trackers._wandb_mentions import wandb_mentions
-from herorun.trackers._wandb_response import OTHER_FORM, error_of, identity_of, rows_of
+from herorun.trackers._wandb.environment import CLIENT_VARIABLES, RUN_ID, SERVICE, wandb_problem
+from herorun.trackers._wandb.identity import NAME_RULES
+from herorun.trackers._wandb.mentions import wandb_mentions
+from herorun.trackers._wandb.response import OTHER_FORM, error_of, identity_of, rows_of
 
 Answer: TypeAlias = Mapping[str, Any]
 Ask: TypeAlias = Callable[[Mapping[str, Any], float], Answer]
@@ -200,7 +200,7 @@ def ask_client(question: Mapping[str, Any], seconds: float) -> Answer:
     """The answer of W&B's client in a fresh process, or in its place a `fault`, as `wandb_reading`
     words it.
     """
-    argv = [sys.executable, "-P", "-m", "herorun.trackers._wandb_worker"]
+    argv = [sys.executable, "-P", "-m", "herorun.trackers._wandb.worker"]
     env = {k: v for k, v in os.environ.items() if k in _PASSED_ON or not k.startswith("WANDB_")}
     with TemporaryDirectory(prefix="herorun-wandb-", ignore_cleanup_errors=True) as scratch:
         try:

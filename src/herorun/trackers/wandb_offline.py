@@ -22,11 +22,11 @@ from herorun.trackers._leveldb_log import records
 from herorun.trackers._open_remote import local_path
 from herorun.trackers._protobuf_wire import MalformedMessage
 from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing
-from herorun.trackers._wandb_edges import beginning_of, edges_of
-from herorun.trackers._wandb_environment import CLIENT_VARIABLES, RUN_ID, SERVICE, wandb_problem
-from herorun.trackers._wandb_identity import NAME_RULES
-from herorun.trackers._wandb_mentions import wandb_mentions
-from herorun.trackers._wandb_records import HISTORY, kind_of, row_of
+from herorun.trackers._wandb.edges import beginning_of, edges_of
+from herorun.trackers._wandb.environment import CLIENT_VARIABLES, RUN_ID, SERVICE, wandb_problem
+from herorun.trackers._wandb.identity import NAME_RULES
+from herorun.trackers._wandb.mentions import wandb_mentions
+from herorun.trackers._wandb.records import HISTORY, kind_of, row_of
 
 _FOLDER = lazy_regex(r"(?:offline-)?run-(\d{8}_\d{6})-(.+)", re.DOTALL)
 _FILE = lazy_regex(r"run-.+\.wandb", re.DOTALL)

@@ -17,7 +17,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Unknown
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.schedulers import local, slurm
-from herorun.schedulers._slurm_parse import Tag
+from herorun.schedulers._slurm.parse import Tag
 from schedulers.test_slurm_answers import sacct, squeue
 from schedulers.test_slurm_stand_ins import Slurm
 from stories import SLUG, Story

@@ -23,7 +23,7 @@ from herorun.operations.jobs.watch import news_of
 from herorun.operations.record import registry
 from herorun.operations.record import session as sessions
 from herorun.operations.record.session import JobSession, change_jobs, current_session, read_jobs
-from herorun.schedulers import _nel_confirmation
+from herorun.schedulers._nel import confirmation
 from herorun.system.files import is_locked
 from jobs_alone import Alone
 from screens.notices import Notice
@@ -326,7 +326,7 @@ def test_what_nel_calls_an_error_and_has_left_nothing_is_taken_out_after_the_sec
     assert (first.code, held(alone)[0]["last_status"]) == (3, "ERROR")
     soon = jobs(alone, capsys, "watch", "--once")
     assert (soon.code, soon.out, len(held(alone))) == (3, "", 1)
-    monkeypatch.setattr(_nel_confirmation, "CONFIRM_AFTER", timedelta(0))
+    monkeypatch.setattr(confirmation, "CONFIRM_AFTER", timedelta(0))
     second = jobs(alone, capsys, "watch", "--once")
     assert (second.code, held(alone)) == (3, [])
     assert mentions(second.out, "nel 15be12f8: ERROR", "'error'", "15be12f8.0")

@@ -12,7 +12,7 @@ import pytest
 from herorun.core.evidence import JobState
 from herorun.core.ports import Found
 from herorun.operations.jobs.poll import result_of
-from herorun.schedulers._nel_options import Options as NelOptions
+from herorun.schedulers._nel.options import Options as NelOptions
 from herorun.schedulers.external import slurm
 from herorun.schedulers.external.nel import NelById
 from schedulers.external.test_real_nel import RESULTS

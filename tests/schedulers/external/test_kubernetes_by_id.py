@@ -12,9 +12,9 @@ from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Found, Place, Unknown
-from herorun.schedulers._kubernetes_kinds import KINDS, record_of, with_ray_state
-from herorun.schedulers._kubernetes_kueue import kueue_reason
-from herorun.schedulers._kubernetes_state import judge_kubernetes
+from herorun.schedulers._kubernetes.kinds import KINDS, record_of, with_ray_state
+from herorun.schedulers._kubernetes.kueue import kueue_reason
+from herorun.schedulers._kubernetes.state import judge_kubernetes
 from herorun.schedulers.external.kubernetes import KubernetesById
 from services import k8s_crds
 from services.k8s import Space, kubectl

@@ -8,7 +8,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Origin
-from herorun.schedulers._slurm_state_names import slurm_state_of
+from herorun.schedulers._slurm.state_names import slurm_state_of
 
 TASK_FIELDS = "JobID State ExitCode ElapsedRaw MaxRSS ReqMem"
 _SIZE = lazy_regex(r"([0-9.]+)([KMGT]?)[cn]?")

@@ -20,12 +20,12 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Origin, Place, Search, Unknown
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._clusters import ClusterNames
-from herorun.schedulers._iris_argv import detail_argv, stop_argv
-from herorun.schedulers._iris_client import CommandLine
-from herorun.schedulers._iris_parse import IrisListing
-from herorun.schedulers._iris_resubmit import iris_notices
-from herorun.schedulers._iris_state import gang_of, judge_iris, root_of
-from herorun.schedulers._iris_state_names import iris_state_of
+from herorun.schedulers._iris.argv import detail_argv, stop_argv
+from herorun.schedulers._iris.client import CommandLine
+from herorun.schedulers._iris.parse import IrisListing
+from herorun.schedulers._iris.resubmit import iris_notices
+from herorun.schedulers._iris.state import gang_of, judge_iris, root_of
+from herorun.schedulers._iris.state_names import iris_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 
 TIMEOUT = 60.0  # seconds of one question, its tunnel included

@@ -18,11 +18,11 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import ById, Found, Origin, Place, Search, Unknown
-from herorun.schedulers import _kubernetes_options
 from herorun.schedulers._clusters import ClusterNames
-from herorun.schedulers._kubernetes_client import Kubectl, NotThere
-from herorun.schedulers._kubernetes_events import own_names, read_warnings, warning_lines
-from herorun.schedulers._kubernetes_kinds import (
+from herorun.schedulers._kubernetes import options as kubernetes_options
+from herorun.schedulers._kubernetes.client import Kubectl, NotThere
+from herorun.schedulers._kubernetes.events import own_names, read_warnings, warning_lines
+from herorun.schedulers._kubernetes.kinds import (
     ID,
     KINDS,
     PRINTED,
@@ -35,12 +35,12 @@ from herorun.schedulers._kubernetes_kinds import (
     record_of,
     with_ray_state,
 )
-from herorun.schedulers._kubernetes_kueue import QUEUE, find_workload, kueue_reason
-from herorun.schedulers._kubernetes_logs import PodLogs
-from herorun.schedulers._kubernetes_parse import PodRecord, items_of, pod_record
-from herorun.schedulers._kubernetes_snapshot import lost_nodes
-from herorun.schedulers._kubernetes_state import judge_kubernetes
-from herorun.schedulers._kubernetes_stop import deactivate, end_object, end_spec
+from herorun.schedulers._kubernetes.kueue import QUEUE, find_workload, kueue_reason
+from herorun.schedulers._kubernetes.logs import PodLogs
+from herorun.schedulers._kubernetes.parse import PodRecord, items_of, pod_record
+from herorun.schedulers._kubernetes.snapshot import lost_nodes
+from herorun.schedulers._kubernetes.state import judge_kubernetes
+from herorun.schedulers._kubernetes.stop import deactivate, end_object, end_spec
 
 CLUSTERS = ClusterNames("kubernetes", {}, "--cluster CONTEXT/NAMESPACE")
 _WHERE = lazy_regex(r"(?:(?P<config>[^#]+)#)?(?P<context>.+)/(?P<namespace>[a-z0-9-]+)")
@@ -103,7 +103,7 @@ class KubernetesById:
     def __init__(self, options: Options) -> None:
         parts = _WHERE.fullmatch(options.cluster)
         assert parts  # by the pattern of its option
-        kind_options = _kubernetes_options.Options(
+        kind_options = kubernetes_options.Options(
             context=parts["context"],
             namespace=parts["namespace"],
             kubeconfig=parts["config"] or "~/.kube/config",

@@ -14,10 +14,10 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
-from herorun.schedulers._nel_jobs import NelJobs
-from herorun.schedulers._nel_options import Options as NelOptions
-from herorun.schedulers._nel_parse import NelTask
-from herorun.schedulers._nel_state import judge_nel
+from herorun.schedulers._nel.jobs import NelJobs
+from herorun.schedulers._nel.options import Options as NelOptions
+from herorun.schedulers._nel.parse import NelTask
+from herorun.schedulers._nel.state import judge_nel
 from herorun.schedulers._option_types import Absolute
 from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._transport import SshLogin

@@ -16,10 +16,10 @@ from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._clusters import ClusterNames
-from herorun.schedulers._ray_client import Dashboard
-from herorun.schedulers._ray_log import read_log
-from herorun.schedulers._ray_parse import ray_state_of
-from herorun.schedulers._ray_snapshot import RaySnapshot
+from herorun.schedulers._ray.client import Dashboard
+from herorun.schedulers._ray.log import read_log
+from herorun.schedulers._ray.parse import ray_state_of
+from herorun.schedulers._ray.snapshot import RaySnapshot
 
 TIMEOUT = 20.0  # seconds of one question
 SUBMITTER = "lib/marin/src/marin/run/ray_run.py"  # of the repository that the seed's loop is for

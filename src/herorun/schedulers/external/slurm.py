@@ -19,10 +19,10 @@ from herorun.core.lazy_pydantic import ConfigDict, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._log_age import file_age
-from herorun.schedulers._slurm_client import Programs, new_separator
-from herorun.schedulers._slurm_parse import SlurmRow, log_in, squeue_argv, squeue_rows
-from herorun.schedulers._slurm_state import Accounting, judge_slurm
-from herorun.schedulers._slurm_state_names import slurm_state_of
+from herorun.schedulers._slurm.client import Programs, new_separator
+from herorun.schedulers._slurm.parse import SlurmRow, log_in, squeue_argv, squeue_rows
+from herorun.schedulers._slurm.state import Accounting, judge_slurm
+from herorun.schedulers._slurm.state_names import slurm_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._transport import SshLogin, transport_to
 from herorun.schedulers.external._slurm_answers import TASK_FIELDS, origin_in, result_in, task_ends

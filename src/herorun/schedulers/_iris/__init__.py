@@ -1,0 +1,1 @@
+"""What only Iris knows: its client and answers, states, options, and submission."""

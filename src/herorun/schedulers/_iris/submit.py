@@ -1,0 +1,134 @@
+"""What `iris job run` gets. Pure, but for the folder that it is started in.
+
+Iris packs the folder in which it is started, at most 100 MB, and unpacks it where the job runs. So
+that nothing but the admitted code travels, it is started in a copy of the code folder, with the
+admission next to the code. Plain variables go by `-e`; no secret does, because Iris keeps and shows
+what a job was submitted with.
+"""
+
+import re
+import shlex
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from herorun.core.errors import WrongUse, describe_error
+from herorun.core.ports import Submission
+from herorun.schedulers._iris.options import Options
+from herorun.schedulers._option_types import must_be_variables
+
+ADMISSION = "herorun-admission.json"
+# iris would pass them on by itself, whatever the contract says
+FORWARDED = ("HF_TOKEN", "WANDB_API_KEY")
+NO_FOLDER, NOT_SET = 76, 78  # 78: refused, as check-in would
+
+
+def must_be_sound(submission: Submission) -> None:
+    must_be_variables((*submission.env, *submission.secrets), "a shell")
+    if any("\0" in word for word in (*submission.argv, submission.cwd, *submission.env.values())):
+        raise WrongUse(f"{submission.instance}: Iris takes no word with NUL in it.")
+
+
+def selector(options: Options) -> list[str]:
+    """Which cluster is meant."""
+    flags = {
+        "cluster": options.cluster,
+        "config": options.config,
+        "controller-url": options.controller_url,
+    }
+    return [f"--{name}={value}" for name, value in flags.items() if value is not None]
+
+
+def run_argv(submission: Submission, options: Options, code: str, admission: str) -> list[str]:
+    """What follows the program's name and the cluster."""
+    one = {
+        "tpu": options.tpu,
+        "gpu": options.gpu,
+        "cpu": f"{options.cpu:g}" if options.cpu else None,
+        "memory": options.memory,
+        "disk": options.disk,
+        "replicas": options.replicas,
+        "zone": options.zone,
+        "priority": options.priority,
+        "timeout": round(options.time_limit.total_seconds()) if options.time_limit else None,
+    }
+    many = {"region": options.region, "extra": options.extra, "reserve": options.reserve}
+    variables = {"PYTHONUNBUFFERED": "1", **submission.env, "HERORUN_INSTANCE": submission.instance}
+    return [
+        "job",
+        "run",
+        "--no-wait",
+        "--no-terminate-on-exit",
+        f"--job-name={submission.instance}",
+        f"--user={options.user}",
+        f"--max-retries={options.retries if options.restarts == 'backend' else 0}",
+        *(f"--{name}={value}" for name, value in one.items() if value is not None),
+        *(f"--{name}={value}" for name, values in many.items() for value in values),
+        *(["--enable-extra-resources"] if options.extra_resources else []),
+        *options.arguments,
+        *(word for name, value in variables.items() for word in ("-e", name, value)),
+        "--",
+        *("sh", "-c", _script(submission, options, code, admission), "sh"),
+        *submission.argv,
+    ]
+
+
+def _script(submission: Submission, options: Options, code: str, admission: str) -> str:
+    """It becomes the command itself, so that exit code and signal are the command's own."""
+    is_shared = options.code == "shared"
+    admission_word = shlex.quote(admission) if is_shared else f'"$PWD/{ADMISSION}"'
+    lines = [
+        *(_require_variable(name) for name in dict.fromkeys(submission.secrets)),
+        *([f"cd {shlex.quote(code)} || exit {NO_FOLDER}"] if is_shared else []),
+        (
+            'export HERORUN_CODE="$PWD" HERORUN_MAIN_PID=$$ '
+            "HERORUN_ATTEMPT=$((${IRIS_ATTEMPT_ID:-0} + 1))"
+        ),
+        f"export HERORUN_ADMISSION={admission_word}",
+        f"cd {shlex.quote(f'./{submission.cwd}')} || exit {NO_FOLDER}",
+        'exec "$@"',
+    ]
+    return "; ".join(lines)
+
+
+def _require_variable(name: str) -> str:
+    message = (
+        f"herorun: {name} is not set where this job runs: set it on the cluster. Exit code "
+        f"{NOT_SET}."
+    )
+    return f'[ -n "${{{name}-}}" ] || {{ echo "{message}" >&2; exit {NOT_SET}; }}'
+
+
+def unknown_flags(argv: Sequence[str], help_text: str) -> list[str]:
+    """Flags that this iris does not have: it would take them for the command's first words, and run
+    that.
+    """
+    supported_flags = set(re.findall(r"--[a-z][a-z0-9-]*", help_text))
+    ours = (word.partition("=")[0] for word in argv[2 : argv.index("--")] if word.startswith("--"))
+    return [flag for flag in ours if flag not in supported_flags]
+
+
+def show_request(
+    program: Sequence[str], argv: Sequence[str], secrets: Sequence[str], bundle: bool
+) -> str:
+    """The request for people."""
+    where = f"# in a copy of the code, next to {ADMISSION}\n" if bundle else ""
+    by_name = f"# {', '.join(secrets)} must be set on the cluster\n" if secrets else ""
+    return f"{where}{by_name}{shlex.join([*program, *argv])}\n"
+
+
+@contextmanager
+def bundled(folder: Path, code: str, admission: str) -> Iterator[Path]:
+    """A copy of the code with the admission next to it, for as long as the submission takes."""
+    with tempfile.TemporaryDirectory(prefix="bundle-", dir=folder) as top:
+        copy = Path(top) / "code"
+        try:
+            shutil.copytree(code, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+            shutil.copyfile(admission, copy / ADMISSION)
+        except OSError as error:
+            raise WrongUse(
+                f"The code cannot be packed for Iris: {describe_error(error)}."
+            ) from None
+        yield copy

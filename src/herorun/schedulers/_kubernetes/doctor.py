@@ -1,0 +1,33 @@
+"""What `herorun doctor` says of a cluster beyond that it answers. It only looks."""
+
+from herorun.core.doctor_report import DoctorPart, Fit
+from herorun.schedulers._kubernetes.client import Kubectl, ReadRefusal
+from herorun.schedulers._kubernetes.options import Options
+from herorun.schedulers._kubernetes.review import forbidden, needed
+
+
+def examine_cluster(kube: Kubectl, options: Options) -> tuple[DoctorPart, ...]:
+    return (_examine_namespace(kube), _examine_rights(kube, options))
+
+
+def _examine_namespace(kube: Kubectl) -> DoctorPart:
+    """A server lists nothing in a namespace that does not exist, as in one that is empty."""
+    name = f"kubernetes, namespace {kube.namespace}"
+    try:
+        kube.get(f"/api/v1/namespaces/{kube.namespace}")
+    except ReadRefusal as error:
+        if f'namespaces "{kube.namespace}" not found' not in str(error):
+            message = "its Jobs can be listed; this login may not read the namespace itself"
+            return DoctorPart("scheduler", name, Fit.UNCHECKED, message)
+        fix = "Correct [scheduler] namespace, or create it."
+        return DoctorPart("scheduler", name, Fit.BROKEN, "does not exist", fix)
+    return DoctorPart("scheduler", name, Fit.WORKS, "exists")
+
+
+def _examine_rights(kube: Kubectl, options: Options) -> DoctorPart:
+    name = f"kubernetes, rights in {kube.namespace}"
+    if missing := forbidden(kube, needed(options)):
+        message = f"this login may not: {', '.join(missing)}"
+        fix = "Grant the role of docs/schedulers/kubernetes.md to it."
+        return DoctorPart("scheduler", name, Fit.BROKEN, message, fix)
+    return DoctorPart("scheduler", name, Fit.WORKS, "this login may do what a run needs")

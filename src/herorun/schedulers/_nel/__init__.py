@@ -1,0 +1,1 @@
+"""What only NeMo Evaluator Launcher (nel) knows: its client, states, results, and nel on Slurm."""

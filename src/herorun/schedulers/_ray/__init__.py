@@ -1,0 +1,1 @@
+"""What only Ray knows: the job API, the cluster state, packages and worker failures."""

@@ -1,0 +1,150 @@
+"""Slurm's programs, each asked by one bounded call, and what their failures mean."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from secrets import token_hex
+
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.lazy_regex import lazy_regex
+from herorun.schedulers._slurm.parse import (
+    NO_ACCOUNTING,
+    PARTED,
+    SlurmRow,
+    programs,
+    sacct_argv,
+    sacct_rows,
+    squeue_argv,
+    squeue_rows,
+)
+from herorun.schedulers._slurm.state import Accounting
+from herorun.schedulers._slurm.submit import NO_FOLDER, NO_PROGRAM, RemotePaths
+from herorun.schedulers._transport import Transport
+from herorun.system.process import ProcessResult
+
+_REFUSED = lazy_regex(
+    r"invalid|unrecognized|unknown|not available|not permitted|denied|cannot be satisfied|can not "
+    r"be satisfied"
+    r"|ambiguous|requires an argument|exceeds|not allowed|no partition|limit",
+    re.IGNORECASE,
+)
+_IN_DOUBT = lazy_regex(
+    r"timed out|contact|connect|socket|unexpected message|communication|munge", re.IGNORECASE
+)
+MISSING = "must [scheduler] programs name its folder"
+_MOST_NAMES = 60_000  # characters of names in one question: a shell takes 128 KiB in one argument
+
+
+class Programs:
+    """Slurm's programs behind a transport. What gives no answer is `CouldNotLook`, and no empty
+    list.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        timeout: float,
+        folder: str | None,
+        conf: str | None,
+        missing: str = MISSING,
+    ) -> None:
+        """`missing` is what a person may have left out where a program is not found."""
+        self.transport, self.timeout = transport, timeout
+        self._folder, self._conf, self._missing = folder, conf, missing
+        self._users: dict[str, str] = {}
+
+    def ask(self, argv: Sequence[str]) -> ProcessResult:
+        return self.transport.run(programs(self._folder, self._conf, *argv), self.timeout)
+
+    def output(self, argv: Sequence[str]) -> str:
+        """What it prints; `CouldNotLook` where it fails."""
+        return self.checked_output(argv[0], self.ask(argv))
+
+    def checked_output(self, program: str, answer: ProcessResult) -> str:
+        """Its answer's text; `CouldNotLook` where it has failed."""
+        if _has_failed(answer):
+            raise self.trouble(program, answer)
+        return answer.text
+
+    def queue(self, names: Sequence[str] = ()) -> tuple[SlurmRow, ...]:
+        """All that the controller remembers of these names, or of every job."""
+        few = names if len(",".join(names)) <= _MOST_NAMES else ()
+        separator = new_separator()
+        return squeue_rows(self.output(squeue_argv(separator, few)), separator)
+
+    def accounting_of_names(self, names: Iterable[str], since: datetime) -> Accounting:
+        return self.accounting(since - timedelta(days=1), names=sorted(names))
+
+    def accounting(
+        self, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()
+    ) -> Accounting:
+        """What accounting has of these names, or of these ids; where it is silent, or kept none, it
+        says so.
+        """
+        separator = new_separator()
+        try:
+            answer = self.ask(sacct_argv(separator, since, names, ids))
+            if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
+                return Accounting(is_disabled=True)
+            return Accounting(sacct_rows(self.checked_output("sacct", answer), separator))
+        except CouldNotLook as error:
+            return Accounting(silent=str(error).rstrip("."))
+
+    def trouble(self, program: str, answer: ProcessResult) -> CouldNotLook:
+        if answer.code == NO_PROGRAM:
+            return _missing(program, self.transport.where, self._missing)
+        message = (
+            answer.complaint if answer.err.strip() else answer.text.strip() or answer.complaint
+        )
+        return CouldNotLook(f"{program} on {self.transport.where} failed: {message}")
+
+    def user(self, number: str) -> str:
+        """Their name; the number if the name is unknown."""
+        if number not in self._users:
+            try:
+                answer = self.transport.run(["id", "-nu", number], self.timeout)
+                self._users[number] = answer.text.strip() if answer.code == 0 else ""
+            except CouldNotLook:
+                return f"uid {number}"
+        return self._users[number] or f"uid {number}"
+
+
+def new_separator() -> str:
+    """What parts the columns of one answer. No job's name or comment can hold it: they were there
+    before.
+    """
+    return PARTED + token_hex(8)
+
+
+def _has_failed(answer: ProcessResult) -> bool:
+    """Also where the exit code is 0: a controller that is down gives an empty list along with its
+    error.
+    """
+    return bool(answer.code) or (b"error" in answer.err and not answer.out.strip())
+
+
+def _missing(program: str, place: str, missing: str = MISSING) -> CouldNotLook:
+    return CouldNotLook(f"{program} was not found on {place}: is Slurm there, or {missing}?")
+
+
+def refusal(instance: str, answer: ProcessResult, where: RemotePaths, place: str) -> HerorunError:
+    """`WrongUse` where Slurm has said no for good; what it may have taken all the same is
+    `CouldNotLook`.
+    """
+    lines = [
+        line
+        for line in answer.err.decode("utf-8", "replace").splitlines()
+        if '"sbatch --help"' not in line
+    ]
+    reason = (lines or [answer.complaint])[-1].removeprefix("sbatch: ").removeprefix("error: ")
+    reason = reason.removeprefix("Batch job submission failed: ").strip()
+    if answer.code == NO_FOLDER:
+        return WrongUse(
+            f"{instance} was not submitted: there is no folder {where.code}, or what belongs into "
+            "it."
+        )
+    if answer.code == NO_PROGRAM:
+        return _missing("sbatch", place)
+    if _REFUSED.search(reason) and not _IN_DOUBT.search(reason):
+        return WrongUse(f"Slurm refuses {instance}: {reason}")
+    return CouldNotLook(f"{instance} was perhaps not submitted: {reason}")

@@ -1,0 +1,1 @@
+"""What only MLflow knows: its REST API, runs and histories."""

@@ -1,0 +1,1 @@
+"""What only W&B knows: its API in a process of its own, runs, identities, and offline records."""
