@@ -24,6 +24,7 @@ from urllib.request import urlopen
 
 SUBREAPER, DEATH_SIGNAL = 36, 1  # of prctl(2)
 START = 60.0  # seconds
+ATTEMPTS = 3  # Ray waits 30 s for the node that it starts, at times too little on a busy machine
 QUIET = {
     "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0",  # 30 s by default
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -40,7 +41,11 @@ def main() -> None:
     prctl(SUBREAPER, 1)
     session = folder / "s"
     users = os.open(folder / "users", os.O_RDWR | os.O_CREAT, 0o600)
-    head = _start(session, port or free(), folder / "head.log")
+    for _ in range(ATTEMPTS):
+        if (head := _start(session, port or free(), folder / "head.log")) is not None:
+            break
+    else:
+        sys.exit("ray did not start")
     try:
         while head.poll() is None and not _alone(users):
             time.sleep(0.2)
@@ -53,7 +58,8 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _start(session: Path, port: int, log: Path) -> "subprocess.Popen[bytes]":
+def _start(session: Path, port: int, log: Path) -> "subprocess.Popen[bytes] | None":
+    """The head, once it takes jobs; nothing remains of one that did not come to that."""
     ports = {
         name: free() for name in ("port", "ray-client-server-port", "dashboard-agent-listen-port")
     }
@@ -76,7 +82,8 @@ def _start(session: Path, port: int, log: Path) -> "subprocess.Popen[bytes]":
     while not _takes_jobs(url, agent):
         if head.poll() is not None or time.monotonic() > until:
             end(head)
-            sys.exit(f"ray did not start: see {log}")
+            shutil.rmtree(session, ignore_errors=True)
+            return None
         time.sleep(0.1)
     aside = log.with_name("address.new")
     aside.write_text(

@@ -7,11 +7,12 @@ alone.
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
 
-from ray_head import DEATH_SIGNAL, START, SUBREAPER, descendants, end, free, prctl, ray_start
+from ray_head import ATTEMPTS, DEATH_SIGNAL, SUBREAPER, descendants, end, free, prctl, ray_start
 
 
 def main() -> None:
@@ -19,6 +20,21 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     prctl(SUBREAPER, 1)
     prctl(DEATH_SIGNAL, signal.SIGTERM)
+    for _ in range(ATTEMPTS):
+        log = folder / "node.log"
+        log.unlink(missing_ok=True)
+        node = _start(gcs, resource, log)
+        try:
+            _write_raylet(node, folder / "raylet")
+            node.wait()
+            if "Ray runtime started" in log.read_text(errors="replace"):
+                signal.pause()
+        finally:
+            end(node)
+    sys.exit("the node did not start")
+
+
+def _start(gcs: str, resource: str, log: Path) -> "subprocess.Popen[bytes]":
     options: dict[str, object] = {
         "address": gcs,
         "node-ip-address": "127.0.0.1",
@@ -29,18 +45,16 @@ def main() -> None:
         "resources": f'{{"{resource}": 1}}',
         "object-store-memory": 80_000_000,
     }
-    node = ray_start([], options, folder / "node.log")
-    try:
-        until = time.monotonic() + START
-        while not (raylets := [pid for pid in descendants(os.getpid()) if _is_raylet(pid)]):
-            if node.poll() is not None or time.monotonic() > until:
-                sys.exit("the node did not start")
-            time.sleep(0.1)
-        (folder / "raylet").write_text(str(raylets[0]))
-        node.wait()
-        signal.pause()
-    finally:
-        end(node)
+    return ray_start([], options, log)
+
+
+def _write_raylet(node: "subprocess.Popen[bytes]", path: Path) -> None:
+    """As soon as there is one, until the node's command has ended."""
+    while node.poll() is None:
+        if raylets := [pid for pid in descendants(os.getpid()) if _is_raylet(pid)]:
+            path.write_text(str(raylets[0]))
+            return
+        time.sleep(0.1)
 
 
 def _is_raylet(pid: int) -> bool:

@@ -20,7 +20,7 @@ from urllib.request import Request, urlopen
 
 from services.servers import HERE, PYTHON
 
-START = 90.0  # seconds: the first start of all compiles Ray
+START = 180.0  # seconds: the first start of all compiles Ray, and one that fails is repeated
 
 
 @dataclass(frozen=True)
