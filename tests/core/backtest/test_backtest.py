@@ -161,7 +161,7 @@ def test_a_resume_is_compared():
 def test_an_alert_that_ended_says_so():
     (spike, *_) = CurveBacktest(CHECKS).run(curve(*CALM, *[3.2] * 14, *[2.0] * 700))
 
-    assert spike.until_row == 75 and mentions(spike.message, "61", "over", "74")
+    assert spike.until_row == 75 and mentions(spike.message, "60", "over", "73")
 
 
 def test_each_check_that_fired_names_the_next_action_once() -> None:
@@ -173,3 +173,16 @@ def test_each_check_that_fired_names_the_next_action_once() -> None:
         f"next for {name}: {fix}" for name, fix in sorted({(a.check, a.fix) for a in alerts})
     ]
     assert mentions(told, "loss-spike", "DRI", "roll")
+
+
+@pytest.mark.parametrize("size", [1, 7, 512])
+def test_one_that_began_again_at_the_same_step_says_that_it_ended(size, monkeypatch):
+    """A row too high at step 1 of an attempt was over at once; in the next attempt it stays."""
+    monkeypatch.setattr(backtest, "CHUNK", size)
+    low, high = [0.0013] * 10, [2.1, 1.7, 1.65, 1.6, 1.57, 1.53, 1.52, 1.49, 1.49, 1.48]
+    attempts = (low, [0.0025, *low[1:]], high, high)
+    rows = [row for losses in attempts for row in curve(*losses, first=1)]
+    (spike,) = (a for a in CurveBacktest(CHECKS).run(rows) if a.check == "loss-spike")
+
+    assert (spike.row, spike.until_row) == (22, 30)
+    assert mentions(spike.message, "over", "10")

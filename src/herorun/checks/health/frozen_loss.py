@@ -39,8 +39,8 @@ def frozen_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verd
 def _describe_frozen(excursion: Excursion) -> str:
     if excursion.kind == "flat":
         return format_flat(excursion)
-    until = "" if excursion.open else f", up to step {excursion.last_step}"
+    until = "still in progress" if excursion.open else f"up to step {excursion.last_step}"
     return (
         f"the loss is {excursion.expected:.6g} in every row since before step "
-        f"{excursion.first_step}{until}"
+        f"{excursion.first_step}, {until}"
     )

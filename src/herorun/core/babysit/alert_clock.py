@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, timedelta
 
 from herorun.core.babysit.alert import Alert, AlertId, AlertState, Moment
-from herorun.core.babysit.ended_alerts import as_not_judged, shows_the_end
+from herorun.core.babysit.ended_alerts import as_not_judged, as_over, shows_the_end
 from herorun.core.babysit.muting import Steps, is_muted
 from herorun.core.check import Check, Topic
 from herorun.core.finding import Finding, Outcome, Verdict
@@ -58,9 +58,8 @@ def advance(
         elif alert.firing and (
             key in silenced_alerts or shows_the_end(alert, answers.get(alert.check, ()), moment)
         ):
-            after[key] = replace(
-                alert, state=AlertState.RESOLVED, message=silenced_alerts.get(key, alert.message)
-            )
+            message = silenced_alerts.get(key) or as_over(alert.message)
+            after[key] = replace(alert, state=AlertState.RESOLVED, message=message)
         elif alert.firing:
             after[key] = as_not_judged(alert, answers.get(alert.check, ()))
     return dict(sorted(after.items()))

@@ -8,6 +8,7 @@ from herorun.core.babysit.alert import Alert, AlertId, AlertState, Moment
 from herorun.core.check import Check, Topic
 from herorun.core.finding import Finding, Outcome, Verdict
 
+IN_PROGRESS = "still in progress"  # as the checks say it of what goes on
 PATIENCE = 3  # cadences that an alert fires on while its check does not judge it
 
 # These tell how an instance ended, or that it did not come up. The launch of the next one is what
@@ -121,8 +122,13 @@ def as_ended(alert: Alert) -> Alert:
     if alert.not_judged:  # the message says when it was last known to go on
         return replace(alert, state=AlertState.ENDED)
     end = f"when {alert.instance or 'its instance'} ended"
-    message = alert.message.replace("still in progress", f"was still in progress {end}")
+    message = alert.message.replace(IN_PROGRESS, f"was {IN_PROGRESS} {end}")
     return replace(alert, state=AlertState.ENDED, message=message)
+
+
+def as_over(message: str) -> str:
+    """Of a problem that is gone: its check may not have said when it ended."""
+    return message.replace(IN_PROGRESS, "over by now")
 
 
 def resolved_late(
@@ -136,7 +142,10 @@ def resolved_late(
     cleared_alerts = (
         alert for alert in ended_alerts if alert.id in passes and alert.subject == alert.instance
     )
-    return {alert.id: replace(alert, state=AlertState.RESOLVED) for alert in cleared_alerts}
+    return {
+        alert.id: replace(alert, state=AlertState.RESOLVED, message=as_over(alert.message))
+        for alert in cleared_alerts
+    }
 
 
 def left_behind(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> tuple[Alert, ...]:

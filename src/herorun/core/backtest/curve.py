@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+from herorun.core.babysit.ended_alerts import as_over
 from herorun.core.babysit.muting import is_in_a_stretch, numeric_stretches
 from herorun.core.check import Check, Gate, Topic, evaluate
 from herorun.core.contract import Contract, contract_from
@@ -136,10 +137,10 @@ class CurveBacktest:
             and not has_ended
             and not may_have_resolved
         ):
-            self._closed_keys |= _ended_keys(metrics)
+            self._note_ends(metrics)
             return after
         if len(chunk) == 1:
-            self._closed_keys |= _ended_keys(metrics)
+            self._note_ends(metrics)
             self._settle(first, chunk[0].step, news, failing, open_now)
             return after
         middle = len(chunk) // 2
@@ -164,6 +165,13 @@ class CurveBacktest:
             lambda excursion: excursion.open or _excursion_key(excursion) not in self._closed_keys,
         )
 
+    def _note_ends(self, metrics: Metrics) -> None:
+        """One that began again at the step where it ended, as a later attempt may, has an end to
+        come.
+        """
+        self._closed_keys |= _ended_keys(metrics)
+        self._closed_keys -= _excursion_keys(metrics, is_open=True)
+
     def _settle(
         self, row: int, step: int, metrics: Metrics, failing: Findings, open_now: Findings
     ) -> None:
@@ -180,9 +188,8 @@ class CurveBacktest:
             if key in self._firing:
                 resolved_alert = self._firing.pop(key)
                 resolved_alert.until_row = row
-                resolved_alert.message = (
-                    failing[key].verdict.message if key in failing else resolved_alert.message
-                )
+                message = failing[key].verdict.message if key in failing else resolved_alert.message
+                resolved_alert.message = as_over(message)
             self._muted.discard(key)
 
     def _fire(self, key: Key, row: int, step: int, message: str) -> None:
@@ -232,8 +239,12 @@ def _only(metrics: Metrics, predicate: Callable[[Excursion], bool]) -> Metrics:
 
 
 def _ended_keys(metrics: Metrics) -> set[tuple[str, str, int]]:
+    return _excursion_keys(metrics, is_open=False)
+
+
+def _excursion_keys(metrics: Metrics, is_open: bool) -> set[tuple[str, str, int]]:
     every = (*metrics.spikes, *metrics.non_finite, *metrics.excursions)
-    return {_excursion_key(excursion) for excursion in every if not excursion.open}
+    return {_excursion_key(excursion) for excursion in every if excursion.open is is_open}
 
 
 def _excursion_key(excursion: Excursion) -> tuple[str, str, int]:
