@@ -198,7 +198,8 @@ def _next_action(alert: Mapping[str, Any]) -> str:
 
 def _unjudged(metric: Mapping[str, Any], is_finished: bool) -> str:
     """A run that is over gets no further row, so it is never judged."""
-    until = "" if is_finished else f", until row {metric['until_row']}"
+    row = None if is_finished else metric["until_row"]
+    until = "" if row is None else f", until row {row}"
     return (
         f"{', '.join(metric['checks'])} ({clean(metric['metric'])}){until}: "
         f"{clean(metric['reason'])}"

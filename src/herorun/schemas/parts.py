@@ -154,13 +154,14 @@ class AwaitedEntry(Shape):
 
 
 class UnjudgedEntry(Shape):
-    """A metric with too few rows yet for some checks; until then their silence proves nothing."""
+    """A metric that some checks cannot judge yet; until then their silence proves nothing."""
 
     metric: str
     checks: Sequence[str]
     reason: str
-    until_row: int
-    """The earliest row, counted from 1, at which they can judge it."""
+    until_row: int | None
+    """The earliest row, counted from 1, at which they can judge it; null if more rows alone are
+    not enough."""
 
 
 class Action(Shape):

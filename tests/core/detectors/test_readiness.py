@@ -8,6 +8,7 @@ import pytest
 
 from builders import a_history, an_excursion, answer, some_metrics
 from curves import curve, folded, spikes, summarise
+from herorun.checks.health.flat_start import flat_start
 from herorun.checks.health.loss_diverged import loss_diverged
 from herorun.checks.health.loss_drift import loss_drift
 from herorun.checks.health.loss_elevated import loss_elevated
@@ -26,6 +27,7 @@ from wording import mentions
 
 CHECKS = judging(checks(Gate.HEALTH))
 NAMED = (
+    flat_start,
     loss_spike,
     loss_elevated,
     loss_drift,
@@ -140,6 +142,38 @@ def test_a_loss_below_zero_is_not_judged():
     assert "loss-spike" in loss.checks and mentions(loss.reason, "above", "zero")
 
 
+def test_one_that_was_never_above_zero_waits_for_no_row():
+    for losses in ([0.0] * 40, [-2.0 + 0.01 * i for i in range(40)], [0.0, *[-1.0] * 40]):
+        (loss,) = summarise(folded(curve(*losses), names=Names()), Names()).unjudged
+
+        assert {"loss-spike", *LEVELS, "flat-start"} == {*loss.checks}
+        assert loss.until_row is None and mentions(loss.reason, "no loss", "above zero")
+
+
+def test_one_that_changes_its_sign_waits_for_rows_above_zero():
+    alternating = [(-1.0) ** i for i in range(601)]
+    for losses, until in ((alternating, 601 + 499 + 30), (alternating[:-1], None)):
+        (loss,) = summarise(folded(curve(*losses), names=Names()), Names()).unjudged
+
+        assert loss.until_row == until and mentions(loss.reason, "530 rows", "above zero")
+
+
+def flat(rows, falls):
+    """With a noise of 0.3 %, and no vocabulary of a usual tokenizer near it."""
+    lots = Random(3)
+    return [4.0 * math.exp(lots.gauss(0, 0.003) - falls * i) for i in range(rows)]
+
+
+def test_one_that_stands_from_the_first_row_is_no_sign_of_learning():
+    (loss,) = summarise(folded(curve(*flat(60, 0), gap=50), names=Names()), Names()).unjudged
+    verdict = answer(flat_start, a_history(), some_metrics(unjudged=(loss,)))
+
+    assert (loss.checks, loss.until_row) == (("flat-start",), None)
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
+    assert not unjudged(curve(*flat(60, 0.001), gap=50))
+    assert not unjudged(curve(*flat(60, 0), gap=1))  # 60 steps teach little
+
+
 @pytest.mark.parametrize("check", NAMED)
 def test_each_named_check_exists_and_does_not_pass_unseen(check):
     young = some_metrics(unjudged=(UnjudgedMetric("loss", (check.name,), "too young", 30),))
@@ -151,7 +185,9 @@ def test_each_named_check_exists_and_does_not_pass_unseen(check):
 
 
 def test_no_other_check_is_named():
-    assert {*LEVELS, *PACES, "loss-spike", "vanished-gradient"} == {each.name for each in NAMED}
+    assert {*LEVELS, *PACES, "loss-spike", "vanished-gradient", "flat-start"} == {
+        each.name for each in NAMED
+    }
 
 
 def test_a_young_curve_that_is_bad_is_told_anyway():

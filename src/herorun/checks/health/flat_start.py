@@ -85,6 +85,7 @@ def flat_start(
         lasts,
         "no flat start",
         describe=format_flat,
+        check="flat-start",
     )
 
 

@@ -279,6 +279,15 @@ def _weigh(state: FirstRows, step: int) -> None:
         state.every *= 2
 
 
+def stands_from_the_first(state: FirstRows, step: int) -> bool:
+    """Whether the loss has not moved since its first rows, and no rule here tells why."""
+    values, excursions = state.values, (state.flat, state.chance, state.above, state.constant)
+    if state.is_over or any(watch.streak is not None for watch in excursions):
+        return False
+    is_enough = len(values) >= LEAST and step - state.first_step >= STEPS
+    return is_enough and abs(median(values) - state.first) < FELL and _still(values)
+
+
 def _still(values: list[float]) -> bool:
     """Whether most lie close above their floor, and the later half surely no lower to speak of."""
     half = len(values) // 2

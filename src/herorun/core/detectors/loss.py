@@ -80,6 +80,7 @@ def judge_loss(
     had at this step. `norm`: the row's gradient norm.
     """
     _constants(state, step, loss, is_declared, norm)
+    state.above_zero = state.above_zero or loss > 0.0
     if loss == 0.0:
         return
     if loss < 0.0 or state.signed:

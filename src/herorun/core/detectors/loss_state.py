@@ -94,6 +94,7 @@ class LossState:
     above: int = 0  # a bit for each of the newest rows: above the one ten rows earlier
     far_below: int = 0  # rows far below a young trend, one after another
     calm: float | None = None  # the highest of the calm rows before a spike of a young curve
+    above_zero: bool = False  # some loss so far
     signed: int = 0  # rows until a loss that was below zero is forgotten
 
     def excursions(self) -> list[Excursion]:

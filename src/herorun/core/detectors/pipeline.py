@@ -55,7 +55,7 @@ TREND = (
     baseline.FLOOR,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 22  # of the state
+SHAPE = 23  # of the state
 ONE_BY_ONE = 16  # rows that follow the one at which a batch ended
 
 
@@ -221,6 +221,7 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         opening=tuple(state.lineage.opening),
         least=_least_loss(state),
         unjudged=tuple(unjudged_metrics(state)),
+        first_logged=names.first_step,
     )
 
 

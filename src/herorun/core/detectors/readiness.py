@@ -6,12 +6,18 @@ import math
 from collections.abc import Iterator
 
 from herorun.core.detectors.baseline import SETTLE, Trend
+from herorun.core.detectors.first_rows import stands_from_the_first
 from herorun.core.detectors.loss import DENSE, ELEVATED_NOISE, MOVES, RATIO
+from herorun.core.detectors.loss_state import SIGNED
 from herorun.core.detectors.state import MetricsState
 from herorun.core.detectors.throughput import WARM
 from herorun.core.evidence import UnjudgedMetric
 from herorun.core.finding import count
 
+STANDS = (
+    "the loss has not moved since its first rows, and its value alone does not show whether the "
+    "weights are trained"
+)
 LEVELS = ("loss-elevated", "loss-drift", "loss-diverged")
 PACES = ("throughput-collapse", "throughput-leak")
 
@@ -31,16 +37,29 @@ def _of_loss(state: MetricsState) -> Iterator[UnjudgedMetric]:
     either.
     """
     loss = state.loss
-    if loss.signed:
-        until = state.judged + loss.signed + SETTLE
-        yield UnjudgedMetric(
-            "loss", ("loss-spike", *LEVELS), "the loss is or was not above zero", until
-        )
+    if loss.signed or not loss.above_zero:
+        yield _not_above_zero(state)
         return
+    if stands_from_the_first(loss.begun, state.step):
+        yield UnjudgedMetric("loss", ("flat-start",), STANDS, None)
     sparse = state.steps.stride > DENSE
     checks = ("loss-spike", *LEVELS) if sparse or loss.trend.rows < 2 else LEVELS
     yield from _young(state, "loss", checks, loss.trend, 0)
     yield from _loud(state)
+
+
+def _not_above_zero(state: MetricsState) -> UnjudgedMetric:
+    """A loss that is never above zero, or that changes its sign, has no ratios to compare."""
+    loss, checks = state.loss, ("loss-spike", *LEVELS, "flat-start")
+    if not loss.above_zero:
+        reason = "no loss so far is above zero, and these checks compare losses above zero"
+        return UnjudgedMetric("loss", checks, reason, None)
+    reason = (
+        f"the loss was not above zero within the last {count(SIGNED, 'row')}: these checks need "
+        f"{count(SIGNED + SETTLE, 'row')} above zero without a break"
+    )
+    until = state.judged + loss.signed + SETTLE if loss.signed < SIGNED else None
+    return UnjudgedMetric("loss", checks, reason, until)
 
 
 def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:

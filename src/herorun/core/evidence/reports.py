@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from herorun.core.lazy_dataclass import dataclass
@@ -104,16 +105,17 @@ class Presence:
 
 @dataclass(frozen=True)
 class UnjudgedMetric:
-    """A metric with too few rows yet for some checks; until then their silence proves nothing."""
+    """A metric that some checks cannot judge yet; until then their silence proves nothing."""
 
     metric: str
     checks: tuple[str, ...]
     reason: str
-    until_row: int  # at the earliest; rows are counted from 1
+    until_row: int | None  # at the earliest, counted from 1; None: no number of rows is enough
 
     @property
     def message(self) -> str:
-        return f"{self.reason}, so not judged before row {self.until_row}"
+        before = "" if self.until_row is None else f", so not judged before row {self.until_row}"
+        return f"{self.reason}{before}"
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,16 @@ class Metrics:
     opening: tuple[float, ...] = ()  # the losses of the run's first rows
     least: LeastLoss | None = None  # None: the rows do not show it
     unjudged: tuple[UnjudgedMetric, ...] = ()
+    first_logged: int = 1  # the step that the log gives the first update
+
+    def logged(self, step: int) -> int:
+        """The log's own number of a step, which people find in its rows."""
+        return step - 1 + self.first_logged
+
+    def as_logged(self, excursion: Excursion) -> Excursion:
+        """With the log's own numbers, for a message."""
+        first, last = self.logged(excursion.first_step), self.logged(excursion.last_step)
+        return replace(excursion, first_step=first, last_step=last)
 
     @property
     def stamped_at(self) -> datetime:
