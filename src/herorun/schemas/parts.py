@@ -117,9 +117,12 @@ class FindingEntry(Shape):
     response: Literal["info", "warn", "block", "refuse", "relaunch", "escalate", "stop"]
     subject: str
     """The file, metric, instance or value that it is about; empty if the check has only one
-    subject.
+    subject. A step in it counts completed updates.
     """
     message: str
+    """The step of a row is the log's own number; one that is compared with a checkpoint or the
+    final step counts completed updates.
+    """
     details: Sequence[str]
     waiver: WaiverEntry | None
     why: str

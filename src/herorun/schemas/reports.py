@@ -10,6 +10,7 @@ from herorun.schemas.parts import Document, Shape
 
 class ProgressEntry(Shape):
     step: int | None
+    """Completed updates."""
     final_step: int | None
     text: str
 
@@ -50,7 +51,9 @@ class IncidentEntry(Shape):
     subject: str
     severity: Literal["info", "warn", "critical", "unknown"]
     step: int | None
-    """The first step at which it happened, from the data, or the one at which it was noticed."""
+    """The first step at which it happened, from the data, or the one at which it was noticed, in
+    completed updates.
+    """
     last_step: int | None
     """The last step at which it happened."""
     noticed_step: int | None

@@ -196,7 +196,7 @@ def test_a_loss_of_zero_next_to_a_norm_that_is_not_finite_is_a_lost_run(norm, ro
         *[1.0] * 30, *[norm] * rows, *[1.0] * 9, losses=[*noisy(2, 30), *[0.0] * rows, *noisy(2, 9)]
     )
     assert criticals(lost) == found
-    assert all(mentions(a.message, "logged as 0", "step 31") for a in alerts(lost) if found)
+    assert all(mentions(a.message, "logged as 0", "step 30") for a in alerts(lost) if found)
     skipped = with_norms(*[1.0] * 30, *[norm] * rows, *[1.0] * 9)
     assert criticals(skipped) == []  # half precision looks for its scale
     calm = with_norms(*[1.0] * 30, *[0.0] * rows, losses=[*noisy(2, 30), *[0.0] * rows])
@@ -259,7 +259,7 @@ def test_a_second_beginning_before_row_30_is_found_by_an_opening_that_differs(ti
     rows = [*curve(*FIRST), *curve(*(times * x for x in FIRST))]
 
     (again,) = [a for a in alerts(rows) if a.check == "weights-reset"]
-    assert again.row == 23 and mentions(again.message, "first rows", "again", "step 1")
+    assert again.row == 23 and mentions(again.message, "first rows", "again", "step 0")
 
 
 @pytest.mark.parametrize(

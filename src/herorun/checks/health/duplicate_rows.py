@@ -29,10 +29,10 @@ def duplicate_rows(metrics: Metrics, history: History, limits: Limits) -> list[V
         return [not_applicable("no row of this instance yet")]
     excursions = [e for e in metrics.of("doubled") if e.rows >= limits.steps]
     if not excursions:
-        return [passed(f"each step is reported once up to step {metrics.step}")]
-    first = min(excursion.first_step for excursion in excursions)
+        return [passed(f"each step is reported once up to step {metrics.logged(metrics.step)}")]
+    first = metrics.logged(min(excursion.first_step for excursion in excursions))
     message = (
         f"each step is reported twice from about step {first} on, with different losses, "
-        f"{state(excursions[-1])}: two trainers, or all ranks log"
+        f"{state(metrics.as_logged(excursions[-1]))}: two trainers, or all ranks log"
     )
     return [failed(message, subject="rows")]

@@ -40,11 +40,11 @@ def exhausted_learning_rate(
         if e.rows >= limits.rows and e.last_step <= most and not e.declared
     ]
     if not excursions:
-        return passed(f"the learning rate is above zero up to step {metrics.step}")
+        return passed(f"the learning rate is above zero up to step {metrics.logged(metrics.step)}")
     last = excursions[-1]
     return failed(
-        f"{last.metric} is zero for {duration(last)}, and the run ends at step "
-        f"{final.value}; zero is allowed only in the last {limits.last:.0%} of the run",
+        f"{last.metric} is zero for {duration(metrics.as_logged(last))}, and the run ends at "
+        f"step {final.value}; zero is allowed only in the last {limits.last:.0%} of the run",
         subject=last.metric,
         steps=(last.first_step, last.last_step),
     )

@@ -38,16 +38,17 @@ def interleaved_writers(metrics: Metrics, history: History, limits: Limits) -> l
         return [not_applicable("no row of this instance yet")]
     excursions = [e for e in metrics.of("mixed") if e.rows >= limits.turns]
     return (
-        [_report_mixed_rows(excursions[-1])]
+        [_report_mixed_rows(metrics, excursions[-1])]
         if excursions
-        else [passed(f"one writer up to step {metrics.step}")]
+        else [passed(f"one writer up to step {metrics.logged(metrics.step)}")]
     )
 
 
-def _report_mixed_rows(excursion: Excursion) -> Verdict:
-    places = sorted((excursion.first_step, round(excursion.expected)))
+def _report_mixed_rows(metrics: Metrics, excursion: Excursion) -> Verdict:
+    steps = sorted((excursion.first_step, round(excursion.expected)))
+    first, second = map(metrics.logged, steps)
     return failed(
-        f"the rows alternate between two writers, one near step {places[0]} and one near step "
-        f"{places[1]}, {state(excursion)}",
+        f"the rows alternate between two writers, one near step {first} and one near step "
+        f"{second}, {state(metrics.as_logged(excursion))}",
         subject="rows",
     )

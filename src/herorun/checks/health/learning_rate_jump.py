@@ -32,19 +32,20 @@ def learning_rate_jump(metrics: Metrics, history: History, limits: Limits) -> Ve
         return not_applicable("no resume with a learning rate")
     if why := two_write(metrics):
         return unknown(why)
+    at, name = metrics.logged(resume.step), f"resume at step {resume.step}"
     if resume.rate_before is None:
-        return unknown(f"no learning rate before the resume at step {resume.step} to compare with")
+        return unknown(f"no learning rate before the resume at step {at} to compare with")
     least = min(resume.rate_before, resume.rate_after)
     largest = max(resume.rate_before, resume.rate_after)
     jump = largest / least - 1 if least > 0 else (math.inf if largest > 0 else 0.0)
     message = (
         f"learning rate {resume.rate_before:.4g} before and {resume.rate_after:.4g} after the "
-        f"resume at step {resume.step}"
+        f"resume at step {at}"
     )
     limit = limits.same_step if resume.rate_exact else limits.near_step
     if jump > limit:
         return failed(
             f"{message}; the limit is a difference of {limit:.0%}",
-            subject=f"resume at step {resume.step}",
+            subject=name,
         )
-    return passed(message, subject=f"resume at step {resume.step}")
+    return passed(message, subject=name)

@@ -37,7 +37,7 @@ def lost_rows(metrics: Metrics, history: History, contract: Contract) -> list[Ve
         )
         for after, until in metrics.lost
     ]
-    return verdicts or [passed(f"no rows are missing up to step {metrics.step}")]
+    return verdicts or [passed(f"no rows are missing up to step {metrics.step + offset}")]
 
 
 def _first_of_a_cut_file(metrics: Metrics, history: History) -> list[int]:

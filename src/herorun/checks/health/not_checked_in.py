@@ -82,7 +82,7 @@ def _of_current(
         )
     if isinstance(metrics, Metrics) and wrote:
         return failed(
-            f"{job.instance} is at step {metrics.step} without a receipt",
+            f"{job.instance} is at step {metrics.logged(metrics.step)} without a receipt",
             CAUSE,
             subject=job.instance,
         )

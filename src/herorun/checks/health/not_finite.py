@@ -45,8 +45,8 @@ def not_finite(
     wrong = [e for e in metrics.non_finite if _lasts(e, contract, limits)]
     by_metric = sorted(wrong, key=lambda e: (e.metric, e.rows))
     stretches = [list(each) for _, each in groupby(by_metric, key=lambda e: e.metric)]
-    return [_report_longest_stretch(each, limits) for each in stretches] or [
-        passed(f"all finite at step {metrics.step}")
+    return [_report_longest_stretch(metrics, each, limits) for each in stretches] or [
+        passed(f"all finite at step {metrics.logged(metrics.step)}")
     ]
 
 
@@ -65,18 +65,20 @@ def _least(metric: str, contract: Contract, limits: Limits) -> int:
     return limits.loss_rows if is_loss else limits.other_rows
 
 
-def _report_longest_stretch(stretches: list[Excursion], limits: Limits) -> Verdict:
+def _report_longest_stretch(
+    metrics: Metrics, stretches: list[Excursion], limits: Limits
+) -> Verdict:
     """Says the longest stretch; what was saved since the first one is tainted."""
     longest, first = stretches[-1], min(each.first_step for each in stretches)
-    rows = count(longest.rows, "row")
+    as_logged, rows = metrics.as_logged(longest), count(longest.rows, "row")
     message = (
-        f"{longest.metric} has not been finite since step {longest.first_step} ({rows}), "
+        f"{longest.metric} has not been finite since step {as_logged.first_step} ({rows}), "
         "still in progress"
     )
     if not longest.open:
         message = (
-            f"{longest.metric} was not finite from step {longest.first_step} to "
-            f"{longest.last_step} ({rows})"
+            f"{longest.metric} was not finite from step {as_logged.first_step} to "
+            f"{as_logged.last_step} ({rows})"
         )
     steps = first, max(each.last_step for each in stretches)
     return failed(message, subject=longest.metric, steps=steps, taints_from=first - limits.margin)

@@ -20,7 +20,7 @@ from herorun.core.contract import Contract
 from herorun.core.evidence import History, Metrics, Resume
 from herorun.core.finding import Outcome, Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.health.excursion import two_write
-from herorun.core.health.resume_point import resume_of
+from herorun.core.health.resume_point import resume_as_logged, resume_of
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 from herorun.core.notify.escalation import EscalationReason
@@ -70,7 +70,10 @@ def resume_mismatch(
             "not comparable: the step count restarted but the loss did not", subject=where
         )
     exact = contract.data.order == "deterministic"
-    verdict = _equal_steps(resume, exact, limits) or _compare_after_warmup(resume, exact, limits)
+    logged_resume = resume_as_logged(metrics, resume)
+    verdict = _equal_steps(logged_resume, exact, limits) or _compare_after_warmup(
+        logged_resume, exact, limits
+    )
     if verdict.outcome is Outcome.FAIL:
         steps = (resume.first_bad_step or resume.step, max(resume.step, metrics.step))
         verdict = replace(verdict, steps=steps, taints_from=resume.step)

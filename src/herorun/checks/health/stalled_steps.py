@@ -71,7 +71,7 @@ def stalled_steps(
         return unknown(message, subject=job.instance)
     if wrote and isinstance(metrics, Metrics):
         most = limits.between_rows(metrics, final, cadence)
-        verdict = _judge_age(job, f"last step {metrics.step}", since, now.at, most)
+        verdict = _judge_age(job, f"last step {metrics.logged(metrics.step)}", since, now.at, most)
     else:
         verdict = _judge_age(job, "no step since it started", since, now.at, limits.startup)
     sign = sign_of_life(metrics, log, checkpoints, since, now.at)

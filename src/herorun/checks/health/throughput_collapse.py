@@ -83,7 +83,7 @@ def throughput_collapse(
         limit=limit,
         check="throughput-collapse",
     )
-    far_below = {subject(excursion) for excursion in slow if excursion.peak >= limits.unit}
+    far_below = {subject(e) for e in slow if e.peak >= limits.unit}
     return [_or_unit(verdict) if verdict.subject in far_below else verdict for verdict in verdicts]
 
 

@@ -35,19 +35,19 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
     lasting = f"for {count(limits.rows, 'row')}"
     verdicts = [
         excursion_verdict(
+            metrics,
             leak,
-            f"{format_slowdown(leak)}; the limit is {format_pace_limit(leak, 1 / LEAK)} {lasting}",
+            format_slowdown,
+            f"; the limit is {format_pace_limit(leak, 1 / LEAK)} {lasting}",
         )
         for leak in long
     ]
-    verdicts += [_deep(leak, limits.deep) for leak in long if leak.peak >= limits.deep]
+    verdicts += [_deep(metrics, leak, limits.deep) for leak in long if leak.peak >= limits.deep]
     if not verdicts and (why := metrics.why_not_judged("throughput-leak")):
         return [not_applicable(f"not judged yet: {why}")]
-    return verdicts or [passed(f"no slow leak up to step {metrics.step}")]
+    return verdicts or [passed(f"no slow leak up to step {metrics.logged(metrics.step)}")]
 
 
-def _deep(leak: Excursion, limit: float) -> Verdict:
-    message = (
-        f"{format_slowdown(leak)}; the limit of a slow leak is {format_pace_limit(leak, limit)}"
-    )
-    return excursion_verdict(leak, message, ", deep")
+def _deep(metrics: Metrics, leak: Excursion, limit: float) -> Verdict:
+    limit_text = f"; the limit of a slow leak is {format_pace_limit(leak, limit)}"
+    return excursion_verdict(metrics, leak, format_slowdown, limit_text, ", deep")

@@ -55,7 +55,9 @@ def unreported_steps(
         return passed(
             f"nothing shows a step of {job.instance} without its row", subject=job.instance
         )
-    rows = f"the last row is of step {last_step}" if wrote else "it has no row"
+    rows = "it has no row"
+    if wrote and isinstance(metrics, Metrics):
+        rows = f"the last row is of step {metrics.logged(metrics.step)}"
     message = (
         f"{job.instance}: {progress_sign}, and {rows} in {_place(contract)}; check "
         "whether it reports there"

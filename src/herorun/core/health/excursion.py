@@ -27,13 +27,13 @@ def judge_excursions(
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     verdicts = [
-        excursion_verdict(each, (describe or format_ratio)(each) + _format_limit(each, limit))
+        excursion_verdict(metrics, each, describe or format_ratio, _format_limit(each, limit))
         for each in excursions
         if lasts(each)
     ]
     if not verdicts and (why := metrics.why_not_judged(check)):
         return [not_applicable(f"not judged yet: {why}")]
-    return verdicts or [passed(f"{calm} up to step {metrics.step}")]
+    return verdicts or [passed(f"{calm} up to step {metrics.logged(metrics.step)}")]
 
 
 def _format_limit(excursion: Excursion, limit: Callable[[Excursion], str] | None) -> str:
@@ -41,10 +41,18 @@ def _format_limit(excursion: Excursion, limit: Callable[[Excursion], str] | None
     return f"; the limit is {text}" if text else ""
 
 
-def excursion_verdict(excursion: Excursion, message: str, more: str = "") -> Verdict:
-    """A failure at the steps of the excursion."""
+def excursion_verdict(
+    metrics: Metrics,
+    excursion: Excursion,
+    describe: Callable[[Excursion], str],
+    limit: str,
+    more: str = "",
+) -> Verdict:
+    """A failure at the steps of the excursion. Its message has the log's own numbers; its subject,
+    a name, counts completed updates, so that an alert keeps it.
+    """
     return failed(
-        message,
+        describe(metrics.as_logged(excursion)) + limit,
         subject=f"{subject(excursion)}{more}",
         steps=(excursion.first_step, excursion.last_step),
     )
@@ -96,7 +104,7 @@ def format_flat(flat: Excursion) -> str:
     """Of a loss that stands still from its first rows on."""
     until = f"up to step {flat.last_step}"
     if flat.open:
-        until += ", still in progress: the run learns nothing"
+        until += ", still in progress: the run has learned nothing so far"
     else:
         until += ": the run learned nothing until then"
     untrained_text = (

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from herorun.core.evidence import Checkpoints, History, Metrics, PriorLaunch, Receipt, Resume
 from herorun.core.lazy_dataclass import dataclass
@@ -37,6 +38,18 @@ def resume_of(metrics: Metrics, history: History) -> Resume | None:
         return None
     others = metrics.instance == current.name and resume.instance not in ("", current.name)
     return None if others else resume
+
+
+def resume_as_logged(metrics: Metrics, resume: Resume) -> Resume:
+    """With the log's own step numbers, for a message."""
+    first_bad = resume.first_bad_step
+    return replace(
+        resume,
+        step=metrics.logged(resume.step),
+        high_water=metrics.logged(resume.high_water),
+        worst_step=metrics.logged(resume.worst_step),
+        first_bad_step=None if first_bad is None else metrics.logged(first_bad),
+    )
 
 
 def start_of(prior: PriorLaunch) -> PlannedStart:

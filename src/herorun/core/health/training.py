@@ -170,7 +170,7 @@ def _stale(
     metrics: Metrics, evidence: Evidence, age: timedelta, limit: timedelta, patience: RowPatience
 ) -> AwaitedEvidence:
     final, cadence = evidence.get(FinalStep), evidence.get(Cadence)
-    last = f"the last row, of step {metrics.step}, is {format_span(age)} old"
+    last = f"the last row, of step {metrics.logged(metrics.step)}, is {format_span(age)} old"
     if isinstance(final, FinalStep) and final.value is not None and metrics.step >= final.value:
         message = f"{last} and the final step is reached: the job's end is awaited"
         return AwaitedEvidence("row", message, metrics.advanced_at + patience.closing)
@@ -185,8 +185,8 @@ def _stale(
 def _undated(metrics: Metrics, patience: RowPatience) -> AwaitedEvidence:
     """A step that was in the log at the first tick may be hours old."""
     message = (
-        f"step {metrics.step} stood in the log at the first look, and nothing tells when it was "
-        "written: the next step is awaited"
+        f"step {metrics.logged(metrics.step)} stood in the log at the first look, and nothing "
+        "tells when it was written: the next step is awaited"
     )
     return AwaitedEvidence("row", message, metrics.advanced_at + patience.idle)
 
