@@ -54,7 +54,7 @@ class RecordReader:
         self.rejected_launches: frozenset[str] = frozenset()
         # why it is unknown whether another clone has added to the record; empty if it is not
         self.remote_unread = ""
-        self._is_unlisted = False  # the last listing of the remote had no such branch
+        self.is_unlisted = False  # the last listing of the remote had no such branch
 
     @property
     def logbook_path(self) -> str:

@@ -100,8 +100,10 @@ class Record(RecordWriter):
 
     def _push(self, remote: str) -> Pushed:
         tip, pushed_tip = self.tip, self.pushed
-        if tip is None or tip == pushed_tip:
+        if tip is None:
             return Pushed()
+        if tip == pushed_tip:
+            return Pushed(self.branch_loss())
         self._must_be_a_branch_of_its_own()
         target = f"refs/heads/{self.branch}"
         try:
@@ -130,7 +132,7 @@ class Record(RecordWriter):
         """That the remote has lost the branch; empty where it has it, or was not read. A listing
         that lacks it may be older than our push, so the remote is asked again.
         """
-        if self.remote is None or not self._is_unlisted or not self.pushed:
+        if self.remote is None or not self.is_unlisted or not self.pushed:
             return ""
         target = f"refs/heads/{self.branch}"
         tips = self.repository.remote_tips(self.remote, target, timeout=FOLLOWING)
@@ -236,7 +238,7 @@ class Record(RecordWriter):
         else:
             tips, _ = recent_tips(self.repository, remote, FOLLOWING)
         theirs = tips.get(target)
-        self._is_unlisted = theirs is None
+        self.is_unlisted = theirs is None
         if tip is None or pushed_tip is None or tip != pushed_tip or theirs in (None, pushed_tip):
             return
         is_here = self.repository.resolve(fetched_ref) == theirs  # see `fetch_together`

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,22 @@ def test_both_are_watched_to_their_end_and_their_lines_do_not_mix(
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     out = [each["slug"] for each in told if each["run"] == "finished"]
     assert codes == [0] and sorted(set(out)) == [OTHER, SLUG]
+
+
+def test_a_record_of_a_tick_that_notified_is_pushed_before_the_next_tick(
+    two: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches: list[int] = []
+
+    def spy(records: list[Record]) -> list[Pushed]:
+        batches.append(len(records))
+        return push.push_together(records)
+
+    monkeypatch.setattr(fleet, "push_together", spy)
+    monkeypatch.setattr(fleet, "PUSH_EVERY", float("inf"))
+    monkeypatch.setattr(fleet, "URGENT_GAP", timedelta())
+    fleet.tick_each((SLUG, OTHER), two.work)  # both have ended, which is news
+    assert batches[:2] == [1, 1]
 
 
 @pytest.mark.thorough

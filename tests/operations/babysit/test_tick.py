@@ -85,7 +85,8 @@ def test_a_quiet_tick_says_what_was_reached_and_keeps_no_order_waiting_for_its_p
     story.launched(WAIT)
     before = story.comments
 
-    def slow(record: Record) -> Pushed:
+    def slow(record: Record, urgent: bool) -> Pushed:
+        assert urgent  # it notifies
         assert not is_locked(story.run.lock("act"))
         return record.push()
 

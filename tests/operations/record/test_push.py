@@ -68,6 +68,17 @@ def test_all_go_in_one_push(story: Story, four: list[Record], pushes: list[int])
     assert there(story)["run-2"] == four[2].tip
 
 
+def test_one_with_nothing_new_whose_branch_is_gone_is_not_up_to_date(
+    story: Story, four: list[Record]
+) -> None:
+    assert all(push_together(four))
+    git(story.origin, "update-ref", "-d", "refs/heads/herorun/run-1")
+    for record in four:
+        record.fetch()
+    assert [bool(result) for result in push_together(four)] == [True, False, True, True]
+    assert [bool(record.push()) for record in four] == [True, False, True, True]
+
+
 def test_no_command_line_grows_without_bound(
     story: Story, four: list[Record], pushes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

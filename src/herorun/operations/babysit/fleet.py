@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
+from herorun.core.babysit.cadence import URGENT_GAP
 from herorun.core.babysit.shard import Shard
 from herorun.core.babysit.stop_condition import StopCondition
 from herorun.operations.babysit.batch import BatchResult, each
@@ -18,7 +19,7 @@ from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.push import push_together
 from herorun.record import Pushed, Record
 
-PUSH_EVERY = 60.0  # seconds, at most about: what was seen is also for those who look from outside
+PUSH_EVERY = 60.0  # seconds, about; what was seen is also for those who look from outside
 
 
 def watch_all(
@@ -52,14 +53,18 @@ def watch_all(
 
 
 def tick_each(names: Sequence[str], start: Path) -> list[BatchResult[TickOutcome]]:
-    """One tick of each run, one after another; their records are pushed together, now and then and
-    at the end.
+    """One tick of each run, one after another. Their records are pushed together: after a tick
+    that notified or acted, now and then, and at the end.
     """
     answers: list[BatchResult[TickOutcome]] = []
     unpushed_records: list[Record] = []
     push_errors: dict[str, str] = {}
 
-    def later(record: Record) -> Pushed:
+    due = False
+
+    def later(record: Record, urgent: bool) -> Pushed:
+        nonlocal due
+        due = due or urgent
         unpushed_records.append(record)
         return Pushed()
 
@@ -79,8 +84,9 @@ def tick_each(names: Sequence[str], start: Path) -> list[BatchResult[TickOutcome
     try:
         for answer in each(names, lambda name: tick_once(name, start, polls, later)[1]):
             answers.append(answer)
-            if time.monotonic() - last > PUSH_EVERY:
-                last = push()
+            gap = URGENT_GAP.total_seconds() if due else PUSH_EVERY
+            if time.monotonic() - last > gap:
+                due, last = False, push()
     finally:
         push()
     return [_with(answer, push_errors) for answer in answers]

@@ -108,14 +108,14 @@ def tick_once(
     name: str,
     start: Path,
     polls: SharedPolls | None = None,
-    push: Callable[[Record], Pushed] = Record.push,
+    push: Callable[[Record, bool], Pushed] = lambda record, _: record.push(),
 ) -> tuple[Run, TickOutcome]:
     """One tick, also while a loop runs: ticks wait for each other, and all they know is in the
-    journal.
+    journal. `push` gets the record and whether the push is urgent: the tick notified or acted.
     """
     run, drift = watched_run(name, start)
     with unattended():
-        tick = run_tick(run, drift, polls, lambda _: push(run.record))
+        tick = run_tick(run, drift, polls, lambda urgent: push(run.record, urgent))
     # a loop's next one stays due, and the loop stays the babysitter
     with contextlib.suppress(OSError):  # a full disk: the tick was taken and is in the record
         if is_locked(run.lock("babysitter")):

@@ -71,7 +71,9 @@ def _push(remote: str, group: Sequence[tuple[int, Record]]) -> dict[int, Pushed]
         why = refusals.get(each.ref, "") if each else ""
         if each and not why:
             moves.append((record.pushed_ref, each.oid, each.expected))
-        if (each and not any(word in why for word in STALE)) or _is_up_to_date(record, tips):
+        if (each and not any(word in why for word in STALE)) or (
+            _is_up_to_date(record, tips) and not record.is_unlisted
+        ):
             results[number] = Pushed(
                 f"{record.branch} was refused by {remote}: {scrub(why)}" if why else ""
             )

@@ -1,5 +1,6 @@
 """The repository around a folder. GitPython is asked for what git's own answer leaves open."""
 
+import shlex
 from functools import lru_cache
 from pathlib import Path
 
@@ -76,13 +77,13 @@ def _why_not(start: Path, complaint: str) -> str:
         top = match[1] if match else start
         return (
             f"git does not trust {top}, because another user owns it. If you do: "
-            f"`git config --global --add safe.directory {top}`."
+            f"`git config --global --add safe.directory {shlex.quote(str(top))}`."
         )
     if places := _lost_main_repository(start):
         work_tree, main = places
         return (
             f"{work_tree} is a linked work tree of {main}, which is not there: from where that "
-            f"repository is now, run `git worktree repair {work_tree}`."
+            f"repository is now, run `git worktree repair {shlex.quote(str(work_tree))}`."
         )
     if _is_bare(start):
         return f"{start} is in a bare git repository: run herorun in a work tree."
