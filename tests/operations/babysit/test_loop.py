@@ -21,8 +21,11 @@ from commands.answers import ask
 from herorun.core.evidence import Now
 from herorun.core.ports import Place
 from herorun.operations.babysit import loop
+from herorun.operations.babysit.outcome import TickOutcome
+from herorun.operations.babysit.tick import run_tick
 from herorun.operations.launch import start_babysitter
 from herorun.operations.record.heartbeat import beat, last_heartbeat
+from herorun.runs import Run, watched_run
 from herorun.sources.leases import read_heartbeat
 from herorun.system.clock import now
 from herorun.system.files import is_locked, take_lock
@@ -73,6 +76,26 @@ def test_there_is_one_at_a_time_and_a_signal_ends_it(
     eventually(lambda: not is_locked(lock(story)))
     eventually(lambda: "herorun: interrupted." in log(story))
     assert len(story.starts) == 1
+
+
+def test_a_signal_that_is_dropped_within_a_tick_ends_the_loop_after_it(story: Story) -> None:
+    story.launched(WAIT)
+    ticks: list[TickOutcome] = []
+
+    def tick(run: Run, drift: str) -> TickOutcome:
+        with contextlib.suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+        ticks.append(run_tick(run, drift))
+        return ticks[-1]
+
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            loop.watch(SLUG, story.work, lambda *_: None, None, tick, open_monitored=watched_run)
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    assert len(ticks) == 1
 
 
 @pytest.mark.parametrize("leap", [timedelta(hours=3), timedelta(hours=-3)])

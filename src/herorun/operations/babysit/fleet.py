@@ -39,13 +39,15 @@ def watch_all(
     left. What `before_look` raises ends all loops.
     """
     fleet = Fleet(start, report, on_alarm, until, SharedPolls().expect(names, start), shard)
-    with unattended(), _handle_end_request():
+    with unattended(), _handle_end_request() as end_requested:
         try:
             for name in names:
                 fleet.start(name)
             while fleet.lives(0.2):  # short, so that an interruption is heard
                 before_look()
                 fleet.take_stock()
+                if end_requested():
+                    raise KeyboardInterrupt
         except BaseException:
             fleet.end()
             raise
@@ -101,14 +103,16 @@ def _with(
 
 
 @contextlib.contextmanager
-def _handle_end_request() -> Iterator[None]:
-    """SIGTERM reaches us as an interruption."""
+def _handle_end_request() -> Iterator[Callable[[], bool]]:
+    """SIGTERM reaches us as an interruption; whether it came, for where something dropped that."""
+    requests: list[int] = []
 
     def interrupted(number: int, frame: FrameType | None) -> None:
+        requests.append(number)
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, interrupted)
     try:
-        yield
+        yield lambda: bool(requests)
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -63,7 +63,8 @@ def watch(
         run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}{who_watches(run)}"
     )
     if stop_event is None:
-        signal.signal(signal.SIGTERM, _interrupted)
+        stop_event = threading.Event()
+        _handle_end_requests(stop_event)
     own = BabysitLoop(
         name=name,
         start=start,
@@ -71,7 +72,7 @@ def watch(
         until=until or StopCondition(),
         tick=tick or run_tick,
         bell=bell_file(run),
-        stop_event=stop_event or threading.Event(),
+        stop_event=stop_event,
         opened=open_monitored,
         before_tick=before_tick,
     )
@@ -157,11 +158,15 @@ class BabysitLoop(Generic[W]):
 
     def sleep(self, seconds: float, bell_time: float) -> None:
         """Sleep so long, or until the bell rings."""
+        self.end_if_requested()
         while seconds > 0 and _file_mtime(self.bell) == bell_time:
-            if self.stop_event.is_set():
-                raise KeyboardInterrupt
             time.sleep(min(1.0, seconds))
             seconds -= 1.0
+            self.end_if_requested()
+
+    def end_if_requested(self) -> None:
+        if self.stop_event.is_set():
+            raise KeyboardInterrupt
 
 
 def _loop(own: BabysitLoop[W]) -> int:
@@ -216,5 +221,15 @@ def _file_mtime(path: Path) -> float:
         return 0.0
 
 
-def _interrupted(signal_number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+def _handle_end_requests(stop_event: threading.Event) -> None:
+    """SIGTERM and SIGINT end the loop: at once, by KeyboardInterrupt, and after this tick where
+    something drops that, as C code does that asks an object for an attribute (PyObject_HasAttr).
+    """
+
+    def interrupted(signal_number: int, frame: FrameType | None) -> None:
+        stop_event.set()
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupted)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, interrupted)
