@@ -149,7 +149,7 @@ def _runs(home: Path, size: int) -> Act:
     def tick() -> None:
         polls = SharedPolls().expect(slugs, work)
         for slug in slugs:
-            tick_once(slug, work, polls, lambda _: Pushed())
+            tick_once(slug, work, polls, lambda *_: Pushed())
 
     with redirect_stderr(StringIO()):
         tick()  # which posts that they train
