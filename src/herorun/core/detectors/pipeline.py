@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from herorun.core.canonical_json import digest
 from herorun.core.clock_skew import no_later
@@ -78,7 +79,11 @@ def rules_digest() -> str:
         growth.RULES,
         windows.RULES,
     )
-    return digest([SHAPE, MUTED, TREND, STREAK, *parts, interleaved_writers.RULES])
+    return _constants_digest((SHAPE, MUTED, TREND, STREAK, *parts, interleaved_writers.RULES))
+
+
+# The runs of one process share the constants.
+_constants_digest = lru_cache(maxsize=1)(digest)
 
 
 def fold_rows(
