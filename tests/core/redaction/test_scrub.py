@@ -1,5 +1,7 @@
 """Secrets out, the rest readable: both halves matter."""
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -232,3 +234,21 @@ def test_a_switch_under_a_secrets_name_stays() -> None:
 )
 def test_a_place_is_looked_for_only_where_it_may_be_and_still_masked(text: str) -> None:
     assert "[scrubbed]" in scrub(text)
+
+
+PLAIN = """
+from herorun.core.lazy_regex import LazyRegex
+from herorun.core.redaction import key_names, locations, scrub
+for text in ("@dri", "git@host:path", "patches", "Path", "path = x", "patch, pathlib"):
+    assert scrub.scrub(text) == text
+    assert scrub.scrub_tree({"path": text, "patches": [text]}) == {"path": text, "patches": [text]}
+patterns = [*locations._USERINFOS, key_names._ASSIGNED, key_names._LAST_WORD]
+assert all(isinstance(each, LazyRegex) for each in patterns)
+assert not [each for each in patterns if "search" in vars(each)]
+assert scrub.scrub("x://a:b@c") != "x://a:b@c" and "search" in vars(locations._USERINFO)
+"""
+
+
+def test_names_of_people_and_paths_compile_no_pattern_of_secrets() -> None:
+    """They stand in every record, and these patterns are the slowest to compile."""
+    subprocess.run([sys.executable, "-c", PLAIN], check=True, timeout=60)

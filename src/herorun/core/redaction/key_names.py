@@ -40,7 +40,6 @@ _HARMLESS = lazy_regex(
 # of the last. Most texts have none, and then no pattern is compiled.
 _STRONG_PARTS = ("key", "secret", "token", "pass", "credential", "bearer", "auth", "signature")
 _WEAK_PARTS = ("key", "pass", "pwd", "pat")
-_NAME_PARTS = (*_STRONG_PARTS, "pwd", "pat")
 _INNOCENT_PARTS = ("token", "author", "error", "exception")
 _SECRET_NAME = lazy_regex(_NAME, re.IGNORECASE)
 _LAST_WORD = lazy_regex(_LAST, re.IGNORECASE)
@@ -83,7 +82,7 @@ def secrets_by_name(text: str) -> tuple[str, ...]:
 
 def _find_secret_values(text: str) -> Iterator[tuple[int, int]]:
     at = 0
-    if not _has_any(text, _NAME_PARTS):
+    if not _may_assign(text):
         return
     while match := _ASSIGNED.search(text, at):
         kind = next(kind for kind in ("quoted", "inside", "bare") if match[kind] is not None)
@@ -94,6 +93,12 @@ def _find_secret_values(text: str) -> Iterator[tuple[int, int]]:
         else:  # a quoted value, and one with a sign in it, may hold another name with its own
             is_bare = kind == "bare" and "=" not in value and ":" not in value
             at = match.end() if is_bare else match.start(kind)
+
+
+def _may_assign(text: str) -> bool:
+    """Whether a name and what joins it to a value may be in the text: a sign or a blank."""
+    is_joined = any(map(text.__contains__, "=:,")) or text.split() != [text]
+    return is_joined and (_has_any(text, _STRONG_PARTS) or _may_end_a_name(text))
 
 
 def _is_joined(match: re.Match[str], value: str) -> bool:
@@ -146,7 +151,15 @@ def names_one(name: str) -> bool:
 
 
 def _last_word(name: str) -> re.Match[str] | None:
-    return _LAST_WORD.search(name) if _has_any(name, _WEAK_PARTS) else None
+    return _LAST_WORD.search(name) if _may_end_a_name(name) else None
+
+
+def _may_end_a_name(text: str) -> bool:
+    """Whether a weak word may stand where no letter follows: not in `path` or `patches`."""
+    if not text.isascii():
+        return True
+    small = text.lower()
+    return any(not after[:1].isalpha() for part in _WEAK_PARTS for after in small.split(part)[1:])
 
 
 def _has_any(text: str, parts: tuple[str, ...]) -> bool:

@@ -97,11 +97,10 @@ _SPOKEN = lazy_regex(
     r"(?P<value>(?<![^\s:=\"'`(])(?=[A-Za-z_+*/=-]*\d)[A-Za-z0-9_+*=-]{20,}+)(?![\w:/]|\.\w)",
     re.IGNORECASE,
 )
+# Each needs a `:` before an `@`: most texts, as `@dri` and `git@host:path`, need none compiled.
+_USERINFOS = (_USERINFO, _LOOSE_USERINFO, _PLAIN_USERINFO)
 # (what must stand in the lower-cased text for the pattern to be tried at all, the pattern)
 _PLACES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
-    (("@",), _USERINFO),
-    (("@",), _LOOSE_USERINFO),
-    (("@",), _PLAIN_USERINFO),
     (_AFTER_HINTS, _AFTER),
     (("akia", "asia", "[scrubbed]"), _AFTER_ITS_ID),
     (("cookie",), _COOKIE),
@@ -113,6 +112,9 @@ _PLACES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
 
 def mask_places(text: str, mask: str) -> str:
     small, ascii_only = text.lower(), text.isascii()  # a pattern also takes `ſ` for an s
+    if ":" in text.rpartition("@")[0]:
+        for place in _USERINFOS:
+            text = place.sub(lambda match: _masked(match, mask), text)
     for hints, place in _PLACES:
         if not ascii_only or any(map(small.__contains__, hints)):
             text = place.sub(lambda match: _masked(match, mask), text)
@@ -126,4 +128,5 @@ def _masked(match: re.Match[str], mask: str) -> str:
 
 def secrets_by_location(text: str) -> tuple[str, ...]:
     """The values that a place of the text tells as secrets."""
-    return tuple(match["value"] for _, place in _PLACES for match in place.finditer(text))
+    places = (*_USERINFOS, *(place for _, place in _PLACES))
+    return tuple(match["value"] for place in places for match in place.finditer(text))
