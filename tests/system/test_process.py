@@ -91,3 +91,8 @@ def test_an_answer_of_wandb_without_end_is_a_fault_that_says_so(
     client.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(client))
     assert mentions(ask_client({}, 60)["fault"], "page", "logs")
+
+
+def test_a_time_out_names_the_program_and_no_environment_that_is_set_for_it() -> None:
+    with pytest.raises(CouldNotLook, match=r"^`sleep` gave"):
+        run(["env", "-uHOME", "NAME=value", "sleep", "60"], 0.1)

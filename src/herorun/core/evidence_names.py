@@ -1,8 +1,9 @@
 """What evidence is called in messages: a person knows "the job's log", not its type."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+ALL = "all"  # what a gap names where nothing at all may be read
 # Types whose name does not say what they hold.
 NAMES: Mapping[str, str] = {
     "ActionBlock": "reasons against actions",
@@ -63,11 +64,25 @@ def evidence_name(kind: str) -> str:
     return NAMES.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).lower()
 
 
-def format_gap(gap: str) -> str:
-    """One of `Gaps`, for people.
+def format_gaps(gaps: Iterable[str]) -> list[str]:
+    """`Gaps` for people: a reason once, after all that it kept from being read.
 
-    >>> format_gap("Job: squeue: time-out")
-    'the job (squeue: time-out)'
+    >>> format_gaps(["Job: no answer", "Metrics: 503", "JobLog: no answer"])
+    ["the job and the job's log (no answer)", 'the metrics (503)']
     """
-    kind, _, why = gap.partition(": ")
-    return f"the {evidence_name(kind)} ({why})" if why else gap
+    names_by_reason: dict[str, list[str]] = {}
+    for gap in gaps:
+        kind, _, why = gap.partition(": ")
+        names_by_reason.setdefault(why, []).append(_with_article(kind) if why else gap)
+    return [
+        f"{_listed(names)} ({why})" if why else ", ".join(names)
+        for why, names in names_by_reason.items()
+    ]
+
+
+def _with_article(kind: str) -> str:
+    return "any evidence" if kind == ALL else f"the {evidence_name(kind)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -8,7 +8,7 @@ from typing import Any
 
 from herorun.core.babysit.alert import AlertState
 from herorun.core.durations import format_span
-from herorun.core.evidence_names import format_gap
+from herorun.core.evidence_names import format_gaps
 from herorun.core.finding import count
 from herorun.output import clean, console, hang, shortened
 from herorun.system import progress
@@ -54,8 +54,8 @@ def _tick_lines(document: Mapping[str, Any], doubts: Iterable[str], ack: str) ->
     """Below the line of the run: what could not be read, each alert, each action, what is in
     doubt.
     """
-    for gap in document["unread"]:
-        yield f"  not read {clean(format_gap(gap))}; retried at the next tick"
+    for gap in format_gaps(document["unread"]):
+        yield f"  not read {clean(gap)}; retried at the next tick"
     for missing in document["missing_evidence"]:
         yield f"  missing  {_missing_evidence(missing)}"
     for alert in document["alerts"]:
@@ -153,7 +153,7 @@ def _monitoring(document: Mapping[str, Any]) -> Iterator[str]:
 def _monitor(document: Mapping[str, Any]) -> str:
     """Its state, and what that means here."""
     if document["unread"]:
-        gaps = clean(", ".join(map(format_gap, document["unread"])))
+        gaps = clean("; ".join(format_gaps(document["unread"])))
         access = f"next: `herorun doctor {document['slug']}` tests the access"
         return f"{document['monitor']}: could not read {gaps}; {access}"
     meaning = {"fresh": "all evidence was read", "stale": "no babysitter checks the run regularly"}

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import takewhile
 from typing import IO, TypeAlias
 
 from herorun.core.durations import format_span
@@ -56,7 +57,9 @@ def run(
     stdin: bytes = b"",
 ) -> ProcessResult:
     """Run it to its end, or `CouldNotLook` when the time is over or the program is missing."""
-    progress.log(f"runs {argv[0]}")  # not its words: they may hold what nobody should read
+    progress.log(
+        f"runs {argv[0] if argv[0] != 'env' else _name_of(argv)}"
+    )  # not its words: they may hold what nobody should read
     until = time.monotonic() + timeout
     with _startable(argv):
         program = subprocess.Popen(
@@ -73,13 +76,18 @@ def run(
             out, err = _exchanged(program, stdin, until)
             return ProcessResult(program.wait(max(0.0, until - time.monotonic())), out, err)
         except (TimeoutError, subprocess.TimeoutExpired):
-            message = (
-                f"`{argv[0]} {argv[1] if len(argv) > 1 else ''}` gave no answer within "
-                f"{format_span(timeout)}."
-            )
+            message = f"`{_name_of(argv)}` gave no answer within {format_span(timeout)}."
             raise CouldNotLook(message) from None
         finally:
             program.kill()
+
+
+def _name_of(argv: Sequence[str]) -> str:
+    """The program with its first word; of `env` the program that it starts."""
+    if argv[0] != "env":
+        return " ".join(argv[:2])
+    settings = takewhile(lambda word: word.startswith("-") or "=" in word, argv[1:])
+    return argv[1 + len(list(settings))]
 
 
 def _exchanged(program: subprocess.Popen[bytes], stdin: bytes, until: float) -> tuple[bytes, bytes]:

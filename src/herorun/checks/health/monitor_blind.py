@@ -8,14 +8,14 @@ from datetime import timedelta
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Gaps
-from herorun.core.evidence_names import format_gap
+from herorun.core.evidence_names import format_gaps
 from herorun.core.finding import Verdict, count, failed, few, passed
 
 
 @check(Gate.HEALTH, Response.ESCALATE, hold=Hold(timedelta(minutes=30)), topic=Topic.MONITOR)
 def monitor_blind(gaps: Gaps) -> Verdict:
     if gaps.gaps:
-        names = few([format_gap(gap) for gap in gaps.gaps])
+        names = few(format_gaps(gaps.gaps))
         return failed(
             f"could not read {len(gaps.gaps)} of {count(gaps.asked, 'source')}: {names}",
             *gaps.gaps,

@@ -11,6 +11,7 @@ from herorun.core.babysit.tick import MonitorHealth, RunHealth, critical_topics,
 from herorun.core.check import Check, Gate
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics, UnjudgedMetric
+from herorun.core.evidence_names import ALL
 from herorun.core.journal import Memory, fold
 from herorun.core.journal.decision import decided
 from herorun.core.notify.notifications import progress_of
@@ -221,7 +222,7 @@ def _inactive_status(
     status = Status(
         run=summary.run,
         monitor=monitor,
-        unread=[*(f"all: {why}" for why in filter(None, [run.shut])), *unread_record],
+        unread=[*(f"{ALL}: {why}" for why in filter(None, [run.shut])), *unread_record],
         progress=progress_at_seal(memory, summary),
         missing_evidence=[],
         findings=[],
