@@ -239,7 +239,7 @@ def test_a_place_is_looked_for_only_where_it_may_be_and_still_masked(text: str) 
 PLAIN = """
 from herorun.core.lazy_regex import LazyRegex
 from herorun.core.redaction import key_names, locations, scrub
-for text in ("@dri", "git@host:path", "patches", "Path", "path = x", "patch, pathlib"):
+for text in ("@dri", "git@host:path", "patches", "path = x", "patch, pathlib", "names no secrets"):
     assert scrub.scrub(text) == text
     assert scrub.scrub_tree({"path": text, "patches": [text]}) == {"path": text, "patches": [text]}
 patterns = [*locations._USERINFOS, key_names._ASSIGNED, key_names._LAST_WORD]

@@ -96,9 +96,17 @@ def _find_secret_values(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _may_assign(text: str) -> bool:
-    """Whether a name and what joins it to a value may be in the text: a sign or a blank."""
-    is_joined = any(map(text.__contains__, "=:,")) or text.split() != [text]
-    return is_joined and (_has_any(text, _STRONG_PARTS) or _may_end_a_name(text))
+    """Whether a name may be in the text, and after it what joins a value to it: a sign or a
+    blank.
+    """
+    if not text.isascii():  # a pattern also takes `ſ` for an s
+        return True
+    small = text.lower()
+    starts = [small.find(part) for part in (*_STRONG_PARTS, *_WEAK_PARTS) if part in small]
+    if not starts or not (_has_any(text, _STRONG_PARTS) or _may_end_a_name(text)):
+        return False
+    after = small[min(starts) :]
+    return any(map(after.__contains__, "=:,")) or len(after.split()) > 1
 
 
 def _is_joined(match: re.Match[str], value: str) -> bool:
