@@ -212,7 +212,7 @@ def test_of_two_babysitters_that_start_at_once_one_watches(story: Story) -> None
         eventually(lambda: any(one.poll() is not None for one in both))
         eventually(lambda: len(story.starts) == 2)
         (story.data / "go").touch()
-        said = [one.communicate(timeout=30)[1].decode() for one in both]
+        said = [one.communicate(timeout=180)[1].decode() for one in both]
     finally:
         for one in both:
             one.kill()

@@ -63,7 +63,7 @@ def start(config: Path, *options: str, **env: str) -> subprocess.Popen[str]:
 def train(config: Path, *options: str, **env: str) -> tuple[int, str]:
     with start(config, *options, **env) as process:
         try:
-            said, _ = process.communicate(timeout=60)
+            said, _ = process.communicate(timeout=300)
         finally:
             process.kill()
         return process.returncode, said
@@ -77,7 +77,7 @@ def stop_when(process: subprocess.Popen[str], marker: Path, number: signal.Signa
             while not marker.exists() and process.poll() is None and time.monotonic() < until:
                 time.sleep(0.002)
             process.send_signal(number)
-            process.communicate(timeout=30)
+            process.communicate(timeout=180)
         finally:
             process.kill()
         return process.returncode

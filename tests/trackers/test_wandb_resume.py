@@ -105,7 +105,7 @@ def test_a_resume_with_16_times_the_learning_rate(wandb: WandbService, tmp_path:
 
     assert metrics.first_step == 151 and metrics.instance == "tiny-1"
     assert verdict.outcome is Outcome.FAIL
-    assert mentions(verdict.message, "learning", "0.0001", "0.0016", "151")
+    assert mentions(verdict.message, "learning", "0.0001", "0.0016", "150")
 
 
 def test_a_level_of_one_and_a_half_per_cent(wandb: WandbService, tmp_path: Path) -> None:

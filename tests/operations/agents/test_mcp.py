@@ -143,14 +143,14 @@ def test_over_http_nobody_is_answered_without_the_token(story: Story) -> None:
         asyncio.run(_over_http(url))
     finally:
         server.terminate()
-        server.communicate(timeout=60)
+        server.communicate(timeout=180)
     for place, token, fact in (
         ("0.0.0.0:0", TOKEN, "loopback"),
         ("127.0.0.1:0", "short", "32"),
         ("127.0.0.1:0", "", "HERORUN_MCP_TOKEN"),
     ):
         env["HERORUN_MCP_TOKEN"] = token
-        done = subprocess.run([*argv, place], env=env, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([*argv, place], env=env, capture_output=True, text=True, timeout=180)
         assert done.returncode == 2
         assert mentions(done.stderr, fact)
 

@@ -111,7 +111,7 @@ def test_another_process_under_another_hash_seed_and_another_clock_says_the_same
         )
 
     both = [start("0", 0), start("4711", 400)]
-    said = [process.communicate(timeout=60)[0] for process in both]
+    said = [process.communicate(timeout=180)[0] for process in both]
     assert [process.returncode for process in both] == [0, 0]
     assert said[0] == said[1] and '"same": 4' in said[0]
 

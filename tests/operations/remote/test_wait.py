@@ -90,7 +90,7 @@ def test_it_waits_for_the_end_and_ends_with_it(waiting: Story) -> None:
     with begin(waiting) as sentinel:
         assert sentinel.poll() is None
         (waiting.data / "go").touch()
-        out, err = sentinel.communicate(timeout=30)
+        out, err = sentinel.communicate(timeout=180)
     assert sentinel.returncode == 0 and mentions(out, "end", "reached"), err
 
 
@@ -106,7 +106,7 @@ def test_a_new_sentinel_retires_the_one_before_it_and_no_other(waiting: Story, s
     with begin(waiting) as first:
         eventually(lambda: len(list(state.glob("*.json"))) == 1)
         with begin(waiting, "--max", "1") as second:
-            out, err = second.communicate(timeout=30)
+            out, err = second.communicate(timeout=180)
         assert first.wait(30) == 130
         assert mentions(err, "process", f"{first.pid}", "ended")
         assert second.returncode == 1 and "gave up" in out
