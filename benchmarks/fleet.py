@@ -27,7 +27,7 @@ from herorun.operations.babysit.fleet import watch_all
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.record.heartbeat import bell_file
 from herorun.runs import Run, open_run
-from herorun.runs.proof import note_own
+from herorun.runs.launch_trust import note_own
 from herorun.schedulers._slurm.parse import Tag
 from herorun.schedulers.slurm import Slurm
 from herorun.system.clock import now

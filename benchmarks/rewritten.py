@@ -14,11 +14,11 @@ from itertools import islice
 from pathlib import Path
 
 from herorun import discover
-from herorun.core.averages import fmean
 from herorun.core.backtest.curve import CurveBacktest, judging
 from herorun.core.backtest.score import CURVE, QUIET, SLACK, Label
 from herorun.core.check import Gate
 from herorun.core.detectors.names import Names
+from herorun.core.lazy_statistics import fmean
 from herorun.core.ports import Row
 from herorun.operations.report.backtest import read_labels
 from herorun.operations.report.curve_file import columns_of, names_of, rows_of

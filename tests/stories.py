@@ -38,7 +38,7 @@ from herorun.runs import Run, open_run
 from herorun.schedulers._instance import Started
 from herorun.system.clock import now
 from herorun.system.files import is_locked
-from herorun.system.git import tips
+from herorun.system.git import remote_refs
 from herorun.system.git.plumbing import annotated_tag, commit_files, identity_of
 from proposed import is_tried, listening, type_one
 
@@ -419,7 +419,7 @@ def forget() -> None:
     channel._SAID.clear()
     gather._reading.clear()
     identity_of.cache_clear()
-    tips._listings.clear()
+    remote_refs._listings.clear()
 
 
 def timeless(text: str) -> str:

@@ -11,7 +11,7 @@ from benchmarks import scaling
 
 from herorun.core.evidence import Metrics
 from herorun.operations.babysit.loop import tick_once
-from herorun.system.git import tips
+from herorun.system.git import remote_refs
 from services.git_http import GitServer, serving
 from services.github import REPO, GitHub
 from services.servers import Service
@@ -92,7 +92,7 @@ def test_what_a_tick_asks_of_each_server(
         gcs.requests()
         wandb.heal()
         remote.asked.clear()
-        tips._listings.clear()  # a tick of another run may have asked just before
+        remote_refs._listings.clear()  # a tick of another run may have asked just before
         github.exchanges.clear()
         _, outcome = tick_once(SLUG, launched.work)
         assert outcome.tick

@@ -73,7 +73,7 @@ def herorun(ctx: click.Context, start: str, quiet: bool, verbose: bool) -> None:
     """
     from herorun.commands._global_options import defaults, set_volume
     from herorun.system.entry_points import skip_search_for_plugins
-    from herorun.system.own_modules import find_own_modules
+    from herorun.system.module_finder import find_own_modules
 
     skip_search_for_plugins()
     find_own_modules()

@@ -44,7 +44,7 @@ from herorun.core.journal import (
     read_line,
     read_lines,
 )
-from herorun.core.journal.launchings import start_step
+from herorun.core.journal.launch_intents import start_step
 from herorun.core.recovery.classify import Cause, Ending, landed
 from wording import mentions
 

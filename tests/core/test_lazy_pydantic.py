@@ -32,9 +32,9 @@ from herorun.core.lazy_pydantic import (
     model_validator,
     twins,
 )
+from herorun.core.lazy_pydantic.pydantic_models import twin, with_twins, without_twins
 from herorun.core.lazy_pydantic.readers import reader_of
 from herorun.core.lazy_pydantic.scalars import Unsure
-from herorun.core.lazy_pydantic.twins import twin, with_twins, without_twins
 from herorun.core.untrusted_toml import parse_toml
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)

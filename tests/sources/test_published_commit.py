@@ -433,7 +433,7 @@ def test_over_http_it_is_the_same(world: World, server: GitServer) -> None:
 def test_a_remote_that_fails_is_could_not_look(
     world: World, server: GitServer, fault: int | str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("herorun.system.git.tips.LISTING", 0.5 if fault == "hang" else 20.0)
+    monkeypatch.setattr("herorun.system.git.remote_refs.LISTING", 0.5 if fault == "hang" else 20.0)
     server.fault = fault
     with pytest.raises(CouldNotLook) as caught:
         world.read()

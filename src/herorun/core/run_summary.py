@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from herorun.core.averages import median
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_statistics import median
 
 if TYPE_CHECKING:
     from herorun.core.health.training import AwaitedEvidence

@@ -7,7 +7,7 @@ from typing import Any
 
 from herorun.core.contract import Contract
 from herorun.core.environment import of_plan
-from herorun.core.journal.launchings import plan_value
+from herorun.core.journal.launch_intents import plan_value
 from herorun.core.redaction.scrub import scrub
 
 

@@ -17,7 +17,7 @@ from herorun.record.writer import WRITER, RecordWriter
 from herorun.system.files import locked
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch, move_ref, move_refs, push
-from herorun.system.git.tips import recent_tips
+from herorun.system.git.remote_refs import recent_tips
 
 # seconds for the remote to say whether there is more: who has a record waits no longer for more
 FOLLOWING = 20.0

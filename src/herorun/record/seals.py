@@ -10,7 +10,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.untrusted_json import read_strict_json
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch, tag_text
-from herorun.system.git.tips import recent_tips
+from herorun.system.git.remote_refs import recent_tips
 
 _TARGET = lazy_regex(r"object ([0-9a-f]{40,64})\ntype commit\n")
 

@@ -27,8 +27,8 @@ from herorun.record import maintenance
 from herorun.record.model import Content, segment_at
 from herorun.record.reader import RecordReader
 from herorun.system.files import locked
+from herorun.system.git.leftovers import sweep
 from herorun.system.git.plumbing import RefMoved, commit_files
-from herorun.system.litter import sweep
 
 # These stand for no act: they may be written on top of what is remembered, without all lines being
 # read again.

@@ -21,7 +21,7 @@ from herorun.system.git import GitFailed, Repository, find_repository
 from herorun.system.user_trust import REJECTED, trusted
 
 if TYPE_CHECKING:
-    from herorun.runs.proof import RecordProof
+    from herorun.runs.launch_trust import RecordProof
 
 
 def contract_path(repository: Repository, name: str, start: Path) -> Path:
@@ -151,7 +151,7 @@ def _admitted_by_name(name: str, start: Path, error: HerorunError) -> Run:
     """The contract file is gone or broken: go by the record of that slug, if there is one and the
     name is no path to another file.
     """
-    from herorun.runs.proof import prove
+    from herorun.runs.launch_trust import prove
 
     repository = find_repository(start)
     slug = Path(name).stem
@@ -188,7 +188,7 @@ def apply_proof(run: Run, rules: Contract | None, proof: "RecordProof | None" = 
     """Hold its record against what proves it; from then on what does not count is left out of its
     memory.
     """
-    from herorun.runs.proof import describe_unstated, prove
+    from herorun.runs.launch_trust import describe_unstated, prove
 
     proof = proof or prove(run.record, rules)
     run.record.rejected_launches = proof.rejected_launches

@@ -34,9 +34,9 @@ from herorun.runs.contract_trust import all_items, describe_untrusted
 from herorun.runs.launch_history import final_step, prior_launch, source_run
 from herorun.runs.templates import template
 from herorun.system import host
+from herorun.system.disk_reserve import keep_reserve
 from herorun.system.files import lock_file, make_folders, write_atomic
 from herorun.system.git import Repository
-from herorun.system.reserve import keep_reserve
 
 NOTHING_ADOPTED = Nothing("no job is adopted")
 UNCOMPARED = Nothing("the contract was not compared with an admitted one")

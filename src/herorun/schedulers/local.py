@@ -26,8 +26,8 @@ from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search,
 from herorun.schedulers._instance import Folder, last_lines
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
+from herorun.system.disk_reserve import reserves_at
 from herorun.system.files import create_atomic
-from herorun.system.reserve import reserves_at
 
 
 class Options(RenamedKeys):

@@ -15,7 +15,7 @@ from herorun.sources._status import TreeStatus, read_status, show_path
 from herorun.sources._untracked_imports import importable
 from herorun.sources._worktree_kind import WorktreeFolders, whereabouts
 from herorun.system.git import Repository
-from herorun.system.git.tips import Probe, commits_among, containing
+from herorun.system.git.remote_refs import Probe, commits_among, containing
 
 _AT_ONCE = 8
 # seconds; a submodule whose remote is away must not take the rest of the answer with it

@@ -3,7 +3,7 @@
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import CodeChange, Nothing, PriorLaunch, Snapshot, Unavailable, WorkTree
 from herorun.system.git import Repository
-from herorun.system.git.tips import changed_files
+from herorun.system.git.remote_refs import changed_files
 
 
 def read_code_change(

@@ -8,7 +8,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Container, Nothing, WorkTree
 from herorun.core.lazy_regex import lazy_regex
 from herorun.system.git import Repository
-from herorun.system.git.tips import changed_files, named_commit
+from herorun.system.git.remote_refs import changed_files, named_commit
 from herorun.system.process import run
 
 DEADLINE = 60.0  # seconds for all that is asked of a registry

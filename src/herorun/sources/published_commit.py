@@ -8,7 +8,7 @@ from dataclasses import replace
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, Published, RecordState, Remotes, RemoteTips, WorkTree
 from herorun.system.git import Repository
-from herorun.system.git.tips import (
+from herorun.system.git.remote_refs import (
     RECORDS,
     Probe,
     answered,

@@ -10,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from herorun.core.averages import fmean
 from herorun.core.contract import Contract
 from herorun.core.evidence import History, Nothing, PriorLaunch, SourceLoss
-from herorun.core.health.opening import ROWS, weights_of
+from herorun.core.health.first_losses import ROWS, weights_of
+from herorun.core.lazy_statistics import fmean
 from herorun.core.metric_names import names_of
 from herorun.core.ports import Place
 from herorun.sources.metrics import COLUMNS

@@ -15,7 +15,7 @@ from pathlib import Path
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
 from herorun.system._regular_file import open_regular
-from herorun.system.reserve import FULL, give_up_reserve, must_have_room
+from herorun.system.disk_reserve import FULL, give_up_reserve, must_have_room
 
 _WRITER = lazy_regex(r"(\d+)-[0-9a-f]{8}\.new")  # behind the file's name and the machine
 # as some file systems answer

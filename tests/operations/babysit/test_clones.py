@@ -12,7 +12,7 @@ from herorun.operations.record.lease import take_lease
 from herorun.record import remote
 from herorun.stores.local import LocalStore
 from herorun.system import host
-from herorun.system.git import tips
+from herorun.system.git import remote_refs
 from stories import CRASH, SLUG, WAIT, Story, git
 from wording import mentions
 
@@ -212,7 +212,7 @@ def test_a_branch_that_is_gone_from_the_remote_is_not_called_pushed(
         assert document["pushed"] is is_there
         assert mentions(document["doubts"], branch, "origin") is not is_there
         git(story.work, "push", "-q", "origin", f":refs/heads/{branch}") if is_there else None
-        tips._listings.clear()
+        remote_refs._listings.clear()
 
 
 def test_a_list_does_not_call_a_run_not_begun_that_another_clone_began(

@@ -15,10 +15,10 @@ import pytest
 from builders import NOON
 from crash.world import small_disk
 from herorun.core.errors import HerorunError
-from herorun.core.health.headroom import RESERVE
+from herorun.core.health.disk_forecast import RESERVE
 from herorun.schedulers import _start
 from herorun.schedulers._start import order_of
-from herorun.system import reserve
+from herorun.system import disk_reserve
 from herorun.system.files import write_atomic
 from herorun.system.git.plumbing import commit_files
 from stories import CRASH, Story, eventually, note
@@ -141,5 +141,5 @@ def test_what_can_be_made_again_leaves_the_last_room(tmp_path: Path) -> None:
 
 def test_the_reserve_is_taken_only_where_there_is_plenty(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "12m") as disk:
-        reserve.keep_reserve(disk / "reserve")
+        disk_reserve.keep_reserve(disk / "reserve")
         assert not (disk / "reserve").exists()

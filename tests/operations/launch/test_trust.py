@@ -15,12 +15,12 @@ from herorun.core.evidence import LaunchProof, Sourced
 from herorun.operations.babysit.batch import slugs_to_watch
 from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.runs import watched_run
-from herorun.runs.replan import plan_again
+from herorun.runs.recorded_plan import plan_again
 from herorun.system import user_trust
 from herorun.system.clock import now
 from herorun.system.git import find_repository
 from herorun.system.git.plumbing import commit_files
-from herorun.system.git.tips import recent_tips
+from herorun.system.git.remote_refs import recent_tips
 from stories import SLUG, WAIT, Story, git
 from wording import mentions
 

@@ -16,8 +16,8 @@ import pytest
 from herorun.core.errors import CouldNotLook
 from herorun.system.git import Repository, find_repository, plumbing
 from herorun.system.git import direct_commit as direct
+from herorun.system.git.leftovers import sweep
 from herorun.system.git.plumbing import RefMoved, commit_files
-from herorun.system.litter import sweep
 from stories import Story, git
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)

@@ -9,7 +9,7 @@ that comes too early; while the pace is unknown, `bytes` and `inodes` are the li
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Disks, Now
 from herorun.core.finding import Verdict
-from herorun.core.health.headroom import Headroom, room
+from herorun.core.health.disk_forecast import Headroom, room
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import NonNegativeInt, PositiveFloat
 

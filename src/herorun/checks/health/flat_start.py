@@ -30,7 +30,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, not_applicable
 from herorun.core.health.excursion import format_flat, judge_excursions
-from herorun.core.health.opening import Vocabulary, is_untrained, vocabulary, weights_of
+from herorun.core.health.first_losses import Vocabulary, is_untrained, vocabulary, weights_of
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveInt
 

@@ -15,7 +15,7 @@ usual vocabulary are below 0.98 times it after at most 100 steps, warm-up includ
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, LeastLoss, Metrics, PriorLaunch
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
-from herorun.core.health.opening import (
+from herorun.core.health.first_losses import (
     MOST,
     Vocabulary,
     is_untrained,

@@ -36,7 +36,7 @@ from herorun.core.detectors.loss import RATIO
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count
 from herorun.core.health.excursion import judge_excursions
-from herorun.core.health.opening import may_rise
+from herorun.core.health.first_losses import may_rise
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 

@@ -18,8 +18,8 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.notify.escalation import EscalationReason
+from herorun.core.recovery.job_evidence import scene_of
 from herorun.core.recovery.lost_root import lost_root
-from herorun.core.recovery.scene import scene_of
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, asks=EscalationReason.CLUSTER)

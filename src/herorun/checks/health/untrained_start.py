@@ -9,13 +9,13 @@ acknowledge it (`herorun ack RUN`).
 Source: an untrained model gives each of V tokens the same probability, so its loss is ln V.
 """
 
-from herorun.core.averages import fmean
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Metrics, Nothing, PriorLaunch, SourceLoss, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable
-from herorun.core.health.opening import is_untrained, opening_of, vocabulary, weights_of
+from herorun.core.health.first_losses import is_untrained, opening_of, vocabulary, weights_of
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat
+from herorun.core.lazy_statistics import fmean
 from herorun.core.notify.escalation import EscalationReason
 
 

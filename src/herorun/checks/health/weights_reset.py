@@ -23,7 +23,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed
 from herorun.core.health.excursion import duration, judge_excursions
-from herorun.core.health.opening import opening_of, repeats, weights_of
+from herorun.core.health.first_losses import opening_of, repeats, weights_of
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveInt
 from herorun.core.notify.escalation import EscalationReason

@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from herorun.core.averages import median
 from herorun.core.backtest.curve import FiredAlert
 from herorun.core.backtest.score import SECONDS, SLACK, Score
 from herorun.core.finding import count
+from herorun.core.lazy_statistics import median
 
 Files = Sequence[tuple[str, int, Sequence[FiredAlert]]]
 

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Mapping
 
-from herorun.core.averages import fmean, median
 from herorun.core.compare.gate import Bound, ComparisonGate
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_statistics import fmean, median
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from herorun.core.detectors import band, gaps, grad_norm, loss, nonfinite, resum
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.growth import Growth, judge_growth, restart
 from herorun.core.detectors.names import ColumnRole, Names
+from herorun.core.detectors.restart_from_scratch import OPENING
 from herorun.core.detectors.resume_state import AttemptStartPoint
-from herorun.core.detectors.second_beginning import OPENING
 from herorun.core.detectors.state import MetricsState, ReportingRhythm
 from herorun.core.ports import Row
 from herorun.core.row_bounds import MOST_NAMES

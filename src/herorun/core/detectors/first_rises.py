@@ -12,10 +12,10 @@ from dataclasses import field
 from itertools import pairwise
 from typing import NamedTuple
 
-from herorun.core.averages import median
 from herorun.core.detectors.excursion import ExcursionWatch, Streak
 from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_statistics import median
 
 ROWS = 30  # in which a trend settles
 NEAR_ZERO = 0.1  # nats: nine of ten right answers have this loss, and less is little more

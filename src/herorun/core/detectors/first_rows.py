@@ -10,11 +10,11 @@ import math
 from dataclasses import field
 from itertools import pairwise
 
-from herorun.core.averages import median
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.repeated_rows import RepeatedRows, follow_repeats
 from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_statistics import median
 
 SKIPPED = 3  # rows in which even a run that learns nothing falls to what untrained weights give
 LEAST, MOST = 30, 60  # values that stand for the rows

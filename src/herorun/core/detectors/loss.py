@@ -9,7 +9,13 @@ One that has begun continues over a gap.
 
 import math
 
-from herorun.core.detectors import first_rises, first_rows, relapse, second_beginning, windows
+from herorun.core.detectors import (
+    first_rises,
+    first_rows,
+    lost_progress,
+    restart_from_scratch,
+    windows,
+)
 from herorun.core.detectors.baseline import CLIP, FLOOR, RATE, SETTLE, Trend
 from herorun.core.detectors.constant_loss import (
     CHANGES,
@@ -23,7 +29,7 @@ from herorun.core.detectors.constant_loss import (
     follow_zero,
 )
 from herorun.core.detectors.loss_state import SIGNED, LossState
-from herorun.core.detectors.relapse import REGRESSED
+from herorun.core.detectors.lost_progress import REGRESSED
 
 RATIO = 1.5  # the seed's: more than 50 % above the expected trend
 ALONE = 3.0  # the same, while one row is all there is to compare with ...
@@ -97,9 +103,9 @@ def judge_loss(
     if not state.trend.rows:
         state.trend.reset(y)
         state.smooth = state.before = y
-        second_beginning.start_opening(state, y)
+        restart_from_scratch.start_opening(state, y)
         return
-    second_beginning.follow(state, step, y)
+    restart_from_scratch.follow(state, step, y)
     trend, spike = state.trend, state.spike
     is_spike = False
     if trend.rows < SETTLE or y - trend.level > _HIGH or spike.streak is not None:
@@ -234,7 +240,7 @@ def _level(state: LossState, step: int, y: float, is_declared: bool, boundary: b
     if smooth < state.lowest:
         state.lowest = smooth
     if smooth > state.lowest + REGRESSED:
-        relapse.gave_back(state, step, smooth, is_declared)
+        lost_progress.gave_back(state, step, smooth, is_declared)
     elif state.regressed.streak is not None:
         state.regressed.within("regressed", "loss", 0)
     if excess > _ELEVATED and excess > ELEVATED_NOISE * scale:

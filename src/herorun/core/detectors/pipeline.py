@@ -19,12 +19,12 @@ from herorun.core.detectors import (
     growth,
     interleaved_writers,
     loss,
+    lost_progress,
     nonfinite,
-    relapse,
     reorder,
     repeated_rows,
+    restart_from_scratch,
     resume,
-    second_beginning,
     throughput,
     windows,
 )
@@ -64,11 +64,11 @@ def rules_digest() -> str:
     """Names the constants and the state's shape: a cached state of other rules is folded again."""
     parts = (
         loss.RULES,
-        second_beginning.RULES,
+        restart_from_scratch.RULES,
         first_rows.RULES,
         first_rises.RULES,
         repeated_rows.RULES,
-        relapse.RULES,
+        lost_progress.RULES,
         grad_norm.RULES,
         throughput.RULES,
         band.RULES,

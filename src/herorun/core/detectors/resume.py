@@ -9,7 +9,6 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from herorun.core.averages import fmean, median
 from herorun.core.detectors.baseline import Trend
 from herorun.core.detectors.gaps import FAR
 from herorun.core.detectors.reorder import WAITING
@@ -24,6 +23,7 @@ from herorun.core.detectors.resume_state import (
     remember_values,
 )
 from herorun.core.evidence import Resume
+from herorun.core.lazy_statistics import fmean, median
 
 OPENING = 4  # rows of the run's beginning
 EARLY = 5  # rows

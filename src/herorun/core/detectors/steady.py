@@ -8,11 +8,11 @@ for one row. Both give the same state to the last bit: the sums are the same, in
 import math
 from collections.abc import Callable, Sequence
 
-from herorun.core.detectors import grad_norm, loss, second_beginning, throughput, windows
+from herorun.core.detectors import grad_norm, loss, restart_from_scratch, throughput, windows
 from herorun.core.detectors.baseline import CLIP, FLOOR, FOLLOW, LAG, RATE, YOUNG
 from herorun.core.detectors.grad_norm import EASE, FAST_RATE, SLOW_RATE, Norm
 from herorun.core.detectors.loss_state import LASTING, LossState
-from herorun.core.detectors.relapse import REGRESSED
+from herorun.core.detectors.lost_progress import REGRESSED
 from herorun.core.detectors.throughput import Speed
 
 ONE_BY_ONE = 4  # rows that follow the one at which something happened
@@ -89,7 +89,7 @@ def _is_quiet(state: LossState) -> bool:
         return False
     if state.trend.rows < YOUNG or len(state.recent) < windows.BEFORE or state.rises_above:
         return False
-    if len(state.opening) < second_beginning.OPENING or state.spike.streak is not None:
+    if len(state.opening) < restart_from_scratch.OPENING or state.spike.streak is not None:
         return False
     return all(getattr(state, kind).streak is None for kind in LASTING)
 
@@ -101,12 +101,12 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
     smooth, low, lowest = state.smooth, state.low, state.lowest
     wobble, before, newest, above = state.wobble, state.before, state.newest, state.above
     opening, descent, has_descended = state.opening[0], state.descent, state.descended
-    forgotten_drop, last_opening = second_beginning._FORGOTTEN, state.opening[-1]
+    forgotten_drop, last_opening = restart_from_scratch._FORGOTTEN, state.opening[-1]
     ys, least_rise, lag = list(state.recent), windows.LEAST, LAG_ROWS
     mask, many = windows.ALL_NEWEST, NEWEST - windows.OUTLIERS
     leap, saturated_loss, tolerance = windows.LEAST_LEAP, loss.SATURATED, loss.SATURATED_WITHIN
     alike, high, elevated_excess, drift = (
-        second_beginning.ALIKE,
+        restart_from_scratch.ALIKE,
         loss._HIGH,
         loss._ELEVATED,
         loss._DRIFT,

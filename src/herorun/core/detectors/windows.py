@@ -20,9 +20,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from herorun.core.averages import median
 from herorun.core.detectors.first_rises import NEAR_ZERO
 from herorun.core.detectors.loss_state import LevelRise, LossState
+from herorun.core.lazy_statistics import median
 
 
 class Comparison(NamedTuple):

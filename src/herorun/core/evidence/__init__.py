@@ -4,10 +4,10 @@ from herorun.core.evidence.base import *
 from herorun.core.evidence.checkpoints import *
 from herorun.core.evidence.identity import *
 from herorun.core.evidence.jobs import *
-from herorun.core.evidence.memory import *
+from herorun.core.evidence.monitoring import *
+from herorun.core.evidence.record import *
 from herorun.core.evidence.reports import *
 from herorun.core.evidence.runtime import *
-from herorun.core.evidence.sealing import *
+from herorun.core.evidence.seal import *
 from herorun.core.evidence.settings import *
 from herorun.core.evidence.tree import *
-from herorun.core.evidence.watching import *

@@ -4,12 +4,12 @@ an order.
 
 from collections.abc import Iterable, Sequence
 
-from herorun.core.averages import median
 from herorun.core.babysit.action_key import Verb, parse_key, verb_of
 from herorun.core.event import Done, Event, Launched, Ordered, Word
 from herorun.core.goodput.instances import JournalFacts, micros
 from herorun.core.goodput.states import SECOND
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_statistics import median
 
 ANSWERS = frozenset({Word.APPROVE, Word.DENY, Word.STOP, Word.RELAUNCH, Word.ROLLBACK})
 

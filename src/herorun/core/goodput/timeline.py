@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from herorun.core.averages import median
 from herorun.core.goodput.instances import JournalFacts, Life
 from herorun.core.goodput.states import SECOND, StateSpan, Timeline, WallTimeState
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_statistics import median
 
 # A gap between two rows of up to so many times the usual one is training, slow as it may be: rows
 # come unevenly, and a slow machine still makes steps. What is longer needs an explanation, or is

@@ -5,7 +5,6 @@ the limits.
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from herorun.core.averages import median
 from herorun.core.contract import Contract
 from herorun.core.durations import format_duration
 from herorun.core.evidence import Candidate, Checkpoints, History, Job, Metrics
@@ -13,6 +12,7 @@ from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.health.preconditions import not_running
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_pydantic import PositiveFloat
+from herorun.core.lazy_statistics import median
 
 GAPS = 5  # of the newest checkpoints, where the contract states no interval
 LEAST_GAPS = 2

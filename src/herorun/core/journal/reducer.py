@@ -30,7 +30,7 @@ from herorun.core.event import (
     Word,
 )
 from herorun.core.evidence import Instance, with_misdated
-from herorun.core.journal.launchings import plan_value, start_step
+from herorun.core.journal.launch_intents import plan_value, start_step
 from herorun.core.journal.state import Memory
 from herorun.core.record.lease import Lease, follows
 from herorun.core.recovery.classify import Cause

@@ -18,7 +18,7 @@ from herorun.core.evidence import (
     Unfinished,
 )
 from herorun.core.journal.fields import JournalFields
-from herorun.core.journal.launchings import matches_intent, plan_value, start_step
+from herorun.core.journal.launch_intents import matches_intent, plan_value, start_step
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.paging import UndeliveredAlert, undelivered
 from herorun.core.recovery.classify import Cause

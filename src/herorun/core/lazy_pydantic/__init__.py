@@ -2,8 +2,8 @@
 
 To import pydantic and build its validators takes half of a short command's time. Here a model, its
 fields and validators are only written down. What surely fits is read by plain Python
-(`readers`); everything else, above all what is wrong, goes to the same model of pydantic (`twins`),
-which decides, and whose message it is. JSON Schema is pydantic's, too.
+(`readers`); everything else, above all what is wrong, goes to the same model of pydantic
+(`pydantic_models`), which decides, and whose message it is. JSON Schema is pydantic's, too.
 
 Only what herorun uses is here, and every model is frozen. An installed package may bring models of
 pydantic's own: both have the same methods.

@@ -38,7 +38,7 @@ class ModelType(type):
     def __getattr__(cls, name: str) -> Any:
         """The rest of what a class of pydantic's has, such as its JSON Schema."""
         if name.startswith(("model_", "__pydantic_")):
-            from herorun.core.lazy_pydantic.twins import twin
+            from herorun.core.lazy_pydantic.pydantic_models import twin
 
             return getattr(twin(cls), name)
         raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
@@ -78,7 +78,7 @@ class BaseModel(metaclass=ModelType):
         try:
             type(self)._fill(self, data)
         except Unsure:
-            from herorun.core.lazy_pydantic.twins import twin, with_twins, without_twins
+            from herorun.core.lazy_pydantic.pydantic_models import twin, with_twins, without_twins
 
             model = without_twins(twin(type(self))(**with_twins(data)))
             _fill_slots(self, vars(model), model.__pydantic_fields_set__, model.__pydantic_extra__)
@@ -91,14 +91,14 @@ class BaseModel(metaclass=ModelType):
                 return cls.__read__(value)
             except Unsure:
                 pass
-        from herorun.core.lazy_pydantic.twins import twin, with_twins, without_twins
+        from herorun.core.lazy_pydantic.pydantic_models import twin, with_twins, without_twins
 
         model: Self = without_twins(twin(cls).model_validate(with_twins(value), **options))
         return model
 
     @classmethod
     def model_validate_json(cls, text: str | bytes, **options: Any) -> Self:
-        from herorun.core.lazy_pydantic.twins import twin, without_twins
+        from herorun.core.lazy_pydantic.pydantic_models import twin, without_twins
 
         model: Self = without_twins(twin(cls).model_validate_json(text, **options))
         return model
@@ -144,7 +144,7 @@ class BaseModel(metaclass=ModelType):
     def model_copy(self, *, update: Mapping[str, Any] = _NOTHING, deep: bool = False) -> Self:
         """With other values, which are not validated."""
         if deep or update.keys() - type(self).model_fields.keys():
-            from herorun.core.lazy_pydantic.twins import with_twins, without_twins
+            from herorun.core.lazy_pydantic.pydantic_models import with_twins, without_twins
 
             twins = with_twins(dict(update))
             copy: Self = without_twins(with_twins(self).model_copy(update=twins, deep=deep))
@@ -161,7 +161,7 @@ class BaseModel(metaclass=ModelType):
         try:
             return dump(self, **options)
         except Unsure:
-            from herorun.core.lazy_pydantic.twins import with_twins
+            from herorun.core.lazy_pydantic.pydantic_models import with_twins
 
             document: dict[str, Any] = with_twins(self).model_dump(**options)
             return document
@@ -178,7 +178,7 @@ class BaseModel(metaclass=ModelType):
     def __getattr__(self, name: str) -> Any:
         """A further key of an open table, or what else a model of pydantic's has."""
         if name.startswith("model_"):
-            from herorun.core.lazy_pydantic.twins import with_twins
+            from herorun.core.lazy_pydantic.pydantic_models import with_twins
 
             return getattr(with_twins(self), name)
         if not name.startswith("__"):
@@ -192,13 +192,13 @@ class BaseModel(metaclass=ModelType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Pydantic refuses it, in its words."""
-        from herorun.core.lazy_pydantic.twins import with_twins
+        from herorun.core.lazy_pydantic.pydantic_models import with_twins
 
         setattr(with_twins(self), name, value)
         raise AttributeError(f"{type(self).__name__} is frozen")
 
     def __delattr__(self, name: str) -> None:
-        from herorun.core.lazy_pydantic.twins import with_twins
+        from herorun.core.lazy_pydantic.pydantic_models import with_twins
 
         delattr(with_twins(self), name)
         raise AttributeError(f"{type(self).__name__} is frozen")
@@ -224,7 +224,7 @@ class BaseModel(metaclass=ModelType):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
         """Inside a model or a validator of pydantic's own."""
-        from herorun.core.lazy_pydantic.twins import schema_of
+        from herorun.core.lazy_pydantic.pydantic_models import schema_of
 
         return schema_of(cls, handler)
 

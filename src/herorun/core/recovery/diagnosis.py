@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from herorun.core.evidence import Job, JobState, Triage
-from herorun.core.health.headroom import format_room, is_full
+from herorun.core.health.disk_forecast import format_room, is_full
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
+from herorun.core.recovery.job_evidence import Scene as Scene
+from herorun.core.recovery.job_evidence import scene_of as scene_of
 from herorun.core.recovery.lost_root import LostRoot, lost_root
-from herorun.core.recovery.scene import Scene as Scene
-from herorun.core.recovery.scene import scene_of as scene_of
 
 
 class Cause(StrEnum):

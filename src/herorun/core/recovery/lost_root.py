@@ -1,7 +1,7 @@
 """Whether a root that the run wrote to is gone: of a job that lives as of one that has ended."""
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.recovery.scene import Scene
+from herorun.core.recovery.job_evidence import Scene
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from herorun.core.averages import median
 from herorun.core.durations import format_span
 from herorun.core.goodput.states import SECOND
 from herorun.core.goodput.timeline import SLOW, Beat
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_statistics import median
 
 WINDOWS = (timedelta(hours=1), timedelta(hours=6), timedelta(days=1), timedelta(days=7))
 ENOUGH = 5  # rows that advance, for a pace

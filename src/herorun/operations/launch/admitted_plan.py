@@ -3,8 +3,8 @@
 from herorun.core.event import Launching
 from herorun.core.plan import Plan
 from herorun.runs import Run
-from herorun.runs.proof import must_be_whole
-from herorun.runs.replan import plan_again
+from herorun.runs.launch_trust import must_be_whole
+from herorun.runs.recorded_plan import plan_again
 
 
 def admitted_plan(run: Run, launching: Launching) -> Plan:

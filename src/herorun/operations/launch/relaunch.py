@@ -19,7 +19,7 @@ from herorun.gate import DEADLINE, GateReport, run_relaunch_gate
 from herorun.gather import gather
 from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.runs import MonitoredRun, Run
-from herorun.runs.replan import patch_of
+from herorun.runs.recorded_plan import patch_of
 from herorun.system.git.worktree_snapshot import MEGABYTE, take_snapshot
 
 

@@ -14,7 +14,7 @@ from herorun.core.event import Done, Launching
 from herorun.core.evidence import Nothing, Snapshot
 from herorun.core.plan import Patch, Plan, snapshot_ref
 from herorun.runs import Run
-from herorun.runs.replan import must_be, snapshot_again
+from herorun.runs.recorded_plan import must_be, snapshot_again
 from herorun.system.clock import now
 from herorun.system.git.plumbing import move_ref, push
 from herorun.system.git.worktree_snapshot import canonical_diff, described

@@ -26,7 +26,7 @@ from herorun.operations.launch.snapshot import keep_snapshot, stored_diff
 from herorun.operations.launch.submit import ALONE, company, submit
 from herorun.operations.record.lease import take_lease
 from herorun.runs import Run
-from herorun.runs.proof import note_own
+from herorun.runs.launch_trust import note_own
 from herorun.system.clock import now
 
 SETTLING = 15.0  # seconds that a command waits for the scheduler's settle time

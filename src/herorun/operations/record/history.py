@@ -10,7 +10,7 @@ from herorun.core.record.verify import RecordSnapshot
 from herorun.record import LARGEST, Record
 from herorun.record.seals import bring_tag, is_seal_of, seal_problem
 from herorun.runs import open_run
-from herorun.runs.proof import prove
+from herorun.runs.launch_trust import prove
 from herorun.system import progress
 from herorun.system.git import Repository
 

@@ -39,8 +39,8 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.runs import Run
 from herorun.system import _host_probe
-from herorun.system.box_programs import LOOKING
 from herorun.system.clock import now
+from herorun.system.remote_programs import LOOKING
 from herorun.system.remote_python import readable, remote_to
 
 HERE = RemoteTarget(SshLogin(), sys.executable, 1.0, 20.0)

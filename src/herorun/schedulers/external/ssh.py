@@ -23,10 +23,10 @@ from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unkno
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.core.untrusted_json import read_json
-from herorun.system.box_programs import PROCESSES
 from herorun.system.clock import now
 from herorun.system.files import write_atomic
 from herorun.system.host import owner
+from herorun.system.remote_programs import PROCESSES
 from herorun.system.remote_python import readable, remote_to
 
 CONNECT = 15.0  # seconds for a new connection

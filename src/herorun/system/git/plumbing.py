@@ -11,12 +11,12 @@ from herorun.core.errors import CouldNotLook, HerorunError, rooted
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.system import progress
+from herorun.system.disk_reserve import give_up_reserve
 from herorun.system.git import REMOTE, GitFailed, Repository
+from herorun.system.git.leftovers import swept
 from herorun.system.git.loose_objects import Elsewhere
 from herorun.system.host import owner
-from herorun.system.litter import swept
 from herorun.system.process import ProcessResult
-from herorun.system.reserve import give_up_reserve
 
 # fast-import's own pack is unpacked at once, also where the user keeps all packs: what is stored is
 # compressed as always.

@@ -6,8 +6,8 @@ import pytest
 
 from herorun.core.errors import CouldNotLook
 from herorun.record import Record
-from herorun.system.git import Repository, find_repository, tips
-from herorun.system.git.tips import recent_tips
+from herorun.system.git import Repository, find_repository, remote_refs
+from herorun.system.git.remote_refs import recent_tips
 from stories import Story, git
 
 MAIN = "refs/heads/main"
@@ -34,7 +34,7 @@ def test_one_listing_serves_for_seconds(
     first, is_new = recent_tips(repository, "origin")
     assert is_new and MAIN in first
     assert recent_tips(repository, "origin") == (first, False) and asked == ["origin"]
-    monkeypatch.setattr(tips, "SHARED", 0.0)
+    monkeypatch.setattr(remote_refs, "SHARED", 0.0)
     git(story.work, "push", "-q", "origin", "HEAD:refs/heads/later")
     later, is_new = recent_tips(repository, "origin")
     assert is_new and "refs/heads/later" in later

@@ -11,11 +11,11 @@ import pytest
 
 from builders import NOON
 from herorun.core.errors import CouldNotLook
-from herorun.system import files, litter
+from herorun.system import files
 from herorun.system.files import write_atomic
-from herorun.system.git import find_repository
+from herorun.system.git import find_repository, leftovers
+from herorun.system.git.leftovers import sweep, swept
 from herorun.system.git.plumbing import commit_files
-from herorun.system.litter import sweep, swept
 from stories import git
 
 
@@ -182,7 +182,7 @@ def test_a_process_that_ends_while_it_is_looked_at_has_nothing_open(
     monkeypatch.setattr(os, "listdir", lambda path: [gone, *listed(path)])
     own = os.stat(sys.executable)
     with open(sys.executable, "rb"):
-        assert (own.st_dev, own.st_ino) in (litter._open_files() or set())
+        assert (own.st_dev, own.st_ino) in (leftovers._open_files() or set())
 
 
 def ended() -> int:

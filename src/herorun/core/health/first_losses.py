@@ -8,11 +8,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.averages import fmean
 from herorun.core.config.key_classes import snake_parts
 from herorun.core.config.normalise import flatten, whole_number
 from herorun.core.evidence import History, Metrics, PriorLaunch, SourceLoss
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_statistics import fmean
 
 ROWS = 4  # as many as the folds keep of a run's beginning
 ALIKE = 0.1  # as a logarithm: within it two rows repeat each other

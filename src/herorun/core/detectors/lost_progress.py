@@ -2,8 +2,8 @@
 
 import math
 
-from herorun.core.averages import median
 from herorun.core.detectors.loss_state import LossState
+from herorun.core.lazy_statistics import median
 
 REGRESSED = math.log(1.05)  # of the smoothed loss above its lowest
 GAVE_BACK = 0.2  # of what was learned since the first rows

@@ -26,7 +26,7 @@ from herorun.system.git import Repository
 from herorun.system.user_trust import LAUNCHES, REJECTED, trusted
 
 if TYPE_CHECKING:
-    from herorun.runs.prover import Prover
+    from herorun.runs.launch_proof import Prover
 
 PROVEN = "proven"  # all of it was proven, or this clone made it
 PUBLISHED = "published"  # its commit was, and what the record alone tells of it was not
@@ -161,7 +161,7 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
 
 def _prover(record: Record, rules: Contract | None) -> "Prover":
     """Imported only where something is left to prove."""
-    from herorun.runs.prover import Prover
+    from herorun.runs.launch_proof import Prover
 
     return Prover(record, rules)
 

@@ -7,7 +7,7 @@ import pytest
 
 from builders import COMMIT, NOON, ROOT, an_instance
 from herorun.core.event import Launching
-from herorun.core.journal.launchings import matches_intent, start_step
+from herorun.core.journal.launch_intents import matches_intent, start_step
 
 INTENDED = Launching(
     at=NOON,

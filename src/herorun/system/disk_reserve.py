@@ -10,7 +10,7 @@ import errno
 import os
 from pathlib import Path
 
-from herorun.core.health.headroom import RESERVE
+from herorun.core.health.disk_forecast import RESERVE
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 _reserves: set[Path] = set()  # those that this process knows of

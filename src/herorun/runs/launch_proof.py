@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.core.event import Launching
-from herorun.core.journal.launchings import plan_value
+from herorun.core.journal.launch_intents import plan_value
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.record.launch_id import launch_id
 from herorun.core.trust import config_item
 from herorun.core.unstated_plan import describe_unstated_parts
 from herorun.record import Record
 from herorun.runs.launch_history import contract_at
-from herorun.runs.proof import (
+from herorun.runs.launch_trust import (
     MISNAMED,
     PROVEN,
     PUBLISHED,
@@ -21,8 +21,8 @@ from herorun.runs.proof import (
     read_proofs,
     store_proofs,
 )
-from herorun.runs.replan import MovedPlan, plan_again
-from herorun.system.git.tips import (
+from herorun.runs.recorded_plan import MovedPlan, plan_again
+from herorun.system.git.remote_refs import (
     RECORDS,
     Probe,
     answered,

@@ -6,7 +6,14 @@ import pytest
 
 from builders import NOON
 from herorun.core.evidence import Disk, Disks
-from herorun.core.health.headroom import FULL, Headroom, format_room, headroom, is_full, shortage
+from herorun.core.health.disk_forecast import (
+    FULL,
+    Headroom,
+    format_room,
+    headroom,
+    is_full,
+    shortage,
+)
 
 GIB = 1 << 30
 LEAST = Headroom(days=2.0, bytes=10 * GIB, inodes=1000)

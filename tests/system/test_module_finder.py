@@ -26,7 +26,7 @@ except ModuleNotFoundError as error:
 OURS = f"""
 import importlib.util
 spec = importlib.util.spec_from_file_location("finder", {str(Path(__file__).parents[2])!r}
-    + "/src/herorun/system/own_modules.py")
+    + "/src/herorun/system/module_finder.py")
 finder = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(finder)
 finder.find_own_modules()
