@@ -30,7 +30,7 @@ from herorun.core.lazy_pydantic import (
     ValidationError,
     field_validator,
     model_validator,
-    twins,
+    pydantic_models,
 )
 from herorun.core.lazy_pydantic.pydantic_models import twin, with_twins, without_twins
 from herorun.core.lazy_pydantic.readers import reader_of
@@ -306,8 +306,8 @@ def test_threads_share_the_twin_of_a_model(monkeypatch: pytest.MonkeyPatch) -> N
         together.wait()
         return Whole.model_validate({"part": Part(), "size": "5"}).size
 
-    real_annotation, together = twins._real_annotation, Barrier(4)
-    monkeypatch.setattr(twins, "_real_annotation", slowly)
+    real_annotation, together = pydantic_models._real_annotation, Barrier(4)
+    monkeypatch.setattr(pydantic_models, "_real_annotation", slowly)
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(read, range(4))) == [5] * 4
 
