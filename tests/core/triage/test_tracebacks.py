@@ -100,29 +100,3 @@ def test_a_torn_traceback_is_unknown_and_says_where() -> None:
 def test_a_header_that_nothing_follows_is_forgotten() -> None:
     log = "Traceback (most recent call last):\n" + "step 1\n" * 100 + "CUDA out of memory"
     assert judged(log).failure == "oom-accelerator"
-
-
-DROPPED = (
-    "Exception ignored in: <function Loader.__del__ at 0x7f>\n"
-    f'Traceback (most recent call last):\n  File "{SITE}", line 1478, in __del__\n    shut()\n'
-)
-
-
-def test_an_exception_that_python_drops_is_no_failure() -> None:
-    assert judged(DROPPED + "AssertionError: can only test a child process").failure == "benign"
-    assert judged(DROPPED).failure == "benign"  # its end is missing
-
-
-def test_what_follows_it_is_judged_by_itself() -> None:
-    whole = DROPPED + "AssertionError: can only test a child process\n"
-    for before in (whole, DROPPED + "step 3\n"):
-        told = judged(before + "ValueError: bad batch")
-        assert told.excerpt == "ValueError: bad batch" and told.where is None
-        own = 'Traceback (most recent call last):\n  File "/u/a.py", line 7, in f\n    d["k"]\n'
-        told = judged(before + own + "KeyError: 'k'")
-        assert (told.failure, str(told.where)) == ("code-bug-small", "/u/a.py:7")
-
-
-def test_what_it_says_of_the_job_still_counts() -> None:
-    told = judged(DROPPED + "RuntimeError: CUDA error: out of memory")
-    assert told.failure == "oom-accelerator"

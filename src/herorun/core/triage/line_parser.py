@@ -16,7 +16,6 @@ from herorun.core.triage.tracebacks import (
     bare,
     chained,
     dedented,
-    drops,
     frame_of,
     handles,
     indent_of,
@@ -75,10 +74,7 @@ def _open_traceback(now: LineParser, line: LogLine, number: int) -> Open:
         now.open.pop(next(iter(now.open)))
     indent = indent_of(line.content) + (outer.indent if outer else 0)
     earlier = now.handled.pop(stream, 0)
-    is_ignored = bool(outer and outer.ignored and outer.last is None)
-    now.open[stream] = traceback = Open(
-        stream, number, earlier=earlier, indent=indent, ignored=is_ignored
-    )
+    now.open[stream] = traceback = Open(stream, number, earlier=earlier, indent=indent)
     return traceback
 
 
@@ -86,7 +82,7 @@ def _read_inside_traceback(now: LineParser, traceback: Open, line: LogLine, numb
     """The source under a frame, the exception at the end, or a line of another process."""
     is_indented = line.content[:1] in " \t|~^"
     exception = None if is_indented else raised_by(traceback, line.content)
-    patient_match = None if exception else patient(traceback, is_indented)
+    patient_match = None if exception else patient(traceback)
     del now.open[line.stream]
     if patient_match:
         now.open[line.stream] = patient_match
@@ -105,15 +101,9 @@ def _outside(now: LineParser, line: LogLine, number: int) -> None:
             _raised(now, line, number, exception)
         else:
             now.matches += of_line(now.catalogue, line, number)
-            if drops(line.content):
-                now.open[line.stream] = replace(_open_traceback(now, line, number), ignored=True)
 
 
 def _raised(now: LineParser, line: LogLine, number: int, exception: LoggedException) -> None:
-    """One that Python drops ended nothing; its line may still say what went wrong before."""
-    if exception.ignored:
-        now.matches += of_line(now.catalogue, line, number)
-        return
     _remember_stream(now.ended, line.stream, number)
     now.matches += of_exception(now.catalogue, line, number, exception)
 

@@ -86,7 +86,6 @@ def finish(catalogue: Catalogue, state: Scan) -> tuple[Scan, list[Match]]:
     remaining = [
         torn(o.line, o.user, f"{o.last or 'a traceback'} (the exception is missing)")
         for o in after.open
-        if not o.ignored
     ]
     return replace(after, offset=state.offset), [*matches, *remaining]
 

@@ -62,7 +62,6 @@ class Open:
     strangers: int = 0
     earlier: int = 0  # the line of the exception that was being handled
     indent: int = 0  # blanks before its head, as where a whole log is indented
-    ignored: bool = False  # of an exception that Python reports and drops
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,6 @@ class LoggedException:
     one_file: bool = False
     earlier: int = 0
     traced: bool = False
-    ignored: bool = False
 
 
 def starts_traceback(content: str) -> bool:
@@ -108,11 +106,6 @@ def handles(content: str) -> bool:
     return content.lstrip().startswith(_HANDLING)
 
 
-def drops(content: str) -> bool:
-    """Whether the next traceback is of an exception that Python ignores, as in a `__del__`."""
-    return content.lstrip().startswith("Exception ignored in")
-
-
 def chained(content: str) -> bool:
     return content.lstrip().startswith((_HANDLING, _CAUSED))
 
@@ -133,13 +126,7 @@ def raised_by(traceback: Open, content: str) -> LoggedException | None:
         return None
     one_file = len(traceback.files) == 1
     return LoggedException(
-        match[1],
-        match[2] or "",
-        traceback.user,
-        one_file,
-        traceback.earlier,
-        traced=True,
-        ignored=traceback.ignored,
+        match[1], match[2] or "", traceback.user, one_file, traceback.earlier, traced=True
     )
 
 
@@ -149,14 +136,10 @@ def bare(content: str) -> LoggedException | None:
     return LoggedException(match[1], match[2] or "") if match else None
 
 
-def patient(traceback: Open, is_indented: bool) -> Open | None:
-    """One more line of another process, or the source under a frame; too many, and the traceback is
-    taken for torn. One that Python drops explains nothing, and must not take the error of another
-    process for its own.
-    """
-    patience = 0 if traceback.ignored and not is_indented else _PATIENCE
+def patient(traceback: Open) -> Open | None:
+    """One more line of another process; too many, and the traceback is taken for torn."""
     return (
         replace(traceback, strangers=traceback.strangers + 1)
-        if traceback.strangers < patience
+        if traceback.strangers < _PATIENCE
         else None
     )
