@@ -45,7 +45,7 @@ def main() -> None:
         if (head := _start(session, port or free(), folder / "head.log")) is not None:
             break
     else:
-        sys.exit("ray did not start")
+        sys.exit(f"ray did not start: see {folder / 'head.log'}")
     try:
         while head.poll() is None and not _alone(users):
             time.sleep(0.2)

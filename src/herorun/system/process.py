@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import takewhile
+from itertools import dropwhile
 from typing import IO, TypeAlias
 
 from herorun.core.durations import format_span
@@ -83,11 +83,13 @@ def run(
 
 
 def _name_of(argv: Sequence[str]) -> str:
-    """The program with its first word; of `env` the program that it starts."""
+    """The program with its first word; of `env`, with options that are one word each, the program
+    that it starts.
+    """
     if argv[0] != "env":
         return " ".join(argv[:2])
-    settings = takewhile(lambda word: word.startswith("-") or "=" in word, argv[1:])
-    return argv[1 + len(list(settings))]
+    words = dropwhile(lambda word: word.startswith("-") or "=" in word, argv[1:])
+    return next(words, argv[0])
 
 
 def _exchanged(program: subprocess.Popen[bytes], stdin: bytes, until: float) -> tuple[bytes, bytes]:

@@ -150,6 +150,12 @@ def test_one_that_was_never_above_zero_waits_for_no_row():
         assert loss.until_row is None and mentions(loss.reason, "no loss", "above zero")
 
 
+def test_one_that_was_no_number_so_far_is_not_said_to_be_below_zero():
+    loss = unjudged(curve(*[math.nan] * 40))["loss"]
+
+    assert not mentions(loss.reason, "above", "zero")
+
+
 def test_one_that_changes_its_sign_waits_for_rows_above_zero():
     alternating = [(-1.0) ** i for i in range(601)]
     for losses, until in ((alternating, 601 + 499 + 30), (alternating[:-1], None)):

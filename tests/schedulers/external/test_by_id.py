@@ -15,7 +15,7 @@ from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, ById, Found, Place, Unknown, missing_members
 from herorun.schedulers._nel.results import scores, scores_in
 from herorun.schedulers.external import iris, launcher, slurm, ssh
-from herorun.schedulers.external._slurm_parse import origin_in, result_in, task_ends
+from herorun.schedulers.external._slurm_job import origin_in, result_in, task_ends
 from schedulers.test_slurm_answers import AS_ASKED
 from wording import mentions
 

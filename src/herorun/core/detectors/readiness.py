@@ -37,7 +37,7 @@ def _of_loss(state: MetricsState) -> Iterator[UnjudgedMetric]:
     either.
     """
     loss = state.loss
-    if loss.signed or not loss.above_zero:
+    if loss.signed or (loss.zeros and not loss.above_zero):
         yield _not_above_zero(state)
         return
     if stands_from_the_first(loss.begun, state.step):

@@ -1,6 +1,7 @@
 """Several runs in one process: each in a thread of its own, or one after another with `--once`."""
 
 import contextlib
+import math
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,7 +57,7 @@ def watch_all(
 
 def tick_each(names: Sequence[str], start: Path) -> list[BatchResult[TickOutcome]]:
     """One tick of each run, one after another. Their records are pushed together: after a tick
-    that notified or acted, now and then, and at the end.
+    that notified or acted (at most about every two seconds), now and then, and at the end.
     """
     answers: list[BatchResult[TickOutcome]] = []
     unpushed_records: list[Record] = []
@@ -82,12 +83,15 @@ def tick_each(names: Sequence[str], start: Path) -> list[BatchResult[TickOutcome
         unpushed_records.clear()
         return time.monotonic()
 
-    polls, last = SharedPolls().expect(names, start), time.monotonic()
+    polls, began = SharedPolls().expect(names, start), time.monotonic()
+    last = -math.inf  # the first news waits for nothing
     try:
         for answer in each(names, lambda name: tick_once(name, start, polls, later)[1]):
             answers.append(answer)
-            gap = URGENT_GAP.total_seconds() if due else PUSH_EVERY
-            if time.monotonic() - last > gap:
+            since_last = time.monotonic() - last
+            if (due and since_last > URGENT_GAP.total_seconds()) or min(
+                since_last, time.monotonic() - began
+            ) > PUSH_EVERY:
                 due, last = False, push()
     finally:
         push()
@@ -104,15 +108,22 @@ def _with(
 
 @contextlib.contextmanager
 def _handle_end_request() -> Iterator[Callable[[], bool]]:
-    """SIGTERM reaches us as an interruption; whether it came, for where something dropped that."""
+    """SIGTERM and SIGINT reach us as an interruption; whether one came, for where something dropped
+    that.
+    """
     requests: list[int] = []
 
     def interrupted(number: int, frame: FrameType | None) -> None:
         requests.append(number)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupted)
+    handlers = {
+        number: signal.signal(number, interrupted)
+        for number in (signal.SIGTERM, signal.SIGINT)
+        if number == signal.SIGTERM or signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
         yield lambda: bool(requests)
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)

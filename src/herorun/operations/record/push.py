@@ -127,7 +127,7 @@ class PushPacer:
         is under way.
         """
         if record.remote is None or record.tip == record.pushed:
-            return record.push()  # nothing is sent
+            return record.push()  # nothing to send: at most a look at the remote
         with self._guard:
             key = record.repository.common, record.remote
             queue = self._queues.setdefault(key, _Queue(self._stop_event))

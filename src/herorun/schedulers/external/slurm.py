@@ -25,7 +25,7 @@ from herorun.schedulers._slurm.state import Accounting, judge_slurm
 from herorun.schedulers._slurm.state_names import slurm_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._transport import SshLogin, transport_to
-from herorun.schedulers.external._slurm_parse import TASK_FIELDS, origin_in, result_in, task_ends
+from herorun.schedulers.external._slurm_job import TASK_FIELDS, origin_in, result_in, task_ends
 from herorun.system.clock import now
 
 LONG_AGO = timedelta(days=60)  # a job that ended before is not looked for
