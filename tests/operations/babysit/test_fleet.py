@@ -83,6 +83,17 @@ def test_a_record_of_a_tick_that_notified_is_pushed_before_the_next_tick(
     assert batches[0] == 1
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_an_interruption_that_something_drops_is_noted(number: signal.Signals) -> None:
+    handler = signal.getsignal(number)
+    with fleet._handle_end_request() as requested:
+        assert not requested()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+        assert requested()
+    assert signal.getsignal(number) is handler
+
+
 @pytest.mark.thorough
 def test_two_processes_share_them(two: Story, capsys: CAPTURE) -> None:
     """`tiny` is in the second half of all runs, and `other` in the first."""
