@@ -1,7 +1,6 @@
 """Several runs in one process: each in a thread of its own, or one after another with `--once`."""
 
 import contextlib
-import math
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -83,15 +82,12 @@ def tick_each(names: Sequence[str], start: Path) -> list[BatchResult[TickOutcome
         unpushed_records.clear()
         return time.monotonic()
 
-    polls, began = SharedPolls().expect(names, start), time.monotonic()
-    last = -math.inf  # the first news waits for nothing
+    polls, last = SharedPolls().expect(names, start), time.monotonic()
     try:
         for answer in each(names, lambda name: tick_once(name, start, polls, later)[1]):
             answers.append(answer)
-            since_last = time.monotonic() - last
-            if (due and since_last > URGENT_GAP.total_seconds()) or min(
-                since_last, time.monotonic() - began
-            ) > PUSH_EVERY:
+            gap = URGENT_GAP.total_seconds() if due else PUSH_EVERY
+            if time.monotonic() - last > gap:
                 due, last = False, push()
     finally:
         push()
