@@ -3,7 +3,16 @@ from datetime import timedelta
 
 import pytest
 
-from builders import MINUTE, NOON, a_checkpoint, a_contract, a_job, answer, some_metrics
+from builders import (
+    MINUTE,
+    NOON,
+    a_checkpoint,
+    a_contract,
+    a_history,
+    a_job,
+    answer,
+    some_metrics,
+)
 from herorun.checks.health.unreported_steps import unreported_steps
 from herorun.core.check import Hold
 from herorun.core.evidence import Checkpoints, JobLog, JobState, Metrics, Nothing, Unavailable
@@ -71,3 +80,18 @@ def test_without_a_sign_nothing_is_reported_and_what_was_not_read_is_unknown():
 
 def test_it_is_told_at_the_second_look():
     assert unreported_steps.hold == Hold(ticks=2)
+
+
+def test_what_the_attempt_before_a_restart_by_the_back_end_left_is_no_sign():
+    """Its checkpoint and its step in the log are of the launched instance, and not of the attempt
+    that runs.
+    """
+    restarted = a_job(started=NOON - 2 * MINUTE)
+    known = a_history(rows=40)
+    rows = some_metrics(100, advanced_at=NOON - 5 * MINUTE)
+
+    for log in (Nothing(), JobLog(step=110), JobLog(step=110, stepped_at=NOON - 4 * MINUTE)):
+        before = saved(100, NOON - 4 * MINUTE)
+        assert answer(unreported_steps, restarted, known, rows, log, before).outcome is Outcome.PASS
+    own = saved(250, NOON - MINUTE)
+    assert answer(unreported_steps, WRONG, restarted, known, rows, own).outcome is Outcome.FAIL

@@ -75,7 +75,7 @@ def _of_current(
             f"the scheduler does not report whether {job.instance} runs", subject=job.instance
         )
     wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
-    sign = "" if wrote else steps_seen(job, log, checkpoints, history, -1)
+    sign = "" if wrote else steps_seen(job, log, checkpoints, history, None)
     if not job.state.live or not (wrote or sign):
         return not_applicable(
             f"{job.instance} is {job.state} and reports no step", subject=job.instance

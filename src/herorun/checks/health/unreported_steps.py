@@ -46,11 +46,10 @@ def unreported_steps(
     if verdict := not_running(job):
         return verdict
     since, wrote = rows_since(job, metrics, history, now.at)
-    last_step = metrics.step if wrote and isinstance(metrics, Metrics) else -1
     if wrote and since is not None and now.at - since <= FRESH:
         return passed(f"{job.instance} reports its steps", subject=job.instance)
-    spacing = _spacing(metrics) if wrote and isinstance(metrics, Metrics) else 0
-    progress_sign = steps_seen(job, log, checkpoints, history, last_step + spacing)
+    above = metrics.step + _spacing(metrics) if wrote and isinstance(metrics, Metrics) else None
+    progress_sign = steps_seen(job, log, checkpoints, history, above)
     if not progress_sign:
         return passed(
             f"nothing shows a step of {job.instance} without its row", subject=job.instance

@@ -75,12 +75,15 @@ def steps_seen(
     log: JobLog | Nothing | Unavailable | None,
     checkpoints: Checkpoints | Nothing | Unavailable | None,
     history: History,
-    above: int,
+    above: int | None,
 ) -> str:
     """What besides the rows shows that this very instance has trained beyond step `above`; empty
-    where nothing does.
+    where nothing does. `above` is None where the attempt that runs has no row yet.
     """
-    start = _earliest(job, history)
+    # its back end started it again: what an earlier attempt saved or printed is no sign of this one
+    is_restarted = above is None and history.has_rows
+    start = job.started if is_restarted else _earliest(job, history)
+    above = -1 if above is None else above
     candidates = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
     own = [
         c
@@ -98,7 +101,7 @@ def steps_seen(
     if not isinstance(log, JobLog) or log.step is None:
         return ""
     # a log that several jobs write to ends with the step of the one before
-    own_step = not (start and log.stepped_at) or log.stepped_at >= start
+    own_step = log.stepped_at >= start if start and log.stepped_at else not is_restarted
     if own_step and log.step > max(above, resume_step):
         return f"its log reports step {log.step}"
     return ""

@@ -194,7 +194,7 @@ def _undated(metrics: Metrics, patience: RowPatience) -> AwaitedEvidence:
 def _first_row(
     job: Job, evidence: Evidence, history: History, since: datetime | None, patience: RowPatience
 ) -> tuple[tuple[AwaitedEvidence, ...], bool]:
-    sign = steps_seen(job, evidence.get(JobLog), evidence.get(Checkpoints), history, -1)
+    sign = steps_seen(job, evidence.get(JobLog), evidence.get(Checkpoints), history, None)
     if sign:
         return (
             AwaitedEvidence("row", f"{job.instance} has no row of its own, although {sign}"),
