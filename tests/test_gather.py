@@ -1,6 +1,7 @@
 """What is read counts as seen or as missing; what is only given next to it does not."""
 
 from dataclasses import dataclass, replace
+from queue import Empty, SimpleQueue
 from threading import Event, current_thread
 from threading import enumerate as enumerate_threads
 
@@ -127,3 +128,48 @@ def test_a_source_that_raises_is_read_again_by_the_next() -> None:
     for _ in range(2):
         found = gather([Asked], {Asked: read_asked}, {})[Asked]
         assert isinstance(found, Unavailable) and mentions(found.why, "no answer")
+
+
+def test_what_a_late_read_makes_ready_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if nothing waited while that one was read, so that nobody looks for a while."""
+    monkeypatch.setattr("herorun.gather.PROGRESS_INTERVAL", 600)
+    begun, is_other_read = Event(), Event()
+
+    def read_asked() -> Asked:
+        begun.wait(0.2)  # nobody sets it
+        return Asked()
+
+    def read_beside(asked: Asked) -> Beside:
+        assert is_other_read.wait(30)
+        return Beside()
+
+    def read_other(asked: Asked) -> Other:
+        is_other_read.set()
+        return Other()
+
+    sources = {Asked: read_asked, Beside: read_beside, Other: read_other}
+    for kinds in ([Beside, Other], [Other, Beside]):
+        is_other_read.clear()
+        assert gather(kinds, sources, {})[Beside] == Beside()
+
+
+def test_nothing_is_begun_after_the_deadline() -> None:
+    over, reads = Event(), SimpleQueue[str]()
+
+    def read_asked() -> Asked:
+        over.wait(30)
+        return Asked()
+
+    def read_beside(asked: Asked) -> Beside:
+        reads.put("beside")
+        return Beside()
+
+    sources = {Asked: read_asked, Beside: read_beside}
+    try:
+        assert isinstance(gather([Beside], sources, {}, 0.05)[Beside], Unavailable)
+    finally:
+        over.set()
+    while not isinstance(gather([Asked], {Asked: lambda: Asked()}, {})[Asked], Asked):
+        pass  # the late read has not come back yet
+    with pytest.raises(Empty):
+        reads.get(timeout=0.2)

@@ -7,12 +7,14 @@ again.
 import os
 import types
 import typing
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache, partial
+from contextlib import suppress
+from functools import lru_cache
 from graphlib import TopologicalSorter
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any, TypeAlias
 
 from herorun.core.check import name_of
@@ -25,10 +27,11 @@ from herorun.system import progress
 
 Source: TypeAlias = Callable[..., Any]
 Kind: TypeAlias = Any  # an evidence type
-_Read: TypeAlias = tuple[tuple[str, str], Callable[[], tuple[Kind, Any]]]  # its run and name, too
+_Graph: TypeAlias = dict[Kind, tuple[Kind, ...]]  # what each is read from
 
 PROGRESS_INTERVAL = 0.5  # seconds between two updates of the progress line
 PATIENCE = 0.005  # seconds without an answer until what waits behind a slow read is read beside it
+MOST_PATIENCE = 0.1  # the same while this process computes
 
 # sources whose read has not come back, by run and name
 _reading: set[tuple[str, str]] = set()
@@ -56,42 +59,12 @@ def gather(
     read.
     """
     graph = _needed(kinds, sources, given_evidence)
-    order = TopologicalSorter(graph)
-    order.prepare()
-    evidence, reads = dict(given_evidence), _Reads()
-    place = given_evidence.get(Place)
-    whose = (
-        place.state if isinstance(place, Place) else ""
-    )  # runs that are watched together read the same sources
-    until, pending_count = monotonic() + deadline, 0
-    while order.is_active():
-        for kind in order.get_ready():
-            if kind in given_evidence:
-                order.done(kind)
-                continue
-            inputs = [evidence[need] for need in graph[kind]]
-            _queue_read((whose, name_of(kind)), kind, sources.get(kind), inputs, reads)
-            pending_count += 1
-        reads.start()
-        if pending_count:
-            progress.progress(
-                "reading the world",
-                len(evidence) - len(given_evidence),
-                len(graph.keys() - given_evidence.keys()),
-            )
-            interval = PROGRESS_INTERVAL if reads.waiting.empty() else PATIENCE
-            try:
-                kind, value = reads.answers.get(
-                    timeout=max(0.0, min(interval, until - monotonic()))
-                )
-            except Empty:
-                if monotonic() >= until:
-                    break
-                reads.hurry()
-                continue
-            evidence[kind], pending_count = value, pending_count - 1
-            order.done(kind)
+    look = _Look(graph, sources, given_evidence)
+    until = monotonic() + deadline
+    while (rest := until - monotonic()) > 0 and not look.wait(rest):
+        progress.progress("reading the world", *look.progress)
     progress.progress("reading the world", 1, 1)
+    evidence = look.close()
     timed_out = Unavailable(f"not read within {format_span(deadline)}")
     evidence |= dict.fromkeys(graph.keys() - evidence.keys(), timed_out)
     return evidence | {Gaps: _gaps(evidence, graph)}
@@ -99,8 +72,8 @@ def gather(
 
 def _needed(
     kinds: Iterable[Kind], sources: Mapping[Kind, Source], given_evidence: Evidence
-) -> dict[Kind, tuple[Kind, ...]]:
-    graph: dict[Kind, tuple[Kind, ...]] = {}
+) -> _Graph:
+    graph: _Graph = {}
     queue = [kind for kind in kinds if kind is not Gaps]
     while queue:
         kind = queue.pop()
@@ -124,47 +97,65 @@ def _inputs(source: Source) -> tuple[Kind, ...]:
     return tuple(evidence_type(kind) for name, kind in hints.items() if name != "return")
 
 
-def _queue_read(
-    key: tuple[str, str],
-    kind: Kind,
-    source: Source | None,
-    inputs: list[Any],
-    reads: "_Reads",
-) -> None:
-    if source is None:
-        reads.answers.put((kind, Unavailable(f"nothing here reads {key[1]}")))
-        return
-    if key in _reading:
-        reads.answers.put((kind, Unavailable("the last read has not come back yet")))
-        return
-    _reading.add(key)
-    reads.waiting.put((key, partial(_read_source, kind, source, inputs)))
-
-
-class _Reads:
-    """What one look reads. One thread takes them one after another, for most are over in less time
-    than it takes to wake another; only what waits behind a slow one is read beside it.
+class _Look:
+    """What one look reads. One thread takes the reads one after another and notes each answer
+    itself, for most are over in less time than it takes to wake another thread; only what waits
+    behind a slow one is read beside it.
     """
 
-    def __init__(self) -> None:
-        self.waiting = SimpleQueue[_Read]()
-        self.answers = SimpleQueue[tuple[Kind, Any]]()
-        self._lock = Lock()
-        self._readers = 0
+    def __init__(
+        self, graph: _Graph, sources: Mapping[Kind, Source], given_evidence: Evidence
+    ) -> None:
+        self._graph, self._sources, self._given_evidence = graph, sources, given_evidence
+        place = given_evidence.get(Place)
+        # Runs that are watched together read the same sources.
+        self._whose = place.state if isinstance(place, Place) else ""
+        self._evidence = dict(given_evidence)
+        self._order = TopologicalSorter(graph)
+        self._order.prepare()
+        self._waiting: deque[Kind] = deque()
+        self._is_closed, self._is_watched = False, True
+        self._lock, self._news = Lock(), SimpleQueue[bool]()
+        self._cpu_seconds = process_time()
+        self._queue_ready()
+        self._answered_at = monotonic()
+        self._begin(min(1, len(self._waiting)))
 
-    def start(self) -> None:
-        """Start a thread for each waiting read."""
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many were read, and how many there are to read."""
+        read_count = len(self._evidence) - len(self._given_evidence)
+        return read_count, len(self._graph.keys() - self._given_evidence.keys())
+
+    def wait(self, longest: float) -> bool:
+        """Whether all is read; waits a moment for it, and sees to what waits behind a slow read."""
         with self._lock:
-            missing = int(not self._readers and not self.waiting.empty())
-            self._readers += missing
+            if not self._order.is_active():
+                return True
+            self._is_watched = bool(self._waiting)
+            interval = PATIENCE if self._is_watched else PROGRESS_INTERVAL
+        with suppress(Empty):
+            self._news.get(timeout=min(interval, longest))
+        self._hurry()
+        return False
+
+    def _hurry(self) -> None:
+        """Read all that waits at once, if the slow read waits for something, not for this process:
+        then others could only take turns with it.
+        """
+        with self._lock:
+            cpu_seconds, now = process_time(), monotonic()
+            silent = now - self._answered_at
+            is_slow = silent > PATIENCE and cpu_seconds - self._cpu_seconds < PATIENCE / 2
+            self._cpu_seconds = cpu_seconds
+            missing = len(self._waiting) if is_slow or silent > MOST_PATIENCE else 0
         self._begin(missing)
 
-    def hurry(self) -> None:
-        """Read all that waits at once."""
+    def close(self) -> dict[Kind, Any]:
+        """What was read until now; nothing is begun any more."""
         with self._lock:
-            missing = self.waiting.qsize()
-            self._readers += missing
-        self._begin(missing)
+            self._is_closed = True
+            return dict(self._evidence)
 
     def _begin(self, count: int) -> None:
         for _ in range(count):
@@ -172,29 +163,46 @@ class _Reads:
             reader.looks.put(self)
 
     def read(self, reader: "_Reader") -> None:
-        """Until nothing waits any more. The reader is idle before the last answer is told: who
-        hears of it may need one.
+        """Until nothing waits any more. The reader is idle before the end is told: who hears of it
+        may need one.
         """
-        answer: tuple[Kind, Any] | None = None
-        while request := self._next():
-            if answer is not None:
-                self.answers.put(answer)
-            key, act = request
-            try:
-                answer = act()
-            finally:
-                _reading.discard(key)  # before it is told: anyone who hears of it may ask again
+        while (kind := self._next()) is not None:
+            self._note(kind, self._read(kind))
         _idle.append(reader)
-        if answer is not None:
-            self.answers.put(answer)
+        if not self._order.is_active():
+            self._news.put(True)
 
-    def _next(self) -> _Read | None:
+    def _next(self) -> Kind | None:
         with self._lock:
-            try:
-                return self.waiting.get_nowait()
-            except Empty:
-                self._readers -= 1
-                return None
+            return self._waiting.popleft() if self._waiting and not self._is_closed else None
+
+    def _read(self, kind: Kind) -> Any:
+        key, source = (self._whose, name_of(kind)), self._sources.get(kind)
+        if source is None:
+            return Unavailable(f"nothing here reads {key[1]}")
+        if key in _reading:
+            return Unavailable("the last read has not come back yet")
+        _reading.add(key)
+        try:
+            return _read_source(kind, source, [self._evidence[need] for need in self._graph[kind]])
+        finally:
+            _reading.discard(key)  # before it is told: anyone who hears of it may ask again
+
+    def _note(self, kind: Kind, value: Any) -> None:
+        with self._lock:
+            self._evidence[kind], self._answered_at = value, monotonic()
+            self._order.done(kind)
+            self._queue_ready()
+            is_news = len(self._waiting) > 1 and not self._is_watched
+            self._is_watched |= is_news
+        if is_news:
+            self._news.put(False)
+
+    def _queue_ready(self) -> None:
+        while ready := self._order.get_ready():
+            given_kinds = [kind for kind in ready if kind in self._given_evidence]
+            self._order.done(*given_kinds)
+            self._waiting += [kind for kind in ready if kind not in self._given_evidence]
 
 
 class _Reader(Thread):
@@ -205,7 +213,7 @@ class _Reader(Thread):
     def __init__(self) -> None:
         # A daemon: a hung read must not keep the babysitter from its next tick.
         super().__init__(name="reader", daemon=True)
-        self.looks: SimpleQueue[_Reads] = SimpleQueue()
+        self.looks: SimpleQueue[_Look] = SimpleQueue()
         self.start()
 
     def run(self) -> None:
@@ -217,7 +225,7 @@ _idle: list[_Reader] = []
 os.register_at_fork(after_in_child=_idle.clear)  # no thread lives on in a forked process
 
 
-def _read_source(kind: Kind, source: Source, inputs: list[Any]) -> tuple[Kind, Any]:
+def _read_source(kind: Kind, source: Source, inputs: list[Any]) -> Any:
     began = monotonic()
     try:
         value = _lacking(source, inputs) or source(*inputs)
@@ -225,7 +233,7 @@ def _read_source(kind: Kind, source: Source, inputs: list[Any]) -> tuple[Kind, A
         value = Unavailable(scrub(describe_error(error)), getattr(error, "root", ""))
     gap = f", unavailable: {value.why}" if isinstance(value, Unavailable) else ""
     progress.log(f"{name_of(kind)} in {monotonic() - began:.2f} s{gap}")
-    return kind, value
+    return value
 
 
 def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
