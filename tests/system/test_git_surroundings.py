@@ -10,6 +10,7 @@ import pytest
 
 from herorun.core.errors import CouldNotLook
 from herorun.system.git import GitFailed, Repository, find_repository
+from herorun.system.git.parse import remote_urls, remotes_set
 from herorun.system.git.plumbing import annotated_tag, push, tag_text
 from stories import Story, git
 from wording import mentions
@@ -47,6 +48,34 @@ def test_a_push_goes_to_the_push_url_and_the_remote_that_is_read_does_not_have_i
     assert "refs/heads/pushed" in repository.remote_tips(str(story.home / "other.git"))
     ((name, url),) = repository.remotes().items()
     assert name == "origin" and mentions(url, f"{story.origin} ", f"{story.home / 'other.git'}")
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_told"),
+    [
+        ([], True),
+        ([("remote.b.url", "/b"), ("remote.A.c.url", "git@host:a/c.git")], True),
+        ([("remote.b.fetch", "+refs/*:refs/*"), ("branch.main.pushremote", "b")], True),
+        ([("remote.origin.url", "a path/of two words ")], True),
+        ([("remote.pushDefault", "origin")], True),
+        ([("remote.b.url", "/b"), ("remote.b.pushurl", "/c")], False),
+        ([("remote.b.url", "/b"), ("remote.b.url", "/c")], False),
+        ([("url./there/.insteadOf", "/b"), ("remote.b.url", "/b/x")], False),
+        ([("url./there/.pushInsteadOf", "/b"), ("remote.b.url", "/b/x")], False),
+        ([("remote./b.url", "/b"), ("remote.two words.url", "/c")], False),
+        ([("remote.b.url", "two\nlines")], False),
+    ],
+)
+def test_the_settings_tell_the_remotes_as_git_does(
+    repository: Repository, settings: list[tuple[str, str]], is_told: bool
+) -> None:
+    for key, value in settings:
+        how = "--add" if key == "remote.b.url" else "--replace-all"
+        repository.git("config", how, key, value)
+    urls = remotes_set(repository.listed_settings)
+    by_git = remote_urls(repository.git("remote", "--verbose").text)
+    assert (urls is not None) is is_told
+    assert repository.remotes() == by_git and (not is_told or urls == by_git)
 
 
 @pytest.mark.parametrize(

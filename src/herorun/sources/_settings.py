@@ -56,7 +56,12 @@ def _list_settings(repository: Repository, where: tuple[str, ...]) -> dict[str, 
     true.
     """
     settings: dict[str, list[str]] = {}
-    for record in repository.git("config", *where, "--list", "-z").text.split("\0"):
+    listing = (
+        repository.git("config", *where, "--list", "-z").text
+        if where
+        else repository.listed_settings
+    )
+    for record in listing.split("\0"):
         if record:
             key, bare, value = record.partition("\n")
             settings.setdefault(key, []).append(value if bare else "true")

@@ -7,6 +7,8 @@ from herorun.core.lazy_regex import lazy_regex
 
 _REMOTE = lazy_regex(r"^(\S+)\t(.*) \((fetch|push)\)", re.MULTILINE)
 
+_PLAIN = lazy_regex(r"\w[\w.-]*")
+
 
 @dataclass(frozen=True)
 class BatchEntry:
@@ -55,6 +57,22 @@ def remote_urls(text: str) -> dict[str, str]:
         if name in fetch_urls
     }
     return fetch_urls | push_urls
+
+
+def remotes_set(text: str) -> dict[str, str] | None:
+    """Of `git config --list -z`: the URL of each remote. None where only git can tell: it rewrites
+    URLs, a remote has several, or pushes go elsewhere.
+    """
+    urls: dict[str, str] = {}
+    for key, _, value in (record.partition("\n") for record in text.split("\0")):
+        name, _, last = key.removeprefix("remote.").rpartition(".")
+        if key.startswith("url.") or (key.startswith("remote.") and last == "pushurl"):
+            return None
+        if key.startswith("remote.") and last == "url" and name:
+            if name in urls or not _PLAIN.fullmatch(name) or not value or "\n" in value:
+                return None
+            urls[name] = value
+    return dict(sorted(urls.items()))
 
 
 def last_setting(text: str, key: str) -> str | None:

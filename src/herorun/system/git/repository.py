@@ -12,7 +12,13 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
 from herorun.system.git.config_watch import known_settings
 from herorun.system.git.loose_objects import Elsewhere, Loose
-from herorun.system.git.parse import batch_entries, last_setting, ls_tree_rows, remote_urls
+from herorun.system.git.parse import (
+    batch_entries,
+    last_setting,
+    ls_tree_rows,
+    remote_urls,
+    remotes_set,
+)
 from herorun.system.git.run import FLAGS, LOCAL, REMOTE, GitFailed, environment, users_ssh
 from herorun.system.process import ProcessResult, run
 
@@ -272,23 +278,32 @@ class Repository:
         """Remote names and the URLs that git really uses, credentials removed; where pushes go
         elsewhere, that too.
         """
-        listing = _set(self, ("remote", "--verbose"), (0,), known_settings(self.common)).text
-        return {name: scrub(url) for name, url in remote_urls(listing).items()}
+        urls = remotes_set(self.listed_settings)
+        if urls is None:
+            urls = remote_urls(_set(self, ("remote", "--verbose"), known_settings(self.common)))
+        return {name: scrub(url) for name, url in urls.items()}
 
-    def remote_tips(self, remote: str, *patterns: str, timeout: float = REMOTE) -> dict[str, str]:
-        """Ref name -> object on the remote, as it answers now."""
+    def remote_tips(
+        self, remote: str, *patterns: str, timeout: float | None = None
+    ) -> dict[str, str]:
+        """Ref name -> object on the remote, as it answers now, within `REMOTE` by default."""
         with rooted(f"remote {remote}"):
-            answer = self.git("ls-remote", "--quiet", remote, *patterns, timeout=timeout)
+            answer = self.git("ls-remote", "--quiet", remote, *patterns, timeout=timeout or REMOTE)
         rows = (line.partition("\t") for line in answer.text.splitlines())
         return {name: oid for oid, _, name in rows if name}
 
+    @property
+    def listed_settings(self) -> str:
+        """Of `git config --list -z`, in one process for as long as nothing changes."""
+        return _set(self, ("config", "--list", "-z"), known_settings(self.common))
+
     def config(self, key: str) -> str | None:
-        """The value in force; None where it is not set, or empty. One process reads all of them."""
+        """The value in force; None where it is not set, or empty."""
         return self.settings(key)[0]
 
     def settings(self, *keys: str) -> tuple[str | None, ...]:
         """The values of several settings, as `config` gives one."""
-        listing = _set(self, ("config", "--list", "-z"), (0,), known_settings(self.common)).text
+        listing = self.listed_settings
         return tuple(last_setting(listing, key) for key in keys)
 
     def has(self, commit: str) -> bool:
@@ -299,8 +314,6 @@ class Repository:
 
 
 @lru_cache(maxsize=512)
-def _set(
-    repository: "Repository", arguments: tuple[str, ...], ok: tuple[int, ...], settings_key: object
-) -> ProcessResult:
+def _set(repository: "Repository", arguments: tuple[str, ...], settings_key: object) -> str:
     """What git says of its settings, the same until `settings_key` changes."""
-    return repository.git(*arguments, ok=ok)
+    return repository.git(*arguments).text
