@@ -120,7 +120,8 @@ def test_several_records_are_fetched_in_one_call(
     monkeypatch.setattr(plumbing, "rooted", lambda what: calls.append((what,)) or nullcontext())
     fetch_together(elsewhere, "origin", slugs)
     for slug in slugs:
-        opened(elsewhere, slug).fetch(at_once=False)
+        record = opened(elsewhere, slug)
+        record.fetch(record.ask_recently)
     assert len(calls) == 1
     assert [words(opened(elsewhere, slug)) for slug in slugs] == [["theirs"], ["theirs"], ["ours"]]
 

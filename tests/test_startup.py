@@ -152,7 +152,7 @@ def test_a_command_on_a_run_imports_what_it_uses(story: Story) -> None:
 
 # Of processes of git; each costs about as much as ten modules. What git starts is extra.
 # One of each asks the remote whether another clone added to the record.
-MOST_GIT = {"preflight": 11, "status": 4}
+MOST_GIT = {"preflight": 8, "status": 3}
 
 
 @pytest.mark.thorough

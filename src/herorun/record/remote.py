@@ -17,7 +17,7 @@ from herorun.record.writer import WRITER, RecordWriter
 from herorun.system.files import locked
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch, move_ref, move_refs, push
-from herorun.system.git.remote_refs import recent_tips
+from herorun.system.git.remote_refs import AskRemote, recent_tips
 
 # seconds for the remote to say whether there is more: who has a record waits no longer for more
 FOLLOWING = 20.0
@@ -191,35 +191,40 @@ class Record(RecordWriter):
             path.removeprefix(f"{self.files_path}/"): data for path, data in texts.items() if data
         }
 
-    def fetch(self, at_once: bool = True, follow: bool = True) -> None:
+    def fetch(self, ask: AskRemote | None = None, follow: bool = True) -> None:
         """Take over what the remote has of the record and this clone has not: all of it, as in a
         fresh clone, or, to `follow`, what another clone added.
 
-        `WrongUse` where the branch that is to hold it holds something else. Unless `at_once`, a
-        listing of the remote that another run had seconds ago says whether there is more.
-        A record that is here stands where the remote cannot be read; `remote_unread` says why.
+        `WrongUse` where the branch that is to hold it holds something else. Without `ask` the
+        remote is asked for this branch alone. A record that is here stands where the remote cannot
+        be read; `remote_unread` says why.
         """
         if self.remote is None:
             return
+        ask = ask or self._ask_for_branch
         if self.tip is None:
-            self._take_over(self.remote, at_once)
+            self._take_over(self.remote, ask)
             return
         if not follow:
             return
         try:
-            self._follow(self.remote, at_once)
+            self._follow(self.remote, ask)
             self.remote_unread = ""
         except (HerorunError, OSError) as error:
             self.remote_unread = scrub(describe_error(error)).rstrip(".")
 
-    def _take_over(self, remote: str, at_once: bool) -> None:
+    def _ask_for_branch(self, remote: str, timeout: float | None) -> Mapping[str, str]:
+        target = f"refs/heads/{self.branch}"
+        return self.repository.remote_tips(remote, target, timeout=timeout)
+
+    def ask_recently(self, remote: str, timeout: float | None) -> Mapping[str, str]:
+        """Heed a listing that another run of this process had seconds ago."""
+        return recent_tips(self.repository, remote, timeout)[0]
+
+    def _take_over(self, remote: str, ask: AskRemote) -> None:
         self._must_be_a_branch_of_its_own()
         target, fetched_ref = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
-        if at_once:
-            tips: Mapping[str, str] = self.repository.remote_tips(remote, target)
-        else:
-            tips, _ = recent_tips(self.repository, remote)
-        if target not in tips:
+        if target not in (tips := ask(remote, None)):
             return
         if self.repository.resolve(fetched_ref) != tips[target]:
             fetch(self.repository, remote, {target: fetched_ref})
@@ -228,16 +233,11 @@ class Record(RecordWriter):
         moves = [(self.pushed_ref, theirs, self.pushed), (self.ref, theirs, None)]
         move_refs(self.repository, moves)
 
-    def _follow(self, remote: str, at_once: bool) -> None:
+    def _follow(self, remote: str, ask: AskRemote) -> None:
         """Nothing is taken over while lines of this clone wait: their push puts them on top."""
         target, fetched_ref = f"refs/heads/{self.branch}", f"refs/herorun/fetched/{self.slug}"
         tip, pushed_tip = self.tip, self.pushed
-        tips: Mapping[str, str]
-        if at_once:
-            tips = self.repository.remote_tips(remote, target, timeout=FOLLOWING)
-        else:
-            tips, _ = recent_tips(self.repository, remote, FOLLOWING)
-        theirs = tips.get(target)
+        theirs = ask(remote, FOLLOWING).get(target)
         self.is_unlisted = theirs is None
         if tip is None or pushed_tip is None or tip != pushed_tip or theirs in (None, pushed_tip):
             return

@@ -124,7 +124,7 @@ def watched_run(name: str, start: Path, follow: bool = True) -> tuple[Run, str]:
     """
     try:
         run, problem = open_run(name, start), ""
-        run.record.fetch(at_once=False, follow=follow)
+        run.record.fetch(run.record.ask_recently, follow=follow)
         apply_proof(run, run.contract)
     except HerorunError as error:
         run, problem = _admitted_by_name(name, start, error), str(error).rstrip(".")

@@ -56,7 +56,7 @@ def test_one_listing_says_of_each_run_whether_it_has_a_record(
     repository = find_repository(story.work)
     records = [Record.found(repository, f"absent-{number}", remote="origin") for number in range(3)]
     for record in records:
-        record.fetch(at_once=False)
+        record.fetch(record.ask_recently)
     assert asked == ["origin"]
     records[0].fetch()  # who is about to act asks for the present
     assert asked == ["origin", "origin"]

@@ -2,6 +2,7 @@
 verdict.
 """
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from herorun.core.evidence import (
     NotifiedBy,
     Offered,
     PriorLaunch,
+    RemoteTips,
     SourceLaunches,
     Unavailable,
     Unfinished,
@@ -38,6 +40,7 @@ from herorun.operations.launch.candidates import checkpoint_choice
 from herorun.operations.launch.submit import request_text
 from herorun.runs import Run, contract_drift, source_launches
 from herorun.schemas.parts import SourcedEntry, SubmissionEntry
+from herorun.system.git.remote_refs import answered
 
 if TYPE_CHECKING:
     from herorun.schemas.runs import PreflightDocument
@@ -136,10 +139,10 @@ def preflight(run: Run, adoptee: Adoptee | None = None) -> PreflightOutcome:
     """
     if run.repository.resolve("HEAD") is None:
         raise WrongUse(f"{run.repository.top} has no commit yet: commit the training code first.")
-    unreadable = _fetched(run)
+    fetched_evidence = _fetched(run)
     memory = run.record.memory()
     run.drift = contract_drift(run)
-    inputs = {History: _history(run, memory), **_given(run, adoptee), **unreadable}
+    inputs = {History: _history(run, memory), **_given(run, adoptee), **fetched_evidence}
     report = run_gate(run, Gate.LAUNCH, extra=[Plan], inputs=inputs)
     plan = report.evidence[Plan]
     issue = memory.initialised.issue if memory.initialised else ""
@@ -162,17 +165,26 @@ def _history(run: Run, memory: Memory) -> History:
 
 
 def _fetched(run: Run) -> Evidence:
-    """Where a record may lie on a remote that does not answer, what it would tell is unknown, not
+    """What the remote answered, where the code is published there too: it is not asked again.
+
+    Where a record may lie on a remote that does not answer, what it would tell is unknown, not
     empty.
     """
+    evidence: dict[Any, Any] = {}
+
+    def ask(remote: str, timeout: float | None) -> Mapping[str, str]:
+        tips = answered(run.repository, remote, timeout)
+        evidence[RemoteTips] = RemoteTips(remote, tips)
+        return tips
+
     try:
-        run.record.fetch()
+        run.record.fetch(ask if run.record.remote == run.contract.code.remote else None)
     except CouldNotLook as error:
         unavailable = Unavailable(str(error).rstrip("."), error.root)
-        return dict.fromkeys(
+        evidence |= dict.fromkeys(
             (History, Unfinished, PriorLaunch, FinalStep, IssuePage, ContractDrift), unavailable
         )
-    return {}
+    return evidence
 
 
 def _given(run: Run, adoptee: Adoptee | None) -> Evidence:

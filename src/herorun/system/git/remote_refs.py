@@ -4,18 +4,21 @@ ahead they are.
 
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
+from typing import TypeAlias
 
 from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.core.lazy_dataclass import dataclass
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch
 
+# Ref name -> object, as a remote answers within seconds; None for the usual time.
+AskRemote: TypeAlias = Callable[[str, float | None], Mapping[str, str]]
 RECORDS = ("refs/heads/herorun/", "refs/herorun/")  # herorun's own, which are no code
 PROBE = "refs/herorun/probe/"
 LISTING = 60.0  # seconds for the remote to list its refs
