@@ -1,7 +1,7 @@
 """The launch is from no branch.
 
-Why: a commit on no branch is lost when somebody tidies up, and then it is unknown which line of
-work the run belongs to.
+Why: git removes a commit that is on no branch after a while; then the code of the run is lost, and
+its line of work is unknown.
 Fix: make a branch where you are and push it: `git switch -c NAME && git push -u origin NAME`.
 """
 
