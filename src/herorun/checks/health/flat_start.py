@@ -5,18 +5,26 @@ for a rising loss sees it, and every step is wasted.
 Fix: check the gradient norm, the applied learning rate and the labels, and stop the job early
 (`herorun stop RUN`).
 Source: eight public image and language runs stayed at the logarithm of their number of classes from
-the third row on. It fires after 100 rows and 2,000 steps without a fall, and with hardly any noise,
-because slow warm-ups stay flat for less. Less is enough in five cases. If the loss falls at once to
-the logarithm of a common number of classes and never below, it fires after 40 rows and 800 steps,
-even with jumps upwards; and 30 rows and 500 steps if 14 of the newest 20 rows lie above that
-logarithm. If the loss begins up to a fifth above the logarithm of at least 100 classes and never
-comes down to it, it fires after 40 rows and 800 steps; of the newest 20 rows, 14 must lie above the
-first. If the rows differ by no more than the rounding of single precision, it fires after 8 rows
-and 500 steps. The steps do not matter if that number is the logarithm of no whole number, as with
-weights whose last layer begins with zeros. In a record that begins after step 500, it fires after 8
-rows within 0.3 % of the logarithm of a common number of at least 100 classes. If a second pass over
-the data has the losses of the first to the last digit, it fires after as many rows as the first
-pass. `frozen-loss` warns of each flat loss after 30 rows and 500 steps.
+the third row on.
+
+It fires after 100 rows and 2,000 steps without a fall and with hardly any noise, because slow
+warm-ups stay flat for less. It fires earlier in five cases:
+
+- The loss falls at once to the logarithm of a common number of classes, and never below: after 40
+  rows and 800 steps, even with jumps upwards; or after 30 rows and 500 steps, if 14 of the newest
+  20 rows are above that logarithm.
+- The loss begins up to a fifth above the logarithm of a common number of classes, at least 100, and
+  never comes down to it: after 40 rows and 800 steps, if 14 of the newest 20 rows are above the
+  first.
+- The rows differ by no more than the rounding of single precision: after 8 rows and 500 steps. The
+  steps are not needed if the loss is not the logarithm of a whole number: weights whose last layer
+  begins with zeros have such a logarithm as their loss until the warm-up moves them.
+- The record begins after step 500: after 8 rows within 0.3 % of the logarithm of a common number of
+  classes, at least 100.
+- A second pass over the data has the same losses as the first, to the last digit: after as many
+  rows as the first pass has.
+
+`frozen-loss` warns about each flat loss after 30 rows and 500 steps.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -3,30 +3,50 @@
 Why: a lasting spike is a numerical problem; relaunching it as a hardware fault wastes the budget.
 Fix: the DRI decides: wait, roll back (`herorun rollback RUN --to STEP --stop-first`), or skip data.
 Source: the 50 % above the trend and the 10 steps are those of marin-community/marin,
-manage-hero-run. At least 3 rows, because a run may log every 10 steps: the spike of BLOOM's 13B run
-has 5 rows in 50 steps, and one odd row is no spike. A threefold loss counts after 3 rows. Ten times
-the loss counts after 2 rows that are 100 steps apart: healthy runs are back by then. A loss that
-began at ln 2 and has not fallen since may be a generator's, which rises as its discriminator
-learns: only a threefold rise of it counts, and `loss-elevated` warns of less. The first 30 rows
-have no trend. There one row counts at ten times the highest of three or more rows, or at three
-times four rows within 10 %. Three rows count at twice three rows within 20 %, or at one and a half
-times four within 10 %. Two rows count at three times four rows, if the gradient norm leaps as far.
-Eight rows count that each lie above the one before, if the loss had fallen and rises to twice its
-lowest; only this rule counts losses below 0.1. In a record that begins in the midst of a training,
-one row counts at a hundred times all rows before. There two rows count at ten times, and five at
-one and a half times two rows within 10 %. A new level needs no trend. It counts after 3 rows and 10
-steps, or 3 rows at three times, if their mean without the highest is 22 % above the median of the
-30, 20, 12 or 8 rows before, and 15 % above the highest of those. The sum of the logarithms above
-that highest must be 1, and 6, 15, 45 or 40 times the range of the rows before; in the first 80 rows
-it is 6, 8, 10 or 15 times, if the rows before are within half. Of 30 rows one outlier is left out,
-and they are also compared 30 rows later, if the loss has fallen since its beginning. Whatever the
-range, three rows count at twice the highest of eight rows within a factor of two, and five at one
-and a half. So do ten rows above thirty, if their median is half higher and none is below a fifth.
-Among the first 60 rows three count at 15 % above the four before, if that is seven times the median
-and twice the most that the dozen rows before lie off the line between their neighbours. Below 0.1
-none of these counts if the rows before span more than a factor of three, nor do those three rows.
-The limits of noise are set on the public curves of docs/backtest.md, where no clean or noisy curve
-raises a false alarm with them.
+manage-hero-run. The limits of noise are set on the public curves of docs/backtest.md: with them, no
+clean or noisy curve there raises a false alarm.
+
+With a trend:
+
+- It needs 3 rows, because a run may log every 10 steps: the spike of BLOOM's 13B run has 5 rows in
+  50 steps, and one odd row is no spike.
+- 3 rows count at three times the expected loss.
+- 2 rows count at ten times, if they are 100 steps apart: healthy runs have recovered by then.
+- A loss that began at ln 2 and has not fallen since may be a generator's, which rises as its
+  discriminator learns: only three times the expected loss counts; `loss-elevated` warns about less.
+
+In the first 30 rows, which have no trend:
+
+- 1 row counts at ten times all rows before it, if these are at least three, or at three times the
+  four rows before it, if these are within 10 %.
+- 2 rows count at three times the four rows before them, if the gradient norm rises as much.
+- 3 rows count at twice the three rows before them, if these are within 20 %, or at 1.5 times the
+  four rows before them, if these are within 10 %.
+- 8 rows count if each is above the one before, the last is at twice the first, and the run's first
+  loss was 1.25 times that first one. Only this rule counts losses below 0.1.
+
+In the first 30 rows of a record that begins in the middle of a training, these count as well:
+
+- 1 row at a hundred times all rows before it, and 2 rows at ten times.
+- 5 rows at 1.5 times all rows before them, if these are at least two and within 10 %.
+
+A new level needs no trend. It counts once it has 3 rows and 10 steps, or 3 rows at three times the
+usual loss, if one of these holds:
+
+- The mean of its rows without the highest is 22 % above the median of the 30, 20, 12 or 8 rows
+  before, and 15 % above the highest of those. The sum of the logarithms above that highest is at
+  least 1, and at least 6, 15, 45 or 40 times the range of those rows. In the first 80 rows it is 6,
+  8, 10 or 15 times, if those rows are within a factor of 1.5. Of the 30 rows, one outlier on each
+  side is left out. They are also compared with rows that come 30 rows later, if the loss has fallen
+  since the first rows. If the median of those rows is below 0.1, they must be within a factor of
+  three.
+- 3 rows are at twice the highest of the eight rows before, or 5 rows at 1.5 times, if the eight are
+  within a factor of two.
+- 10 rows are above the 30 rows before, except for one of those; their median is 50 % above the
+  median of those, and each of them is 20 % above it.
+- Among the first 60 rows, 3 rows are 15 % above the four before. That is also seven times the
+  median, and twice the maximum, of the distances of the 12 rows before from the line between their
+  neighbours. The highest of the four is above 0.1.
 """
 
 import math
