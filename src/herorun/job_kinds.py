@@ -85,7 +85,7 @@ def must_be_whole(spec: JobSpec) -> None:
     if lacking := missing_options(spec):
         choices = f" (--scheduler is one of {', '.join(kinds())})" if not spec.kind else ""
         raise WrongUse(
-            f"To watch a job without a contract, {_join_names(lacking)} "
+            f"To monitor a job without a contract, {_join_names(lacking)} "
             f"{'is' if len(lacking) == 1 else 'are'} missing{choices}."
         )
     must_be_id(spec.kind, spec.job)

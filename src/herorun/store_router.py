@@ -72,7 +72,7 @@ class RoutedStore:
         """
         store = self._of(path)
         if not isinstance(store, Measured):
-            raise OSError(f"the store of {path} does not tell how much room there is")
+            raise OSError(f"the store of {path} does not report its free space")
         return store.room(path)
 
     def examine(self, root: str) -> "tuple[DoctorPart, ...]":

@@ -16,7 +16,7 @@ import herorun
 from builders import NOON, an_excursion, healthy, some_metrics
 from herorun import discover
 from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.babysit.ended_alerts import as_ended
+from herorun.core.babysit.ended_alerts import as_ended, as_over
 from herorun.core.check import Check, Gate, evaluate
 from herorun.core.detectors.loss_state import LASTING
 from herorun.core.evidence import Metrics
@@ -185,6 +185,8 @@ def test_every_alert_about_a_curve_has_the_right_number_and_state(
                     not re.search(r"still (is|going)|(is) not finite", ended)
                     and faults(ended) == []
                 ), ended
+                over = as_over(message)
+                assert "still" not in over and "so far" not in over and faults(over) == [], over
                 goes_on = "still in progress" in message or "still is" in message
                 assert goes_on <= is_open and not (
                     goes_on and back and check.name != "not-finite"

@@ -29,7 +29,7 @@ from herorun.discover import checks
 from wording import mentions
 
 ROWS = 700_000  # steps from here on are those of rows; the others in these runs are far below
-A_STEP = re.compile(r"\b[7-9]\d{5}\b")
+A_STEP = re.compile(r"(?<!update )\b[7-9]\d{5}\b")  # an update is the number of a subject
 BESIDE_CHECKPOINTS = {  # compared with checkpoints or the final step: they count completed updates
     "ended-short",
     "late-checkpoints",

@@ -168,7 +168,7 @@ def test_behind_the_final_step_the_end_is_awaited():
     done = {Metrics: some_metrics(200, advanced_at=NOON - 20 * MINUTE), FinalStep: FinalStep(200)}
     (turn,) = looked({**done, Checkpoints: Checkpoints((a_checkpoint(200, ROOT),))})
 
-    assert turn.run == "unknown" and mentions(turn.awaited[0].message, "awaited")
+    assert turn.run == "unknown" and mentions(turn.awaited[0].message, "waiting")
     assert turn.awaited[0].until == NOON + timedelta(hours=2, minutes=40)
 
 

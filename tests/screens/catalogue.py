@@ -418,7 +418,7 @@ def closer() -> Iterator[Screen]:
     yield known("goodput", "goodput tiny", "report.goodput.account", Account(RUN, A_DAY))
     ticks = (
         Replay(NOON, "0.1.0", True, ReplayResult.SAME),
-        Replay(NOON, "0.1.0", False, ReplayResult.DIFFERS, ("loss-spike: silent -> fires",)),
+        Replay(NOON, "0.1.0", False, ReplayResult.DIFFERS, ("loss-spike: does not fire -> fires",)),
         Replay(
             NOON,
             "0.1.0",

@@ -27,7 +27,7 @@ def read_strict_json(data: str | bytes) -> Any:
 
     >>> read_strict_json('{"run": "a", "run": "b"}')
     Traceback (most recent call last):
-    ValueError: the key 'run' stands there twice
+    ValueError: the key 'run' appears twice
     """
     try:
         document = json.loads(
@@ -55,7 +55,7 @@ def _each_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(table) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice[:40]!r} stands there twice")
+        raise ValueError(f"the key {twice[:40]!r} appears twice")
     return table
 
 

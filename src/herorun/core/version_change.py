@@ -57,7 +57,7 @@ def _describe_difference(
         )
     if other:
         reasons.append(
-            f"at {len(other)} of {count(len(again), 'tick')} it would have acted otherwise"
+            f"at {len(other)} of {count(len(again), 'tick')} it would have acted differently"
         )
     if before and not judge.free and version not in (before.version, before.before):
         reasons.append(f"the question about herorun {before.version} has no yes")

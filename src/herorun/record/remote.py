@@ -171,8 +171,8 @@ class Record(RecordWriter):
     def _must_continue_ours(self, theirs: str, remote: str) -> None:
         if self.pushed and not self.repository.is_ancestor(self.pushed, theirs):
             raise Blocked(
-                f"{self.branch} on {remote} was rewritten: it does not hold {self.pushed[:9]}, "
-                "which was pushed. A person must look."
+                f"{self.branch} on {remote} was rewritten: it does not contain {self.pushed[:9]}, "
+                "which was pushed. A person must check it."
             )
         self._must_hold_this_run(theirs)
 

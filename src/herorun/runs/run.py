@@ -116,7 +116,7 @@ class Run(MonitoredRun):
         self.must_be_open()
         if isinstance(self.unproven, LaunchProof) and self.unproven.doubts:
             raise Blocked(
-                f"Nothing was done: {self.unproven.doubts[0]}. Look at it (`herorun logbook show "
+                f"Nothing was done: {self.unproven.doubts[0]}. Review it (`herorun logbook show "
                 f"{self.slug}`), "
                 f"then `herorun trust {self.slug} --reject` or `herorun trust {self.slug}`."
             )

@@ -113,7 +113,7 @@ def _contained(repository: Repository, remote: str, commit: str) -> bool:
     if commit in tips.values():
         return True
     if (repository.common / "shallow").is_file():
-        raise CouldNotLook("its clone is shallow: `git fetch --unshallow` in it tells")
+        raise CouldNotLook("its clone is shallow: run `git fetch --unshallow` in it")
     local_commits = commits_among(repository, tips)
     if repository.has(commit) and containing(repository, commit, local_commits):
         return True

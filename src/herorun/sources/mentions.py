@@ -104,10 +104,10 @@ class _Mentions:
         for word in required_substrings(pattern or ""):
             if not next(self._places(word), ""):
                 self.others[key] = (
-                    f"no file of the job holds the word {word!r}, which each line needs to match"
+                    f"no file of the job contains the word {word!r}, which each line needs to match"
                 )
                 return
-            self.places[key] = f"the job holds {word!r}"
+            self.places[key] = f"the job contains {word!r}"
 
     def _places(self, word: str) -> Iterator[str]:
         """Where the text stands: files, the resolved config, the command and its environment."""

@@ -56,7 +56,7 @@ def read_save_time(store: Store, checkpoints: Checkpoints) -> SaveTime | Nothing
     except FileNotFoundError:
         return Nothing(f"{newest.path} is gone")
     except NotADirectoryError:
-        return Nothing("a checkpoint is one file, which tells only when it was done")
+        return Nothing("a checkpoint is one file, which shows only when the save ended")
     if len(times) < 2:
         return Nothing("its store does not report how long a save takes")
     return SaveTime((max(times) - min(times)).total_seconds())

@@ -35,4 +35,4 @@ def read_snapshot(
         return Nothing("nothing that can change the training differs from the commit")
     cap = contract.code.snapshot_max_mb * MEGABYTE
     taken_snapshot = take_snapshot(repository, tree.commit, ignored(tree), cap)
-    return taken_snapshot or Nothing("nothing that a commit holds differs from the commit")
+    return taken_snapshot or Nothing("no file of the commit differs from it")

@@ -41,7 +41,7 @@ def read_tracker_alerts(tracker: Tracker, contract: Contract) -> TrackerAlerts |
     try:
         raw_alerts = alerts()
     except FileNotFoundError:
-        return Nothing("the tracker holds no alerts yet")
+        return Nothing("the tracker has no alerts yet")
     clean = (
         replace(each, title=scrub(each.title)[:200], text=scrub(each.text)[:300])
         for each in raw_alerts

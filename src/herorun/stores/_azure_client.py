@@ -117,7 +117,7 @@ async def login(fs: Any) -> str:
         return "a token was given"
     account = fs.service_client.account_name
     kind = "account key" if fs.service_client.credential else "shared access signature"
-    return f"{kind} of {account}; a listing tells whether it is taken"
+    return f"{kind} of {account}; a listing shows whether it is accepted"
 
 
 def error_code(error: BaseException) -> str:

@@ -44,8 +44,8 @@ def _locks(bucket: Mapping[str, Any]) -> Iterator[LifecycleRule]:
         )
     if bucket.get("defaultEventBasedHold"):
         yield LifecycleRule(
-            "the bucket holds every new object: it cannot be replaced or deleted until the hold is "
-            "taken off"
+            "every new object of the bucket gets an event-based hold: it cannot be replaced or "
+            "deleted until the hold is removed"
         )
     soft = int(bucket.get("softDeletePolicy", {}).get("retentionDurationSeconds", 0))
     if soft:

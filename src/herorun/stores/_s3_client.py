@@ -66,7 +66,7 @@ async def login(fs: Any) -> str:
     if credentials is None:
         raise OSError(NONE)
     await credentials.get_frozen_credentials()
-    return f"credentials by {credentials.method}; a listing tells whether they are taken"
+    return f"credentials by {credentials.method}; a listing shows whether they are accepted"
 
 
 def is_amazons(fs: Any) -> bool:

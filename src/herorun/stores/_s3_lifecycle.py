@@ -31,7 +31,7 @@ async def _rules_part(fs: Any, method: str, at: ObjectPath, part: str) -> Mappin
             return {}
         raise
     if part not in answer:
-        raise MalformedAnswer("an answer that tells no rules")
+        raise MalformedAnswer("an answer without rules")
     return answer
 
 

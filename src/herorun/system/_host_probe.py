@@ -199,7 +199,7 @@ def _parse_accounting(job: str, accounting: subprocess.CompletedProcess[str]) ->
     """
     if accounting.returncode:
         raise OSError(
-            f"squeue has no job {job}, and how it ended is not told: {_complaint(accounting)}"
+            f"squeue has no job {job}, and its end is not reported: {_complaint(accounting)}"
         )
     parts = [line.split("|")[:2] for line in accounting.stdout.splitlines() if "|" in line]
     if not parts:
@@ -421,7 +421,7 @@ def _memory(pid: Any) -> dict[str, Any]:
     return (
         max(cgroups, key=lambda each: each["share"] or 0.0)
         if cgroups
-        else {"why": "no memory cgroup tells"}
+        else {"why": "no memory cgroup shows it"}
     )
 
 

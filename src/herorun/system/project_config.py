@@ -20,7 +20,7 @@ INIT = {
     "tracker": "kind under [tracker]; entity and project alone stand for one",
     "entity": "under [tracker]",
     "project": "under [tracker]",
-    "issue": "kind under [issue]; repo alone stands for one",
+    "issue": "kind under [issue]; repo alone means github",
     "repo": "under [issue], owner/name",
 }
 
@@ -85,7 +85,9 @@ def _must_know(
                 else f"There are {', '.join([*known_keys, *more])}."
             )
             contract = (
-                " What a run is stands in its contract, runs/<slug>.toml." if not closest else ""
+                " The keys of a run belong in its contract, runs/<slug>.toml."
+                if not closest
+                else ""
             )
             line = _line_of(path, name, key)
             raise _wrong(f"{path}{line}: {name} has an unknown key `{key}`. {suggestion}{contract}")

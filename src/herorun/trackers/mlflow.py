@@ -195,8 +195,8 @@ class Mlflow:
         if len(names) > MOST_METRICS:
             raise OSError(
                 f"MLflow's run {run.id} has {count(len(names), 'metric')}, more than the "
-                f"{MOST_METRICS} that are read one by one: log fewer, or report to a tracker that "
-                "lies in files too"
+                f"{MOST_METRICS} that are read one by one: log fewer, or also report to a tracker "
+                "that writes files"
             )
         marks = decode_cursor(cursor, run.id) if cursor else {}
         is_restart = marks is None

@@ -23,5 +23,5 @@ def test_another_or_a_broken_contract_is_reported_and_is_no_illness_of_the_run(d
     verdict = answer(contract_drift, drift)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")
-    assert word in verdict.message and mentions(verdict.message, "admitted", "stands")
+    assert word in verdict.message and mentions(verdict.message, "admitted", "applies")
     assert (contract_drift.response, contract_drift.topic) == (Response.WARN, Topic.MONITOR)

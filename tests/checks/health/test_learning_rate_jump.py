@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from builders import answer, some_metrics
@@ -31,6 +33,12 @@ def resumed(before, after, exact=True):
 )
 def test_it_continues_where_it_was(before, after, exact, outcome):
     assert answer(learning_rate_jump, resumed(before, after, exact)).outcome is outcome
+
+
+def test_the_step_is_named_as_logged_and_as_in_the_subject():
+    verdict = answer(learning_rate_jump, replace(resumed(1e-4, 2e-4), first_logged=0))
+
+    assert "50" in verdict.subject and "49 (update 50)" in verdict.message
 
 
 def test_each_limit_is_the_contracts():

@@ -35,7 +35,7 @@ def test_a_launch_leaves_behind_what_it_neither_answers_nor_carries_on() -> None
 def test_what_continued_then_continues_no_more() -> None:
     going_on, over = an_alert("x", "12 steps, still in progress"), an_alert("x", "12 steps")
 
-    assert mentions(as_ended(going_on).message, "12 steps", "was still", "tiny-1 ended")
+    assert mentions(as_ended(going_on).message, "12 steps", "still", "tiny-1 ended")
     assert as_ended(over) == replace(over, state=AlertState.ENDED)
 
 

@@ -45,7 +45,7 @@ def test_every_turn_names_them_and_tells_once(story: Story, capsys: CAPTURE) -> 
     story.sign(checkpoints={"keep": 3})
     found = drift(story, capsys, "babysit", SLUG, "--once")
     assert (found["outcome"], found["details"]) == ("fail", ["checkpoints.keep: 10 -> 3"])
-    assert found["gate"] == "health" and mentions(found["message"], "admitted", "stands")
+    assert found["gate"] == "health" and mentions(found["message"], "admitted", "applies")
     story.tick()
     told = [key for key in story.comments if key.startswith("tell/contract-drift")]
     assert len(told) == 1

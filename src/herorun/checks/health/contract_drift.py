@@ -13,4 +13,4 @@ from herorun.core.finding import Verdict
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
 def contract_drift(drift: ContractDrift) -> Verdict:
-    return drift_verdict(drift, "the admitted contract stands")
+    return drift_verdict(drift, "the admitted contract still applies")

@@ -39,7 +39,7 @@ def differing_step_counters(
     own = {name: value for name, value in (metrics.last or {}).items() if name in COUNTERS}
     differing = [
         failed(
-            f"the newest row says {name} {value:g}, and is logged under step {last_logged}",
+            f"the newest row has {name} = {value:g}, and is logged under step {last_logged}",
             subject=name,
         )
         for name, value in own.items()

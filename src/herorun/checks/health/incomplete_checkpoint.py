@@ -37,7 +37,7 @@ def incomplete_checkpoint(
 
 def _judge_candidate(candidate: Candidate, now: Now, most: timedelta) -> Verdict:
     if candidate.modified is None:
-        message = f"{candidate.path} is not complete, and its store does not tell since when"
+        message = f"{candidate.path} is not complete, and its store does not report since when"
         return not_applicable(message, candidate.problem, subject=candidate.path)
     idle = now.at - candidate.modified
     message = f"{candidate.path} last changed {format_span(idle)} ago"

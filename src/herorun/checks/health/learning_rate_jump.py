@@ -32,7 +32,7 @@ def learning_rate_jump(metrics: Metrics, history: History, limits: Limits) -> Ve
         return not_applicable("no resume with a learning rate")
     if why := two_write(metrics):
         return unknown(why)
-    at, name = metrics.logged(resume.step), f"resume at step {resume.step}"
+    at, name = metrics.name_step(resume.step), f"resume at step {resume.step}"
     if resume.rate_before is None:
         return unknown(f"no learning rate before the resume at step {at} to compare with")
     least = min(resume.rate_before, resume.rate_after)

@@ -60,7 +60,7 @@ def output_moved(
         receipt.items if isinstance(receipt, Receipt) and receipt.instance == job.instance else ()
     )
     verdicts += [
-        failed(f"check-in saw another output root: {message}", subject="receipt")
+        failed(f"check-in found another output root: {message}", subject="receipt")
         for item, outcome, message in items
         if item == "output-root" and outcome == "fail"
     ]

@@ -71,7 +71,8 @@ def pending_too_long(
         return [not_applicable(f"{job.instance} is {job.state}", subject=job.instance)]
     if is_confirmed is None:
         message = (
-            f"{job.instance} is called running, and whether it does anything could not be seen"
+            f"the scheduler reports {job.instance} as running, but what would confirm it could not "
+            "be read"
         )
         return [unknown(message, subject=job.instance)]
     why = why_waiting(job.reason)
@@ -81,11 +82,17 @@ def pending_too_long(
         ]
     since = job.submitted or (history.current.started if history.current else None)
     if since is None:
-        return [unknown(f"it is unknown since when {job.instance} waits", subject=job.instance)]
+        return [
+            unknown(
+                f"it is unknown since when {job.instance} has been waiting", subject=job.instance
+            )
+        ]
     waits = now.at - since
     limit = limits.never if why is Waiting.NEVER else limits.first
     if waits <= limit:
-        return [passed(f"{job.instance} waits since {since:%H:%M} UTC", subject=job.instance)]
+        return [
+            passed(f"{job.instance} has been waiting since {since:%H:%M} UTC", subject=job.instance)
+        ]
     reason = UNCONFIRMED if running else _describe_waiting(why, job)
     message = (
         f"{job.instance} has been pending for {format_span(waits)} (the limit is "

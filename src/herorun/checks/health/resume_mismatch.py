@@ -190,8 +190,8 @@ def _differs(resume: Resume) -> str:
     side = "lower: data seen twice?" if resume.worst < 0 else "higher"
     first = f", first at step {resume.first_bad_step}" if resume.first_bad_step is not None else ""
     return (
-        f"{_equal(resume)} by {resume.median:.4f} in the median, "
-        f"and most, by {abs(resume.worst):.4f}, at step {resume.worst_step} "
+        f"{_equal(resume)} by {resume.median:.4f} in the median; "
+        f"the largest difference is {abs(resume.worst):.4f}, at step {resume.worst_step} "
         f"({_losses(resume)}{side}){first}"
     )
 

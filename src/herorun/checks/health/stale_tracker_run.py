@@ -110,8 +110,8 @@ def _heartbeat(identity: TrackerIdentity, now: Now, most: timedelta) -> list[Ver
         return []
     return [
         failed(
-            f"the tracker last heard of the run at {beat:%Y-%m-%d %H:%M} UTC; the limit is "
-            f"{format_span(most)}",
+            f"the tracker's last heartbeat of the run was at {beat:%Y-%m-%d %H:%M} UTC; the limit "
+            f"is {format_span(most)}",
             subject="heartbeat",
         )
     ]

@@ -20,7 +20,7 @@ OWN = "unfinished-action"  # where nothing can be posted, its own alerts stay un
 def unfinished_action(unfinished_actions: Unfinished) -> list[Verdict]:
     """One answer for each action, by its key."""
     verdicts = [
-        failed(f"no outcome is recorded of {action}", subject=action.partition(": ")[0])
+        failed(f"no outcome is recorded for {action}", subject=action.partition(": ")[0])
         for action in unfinished_actions.actions
         if parse_key(action).check != OWN
     ]

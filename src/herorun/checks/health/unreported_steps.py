@@ -54,7 +54,7 @@ def unreported_steps(
         return passed(
             f"nothing shows a step of {job.instance} without its row", subject=job.instance
         )
-    rows = "it has no row"
+    rows = "the instance has no row"
     if wrote and isinstance(metrics, Metrics):
         rows = f"the last row is of step {metrics.logged(metrics.step)}"
     message = (

@@ -77,12 +77,11 @@ def _began_again(excursion: Excursion) -> str:
 
 def _repeated(start: str, opening: tuple[float, ...], source: SourceLoss) -> str:
     before = (
-        f", which was at {source.level:.4g} when it saved {start}"
+        f", whose loss was {source.level:.4g} when it saved {start}"
         if source.level is not None
         else ""
     )
     return (
-        f"the first rows' losses ({', '.join(f'{loss:.4g}' for loss in opening)}) are those of "
-        f"{source.slug}'s "
-        f"own beginning{before}: the weights were not loaded"
+        f"the first rows' losses ({', '.join(f'{loss:.4g}' for loss in opening)}) are those "
+        f"at the beginning of {source.slug}{before}: the weights were not loaded"
     )

@@ -52,10 +52,12 @@ def changed_trajectory(
     files = of_impact(changed_files, rules, closure.files, Impact.BLOCK)
     identity = contract.tracker.id or contract.slug
     if change.tracker_id and identity != change.tracker_id:
-        message = f"the trajectory changes {since}, under the new tracker id {identity}"
+        message = f"the trajectory changed {since}, under the new tracker id {identity}"
         return passed(message, *listed(files), subject=change.instance)
     if left_no_step(own, metrics, left_checkpoints):
-        message = f"the code changes {since}, and no instance left a step behind: {few(files)}"
+        message = (
+            f"the code changed {since}, but no instance has a row or a checkpoint: {few(files)}"
+        )
         return passed(message, *listed(files), subject=change.instance)
     number = count(len(files), "file")
     return failed(

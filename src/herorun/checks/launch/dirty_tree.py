@@ -32,7 +32,7 @@ def dirty_tree(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Ve
         if kinds[path] is Impact.NOTICE
     ]
     silent = len(changes) - len(blocking) - len(notices)
-    ignored_text = [f"{silent} more of no interest"] if silent else []
+    ignored_text = [f"{silent} more that cannot change the training"] if silent else []
     if not blocking:
         message = f"nothing that can change the training differs from {tree.commit:.9}"
         return passed(message, *listed(notices), *ignored_text)

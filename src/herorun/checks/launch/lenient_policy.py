@@ -17,10 +17,8 @@ def lenient_policy(contract: Contract) -> Verdict:
         return passed("findings are enforced")
     if contract.is_hero:
         return failed(f"[policy] mode is {mode}, and this is a hero run", subject="[policy] mode")
-    does = (
-        "are printed and recorded, and do" if mode is Mode.WARN else "are only written down, and do"
-    )
+    does = "are printed and recorded, and do" if mode is Mode.WARN else "are only recorded, and do"
     return passed(
-        f"[policy] mode is {mode}: once committed, findings {does} not stop the launch of this "
-        "ordinary run"
+        f"[policy] mode is {mode}: if the contract is committed, findings {does} not stop the "
+        "launch of this ordinary run"
     )

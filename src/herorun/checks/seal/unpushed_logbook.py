@@ -16,7 +16,8 @@ def unpushed_logbook(record: RecordState, contract: Contract) -> Verdict:
         return failed(f"there is no record: run `herorun init {contract.slug}`")
     if record.remote is None:
         return not_applicable(
-            f"record commit {record.commit:.9} has no remote to go to: see no-remote"
+            f"record commit {record.commit:.9} cannot be pushed, because there is no remote: see "
+            "no-remote"
         )
     if record.pushed != record.commit:
         remote_commit = f"{record.pushed:.9}" if record.pushed else "nothing"

@@ -133,7 +133,7 @@ def compare_hardware(hardware: Mapping[str, Any], devices: Devices | str) -> lis
     kind = str(stated_table.get("accelerator", ""))
     names = sorted(set(devices.kinds))
     if kind and not names:
-        gaps.append(f"{devices.source} does not tell their kind")
+        gaps.append(f"{devices.source} does not report their kind")
     if kind and any(not same_accelerator(_of_kind(kind), name) for name in names):
         wrong.append(f"sees {', '.join(names)}, admitted {kind}")
     count = stated_table.get("count")

@@ -121,14 +121,19 @@ def as_ended(alert: Alert) -> Alert:
     """Unresolved at its instance's end: what went on then goes on no more."""
     if alert.not_judged:  # the message says when it was last known to go on
         return replace(alert, state=AlertState.ENDED)
-    end = f"when {alert.instance or 'its instance'} ended"
-    message = alert.message.replace(IN_PROGRESS, f"was {IN_PROGRESS} {end}")
-    return replace(alert, state=AlertState.ENDED, message=message)
+    end = f"{IN_PROGRESS} when {alert.instance or 'its instance'} ended"
+    return replace(alert, state=AlertState.ENDED, message=_no_longer(alert.message, end))
 
 
 def as_over(message: str) -> str:
     """Of a problem that is gone: its check may not have said when it ended."""
-    return message.replace(IN_PROGRESS, "over by now")
+    return _no_longer(message, "this has ended")
+
+
+def _no_longer(message: str, end: str) -> str:
+    """Without the claim that the problem is in progress; `end` says how that is known."""
+    claim = f", {IN_PROGRESS}"
+    return f"{message.replace(claim, '')}; {end}" if claim in message else message
 
 
 def resolved_late(

@@ -47,7 +47,7 @@ def without_old_news(
 def _as_passed(finding: Finding) -> Finding:
     verdict = finding.verdict
     return replace(
-        finding, verdict=passed(f"told before: {verdict.message}", subject=verdict.subject)
+        finding, verdict=passed(f"reported before: {verdict.message}", subject=verdict.subject)
     )
 
 

@@ -171,6 +171,11 @@ class Metrics:
         """The log's own number of a step, which people find in its rows."""
         return step - 1 + self.first_logged
 
+    def name_step(self, step: int) -> str:
+        """`1500 (update 1501)`: the log's own number, and the one in an alert's subject."""
+        number = self.logged(step)
+        return f"{number}" if number == step else f"{number} (update {step})"
+
     def as_logged(self, excursion: Excursion) -> Excursion:
         """With the log's own numbers, for a message."""
         first, last = self.logged(excursion.first_step), self.logged(excursion.last_step)

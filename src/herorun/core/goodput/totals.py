@@ -156,7 +156,7 @@ def _notes(
         yield "nothing was launched yet"
         return
     if not beats:
-        yield "no row tells its time: what the instances did is unknown"
+        yield "no row has a time: what the instances did is unknown"
     without_start = [life.name for life in facts.lives if life.job_started is None]
     if without_start:
         yield (

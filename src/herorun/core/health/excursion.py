@@ -102,11 +102,8 @@ def format_zeros(excursion: Excursion) -> str:
 
 def format_flat(flat: Excursion) -> str:
     """Of a loss that stands still from its first rows on."""
-    until = f"up to step {flat.last_step}"
-    if flat.open:
-        until += ", still in progress: the run has learned nothing so far"
-    else:
-        until += ": the run learned nothing until then"
+    until = f"up to step {flat.last_step}{', still in progress' if flat.open else ''}"
+    until += ": the run learned nothing up to that step"
     untrained_text = (
         f"{flat.expected:.4g}, the loss of untrained weights for {math.exp(flat.expected):.0f} "
         "classes"

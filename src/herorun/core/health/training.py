@@ -73,7 +73,7 @@ def training(
     if job.state is not JobState.RUNNING:
         since = job.submitted
         why = f" ({job.reason})" if job.reason else ""
-        message = f"{job.instance} is {job.state}{why}: its start is awaited"
+        message = f"{job.instance} is {job.state}{why}: waiting for its start"
         return Training(
             TrainingProof.AWAITED,
             (AwaitedEvidence("job", message, since + QUEUE if since else None),),
@@ -172,7 +172,7 @@ def _stale(
     final, cadence = evidence.get(FinalStep), evidence.get(Cadence)
     last = f"the last row, of step {metrics.logged(metrics.step)}, is {format_span(age)} old"
     if isinstance(final, FinalStep) and final.value is not None and metrics.step >= final.value:
-        message = f"{last} and the final step is reached: the job's end is awaited"
+        message = f"{last} and the final step is reached: waiting for the job's end"
         return AwaitedEvidence("row", message, metrics.advanced_at + patience.closing)
     due = f"{last}; at the run's own pace the next is due within {format_span(limit)}"
     until = None
@@ -185,8 +185,8 @@ def _stale(
 def _undated(metrics: Metrics, patience: RowPatience) -> AwaitedEvidence:
     """A step that was in the log at the first tick may be hours old."""
     message = (
-        f"step {metrics.logged(metrics.step)} stood in the log at the first look, and nothing "
-        "tells when it was written: the next step is awaited"
+        f"step {metrics.logged(metrics.step)} was in the log before the first tick, and its time "
+        "is unknown: waiting for the next step"
     )
     return AwaitedEvidence("row", message, metrics.advanced_at + patience.idle)
 

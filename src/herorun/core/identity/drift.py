@@ -18,7 +18,7 @@ def wanted_id(contract: Contract) -> str:
 def receipt_drift(receipt: Receipt | None) -> list[Found]:
     items = receipt.items if receipt else ()
     return [
-        ("id", f"check-in saw another tracker id: {message}")
+        ("id", f"check-in found another tracker id: {message}")
         for item, outcome, message in items
         if item == "tracker-id" and outcome == "fail"
     ]

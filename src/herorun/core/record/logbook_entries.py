@@ -105,7 +105,7 @@ def _launching_lines(event: Launching) -> dict[str, str]:
         "Status": f"{change_of(event)} of {event.instance} requested",
         "Evidence": f"plan {code(event.plan_digest)}",
         "Decision": one_line(event.why),
-        "Next": f"{'look at it once more' if event.adopts else 'submit'}, then confirm one live job",  # noqa: E501  # one entry of a table, or one recorded value
+        "Next": f"{'check it again' if event.adopts else 'submit'}, then confirm one live job",
     }
     if event.overlooked:
         overlooked_text = "; ".join(event.overlooked)
@@ -163,7 +163,7 @@ _ORDERS = {
         "no relaunch",
         "a person launches again, or seals what there is",
     ),
-    Word.PAUSE: ("paused", "neither relaunch nor stop", "watch, tell and ask as before"),
+    Word.PAUSE: ("paused", "neither relaunch nor stop", "monitor, notify and ask as before"),
     Word.RESUME: ("resumed", "act again as the contract says", "watch"),
     Word.STOP: ("a stop is ordered", "stop", "confirm the end"),
     Word.RELAUNCH: ("a relaunch is ordered", "relaunch", "submit through the launch gate"),

@@ -218,7 +218,7 @@ def _twice(lines: Sequence[JournalLine]) -> list[str]:
     faults = []
     for line in lines:
         if line.id in ids:
-            faults.append(f"journal: event {line.id} stands there twice")
+            faults.append(f"journal: event {line.id} appears twice")
         ids.add(line.id)
     return faults
 

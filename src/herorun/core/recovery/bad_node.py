@@ -51,9 +51,7 @@ def _node_name(machine: object) -> str:
 def _created(machine: object) -> datetime:
     text = machine.get("createTime") if isinstance(machine, dict) else None
     if (made_at := parse_utc(str(text))) is None:
-        raise ValueError(
-            "it does not report when the machine was made: by now it may be another one"
-        )
+        raise ValueError("it does not report when the machine was made: it may be another machine")
     return made_at
 
 
@@ -71,7 +69,7 @@ def describe_replacement(worker: str, zone: str) -> str:
     """What a person types, with what is not known left to them."""
     where = zone or "ZONE"
     return (
-        f"find the machine of worker {worker or '(its address stands in the log)'} with "
+        f"find the machine of worker {worker or '(its address is in the log)'} with "
         f"`{_join_argv(list_command(where))}`, delete it with "
         f"`{_join_argv(delete_command('NAME', where))}`, then relaunch"
     )

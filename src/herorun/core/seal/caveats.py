@@ -87,7 +87,7 @@ def _gaps(memory: Memory, events: Iterable[Event], most: timedelta, at: datetime
 def _gap(instance: str, since: datetime, until: datetime) -> str:
     length = format_span(until - since)
     return (
-        f"gap in monitoring: no tick saw {instance} from {since:%Y-%m-%d %H:%M} to "
+        f"gap in monitoring: no tick covered {instance} from {since:%Y-%m-%d %H:%M} to "
         f"{until:%Y-%m-%d %H:%M} UTC ({length})"
     )
 

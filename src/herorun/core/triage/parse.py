@@ -53,7 +53,7 @@ def parse(
         for document in documents
         for row in document.get("signature", ())
     ]
-    _require(len(own_ids) == len(mine), "your catalogue", "one id stands there twice")
+    _require(len(own_ids) == len(mine), "your catalogue", "one id appears twice")
     signatures = (*mine, *(s for s in shipped_rules if s.id not in own_ids))
     return Catalogue(
         signatures=signatures,

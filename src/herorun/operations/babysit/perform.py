@@ -242,7 +242,7 @@ def stop_once(run: MonitoredRun, intent: Intended, instance: str, why: str) -> N
 
 def stopped(intent: Intended, instance: str, why: str) -> Done:
     """The outcome of a stop, with its entry in the logbook."""
-    lines = _entry_lines(f"{instance} told to stop", why, "stop", "confirm the end")
+    lines = _entry_lines(f"{instance} asked to stop", why, "stop", "confirm the end")
     return Done(now(), intent.key, intent.attempt, f"{instance} stopped", lines)
 
 

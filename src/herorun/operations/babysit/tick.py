@@ -84,7 +84,7 @@ def _acting_tick(
         lease, is_lost = renew_lease(run)
         unsettled_reasons = _settle(run)
         doubts = [
-            *([f"contract-drift: {drift}; the admitted contract stands"] if drift else []),
+            *([f"contract-drift: {drift}; the admitted contract still applies"] if drift else []),
             *unsettled_reasons,
         ]
         questions, observes = settle_judge(run, rules_of(run))

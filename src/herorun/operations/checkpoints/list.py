@@ -143,7 +143,7 @@ def sized(run: Run, one: ListedCheckpoint) -> SizedCheckpoint | None:
     if one.link:
         return SizedCheckpoint(
             checkpoint,
-            doubt="it is a link to elsewhere: what lies there is not this run's to delete",
+            doubt="it is a link: its target does not belong to this run, and is not deleted",
         )
     try:
         manifest = read_manifest(run.store, checkpoint.path)

@@ -240,7 +240,7 @@ def _post_prune(
                 {},
             )
         except (HerorunError, OSError) as error:
-            warnings.append(f"the issue was not told: {describe_error(error)}")
+            warnings.append(f"the issue was not updated: {describe_error(error)}")
     push_result = run.record.push()
     if not push_result:
         warnings.append(f"the record is not pushed: {push_result.why}")

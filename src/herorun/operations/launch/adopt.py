@@ -105,7 +105,7 @@ def facts_of(adoptee: Adoptee, report: GateReport) -> dict[str, str]:
             f"{job.state}{since}{f', of {adoptee.user}' if adoptee.user else ''}; herorun did not "
             "submit it"
         ),
-        "Its command": scrub(command) or "not told",
+        "Its command": scrub(command) or "not reported",
         "Not proved": "; ".join(not_proved(report.findings)),
     }
 

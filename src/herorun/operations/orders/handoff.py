@@ -80,7 +80,7 @@ def take_over(
         if lease is None and begun_before is None:
             take_lease(run)
             _record_takeover(run, reason)
-            return OrderOutcome(run, f"{owner} holds the lease already", warnings=push_warning(run))
+            return OrderOutcome(run, f"{owner} already holds the lease", warnings=push_warning(run))
         intent = begun_before or _intend(run, lease, reason)
         if lease is not None:
             _seize(run, intent, lease)

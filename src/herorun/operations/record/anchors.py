@@ -73,7 +73,8 @@ def _run_of_name(name: str, start: Path, outside: ExternalAnchors) -> Run | None
         )
         return None
     outside.notes.append(
-        f"the admitted contract could not be read, so the one on disk said where to look: {why}"
+        "the admitted contract could not be read, so the places to check are from the one on "
+        f"disk: {why}"
     )
     return run
 

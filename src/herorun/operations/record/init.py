@@ -79,8 +79,8 @@ def _admissible(run: Run) -> Sourced[int | None]:
     path = run.file.path
     if not run.file.signed:
         raise WrongUse(
-            f"{path} is not committed as it stands, and a record begins with what people can "
-            "read: commit and push it "
+            f"{path} is not committed in its present form, and a record must name a committed "
+            "contract: commit and push it "
             f"(`git add {path} && git commit`), then `herorun init {run.slug}` again."
         )
     _connect(run)

@@ -182,7 +182,7 @@ def _message(run: MonitoredRun, pages: list[Page], messages: list[str]) -> str:
         text,
         f"Since {format_moment(min(page.since for page in pages))}.",
         _cost(run, text),
-        f"Look: `{run.status_command}`",
+        f"Next: `{run.status_command}`",
         f"Issue: {init_event.issue}" if init_event and init_event.issue else "",
     ]
     return "\n\n".join(part for part in parts if part)

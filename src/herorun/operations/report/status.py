@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 # the monitor's words; stale is a babysitter that is gone
 FRESH, PARTIAL, STALE = (each.value for each in MonitorHealth)
 # as `operations.babysit.tick` words it
-DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"
+DRIFT, STANDS = "contract-drift: ", "; the admitted contract still applies"
 
 
 def all_statuses(

@@ -70,7 +70,7 @@ def _tag(run: Run, instance: str, tree: str, commit: str) -> None:
     oid = annotated_tag(run.repository, tag, commit, message)
     if run.repository.resolve(f"refs/tags/{tag}") != commit:
         raise Blocked(
-            f"There is another tag {tag} in this clone: it is never moved. A person must look."
+            f"There is another tag {tag} in this clone: it is never moved. A person must check it."
         )
     if remote not in run.repository.remotes():
         return
@@ -79,7 +79,7 @@ def _tag(run: Run, instance: str, tree: str, commit: str) -> None:
         push(run.repository, remote, oid, f"refs/tags/{tag}", None)
     elif remote_oid != local_tag(run, tag) and not _same_commit(run, tag, commit):
         raise Blocked(
-            f"{remote} has another tag {tag} already: it is never moved. A person must look."
+            f"{remote} has another tag {tag} already: it is never moved. A person must check it."
         )
 
 

@@ -41,7 +41,8 @@ def unfinished_seal(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dic
         statement = parse_statement(data)
     except ValueError as error:
         raise HerorunError(
-            f"The statement {path} of the interrupted seal is damaged: {error}. A person must look."
+            f"The statement {path} of the interrupted seal is damaged: {error}. A person must "
+            "check it."
         ) from None
     if _matches_request(statement, sealing) and _states(statement, memory):
         return statement
@@ -90,7 +91,7 @@ def _read_unfinished_statement(
         )
     raise Blocked(
         f"The tag {tag} is on {remote} already, where it is never moved, and it does not state "
-        "this run as it is now. A person must look."
+        "this run as it is now. A person must check it."
     )
 
 

@@ -45,7 +45,7 @@ def push_tag(run: Run, tag: str, oid: str) -> None:
         return
     if remote_oid is not None:
         raise Blocked(
-            f"{remote} has another tag {tag} already: it is never moved. A person must look."
+            f"{remote} has another tag {tag} already: it is never moved. A person must check it."
         )
     push(run.repository, remote, oid, f"refs/tags/{tag}", None)
 

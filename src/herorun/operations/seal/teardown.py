@@ -81,7 +81,7 @@ def _timers(run: Run) -> list[str]:
         if any(_is_ours(line, pattern) for line in _read_file_lines(path)):
             timers.append(_removal(path, run, path in workflows))
     return [
-        f"a timer that herorun did not start still looks at {run.slug}: {message}"
+        f"a timer that herorun did not start still checks {run.slug}: {message}"
         for message in timers
     ]
 

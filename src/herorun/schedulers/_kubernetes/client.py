@@ -164,7 +164,7 @@ class Kubectl:
             return NotThere(2, f"{self.where} has none", subject.partition("?")[0])
         if reason in _NEVER:
             return ServerRefusal(f"{self.where} refuses: {why[:400].rstrip('.')}.")
-        return CouldNotLook(f"{self.where} could not tell: {why[:400].rstrip('.')}.")
+        return CouldNotLook(f"{self.where} did not answer the request: {why[:400].rstrip('.')}.")
 
 
 def _final_lines(lines: Sequence[str]) -> str:

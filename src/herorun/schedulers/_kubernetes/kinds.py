@@ -83,7 +83,7 @@ def record_of(kind: ObjectKind, document: Mapping[str, Any], pods: int) -> JobRe
         return replace(record, conditions=conditions)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise CouldNotLook(
-            f"Kubernetes told of a {kind.title} that cannot be read: {error!r}."
+            f"Kubernetes returned a {kind.title} that cannot be read: {error!r}."
         ) from None
 
 

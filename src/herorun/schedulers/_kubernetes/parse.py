@@ -108,7 +108,7 @@ def job_record(document: Mapping[str, Any]) -> JobRecord:
             failed=int(status.get("failed") or 0),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CouldNotLook(f"Kubernetes told of a Job that cannot be read: {error!r}.") from None
+        raise CouldNotLook(f"Kubernetes returned a Job that cannot be read: {error!r}.") from None
 
 
 def pod_record(document: Mapping[str, Any]) -> PodRecord:
@@ -117,7 +117,7 @@ def pod_record(document: Mapping[str, Any]) -> PodRecord:
             document["metadata"], document.get("spec") or {}, document.get("status") or {}
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CouldNotLook(f"Kubernetes told of a pod that cannot be read: {error!r}.") from None
+        raise CouldNotLook(f"Kubernetes returned a pod that cannot be read: {error!r}.") from None
 
 
 def _pod_record(

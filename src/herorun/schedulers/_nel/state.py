@@ -50,7 +50,7 @@ def local_part(entry: NelTask, word: str, task_stages: Stages) -> JudgedTask:
     if state is JobState.UNKNOWN:
         return replace(part, reason=f"nel says {word!r} of {entry.id}", ended=None, exit_code=None)
     if state is JobState.FAILED and not task_stages.exit_code:
-        why = f"nel says failed of {entry.id}, and it wrote down no exit code: look again"
+        why = f"nel reports {entry.id} as failed, without an exit code: checked again later"
         return replace(part, state=JobState.UNKNOWN, reason=why, exit_code=None)
     if state.live:
         return replace(part, exit_code=None, ended=None)

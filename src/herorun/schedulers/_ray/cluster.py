@@ -156,5 +156,5 @@ def hardware_of(
         return hardware, ""
     return (
         hardware,
-        f"the cluster has {total_count:g} accelerators now, and Ray does not tell whether it grows",
+        f"the cluster has {total_count:g} accelerators now; Ray does not report if it can grow",
     )

@@ -97,7 +97,8 @@ class RayReader:
             return Unknown(f"a job called {record.name} is there that herorun did not submit")
         if record.submitted is None:
             return Unknown(
-                f"{record.name} was deleted, and Ray put a remnant back: it tells nothing"
+                f"{record.name} was deleted, and Ray stored an incomplete entry again: its state "
+                "is unknown"
             )
         return Found(snapshot.job(record, instance, self._notes.stop(instance)))
 

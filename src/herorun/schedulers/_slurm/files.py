@@ -150,7 +150,7 @@ class RemoteFolder:
         home = answer.text.rstrip("\n")
         if answer.code or not home.startswith("/"):
             raise CouldNotLook(
-                f"{self._transport.where} does not tell its home folder: {answer.complaint}"
+                f"{self._transport.where} does not report its home folder: {answer.complaint}"
             )
         return home
 

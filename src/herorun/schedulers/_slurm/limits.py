@@ -34,7 +34,7 @@ def offered(text: str, options: Options) -> Offered:
         for limit in (most, own_limit if own_limit is not None else usual)
         if limit is not None
     ]
-    partial = "Slurm does not tell here what its QOS and account limits allow"
+    partial = "Slurm does not report its QOS and account limits here"
     return Offered(_hardware(options), min(limits, default=None), partial)
 
 

@@ -277,7 +277,7 @@ def start(private: str) -> None:
     os.environ.update(request["environment"])
     order = {**request["order"], "lock": lock}
     print(
-        f"herorun stands by {order['request']['instance']}; its log is {order['folder']}/job.log",
+        f"herorun supervises {order['request']['instance']}; its log is {order['folder']}/job.log",
         flush=True,
     )
     try:

@@ -110,7 +110,7 @@ class NelById(NelJobs):
         entries = self._entries()
         own = [entry for entry in entries if job in (entry.invocation, entry.id)]
         if not own or not own[-1].config:
-            raise CouldNotLook(f"nel's list does not tell what {job} was started with")
+            raise CouldNotLook(f"nel's list does not show what {job} was started with")
         same = [
             entry
             for entry in entries

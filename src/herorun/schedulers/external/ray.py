@@ -112,7 +112,10 @@ class RayById:
             if record is None:
                 return Absent()
             if record.submitted is None:
-                return Unknown(f"{job} was deleted, and Ray put a remnant back: it tells nothing")
+                return Unknown(
+                    f"{job} was deleted, and Ray stored an incomplete entry again: its state is "
+                    "unknown"
+                )
             return Found(snapshot.job(record, job, None))
         except CouldNotLook as error:
             return Unknown(str(error))

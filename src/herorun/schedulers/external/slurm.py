@@ -68,7 +68,9 @@ class Options(RenamedKeys, SshLogin):
 
     RENAMED: ClassVar = {"programs": "slurm_bin"}
 
-    log: str | None = Field(None, description="Its log file, there; none: as Slurm tells.")
+    log: str | None = Field(
+        None, description="Its log file, there; none: the one that Slurm reports."
+    )
     slurm_bin: str | None = Field(None, description="Folder of squeue and sacct there.")
     slurm_conf: str | None = Field(None, description="The cluster's slurm.conf.")
 
@@ -109,7 +111,7 @@ class SlurmById:
     def tail(self, job: str, lines: int) -> str:
         path = self._options.log or self._log_of(job)
         if not path:
-            raise FileNotFoundError(2, "Slurm does not tell its log: say --log", job)
+            raise FileNotFoundError(2, "Slurm does not report its log: name it with --log", job)
         answer = self._transport.run(["sh", "-c", _TAIL, "sh", path, str(max(0, lines))], TIMEOUT)
         if answer.code == _ABSENT:
             raise FileNotFoundError(2, "No such file", path)
@@ -122,7 +124,7 @@ class SlurmById:
     def log_age(self, job: str) -> timedelta:
         path = self._options.log or self._log_of(job)
         if not path:
-            raise FileNotFoundError(2, "Slurm does not tell its log: say --log", job)
+            raise FileNotFoundError(2, "Slurm does not report its log: name it with --log", job)
         return file_age(self._transport, path, TIMEOUT)
 
     def _log_of(self, job: str) -> str:
@@ -177,7 +179,7 @@ class SlurmById:
                 row for row in _rows_of_job(accounting.rows, number, "") if row.name != _NAMELESS
             ]
         if not own:
-            raise CouldNotLook(f"Slurm does not tell the name and user of {job}")
+            raise CouldNotLook(f"Slurm does not report the name and user of {job}")
         name, user = own[-1].name, own[-1].user
         separator = new_separator()
         answer = self._slurm.ask(squeue_argv(separator, names=[name]))

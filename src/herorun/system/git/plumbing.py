@@ -281,7 +281,7 @@ def tag_text(repository: Repository, name: str) -> str | None:
     if size.code == 0 and int(size.text) > LARGEST_TAG:
         raise HerorunError(
             f"The tag {name} holds {int(size.text) >> 20} MiB, and no seal is that large: "
-            "herorun did not make it. A person must look at it."
+            "herorun did not make it. A person must check it."
         )
     answer = repository.git("cat-file", "tag", f"refs/tags/{name}", ok=(0, 128))
     return answer.text if answer.code == 0 else None
