@@ -36,7 +36,7 @@ ON_ITS_OWN = (
     "checkin.py",
     "log.py",
     "core/admission/",
-    "system/_host_probe.py",
+    "system/_host_",
     "stores/_ssh_remote.py",
     "demo/",
 )

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from herorun.system import _host_probe
+from herorun.system import _host_processes
 from stories import eventually
 
 
@@ -18,11 +18,11 @@ def test_a_script_that_looks_for_the_job_is_not_the_job_and_one_that_runs_it_has
     )
     try:
         eventually(lambda: Path(f"/proc/{waiter.pid}/cmdline").read_bytes().startswith(b"bash"))
-        assert _host_probe._matching(name) == []
+        assert _host_processes.matching(name) == []
         script = f"{sys.executable} {tmp_path / name} | tail -f"
         job = subprocess.Popen(["bash", "-c", script])
         try:
-            eventually(lambda: len(_host_probe._matching(name)) == 1)
+            eventually(lambda: len(_host_processes.matching(name)) == 1)
         finally:
             subprocess.run(["pkill", "-P", str(job.pid)], check=False)
             job.kill()

@@ -14,7 +14,7 @@ import signal
 import time
 from typing import Any
 
-from herorun.system import _host_probe
+from herorun.system import _host_memory, _host_probe, _host_processes
 from herorun.system._regular_file import open_regular
 
 TAIL = 1 << 22  # bytes of a log's end that are sent
@@ -26,7 +26,7 @@ def process(pid: int) -> dict[str, Any]:
     arguments, its owner, its folder and the file that it prints to; and the machine's own start and
     memory.
     """
-    memory = _host_probe._part(lambda: _host_probe._memory("self"))
+    memory = _host_probe._part(lambda: _host_memory.memory("self"))
     facts = {"boot": _boot(), "kills": memory.get("oom_kill"), "born": _start_time(pid)}
     if not facts["born"]:
         return facts
@@ -46,7 +46,9 @@ def process(pid: int) -> dict[str, Any]:
 def namesakes(pid: int, mark: str) -> list[int]:
     """This login's other processes with the same command line."""
     pids = (name for name in os.listdir("/proc") if name.isdecimal() and int(name) != pid)
-    return [int(name) for name in pids if (w := _host_probe._argv(name)) and _mark(w) == mark]
+    return [
+        int(name) for name in pids if (w := _host_processes.read_argv(name)) and _mark(w) == mark
+    ]
 
 
 def tail(path: str, folder: str) -> str:
@@ -74,17 +76,17 @@ def end(pid: int, start: str) -> bool:
 
 def _start_time(pid: int) -> str:
     try:
-        stat = _host_probe._stat(str(pid))
+        stat = _host_processes.read_stat(str(pid))
     except OSError:
         return ""
-    return f"{_boot()} {stat[BORN]}" if stat and stat[0] not in _host_probe._DEAD else ""
+    return f"{_boot()} {stat[BORN]}" if stat and stat[0] not in _host_processes.DEAD else ""
 
 
 def _seconds(pid: int) -> float:
     """Since it was started."""
     with open("/proc/uptime", encoding="ascii") as file:
         up = float(file.read().split()[0])
-    return up - int(_host_probe._stat(str(pid))[BORN]) / os.sysconf("SC_CLK_TCK")
+    return up - int(_host_processes.read_stat(str(pid))[BORN]) / os.sysconf("SC_CLK_TCK")
 
 
 def _boot() -> str:

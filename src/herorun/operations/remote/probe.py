@@ -38,7 +38,7 @@ from herorun.core.ports import scheduler_traits
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.runs import Run
-from herorun.system import _host_probe
+from herorun.system import _host_files
 from herorun.system.clock import now
 from herorun.system.remote_programs import LOOKING
 from herorun.system.remote_python import readable, remote_to
@@ -136,7 +136,7 @@ def _questions(
     elif instance:
         questions["tail"] = lambda: run.scheduler.tail(instance, LINES)
     for path, local in keys.copies.items():
-        questions[f"copy {path}"] = partial(_host_probe.counted, source(run, local))
+        questions[f"copy {path}"] = partial(_host_files.counted, source(run, local))
     return questions
 
 
