@@ -15,6 +15,23 @@ SAID = {
             "could be performance gains if more memory were available.\nstep 500: loss 2.1"
         ),
     ),
+    "libjpeg decodes the rest of a damaged image": (
+        "benign",
+        (
+            "Corrupt JPEG data: bad Huffman code\n"
+            "Corrupt JPEG data: 258 extraneous bytes before marker 0xd9\n"
+            " 0%| | 0/157 [00:00<?, ?it/s]Premature end of JPEG file\n"
+        ),
+    ),
+    "an exception for a damaged image": (
+        "data",
+        "OSError: Corrupt JPEG data: premature end of data segment",
+    ),
+    "an exception for an image that is cut": ("data", "OSError: Premature end of JPEG file"),
+    "an image of which TensorFlow decodes nothing": (
+        "data",
+        "E tensorflow/core/lib/jpeg/jpeg_mem.cc:323] Premature end of JPEG data. Stopped at 12/99",
+    ),
     "Ray names causes that it did not see, in newer words": (
         "unknown",
         (
