@@ -29,7 +29,7 @@ class ExportedMetric:
     name: str
     help: str
     kind: Literal["gauge", "counter"] = "gauge"
-    labels: Labels = ()  # besides `run`
+    labels: Labels = ()  # in addition to `run`
 
 
 def _metric(name: str, help: str, *labels: str) -> ExportedMetric:

@@ -29,7 +29,7 @@ def delete_comment(comment: Any) -> None:
     try:
         comment.delete()
     except GithubException as error:
-        if error.status not in (404, 410):  # somebody else was first
+        if error.status not in (404, 410):  # another process was first
             raise
 
 

@@ -29,7 +29,7 @@ FIRST_PAUSE, LONGEST_PAUSE = (
 
 
 class Overtaken(CouldNotLook):
-    """Somebody else pushed to the branch while we put ours on top of theirs."""
+    """Another clone pushed to the branch while we put ours on top of theirs."""
 
 
 def fetch_together(repository: Repository, remote: str, slugs: Sequence[str]) -> None:
@@ -147,7 +147,7 @@ class Record(RecordWriter):
             raise Overtaken(str(error)) from None
 
     def _adopt(self, remote: str, target: str) -> None:
-        """Somebody else pushed first: put our unpublished events on top of theirs, each event once.
+        """Another clone pushed first: put our unpublished events on top of theirs, each event once.
 
         Our ref moves in one step at the end, so that an interruption loses nothing.
         """

@@ -69,7 +69,7 @@ def lock_if_free(path: Path) -> Iterator[int | None]:
     try:
         yield lock
     finally:
-        os.close(lock)  # the supervisor has it by now, and keeps it
+        os.close(lock)  # the supervisor holds it now, and keeps it
 
 
 def start_supervisor(order: dict[str, Any], env: dict[str, str], within: timedelta) -> None:

@@ -3,7 +3,7 @@ that the contract names.
 
 Its name is the instance's, which the server takes once. Its conditions and its pods together
 say how it is (`_kubernetes.state`). Nothing here deletes: an ended Job stays, and a stop gives it a
-deadline that is over, or suspends a JobSet, so that its record tells who asked.
+deadline that is over, or suspends a JobSet, so that its record shows who asked.
 """
 
 import re

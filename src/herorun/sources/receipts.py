@@ -155,7 +155,7 @@ def _in_log(scheduler: Scheduler, instance: str, is_needed: bool) -> list[_Left]
 
 
 def _in_beginning(scheduler: Scheduler, instance: str) -> list[_Left]:
-    """Check-in comes before the first step, and its line may be far from the end by now."""
+    """Check-in comes before the first step, and its line may now be far from the end."""
     read_log = getattr(scheduler, "read_log", None)
     if read_log is None:
         return []

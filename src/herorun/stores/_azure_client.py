@@ -21,7 +21,7 @@ REFUSED_LOGINS = {
     "InvalidAuthenticationInfo",
     "NoAuthenticationInformation",
 }
-# a precondition of ours; a lease or a policy of somebody else is refused by other codes
+# a precondition of ours; another person's lease or policy is refused by other codes
 REFUSALS = {
     "BlobAlreadyExists",
     "ConditionNotMet",
@@ -121,7 +121,7 @@ async def login(fs: Any) -> str:
 
 
 def error_code(error: BaseException) -> str:
-    """The service's own code, such as BlobNotFound; else the status; empty if nobody answered."""
+    """The service's own code, such as BlobNotFound; else the status; empty without an answer."""
     code = getattr(error, "error_code", None) or getattr(error, "status_code", None) or ""
     return str(getattr(code, "value", code))
 

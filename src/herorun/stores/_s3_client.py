@@ -21,7 +21,7 @@ MISSING = {"NoSuchBucket", "NoSuchKey", "404"}
 REFUSALS = {"PreconditionFailed", "ConditionalRequestConflict", "412"}
 SETTINGS = {
     "retries": {"mode": "standard", "max_attempts": 4},
-    # Stores other than Amazon's own stumble over checksums that nobody asked for.
+    # Stores other than Amazon's own stumble over checksums that were not requested.
     "request_checksum_calculation": "when_required",
     "response_checksum_validation": "when_required",
 }

@@ -61,7 +61,7 @@ class MetricsState:
     polled_uptime: float | None = None  # and how many seconds after it
     clock_set: bool = False  # whether our clock was set between two looks
     leap: float = 0.0  # seconds of such leaps that `advanced_at` holds beyond the row's own time
-    undated: bool = False  # nothing tells when the newest row was written
+    undated: bool = False  # the time of the newest row is unknown
     behind: float = 0.0  # seconds that the newest rows' clock is behind ours, where that is seen
     last: Mapping[str, float] = field(default_factory=dict)
     rate: float | None = None  # of learning, in the newest row

@@ -51,7 +51,7 @@ class Ordered:
 
 @dataclass(frozen=True)
 class HandedOff:
-    """Somebody else watches from here on."""
+    """Another owner monitors the run from here on."""
 
     kind: ClassVar[str] = "HandedOff"
     at: datetime

@@ -143,7 +143,7 @@ class Metrics:
     first_step: int = 0  # of the current attempt
     high_water: int = 0  # the highest step of any attempt
     attempts: int = 1
-    # The newest row stood there at the first look and nothing tells when it was written:
+    # The newest row was there at the first look, and its time is unknown:
     # `advanced_at` is that look, and proves no training.
     undated: bool = False
     last: Mapping[str, float] | None = None

@@ -70,7 +70,7 @@ def lags(
     grace: timedelta,
     startup: timedelta,
 ) -> Lag | None:
-    """None where no interval is stated or seen, or nothing tells when the newest was saved.
+    """None where no interval is stated or seen, or the time of the newest save is unknown.
 
     A save under way that changed within `grace` counts as done. The job may take `startup` to its
     first step.

@@ -75,7 +75,7 @@ class ByIdAbilities(Protocol):
         """What runs under the id, for a person who may have mistyped it."""
 
     def reused(self, job: str) -> bool:
-        """Whether the id is a later job's by now."""
+        """Whether the id now belongs to a later job."""
 
     def warnings(self, job: str) -> tuple[str, ...]:
         """What its back end warned of, one line each, the newest last; no check reads them."""

@@ -28,7 +28,7 @@ class Rows:
     changed_at: datetime | None = None  # when the source last changed, by its host's clock
     restarted: bool = False  # the source was replaced or shortened: the rows begin again
     problems: tuple[str, ...] = ()  # lines that could not be read, by place
-    undated: bool = False  # nothing tells when the newest of them was written
+    undated: bool = False  # the time of the newest of them is unknown
 
 
 class Identities(Protocol):

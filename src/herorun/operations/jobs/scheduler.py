@@ -156,7 +156,7 @@ class ExternalJobs:
         return str(ask(job)) if ask else ""
 
     def reused(self, instance: str) -> bool:
-        """Whether its id is another job's by now, of schedulers that can tell."""
+        """Whether its id now belongs to another job, of schedulers that report it."""
         ask = getattr(self._jobs, "reused", None)
         return bool(ask(self._job(instance))) if ask else False
 

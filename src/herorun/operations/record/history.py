@@ -88,7 +88,7 @@ def remote_faults(name: str, start: Path, record: Record) -> tuple[list[str], li
     try:
         ours, theirs = record.memory_as_written(), record.published()
     except HerorunError:
-        return [], []  # damaged, or silent: said already
+        return [], []  # damaged, or no answer: already reported
     for seal in (*theirs.milestones, theirs.sealed):
         if seal and record.remote and is_seal_of(record.slug, seal.tag):
             with contextlib.suppress(HerorunError):  # then the tag is missing, which is a fault

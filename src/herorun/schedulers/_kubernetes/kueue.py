@@ -1,4 +1,4 @@
-"""What Kueue's Workload of a job says, in a sentence.
+"""The state of a job by Kueue's Workload, in a sentence.
 
 Kueue can hold Admitted, QuotaReserved and Evicted all true for hours (kueue#14811), so it never
 decides the state: only the reason of a wait is taken from it.

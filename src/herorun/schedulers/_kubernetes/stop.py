@@ -1,4 +1,4 @@
-"""Ending an object without deleting it, so that its record tells who asked."""
+"""Ending an object without deleting it, so that its record shows who asked."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -141,7 +141,7 @@ class LocalById:
         return replace(is_own, command=tuple(os.fsdecode(word) for word in argv), folder=folder)
 
     def reused(self, job: str) -> bool:
-        """Whether the number is a later process's by now."""
+        """Whether the number now belongs to a later process."""
         if job.startswith("/"):
             return False
         start_text, birth_file = start_time(int(job)), self._birth_file(job)

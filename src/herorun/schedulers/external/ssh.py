@@ -101,7 +101,7 @@ class SshById:
         return Found(Job(job, job, JobState.GONE, "gone", why, ended=now()))
 
     def reused(self, job: str) -> bool:
-        """Whether the number is a later process's by now."""
+        """Whether the number now belongs to a later process."""
         first, start_text = self._known(job), self._ask("process", pid=int(job))["born"]
         return first is not None and bool(start_text) and start_text != first.born
 

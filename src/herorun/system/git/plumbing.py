@@ -28,7 +28,7 @@ _ALONE = ("--no-verify", "--no-follow-tags", "--recurse-submodules=no")
 
 
 class RefMoved(HerorunError):
-    """Somebody else wrote to the ref in the meantime."""
+    """Another process wrote to the ref in the meantime."""
 
 
 def commit_files(

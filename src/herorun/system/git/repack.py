@@ -77,7 +77,7 @@ def pack(
             repository, temporary, tip, packs[stays - 1].tip if stays else None, new_objects
         )
         if not name:
-            # all of it is packed already, by somebody else
+            # another process has packed all of it
             return (*packs[:stays], Pack("", tip, commits))
         note((*packs, *given_up, Pack(name, tip, 0)))
         _put(temporary / "pack", folder, name)
