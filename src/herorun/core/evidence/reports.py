@@ -110,7 +110,7 @@ class UnjudgedMetric:
     metric: str
     checks: tuple[str, ...]
     reason: str
-    until_row: int | None  # at the earliest, counted from 1; None: no number of rows is enough
+    until_row: int | None  # at the earliest, counted from 1; None: their values decide
 
     @property
     def message(self) -> str:
