@@ -41,7 +41,7 @@ def summarise(state, names=NAMES):
     return summary(state, names)
 
 
-def found(rows, *kinds, names=NAMES):
+def excursions_of(rows, *kinds, names=NAMES):
     """The excursions of these kinds after all rows; of every kind but spikes where none is
     named.
     """

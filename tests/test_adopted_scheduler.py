@@ -79,11 +79,11 @@ RUNS = Found(a_job(id="4711", instance="4711"))
 
 
 def test_an_adopted_instance_is_found_by_its_job() -> None:
-    told = scheduler(RUNS)
-    assert told.find("tiny-1", NOON).job.instance == "tiny-1"
-    assert told.find("tiny-2", NOON).job.instance == "tiny-2"
-    assert told.tail("tiny-1", 9) == "log:job 4711"
-    assert told.tail("tiny-2", 9) == "log:tiny-2"
+    result = scheduler(RUNS)
+    assert result.find("tiny-1", NOON).job.instance == "tiny-1"
+    assert result.find("tiny-2", NOON).job.instance == "tiny-2"
+    assert result.tail("tiny-1", 9) == "log:job 4711"
+    assert result.tail("tiny-2", 9) == "log:tiny-2"
 
 
 def test_a_live_job_counts_once_under_its_instance() -> None:
@@ -101,9 +101,9 @@ def test_where_it_cannot_be_seen_nobody_says_that_nothing_is_live() -> None:
 
 
 def test_a_job_that_is_about_to_be_adopted_does_not_live_next_to_itself() -> None:
-    told = scheduler(memory=Memory())
-    assert [job.id for job in told.live_jobs("tiny")] == ["4711"]
-    assert without(told, "4711").live_jobs("tiny") == ()
+    result = scheduler(memory=Memory())
+    assert [job.id for job in result.live_jobs("tiny")] == ["4711"]
+    assert without(result, "4711").live_jobs("tiny") == ()
 
 
 def test_its_log_is_read_from_its_end_and_that_of_a_later_instance_by_its_scheduler() -> None:
@@ -131,9 +131,9 @@ def test_a_shared_look_knows_it_too() -> None:
 
 
 def test_a_stop_reaches_the_job() -> None:
-    told = scheduler(RUNS)
-    told.stop("tiny-1", "ada")
-    assert told._jobs.stopped == ["4711"]
+    result = scheduler(RUNS)
+    result.stop("tiny-1", "ada")
+    assert result._jobs.stopped == ["4711"]
 
 
 def test_what_a_scheduler_cannot_do_it_still_cannot() -> None:
@@ -141,15 +141,15 @@ def test_what_a_scheduler_cannot_do_it_still_cannot() -> None:
 
 
 def test_an_iris_that_is_known_by_its_address_alone_cannot_be_asked_about_a_job() -> None:
-    told = SchedulerTable.model_validate(
+    result = SchedulerTable.model_validate(
         {"kind": "iris", "controller_url": "http://x", "user": "ada"}
     )
     with pytest.raises(WrongUse, match=r"config.*cluster"):
-        jobs_by_id(told, Place("tiny", "/s", "/o", "/r"))
+        jobs_by_id(result, Place("tiny", "/s", "/o", "/r"))
 
 
 @pytest.mark.parametrize(
-    "told",
+    "fields",
     [
         {"kind": "slurm", "host": "login", "slurm_conf": "/etc/s.conf", "partition": "gpu"},
         {"kind": "ray", "address": "http://127.0.0.1:8265", "num_gpus": 1},
@@ -158,7 +158,8 @@ def test_an_iris_that_is_known_by_its_address_alone_cannot_be_asked_about_a_job(
         {"kind": "local", "settle": "1ms"},
     ],
 )
-def test_jobs_are_asked_for_by_the_contracts_road(told: dict[str, Any]) -> None:
+def test_jobs_are_asked_for_by_the_contracts_road(fields: dict[str, Any]) -> None:
     assert hasattr(
-        jobs_by_id(SchedulerTable.model_validate(told), Place("tiny", "/s", "/o", "/r")), "find_job"
+        jobs_by_id(SchedulerTable.model_validate(fields), Place("tiny", "/s", "/o", "/r")),
+        "find_job",
     )

@@ -52,7 +52,7 @@ def test_a_contract_that_cannot_be_read_is_a_sentence(
     path = tmp_path / "run.toml"
     if data is not None:
         path.write_bytes(data)
-    with pytest.raises(WrongUse, match=r"run\.toml") as told:
+    with pytest.raises(WrongUse, match=r"run\.toml") as error:
         herorun.load(path)
-    assert str(told.value) == notice
-    assert str(path) in str(told.value) and "Errno" not in str(told.value)
+    assert str(error.value) == notice
+    assert str(path) in str(error.value) and "Errno" not in str(error.value)

@@ -179,7 +179,9 @@ def test_every_contract_bites(package: Path, name: str) -> None:
         spoil(package, where, line)
     done = linted(package, "--contract", name.partition(",")[0])
     assert done.returncode == 1
-    assert [told for _, _, told in VIOLATIONS[name] if told not in done.stdout] == [], done.stdout
+    assert [result for _, _, result in VIOLATIONS[name] if result not in done.stdout] == [], (
+        done.stdout
+    )
 
 
 def test_no_contract_is_left_out() -> None:
@@ -217,11 +219,11 @@ def test_no_module_is_named_for_nothing() -> None:
     words = re.compile("|".join(rf"(?:^|_){word}s?(?:$|_)" for word in AVOIDED))
     folders = ("src", "tests", "benchmarks", "docs", "templates")
     named = [path for folder in folders for path in (TOP / folder).rglob("*.py")]
-    said = {
+    text = {
         path: path.relative_to(TOP).with_suffix("").as_posix().replace("/", "_") for path in named
     }
     assert len(named) > 100
-    assert [path for path, name in said.items() if words.search(name)] == []
+    assert [path for path, name in text.items() if words.search(name)] == []
 
 
 @pytest.mark.parametrize("port", adapters.ADAPTERS)

@@ -42,7 +42,7 @@ class World:
         }
 
     def run(
-        self, said: dict[str, Any] | None = None, **env: str
+        self, fields: dict[str, Any] | None = None, **env: str
     ) -> "subprocess.CompletedProcess[str]":
         admission = self.home / "admission.json"
         if not admission.exists():
@@ -52,14 +52,14 @@ class World:
             for n, v in os.environ.items()
             if not n.startswith(("HERORUN_", "SLURM_", "WANDB_"))
         }
-        argv = [sys.executable, str(self.code / "train.py"), json.dumps(said or {})]
+        argv = [sys.executable, str(self.code / "train.py"), json.dumps(fields or {})]
         env = {**plain, "HERORUN_ADMISSION": str(admission), **env}
         return subprocess.run(
             argv, env=env, cwd=self.home, capture_output=True, text=True, timeout=30
         )
 
-    def item(self, name: str, said: dict[str, Any] | None = None, **env: str) -> tuple[str, str]:
-        receipt = receipt_of(self.run(said, **env))
+    def item(self, name: str, fields: dict[str, Any] | None = None, **env: str) -> tuple[str, str]:
+        receipt = receipt_of(self.run(fields, **env))
         return next((i["outcome"], i["message"]) for i in receipt["items"] if i["item"] == name)
 
     @property
@@ -102,12 +102,12 @@ def test_only_the_submitted_process_is_refused_for_its_command_line(world: World
 
 def test_the_submitted_process_is_refused_for_its_command_line(world: World) -> None:
     world.admitted["argv"] = ["python", "other.py"]
-    told = (
+    text = (
         "import os, sys; os.environ['HERORUN_MAIN_PID'] = str(os.getpid()); os.execv(sys.argv[1], "
         "sys.argv[1:])"
     )
     (world.home / "admission.json").write_text(json.dumps(world.admitted))
-    argv = [sys.executable, "-c", told, sys.executable, str(world.code / "train.py"), "{}"]
+    argv = [sys.executable, "-c", text, sys.executable, str(world.code / "train.py"), "{}"]
     env = {**os.environ, "HERORUN_ADMISSION": str(world.home / "admission.json")}
 
     assert subprocess.run(argv, env=env, capture_output=True, timeout=30).returncode == 78
@@ -437,7 +437,7 @@ def test_admitted_packages_are_compared_with_the_installed_ones(world: World) ->
 @pytest.mark.parametrize("rank", [0, 1, 7])
 @pytest.mark.parametrize("item", ["code", "resolved-config", "output-root", "tracker-id", "start"])
 def test_every_rank_refuses_every_difference(world: World, item: str, rank: int) -> None:
-    said = {
+    fields = {
         "resolved-config": {"config": {"seed": 8}},
         "output-root": {"output_root": "/elsewhere"},
         "tracker-id": {"tracker_id": "other"},
@@ -446,7 +446,7 @@ def test_every_rank_refuses_every_difference(world: World, item: str, rank: int)
     if item == "code":
         world.run()
         (world.code / "model.py").write_text("x = 2\n")
-    done = world.run(said.get(item), RANK=str(rank))
+    done = world.run(fields.get(item), RANK=str(rank))
 
     assert (done.returncode, done.stdout) == (78, "")
     receipt = receipt_of(done)

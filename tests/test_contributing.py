@@ -57,8 +57,8 @@ class Recipe:
 
 def recipes() -> list[Recipe]:
     part = GUIDE.partition("\n## Recipes\n")[2].partition("\n### In a package of your own\n")[0]
-    _, *found = re.split(r"^### (.+)$", part, flags=re.MULTILINE)
-    return [Recipe(*pair) for pair in zip(found[::2], found[1::2], strict=True)]
+    _, *parts = re.split(r"^### (.+)$", part, flags=re.MULTILINE)
+    return [Recipe(*pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
 
 
 RECIPES = recipes()

@@ -41,8 +41,8 @@ REGISTRIES = [
 def files(*patterns: str) -> list[Path]:
     """What is tracked, or would be: the records of our own runs apart, which nobody edits."""
     argv = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns]
-    told = subprocess.run(argv, cwd=TOP, capture_output=True, timeout=60, check=True).stdout
-    names = sorted(set(os.fsdecode(told).split("\0")) - {""})
+    output = subprocess.run(argv, cwd=TOP, capture_output=True, timeout=60, check=True).stdout
+    names = sorted(set(os.fsdecode(output).split("\0")) - {""})
     return [
         TOP / name for name in names if not name.startswith(".agents/") and (TOP / name).is_file()
     ]
@@ -63,13 +63,13 @@ CHECKS = discover.checks()
 def test_the_picture_says_what_the_checks_say_today() -> None:
     """`python docs/picture.py` draws it again."""
     drawn = (TOP / "docs" / "preflight-blocked.svg").read_text(encoding="utf-8")
-    told = "".join(
+    result = "".join(
         html.unescape(text).replace("\xa0", " ") for text in re.findall(r">([^<>]*)</text>", drawn)
     )
-    said = " ".join(told.split())
-    shown = [check for check in CHECKS if f"✗ fail {check.name} " in said]
+    output = " ".join(result.split())
+    shown = [check for check in CHECKS if f"✗ fail {check.name} " in output]
     assert {check.name for check in shown} >= {"dirty-tree", "start-checkpoint-not-newest"}
-    assert [check.name for check in shown if " ".join(check.fix.split()) not in said] == []
+    assert [check.name for check in shown if " ".join(check.fix.split()) not in output] == []
 
 
 # --- links ----------------------------------------------------------------------------------------
@@ -77,8 +77,8 @@ def test_the_picture_says_what_the_checks_say_today() -> None:
 
 def links(page: Path) -> Iterator[str]:
     prose = FENCE.sub("", page.read_text(encoding="utf-8"))
-    for found in LINK.finditer(re.sub(r"`[^`]*`", "", prose)):
-        target = found[1] or found[2]
+    for match in LINK.finditer(re.sub(r"`[^`]*`", "", prose)):
+        target = match[1] or match[2]
         if "://" not in target and not target.startswith("mailto:"):
             yield target
 
@@ -123,7 +123,7 @@ def test_of_two_headings_with_one_name_the_second_is_numbered(tmp_path: Path) ->
 
 def command_lines(text: str) -> Iterator[str]:
     """Every `herorun ...` in code, in a line or in a block."""
-    yield from (found[1] for found in SPAN.finditer(FENCE.sub("", text)))
+    yield from (match[1] for match in SPAN.finditer(FENCE.sub("", text)))
     for block in FENCE.finditer(text):
         for line in block[2].replace("\\\n", " ").splitlines():
             yield from (
@@ -141,21 +141,21 @@ def wrong_words(line: str, *, earlier: bool = False) -> list[str]:
         words = line.split()[1:]
     command: click.Command = herorun
     flags = [word.partition("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)]
-    known = {"--help", "-h", "--version"} | options(command)
+    texts = {"--help", "-h", "--version"} | options(command)
     for word in (word for word in words if not word.startswith("-")):
         if not isinstance(command, click.Group):
             break
         if word.isupper() or word.startswith("["):
             return []  # COMMAND, [OPTIONS]
         context = click.Context(command)
-        found = command.get_command(context, word)
-        if found is None:
+        result = command.get_command(context, word)
+        if result is None:
             return [word]
-        if not earlier and (found.hidden or word not in command.list_commands(context)):
+        if not earlier and (result.hidden or word not in command.list_commands(context)):
             return [word]
-        command = found
-        known |= options(command)
-    return [flag for flag in flags if flag not in known]
+        command = result
+        texts |= options(command)
+    return [flag for flag in flags if flag not in texts]
 
 
 def options(command: click.Command) -> set[str]:
@@ -175,7 +175,7 @@ def test_every_command_that_a_page_names_exists() -> None:
 def test_every_command_that_the_code_names_exists() -> None:
     """The fixes in messages, and the pages of checks."""
     texts = [path.read_text(encoding="utf-8") for path in files("src/*.py", "templates/*")]
-    lines = {found[1] for text in texts for found in SPAN.finditer(text)}
+    lines = {match[1] for text in texts for match in SPAN.finditer(text)}
     assert len(lines) > 20
     assert {line: wrong_words(line) for line in lines if wrong_words(line)} == {}
 
@@ -235,7 +235,7 @@ def skill_lines() -> list[str]:
     """The commands that stand in the tables."""
     text = (TOP / "templates" / "SKILL.md").read_text(encoding="utf-8")
     return [
-        found[1] for row in text.splitlines() if row.startswith("|") for found in SPAN.finditer(row)
+        match[1] for row in text.splitlines() if row.startswith("|") for match in SPAN.finditer(row)
     ]
 
 
@@ -245,23 +245,23 @@ def test_an_agent_can_type_what_the_skill_says(line: str) -> None:
     words = [FILLED.get(word, word) for word in shlex.split(line)[1:]]
     group: click.Command = herorun
     while isinstance(group, click.Group):
-        found = group.get_command(click.Context(group), words.pop(0))
-        assert found is not None, line
-        group = found
+        command = group.get_command(click.Context(group), words.pop(0))
+        assert command is not None, line
+        group = command
     group.make_context("herorun", words)
 
 
 def test_the_skill_has_every_verb_that_is_for_an_agent() -> None:
-    told = {verb_of(line) for line in skill_lines()} | {"box runbook"}
-    assert told | set(NO_AGENT) == verbs()
-    assert not told & set(NO_AGENT)
+    result = {verb_of(line) for line in skill_lines()} | {"box runbook"}
+    assert result | set(NO_AGENT) == verbs()
+    assert not result & set(NO_AGENT)
 
 
 def test_the_skill_has_every_tool_and_order() -> None:
     text = (TOP / "templates" / "SKILL.md").read_text(encoding="utf-8")
-    _, _, told = text.partition("## With the tools of `herorun mcp`")
+    _, _, partition = text.partition("## With the tools of `herorun mcp`")
     for tool in (*READS, *ORDERS):
-        assert f"`{tool.name}`" in told, tool.name
+        assert f"`{tool.name}`" in partition, tool.name
 
 
 def test_the_readme_names_the_commands_that_everybody_needs() -> None:

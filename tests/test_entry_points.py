@@ -104,9 +104,9 @@ def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_
         entry_points += (
             f"[herorun.{template}s]\ntheirs = their_{template}\nolder = older_{template}\n"
         )
-    told = asked(tmp_path, entry_points, CONNECT)
+    answer = asked(tmp_path, entry_points, CONNECT)
     refused = "The adapter 'older' of {} lacks {}, which core.ports.{} asks for."
-    assert told.splitlines() == [
+    assert answer.splitlines() == [
         "schedulers ()",
         refused.format("[scheduler] kind", "cluster_wide", "Scheduler"),
         "trackers ()",

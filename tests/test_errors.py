@@ -6,12 +6,12 @@ from herorun import errors
 
 
 def test_every_error_stands_in_the_table_with_its_exit_code() -> None:
-    told = dict(re.findall(r"^\| `(\w+)` \| (\d+) \|", errors.__doc__ or "", re.MULTILINE))
+    values = dict(re.findall(r"^\| `(\w+)` \| (\d+) \|", errors.__doc__ or "", re.MULTILINE))
     kinds = {name: getattr(errors, name) for name in errors.__all__ if name[1].islower()}
     codes = {
         name: str(getattr(kind, "exit_code", errors.EXIT_REFUSED)) for name, kind in kinds.items()
     }
-    assert told == codes
+    assert values == codes
 
 
 def test_one_clause_catches_all_that_a_person_can_fix() -> None:

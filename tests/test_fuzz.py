@@ -127,7 +127,7 @@ def test_a_journal_line_with_one_character_changed_is_never_believed(
 @fuzz
 @given(JSON)
 def test_any_answer_of_a_dashboard_or_a_job_is_answered(value: Any) -> None:
-    for parse in (record_of, records_of, lambda told: named_in_receipt("tiny", told)):
+    for parse in (record_of, records_of, lambda result: named_in_receipt("tiny", result)):
         with contextlib.suppress(HerorunError, ValueError):
             parse(value)
 

@@ -46,8 +46,8 @@ class Box:
 
     where, reach = "box", "ssh"
 
-    def __init__(self, told: Any) -> None:
-        self.told = told
+    def __init__(self, values: Any) -> None:
+        self.told = values
 
     def run(self, argv: Any, timeout: float, stdin: bytes = b"") -> ProcessResult:
         asks = len(json.loads(stdin[: int(argv[-1])])["asks"])
@@ -183,8 +183,8 @@ def test_any_answer_of_wandb_is_answered(told: Any, cursor: str) -> None:
 class Server:
     """What PyGithub's requester is told, whatever it asks."""
 
-    def __init__(self, told: Any, status: int, headers: dict[str, str]) -> None:
-        self.told, self.status, self.headers = told, status, headers
+    def __init__(self, values: Any, status: int, headers: dict[str, str]) -> None:
+        self.told, self.status, self.headers = values, status, headers
 
     def __call__(self, requester: Any, *given: Any, **named: Any) -> Any:
         from github import Requester

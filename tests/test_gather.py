@@ -33,8 +33,8 @@ def test_what_nobody_asks_for_is_no_gap() -> None:
 
 
 def test_what_is_asked_for_and_given_as_unreadable_is_one() -> None:
-    found = gather([Asked], {}, {Asked: Unavailable("out of reach")})[Gaps]
-    assert (found.gaps, found.asked) == (("Asked: out of reach",), 1)
+    result = gather([Asked], {}, {Asked: Unavailable("out of reach")})[Gaps]
+    assert (result.gaps, result.asked) == (("Asked: out of reach",), 1)
 
 
 @pytest.mark.parametrize("state", [JobState.UNKNOWN, JobState.GONE])
@@ -126,8 +126,8 @@ def test_a_source_that_raises_is_read_again_by_the_next() -> None:
         raise OSError("no answer")
 
     for _ in range(2):
-        found = gather([Asked], {Asked: read_asked}, {})[Asked]
-        assert isinstance(found, Unavailable) and mentions(found.why, "no answer")
+        result = gather([Asked], {Asked: read_asked}, {})[Asked]
+        assert isinstance(result, Unavailable) and mentions(result.why, "no answer")
 
 
 def test_what_a_late_read_makes_ready_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,8 +86,8 @@ def test_what_is_no_number_is_left_out_and_said_once(
     }
     assert log(values, step=1) and log(values, step=2)
     assert [dict(row.values) for row in rows(root)] == [{"a": 1.5, "e": 1.0}] * 2
-    said = capsys.readouterr().err.splitlines()
-    assert [line.split(" ")[2] for line in said] == ["'b'", "'c'"]
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(" ")[2] for line in lines] == ["'b'", "'c'"]
 
 
 def test_a_step_is_an_integer(root: Path) -> None:
@@ -118,9 +118,9 @@ def test_several_processes_at_once_write_whole_lines(root: Path) -> None:
         subprocess.Popen([sys.executable, "-S", "-c", MANY, name], env=env) for name in "abcd"
     ]
     assert [worker.wait(60) for worker in workers] == [0] * 4
-    found = rows(root)
+    result = rows(root)
     for name in "abcd":
-        assert [row.step for row in found if f"who/{name}" in row.values] == list(range(200))
+        assert [row.step for row in result if f"who/{name}" in row.values] == list(range(200))
 
 
 def test_by_hand_nothing_is_written_and_that_is_reported_once(

@@ -28,9 +28,9 @@ DEVELOPMENT = PROJECT["dependency-groups"]["dev"]
 def pins(name: str) -> dict[str, str]:
     """Package to version; anything else in the file is an error."""
     lines = [line for line in (TOP / name).read_text().splitlines() if not line.startswith("#")]
-    found = [re.fullmatch(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.+!]+)", line) for line in lines]
-    assert all(found), [line for line, ok in zip(lines, found, strict=True) if not ok]
-    return {canonicalize_name(pin[1]): pin[2] for pin in found if pin}
+    result = [re.fullmatch(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.+!]+)", line) for line in lines]
+    assert all(result), [line for line, ok in zip(lines, result, strict=True) if not ok]
+    return {canonicalize_name(pin[1]): pin[2] for pin in result if pin}
 
 
 RUNNING = pins("requirements.txt")
@@ -39,8 +39,8 @@ ALL = RUNNING | pins("requirements-dev.txt")
 
 def unmet(asked: list[str], pinned: dict[str, str]) -> list[str]:
     """What is asked for and not pinned, or pinned to a version that does not do."""
-    told = [Requirement(text) for text in asked]
-    versions = [(need, pinned.get(canonicalize_name(need.name))) for need in told]
+    requirements = [Requirement(text) for text in asked]
+    versions = [(need, pinned.get(canonicalize_name(need.name))) for need in requirements]
     return [
         str(need)
         for need, version in versions
@@ -51,10 +51,12 @@ def unmet(asked: list[str], pinned: dict[str, str]) -> list[str]:
 def needs(name: str) -> list[str]:
     """What an installed package needs here, extras apart."""
     try:
-        told = [Requirement(text) for text in requires(name) or []]
+        requirements = [Requirement(text) for text in requires(name) or []]
     except PackageNotFoundError:
         return []  # pinned for another platform, or only to develop
-    return [str(need) for need in told if not need.marker or need.marker.evaluate({"extra": ""})]
+    return [
+        str(need) for need in requirements if not need.marker or need.marker.evaluate({"extra": ""})
+    ]
 
 
 def test_what_is_asked_for_is_pinned() -> None:
@@ -187,10 +189,10 @@ def test_the_wheel_holds_the_templates_and_the_types(built: Path) -> None:
 
 def test_the_versions_agree() -> None:
     assert Version(herorun.__version__)
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "herorun", "--version"], capture_output=True, text=True, timeout=60
     )
-    assert told.stdout == f"herorun, version {herorun.__version__}\n"
+    assert result.stdout == f"herorun, version {herorun.__version__}\n"
 
 
 def rehearsed(target: str) -> str:
@@ -206,10 +208,10 @@ def rehearsed(target: str) -> str:
     "target", ["demo", "test", "crash", "lint", "types", "docs", "docs-check", "bench", "wheel"]
 )
 def test_every_target_sets_itself_up(target: str) -> None:
-    said = rehearsed(target)
-    assert "-m venv not-there-yet" in said
-    assert "--requirement requirements.txt" in said
-    assert "--editable ." in said
+    text = rehearsed(target)
+    assert "-m venv not-there-yet" in text
+    assert "--requirement requirements.txt" in text
+    assert "--editable ." in text
 
 
 @pytest.mark.thorough

@@ -85,16 +85,16 @@ def messages(path: Path) -> tuple[str, ...]:
 
 
 def idioms_of_package() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     for path in sorted(SRC.rglob("*.py")):
         room = path.relative_to(SRC).parts[0]
-        found.setdefault(room, []).extend(
+        fields.setdefault(room, []).extend(
             f"{path.relative_to(SRC)}: {word!r} in {text!r}"
             for text in messages(path)
             if " " in text.strip()
             for word in idioms(text)
         )
-    return found
+    return fields
 
 
 def test_a_page_is_in_plain_english() -> None:
@@ -213,7 +213,7 @@ def test_what_a_test_puts_in_pins_no_wording(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "lines"),
     [
         ("the job goes on", ["goes on"]),
         ("mend it; else ask", ["mend", "; else"]),
@@ -222,5 +222,5 @@ def test_what_a_test_puts_in_pins_no_wording(code: str) -> None:
         ("It is unknown whether it ran.", []),
     ],
 )
-def test_an_idiom_is_noticed(text: str, found: list[str]) -> None:
-    assert idioms(text) == found
+def test_an_idiom_is_noticed(text: str, lines: list[str]) -> None:
+    assert idioms(text) == lines

@@ -62,8 +62,8 @@ def words(of: Record) -> list[str]:
 
 
 def is_well(of: Record) -> bool:
-    told = verify_record(of)
-    assert told.verdict == "clear", told
+    verification = verify_record(of)
+    assert verification.verdict == "clear", verification
     return True
 
 
@@ -154,8 +154,8 @@ def test_the_files_of_an_event_go_with_it(two: tuple[Record, Record]) -> None:
     second.append(note("two"), files={"seal-2.json": b"second"})
     assert first.push() and second.push()
     assert second.tip
-    kept = {path for _, _, path in second.repository.entries(second.tip, second.files_path)}
-    assert kept == {"contract-1.toml", "seal-2.json"}
+    remainder = {path for _, _, path in second.repository.entries(second.tip, second.files_path)}
+    assert remainder == {"contract-1.toml", "seal-2.json"}
 
 
 @pytest.mark.thorough
@@ -502,23 +502,23 @@ def long(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
     return story
 
 
-def kept(story: Story) -> Path:
+def snapshot_path(story: Story) -> Path:
     return story.work / ".git" / "herorun" / "tiny.memory.json"
 
 
 def forged(story: Story) -> None:
     """What is kept says something else, and fits together."""
-    body = json.loads(kept(story).read_text())
+    body = json.loads(snapshot_path(story).read_text())
     body.pop("sum")
     body["memory"]["most_saved"] = 98
-    kept(story).write_text(canonical({**body, "sum": digest(body)}) + "\n")
+    snapshot_path(story).write_text(canonical({**body, "sum": digest(body)}) + "\n")
 
 
 def test_a_tick_folds_the_newest_lines_only(long: Story) -> None:
     opened = record(long)
     remembered = opened.memory()
     assert len(opened._read().lines) < 10 and len(opened._read().segments) < 5
-    kept(long).unlink()
+    snapshot_path(long).unlink()
     assert record(long).memory() == remembered
     assert (
         record(long).folded_memory() == opened.folded_memory()
@@ -549,7 +549,7 @@ def test_what_a_real_run_amounts_to_is_remembered(
     story.finished()
     opened = record(story)
     assert (
-        kept(story).exists()
+        snapshot_path(story).exists()
         and opened.memory().launchings
         and opened._read().remembered is not None
     )
@@ -577,13 +577,13 @@ def test_no_act_is_written_on_top_of_what_the_journal_does_not_say(long: Story) 
 
 @pytest.mark.parametrize("spoil", [b"", b"{}", b"not JSON\n"])
 def test_what_is_remembered_can_be_damaged_or_deleted(long: Story, spoil: bytes) -> None:
-    told = record(long).memory()
-    kept(long).write_bytes(spoil)
-    assert record(long).memory() == told
+    memory = record(long).memory()
+    snapshot_path(long).write_bytes(spoil)
+    assert record(long).memory() == memory
 
 
 def test_what_was_remembered_of_another_history_does_not_count(long: Story) -> None:
-    old = kept(long).read_bytes()
+    old = snapshot_path(long).read_bytes()
     git(
         long.work,
         "update-ref",
@@ -591,7 +591,7 @@ def test_what_was_remembered_of_another_history_does_not_count(long: Story) -> N
         git(long.work, "rev-parse", "refs/herorun/record/tiny~11").strip(),
     )
     record(long).append(note("another history"))
-    kept(long).write_bytes(old)
+    snapshot_path(long).write_bytes(old)
     assert (
         words(record(long)) == ["another history"]
         and record(long).memory().last_decided is not None
@@ -707,14 +707,14 @@ def test_a_logbook_that_grows_long_continues_in_another_page(
     assert names == [f"tiny{number}.md" for number in ("", "_002", "_003")]
     first.append(note("last"))
     assert first.push() and is_well(first)
-    told = first.logbook()
-    wanted = [
+    result = first.logbook()
+    texts = [
         *(f"{word}{number}" for number in range(4) for word in "aA"),
         *(f"b{n}" for n in range(8)),
         "last",
     ]
-    assert re.findall("^### .* UTC - (.*)$", told, re.MULTILINE) == wanted == words(first)
-    assert told.count("## Event Log") == 1 and "Continued" not in told
+    assert re.findall("^### .* UTC - (.*)$", result, re.MULTILINE) == texts == words(first)
+    assert result.count("## Event Log") == 1 and "Continued" not in result
     assert first.newest_page().endswith("/tiny_003.md")
 
 

@@ -55,9 +55,9 @@ def test_the_same_contract_is_valid_on_each_and_nothing_else_of_its_plan_changes
 ) -> None:
     here, there = (parse_contract(CONTRACT + table, "the page") for table in (SHOWN[0], text))
     place = Place("tiny", str(tmp_path), "gs://bucket/tiny", str(tmp_path))
-    told = there.scheduler
+    scheduler = there.scheduler
     adapter = adapters.connect(
-        "schedulers", told.kind, told.options, place, {"restarts": told.restarts}
+        "schedulers", scheduler.kind, scheduler.options, place, {"restarts": scheduler.restarts}
     )
     assert callable(adapter.submit)
     changed = {key for key, value in plan_part(there).items() if plan_part(here).get(key) != value}

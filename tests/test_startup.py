@@ -83,12 +83,12 @@ UNKNOWN = COMMAND.replace("code == 0", "code == 3")
 UNSEEN = {f"watch {SLUG} --json"}  # what no tick has seen yet is unknown
 
 
-def imported(act: str, told: Path, *words: str) -> set[str]:
+def imported(act: str, path: Path, *words: str) -> set[str]:
     """The modules that a fresh process imports for an act."""
-    argv = [sys.executable, "-c", PROBE.format(act=act), str(told), *words]
-    done = subprocess.run(argv, cwd=told.parent, capture_output=True, text=True, timeout=60)
+    argv = [sys.executable, "-c", PROBE.format(act=act), str(path), *words]
+    done = subprocess.run(argv, cwd=path.parent, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
-    return set(told.read_text().split())
+    return set(path.read_text().split())
 
 
 def foreign(modules: set[str]) -> set[str]:
@@ -137,16 +137,16 @@ def test_explaining_a_check_imports_no_check(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_a_command_on_a_run_imports_what_it_uses(story: Story) -> None:
-    seen, loaded = {}, {}
+    fields, loaded = {}, {}
     for words in STORY:
-        told = story.home / "modules"
+        result = story.home / "modules"
         act = UNKNOWN if words in UNSEEN else COMMAND
-        modules = imported(act, told, "-C", str(story.work), *words.split())
-        seen[words], loaded[words] = foreign(modules), len(ours(modules))
+        modules = imported(act, result, "-C", str(story.work), *words.split())
+        fields[words], loaded[words] = foreign(modules), len(ours(modules))
         if words.startswith("launch"):
             story.ended()
 
-    assert seen == STORY
+    assert fields == STORY
     assert {words: count for words, count in loaded.items() if count > MOST.get(words, count)} == {}
 
 

@@ -18,7 +18,7 @@ REF = "refs/herorun/record/tiny"
 
 
 @pytest.fixture
-def kept(story: Story) -> Story:
+def healthy_record(story: Story) -> Story:
     """A healthy record: begun, three notes, pushed."""
     story.init()
     for word in ("one", "two", "three"):
@@ -32,20 +32,25 @@ def verdict(story: Story) -> str:
 
 
 def faults(story: Story) -> str:
-    told = verify_record(open_record(SLUG, story.work))
-    assert told.verdict == ("blocked" if told.faults else "clear")
-    return "\n".join(told.faults)
+    verification = verify_record(open_record(SLUG, story.work))
+    assert verification.verdict == ("blocked" if verification.faults else "clear")
+    return "\n".join(verification.faults)
 
 
-def test_a_healthy_record_is_clear(kept: Story) -> None:
-    told = verify_record(open_record(SLUG, kept.work))
-    assert (told.verdict, told.entries, told.commits, told.faults) == ("clear", 4, 4, ())
-    (dated,) = told.notes  # it was begun now, and its notes are of noon on another day
+def test_a_healthy_record_is_clear(healthy_record: Story) -> None:
+    verification = verify_record(open_record(SLUG, healthy_record.work))
+    assert (
+        verification.verdict,
+        verification.entries,
+        verification.commits,
+        verification.faults,
+    ) == ("clear", 4, 4, ())
+    (dated,) = verification.notes  # it was begun now, and its notes are of noon on another day
     assert mentions(dated, "1 event", "came")
 
 
-def test_it_is_verified_in_a_fresh_clone_and_without_the_contract(kept: Story) -> None:
-    other = kept.clone("elsewhere")
+def test_it_is_verified_in_a_fresh_clone_and_without_the_contract(healthy_record: Story) -> None:
+    other = healthy_record.clone("elsewhere")
     (other.work / "runs" / "tiny.toml").unlink()
     assert verdict(other) == "clear"
 
@@ -101,28 +106,28 @@ TAMPERED: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
 
 
 @pytest.mark.parametrize("name", TAMPERED)
-def test_a_tampered_journal_is_found(kept: Story, name: str) -> None:
-    edit, wanted = TAMPERED[name]
-    kept.tamper(".jsonl", lines(edit))
-    assert wanted in faults(kept)
+def test_a_tampered_journal_is_found(healthy_record: Story, name: str) -> None:
+    edit, target = TAMPERED[name]
+    healthy_record.tamper(".jsonl", lines(edit))
+    assert target in faults(healthy_record)
 
 
-def test_a_line_that_the_logbook_does_not_show_is_found(kept: Story) -> None:
-    last = kept.lines[-1]
+def test_a_line_that_the_logbook_does_not_show_is_found(healthy_record: Story) -> None:
+    last = healthy_record.lines[-1]
     more = forged(last.text, last.hash, title="four")
-    kept.tamper(".jsonl", lambda text: f"{text}{more}\n")
-    assert mentions(faults(kept), "entry", "event", f"{json.loads(more)['id']}")
+    healthy_record.tamper(".jsonl", lambda text: f"{text}{more}\n")
+    assert mentions(faults(healthy_record), "entry", "event", f"{json.loads(more)['id']}")
 
 
-def test_a_removed_segment_is_found(kept: Story) -> None:
-    _remove(kept, ".jsonl")
-    assert "was removed" in faults(kept)
+def test_a_removed_segment_is_found(healthy_record: Story) -> None:
+    _remove(healthy_record, ".jsonl")
+    assert "was removed" in faults(healthy_record)
 
 
 @pytest.mark.thorough
-def test_a_removed_logbook_is_found(kept: Story) -> None:
-    _remove(kept, "tiny.md")
-    assert mentions(faults(kept), "logbook", "removed")
+def test_a_removed_logbook_is_found(healthy_record: Story) -> None:
+    _remove(healthy_record, "tiny.md")
+    assert mentions(faults(healthy_record), "logbook", "removed")
 
 
 def _remove(story: Story, ending: str) -> None:
@@ -166,27 +171,27 @@ FORGED: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
 }
 
 
-def test_whoever_clones_finds_what_was_forged_and_pushed(kept: Story) -> None:
+def test_whoever_clones_finds_what_was_forged_and_pushed(healthy_record: Story) -> None:
     """By a plain push, on top of the honest commits, and with all hashes made again."""
-    honest, verdicts = git(kept.work, "rev-parse", REF).strip(), {}
+    honest, verdicts = git(healthy_record.work, "rev-parse", REF).strip(), {}
     for number, (name, (ending, edit)) in enumerate(FORGED.items()):
-        kept.tamper(ending, lines(edit))
-        git(kept.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
-        verdicts[name] = verdict(kept.clone(f"clone-{number}"))
-        git(kept.work, "update-ref", REF, honest)
-    git(kept.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
-    assert verdict(kept.clone("honest")) == "clear"
+        healthy_record.tamper(ending, lines(edit))
+        git(healthy_record.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
+        verdicts[name] = verdict(healthy_record.clone(f"clone-{number}"))
+        git(healthy_record.work, "update-ref", REF, honest)
+    git(healthy_record.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
+    assert verdict(healthy_record.clone("honest")) == "clear"
     assert verdicts == dict.fromkeys(FORGED, "blocked")
 
 
 @pytest.mark.thorough
-def test_whoever_clones_finds_a_rewritten_branch_by_the_seals_tag(kept: Story) -> None:
+def test_whoever_clones_finds_a_rewritten_branch_by_the_seals_tag(healthy_record: Story) -> None:
     """All of it made again from its first commit on, and in harmony: but a seal names a commit that
     it lacks.
     """
-    sealed = git(kept.work, "rev-parse", REF).strip()
+    sealed = git(healthy_record.work, "rev-parse", REF).strip()
     git(
-        kept.work,
+        healthy_record.work,
         "tag",
         "-a",
         "herorun/tiny/seal-1",
@@ -194,12 +199,14 @@ def test_whoever_clones_finds_a_rewritten_branch_by_the_seals_tag(kept: Story) -
         f'seal\n\n{{"record": "{sealed}"}}',
         "HEAD",
     )
-    git(kept.work, "push", "-q", "origin", "herorun/tiny/seal-1")
-    git(kept.work, "update-ref", REF, f"{REF}~2")
-    kept.run.record.append(note("forged"))
-    git(kept.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
-    told = verify_record(open_record(SLUG, kept.clone("elsewhere").work))
-    assert told.verdict != "clear" and mentions(str(told), "record", "herorun/tiny/seal-1")
+    git(healthy_record.work, "push", "-q", "origin", "herorun/tiny/seal-1")
+    git(healthy_record.work, "update-ref", REF, f"{REF}~2")
+    healthy_record.run.record.append(note("forged"))
+    git(healthy_record.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
+    verification = verify_record(open_record(SLUG, healthy_record.clone("elsewhere").work))
+    assert verification.verdict != "clear" and mentions(
+        str(verification), "record", "herorun/tiny/seal-1"
+    )
 
 
 # --- the logbook ----------------------------------------------------------------------------------
@@ -238,22 +245,22 @@ EDITED: dict[str, tuple[Callable[[str], str], str]] = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", EDITED)
-def test_an_edited_logbook_is_found(kept: Story, name: str) -> None:
-    edit, wanted = EDITED[name]
-    kept.tamper("tiny.md", edit)
-    assert wanted in faults(kept)
+def test_an_edited_logbook_is_found(healthy_record: Story, name: str) -> None:
+    edit, target = EDITED[name]
+    healthy_record.tamper("tiny.md", edit)
+    assert target in faults(healthy_record)
 
 
 # --- a logbook of many pages ----------------------------------------------------------------------
 
 
 @pytest.fixture
-def long(kept: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
+def long(healthy_record: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
     """The same, gone on to a third page, pushed."""
     monkeypatch.setattr(logbook, "PAGE", 1200)
-    kept.run.record.append(*(note(f"more {number}") for number in range(12)))
-    assert kept.run.record.push()
-    return kept
+    healthy_record.run.record.append(*(note(f"more {number}") for number in range(12)))
+    assert healthy_record.run.record.push()
+    return healthy_record
 
 
 PAGES: dict[str, tuple[Callable[[Story], object], str]] = {
@@ -279,22 +286,24 @@ PAGES: dict[str, tuple[Callable[[Story], object], str]] = {
 
 @pytest.mark.thorough
 def test_whoever_clones_finds_what_was_forged_on_a_later_page(long: Story) -> None:
-    told = verify_record(open_record(SLUG, long.clone("honest").work))
-    assert (told.verdict, told.entries) == ("clear", 16)
+    verification = verify_record(open_record(SLUG, long.clone("honest").work))
+    assert (verification.verdict, verification.entries) == ("clear", 16)
     honest = git(long.work, "rev-parse", REF).strip()
-    for number, (forge, wanted) in enumerate(PAGES.values()):
+    for number, (forge, target) in enumerate(PAGES.values()):
         forge(long)
         git(long.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
-        told = verify_record(open_record(SLUG, long.clone(f"clone-{number}").work))
-        assert told.verdict == "blocked" and wanted in "\n".join(told.faults)
+        verification = verify_record(open_record(SLUG, long.clone(f"clone-{number}").work))
+        assert verification.verdict == "blocked" and target in "\n".join(verification.faults)
         git(long.work, "update-ref", REF, honest)
 
 
 @pytest.mark.thorough
 def test_all_pages_are_shown(long: Story, capsys: pytest.CaptureFixture[str]) -> None:
     assert long.herorun("logbook", "show", SLUG) == 0
-    told = capsys.readouterr().out
-    assert len(re.findall("^### ", told, re.MULTILINE)) == 15 and told.count("## Event Log") == 1
+    output = capsys.readouterr().out
+    assert (
+        len(re.findall("^### ", output, re.MULTILINE)) == 15 and output.count("## Event Log") == 1
+    )
     assert long.herorun("logbook", "verify", SLUG) == 0
 
 
@@ -302,65 +311,70 @@ def test_all_pages_are_shown(long: Story, capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.thorough
-def test_a_rewritten_history_is_found_by_its_anchors(kept: Story) -> None:
+def test_a_rewritten_history_is_found_by_its_anchors(healthy_record: Story) -> None:
     """All made again, journal and logbook in harmony: but what was pushed is not part of it."""
-    tip = git(kept.work, "rev-parse", REF).strip()
-    git(kept.work, "update-ref", REF, f"{tip}~2")
-    kept.run.record.append(note("forged"))
-    told = faults(kept)
-    assert mentions(told, "pushed", "last") and mentions(told, "rewritten", "forked")
-    git(kept.work, "update-ref", "-d", "refs/herorun/pushed/tiny")
-    assert mentions(faults(kept), "branch", "origin")
+    tip = git(healthy_record.work, "rev-parse", REF).strip()
+    git(healthy_record.work, "update-ref", REF, f"{tip}~2")
+    healthy_record.run.record.append(note("forged"))
+    result = faults(healthy_record)
+    assert mentions(result, "pushed", "last") and mentions(result, "rewritten", "forked")
+    git(healthy_record.work, "update-ref", "-d", "refs/herorun/pushed/tiny")
+    assert mentions(faults(healthy_record), "branch", "origin")
 
 
 @pytest.mark.thorough
-def test_a_remote_that_was_rewritten_is_found(kept: Story) -> None:
-    other = kept.clone("elsewhere")
+def test_a_remote_that_was_rewritten_is_found(healthy_record: Story) -> None:
+    other = healthy_record.clone("elsewhere")
     other.init()
     git(other.work, "update-ref", REF, f"{REF}~2")
     other.run.record.append(note("forged"))
     git(other.work, "push", "-q", "-f", "origin", f"{REF}:refs/heads/herorun/tiny")
-    assert mentions(faults(kept), "branch", "origin")
+    assert mentions(faults(healthy_record), "branch", "origin")
 
 
 @pytest.mark.thorough
-def test_what_another_clone_added_since_is_judged_too(kept: Story) -> None:
-    other = kept.clone("elsewhere")
+def test_what_another_clone_added_since_is_judged_too(healthy_record: Story) -> None:
+    other = healthy_record.clone("elsewhere")
     other.init()
     other.run.record.append(note("theirs"))
     assert other.run.record.push()
-    assert faults(kept) == ""
+    assert faults(healthy_record) == ""
     other.tamper("tiny.md", lambda text: text.replace("- Status: one", "- Status: won"))
     git(other.work, "push", "-q", "origin", f"{REF}:refs/heads/herorun/tiny")
-    assert mentions(faults(kept), "differs", "journal")
+    assert mentions(faults(healthy_record), "differs", "journal")
 
 
 @pytest.mark.thorough
-def test_a_merge_is_found(kept: Story) -> None:
-    tree = git(kept.work, "rev-parse", f"{REF}^{{tree}}").strip()
-    _commit(kept, tree, "-p", REF, "-p", "HEAD")
-    assert "has 2 parents" in faults(kept)
+def test_a_merge_is_found(healthy_record: Story) -> None:
+    tree = git(healthy_record.work, "rev-parse", f"{REF}^{{tree}}").strip()
+    _commit(healthy_record, tree, "-p", REF, "-p", "HEAD")
+    assert "has 2 parents" in faults(healthy_record)
 
 
 @pytest.mark.thorough
-def test_a_history_of_two_machines_is_clear(kept: Story) -> None:
-    other = kept.clone("elsewhere")
+def test_a_history_of_two_machines_is_clear(healthy_record: Story) -> None:
+    other = healthy_record.clone("elsewhere")
     other.init()
-    for story, word in ((kept, "four"), (other, "five"), (kept, "six"), (other, "seven")):
+    for story, word in (
+        (healthy_record, "four"),
+        (other, "five"),
+        (healthy_record, "six"),
+        (other, "seven"),
+    ):
         story.run.record.append(note(word))
         assert story.run.record.push()
-    assert (faults(kept), faults(other)) == ("", "")
+    assert (faults(healthy_record), faults(other)) == ("", "")
 
 
-def test_a_remote_that_cannot_be_asked_leaves_it_unknown(kept: Story) -> None:
-    kept.origin.rename(kept.home / "elsewhere")
-    assert verdict(kept) == "unknown"
-    assert Path(kept.home / "elsewhere").is_dir()
+def test_a_remote_that_cannot_be_asked_leaves_it_unknown(healthy_record: Story) -> None:
+    healthy_record.origin.rename(healthy_record.home / "elsewhere")
+    assert verdict(healthy_record) == "unknown"
+    assert Path(healthy_record.home / "elsewhere").is_dir()
 
 
 def test_what_is_nowhere_else_is_said_to_have_no_anchor(story: Story) -> None:
     git(story.work, "remote", "remove", "origin")
     story.init()
-    told = verify_record(open_record(SLUG, story.work))
-    (note,) = told.notes
-    assert told.verdict == "clear" and mentions(note, "not anchored", "remote")
+    verification = verify_record(open_record(SLUG, story.work))
+    (note,) = verification.notes
+    assert verification.verdict == "clear" and mentions(note, "not anchored", "remote")

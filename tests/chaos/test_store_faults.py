@@ -85,9 +85,9 @@ def test_a_store_that_fails_makes_nothing_healthy_and_starts_nothing(
         server.fault(url=bucket, **_fault(scheme, fault))
         deadline[0] = 1.0
         capsys.readouterr()
-        code, said = story.tick(), capsys.readouterr().out
+        code, output = story.tick(), capsys.readouterr().out
         server.heal()
-        assert code == 3 and mentions(said, "unknown", "monitor partial"), (fault, said)
+        assert code == 3 and mentions(output, "unknown", "monitor partial"), (fault, output)
     deadline[0] = 20.0
     assert story.tick() == 0, capsys.readouterr()
 

@@ -82,7 +82,10 @@ def an_alert(message: str) -> Alert:
 def faults(message: str) -> list[str]:
     """What a reader stumbles over."""
     return [
-        found[0] for pattern in (ONE_MANY, MANY_ONE) for found in [pattern.search(message)] if found
+        search[0]
+        for pattern in (ONE_MANY, MANY_ONE)
+        for search in [pattern.search(message)]
+        if search
     ]
 
 
@@ -138,10 +141,10 @@ def messages(
     check: Check, evidence: Mapping[Any, Any], limits: Any = None
 ) -> Iterator[tuple[Outcome, str]]:
     try:
-        found = evaluate([check], evidence, {check.name: limits} if limits is not None else {})
+        verdict = evaluate([check], evidence, {check.name: limits} if limits is not None else {})
     except Exception:  # a world that cannot be: it has no message
         return
-    for finding in found:
+    for finding in verdict:
         yield finding.verdict.outcome, finding.verdict.message
         for detail in finding.verdict.details:
             yield finding.verdict.outcome, detail
@@ -171,7 +174,7 @@ def test_every_message_of_every_check_is_grammatical(gate: Gate, number: int) ->
 def test_every_alert_about_a_curve_has_the_right_number_and_state(
     number: int, is_open: bool, back: bool
 ) -> None:
-    metrics, told = metrics_of(number, is_open, back), set()
+    metrics, names = metrics_of(number, is_open, back), set()
     for check in discover.checks(Gate.HEALTH):
         if Metrics not in check.needs or check.limits is None:
             continue
@@ -179,7 +182,7 @@ def test_every_alert_about_a_curve_has_the_right_number_and_state(
         for outcome, message in messages(check, evidence, all_limits(check)):
             assert faults(message) == [], message
             if outcome is Outcome.FAIL and "m-" in message:
-                told.add(check.name)
+                names.add(check.name)
                 ended = as_ended(an_alert(message)).message
                 assert (
                     not re.search(r"still (is|going)|(is) not finite", ended)
@@ -194,7 +197,7 @@ def test_every_alert_about_a_curve_has_the_right_number_and_state(
                     check.name,
                     message,
                 )
-    assert len(told) >= 10, told
+    assert len(names) >= 10, names
 
 
 def failures(metrics: Metrics) -> set[tuple[str, str]]:

@@ -59,10 +59,10 @@ def documented(*args):
 
 
 def test_the_promised_shape(curves):
-    code, told = documented(curves / "calm.csv", curves / "spike.csv")
+    code, document = documented(curves / "calm.csv", curves / "spike.csv")
 
-    assert code == 1 and told["schema"] == 1
-    calm, spike = told["files"]
+    assert code == 1 and document["schema"] == 1
+    calm, spike = document["files"]
     assert (calm["rows"], calm["alerts"]) == (100, [])
     (alert,) = [a for a in spike["alerts"] if a["check"] == "loss-spike"]
     assert {"check", "severity", "row", "step", "until_row", "message"} <= alert.keys()
@@ -72,7 +72,7 @@ def test_the_promised_shape(curves):
         109,
         None,
     )
-    assert told["totals"]["rows"] == 230
+    assert document["totals"]["rows"] == 230
 
 
 def test_a_calm_curve_is_clear(curves):
@@ -106,10 +106,10 @@ def test_rows_in_which_nothing_can_be_judged_are_no_quiet_hours(curves):
 
 
 def test_people_are_notified_each_alert(curves):
-    said = ran(curves / "spike.csv").output
+    output = ran(curves / "spike.csv").output
 
-    assert "spike.csv: 130 rows" in said and mentions(
-        said, "critical row 109 ", "loss-spike: ", "1.75"
+    assert "spike.csv: 130 rows" in output and mentions(
+        output, "critical row 109 ", "loss-spike: ", "1.75"
     )
 
 
@@ -126,9 +126,9 @@ def test_values_that_are_no_numbers_and_times_of_any_kind(curves):
         [line.replace(",5", "") for line in lines],
         "step,loss,grad_norm,timestamp",
     )
-    _, told = documented(path)
+    _, document = documented(path)
 
-    assert [(a["check"], a["row"], a["until_row"]) for a in told["files"][0]["alerts"]] == [
+    assert [(a["check"], a["row"], a["until_row"]) for a in document["files"][0]["alerts"]] == [
         ("not-finite", 0, 3)
     ]
 
@@ -205,9 +205,12 @@ def test_json_lines_are_judged_as_the_tracker_reads_them(tmp_path):
     path = tmp_path / "metrics.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     result = run("--json", path)
-    (told,) = json.loads(result.stdout)["files"]
-    assert (told["rows"], [alert["check"] for alert in told["alerts"]]) == (101, ["not-finite"])
-    assert (result.return_value, told["alerts"][0]["row"]) == (1, 100)
+    (outcome,) = json.loads(result.stdout)["files"]
+    assert (outcome["rows"], [alert["check"] for alert in outcome["alerts"]]) == (
+        101,
+        ["not-finite"],
+    )
+    assert (result.return_value, outcome["alerts"][0]["row"]) == (1, 100)
 
 
 @pytest.mark.parametrize(

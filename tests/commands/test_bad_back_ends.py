@@ -42,7 +42,7 @@ class Told:
 
 
 @pytest.fixture(params=KINDS)
-def told(
+def bad_run(
     request: pytest.FixtureRequest, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Told]:
     """A run on a back end of stand-ins, initialised; whatever it started has ended afterwards."""
@@ -54,11 +54,11 @@ def told(
     world = back_ends.a_ray(top, stand) if stand else KINDS[request.param](top, path)
     story = Story(home).begin()
     (story.work / "eval.yaml").write_text("tasks: []\n")
-    told = Told(story, world)
-    told.sign()
+    bad_run = Told(story, world)
+    bad_run.sign()
     story.order("tiny-1", WAIT)
     assert story.init() == 0
-    yield told
+    yield bad_run
     (story.data / "go").touch()
     if world.end and story.starts:
         eventually(world.end.exists)
@@ -72,44 +72,44 @@ def unknown(answer: Answer) -> str:
 
 
 @pytest.mark.thorough
-def test_a_wrong_option_is_named_and_nothing_is_started(told: Told, capsys: CAPTURE) -> None:
-    for what, (options, said) in told.world.wrong.items():
-        told.sign(**options)
+def test_a_wrong_option_is_named_and_nothing_is_started(bad_run: Told, capsys: CAPTURE) -> None:
+    for what, (options, output) in bad_run.world.wrong.items():
+        bad_run.sign(**options)
         for command in ("preflight", "launch"):
-            answer = ask(told.story, capsys, command, SLUG, "--json")
+            answer = ask(bad_run.story, capsys, command, SLUG, "--json")
             assert (answer.code, answer.document["exit_code"]) == (2, 2), what
-            assert said in answer.err, what
-    for what, (options, said) in told.world.blind.items():
-        told.sign(**options)
-        answer = ask(told.story, capsys, "launch", SLUG, "--json")
-        assert answer.code == 3 and said in unknown(answer), (what, unknown(answer))
-    assert told.story.starts == []
+            assert output in answer.err, what
+    for what, (options, output) in bad_run.world.blind.items():
+        bad_run.sign(**options)
+        answer = ask(bad_run.story, capsys, "launch", SLUG, "--json")
+        assert answer.code == 3 and output in unknown(answer), (what, unknown(answer))
+    assert bad_run.story.starts == []
 
 
 @pytest.mark.thorough
 def test_a_back_end_that_cannot_be_asked_is_neither_launched_on_nor_judged_nor_stopped(
-    told: Told, capsys: CAPTURE
+    bad_run: Told, capsys: CAPTURE
 ) -> None:
-    story, world = told.story, told.world
-    for number, (what, (fault, said)) in enumerate(world.faults.items()):
+    story, world = bad_run.story, bad_run.world
+    for number, (what, (fault, output)) in enumerate(world.faults.items()):
         with fault():
             # a launch asks what a preflight asks
             for command in ("preflight", "launch")[number > 0 :]:
                 answer = ask(story, capsys, command, SLUG, "--json")
-                assert answer.code == 3 and said in unknown(answer), (what, unknown(answer))
+                assert answer.code == 3 and output in unknown(answer), (what, unknown(answer))
     assert story.starts == [] and not story.events("Launching")
     assert story.launch() == 0
-    for what, (fault, said) in {**world.faults, **world.refusals}.items():
+    for what, (fault, output) in {**world.faults, **world.refusals}.items():
         with fault():
             stopped = ask(story, capsys, "stop", SLUG)
-            assert stopped.code in (2, 3) and said in stopped.err, (what, stopped)
+            assert stopped.code in (2, 3) and output in stopped.err, (what, stopped)
             assert len(stopped.err.splitlines()) == 1 and ".." not in stopped.err.replace(
                 "...", ""
             ), stopped.err
-    for what, (fault, said) in world.faults.items():
+    for what, (fault, output) in world.faults.items():
         with fault():
             tick = ask(story, capsys, "babysit", SLUG, "--once", "--json")
-            assert (tick.code, said in unknown(tick)) == (3, True), (what, tick)
+            assert (tick.code, output in unknown(tick)) == (3, True), (what, tick)
             assert tick.document["monitor"] != "fresh"
             assert {action["action"] for action in tick.document["actions"]} <= {"tell", "escalate"}
     assert len(story.events("Launched")) == 1

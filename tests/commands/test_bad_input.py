@@ -72,13 +72,13 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("name", BAD_CONTRACTS)
 def test_a_bad_contract_is_named_with_its_key(story: Story, capsys: CAPTURE, name: str) -> None:
-    edit, wanted = BAD_CONTRACTS[name]
+    edit, target = BAD_CONTRACTS[name]
     path = story.work / "runs" / "tiny.toml"
     path.write_text(edit(path.read_text()))
     for words in (("preflight", SLUG), ("preflight", SLUG, "--json"), ("launch", SLUG, "--json")):
         answer = ask(story, capsys, *words)
         assert answer.code == 2
-        assert [part for part in wanted if part not in answer.err] == []
+        assert [part for part in target if part not in answer.err] == []
         assert bool(answer.out) == ("--json" in words)
         assert not answer.out or answer.err == f"herorun: {answer.document['error']}\n"
 
@@ -129,12 +129,12 @@ def test_a_bad_name_writes_nothing(story: Story, capsys: CAPTURE, command: str, 
 
 def test_no_repository(home: Path, capsys: CAPTURE) -> None:
     git(home, "init", "-q", "--bare", "bare.git")
-    for folder, wanted in (
+    for folder, target in (
         (home, "not in a git repository"),
         (home / "bare.git", "bare git repository"),
     ):
         answer = _at(folder, capsys, "preflight", SLUG)
-        assert answer.code == 2 and str(folder) in answer.err and wanted in answer.err
+        assert answer.code == 2 and str(folder) in answer.err and target in answer.err
     assert mentions(_at(home / "gone", capsys, "preflight", SLUG).err, "exist")
 
 
@@ -203,8 +203,8 @@ def test_a_remote_that_is_gone_is_named(story: Story, capsys: CAPTURE) -> None:
     story.origin.rename(story.home / "elsewhere")
     answer = ask(story, capsys, "launch", SLUG, "--json")
     assert answer.code == 3 and story.starts == []
-    told = answer.finding("unpushed-commit")["message"]
-    assert "git ls-remote origin" in told and str(story.origin) in told
+    message = answer.finding("unpushed-commit")["message"]
+    assert "git ls-remote origin" in message and str(story.origin) in message
     assert mentions(
         ask(story, capsys, "logbook", "verify", SLUG).out, "could not", "query", "remote"
     )
@@ -248,8 +248,8 @@ def test_an_output_root_that_cannot_be_read_is_unknown_and_never_empty(
     for words in (("preflight", SLUG, "--json"), ("launch", SLUG, "--json")):
         answer = ask(story, capsys, *words)
         assert answer.code == 3
-        found = answer.finding("output-root-in-use")
-        assert found["outcome"] == "unknown" and f"{story.root}: " in found["message"]
+        result = answer.finding("output-root-in-use")
+        assert result["outcome"] == "unknown" and f"{story.root}: " in result["message"]
     probed = ask(story, capsys, "preflight", SLUG, "--probe")
     assert probed.code == 3 and mentions(probed.err, "output", f"{story.root}", "written")
     assert story.starts == []
@@ -278,9 +278,13 @@ def test_not_a_number_and_a_torn_last_line_in_the_metrics(story: Story, capsys: 
         file.write('{"step": 4, "train/loss": NaN}\n{"step": 5, "train/lo')
     capsys.readouterr()
     code = story.tick("--json")
-    told = Answer(code, *capsys.readouterr())
-    assert code == 1 and told.document["progress"] == "~5/4" and told.document["monitor"] == "fresh"
-    assert told.finding("not-finite")["subject"] == "train/loss"
+    answer = Answer(code, *capsys.readouterr())
+    assert (
+        code == 1
+        and answer.document["progress"] == "~5/4"
+        and answer.document["monitor"] == "fresh"
+    )
+    assert answer.finding("not-finite")["subject"] == "train/loss"
     status = ask(story, capsys, "status", SLUG, "--json").document
     assert [alert["check"] for alert in status["alerts"] if alert["state"] == "firing"] == [
         "not-finite"
@@ -292,8 +296,8 @@ def test_a_file_name_that_is_not_utf8(story: Story, capsys: CAPTURE) -> None:
     story.init()
     odd = story.work / os.fsdecode(b"data-\xff.txt")
     odd.write_text("untracked")
-    found = ask(story, capsys, "preflight", SLUG, "--json").finding("dirty-tree")
-    assert "data-\\xff.txt" in str(found["details"]) + found["message"]
+    result = ask(story, capsys, "preflight", SLUG, "--json").finding("dirty-tree")
+    assert "data-\\xff.txt" in str(result["details"]) + result["message"]
     story.publish()
     assert ask(story, capsys, "launch", SLUG, "--no-babysit", "--json").code == 0
     story.ended()
@@ -324,20 +328,20 @@ BAD_CONFIGS = {
 
 @pytest.mark.parametrize("name", BAD_CONFIGS)
 def test_a_bad_config_is_named(story: Story, capsys: CAPTURE, name: str) -> None:
-    changes, wanted, code = BAD_CONFIGS[name]
+    changes, target, code = BAD_CONFIGS[name]
     story.sign(**changes)
     story.init()
     answer = ask(story, capsys, "launch", SLUG, "--json")
     assert (answer.code, story.starts) == (code, [])
-    assert wanted in answer.finding("unknown-final-step")["message"]
+    assert target in answer.finding("unknown-final-step")["message"]
 
 
 def test_a_malformed_config_file(story: Story, capsys: CAPTURE) -> None:
     (story.work / "config.toml").write_text("[[[")
     story.publish()
     story.init()
-    found = ask(story, capsys, "preflight", SLUG, "--json").finding("unknown-final-step")
-    assert "config.toml: " in found["message"] and "line 1" in found["message"]
+    result = ask(story, capsys, "preflight", SLUG, "--json").finding("unknown-final-step")
+    assert "config.toml: " in result["message"] and "line 1" in result["message"]
 
 
 # --- the record -----------------------------------------------------------------------------------
@@ -372,12 +376,12 @@ def test_a_newer_journal_is_only_looked_at(story: Story, capsys: CAPTURE) -> Non
     assert ask(story, capsys, "logbook", "verify", SLUG, "--json").code == 3
 
 
-def _nobody_acts(story: Story, capsys: CAPTURE, code: int, wanted: tuple[str, ...]) -> None:
+def _nobody_acts(story: Story, capsys: CAPTURE, code: int, target: tuple[str, ...]) -> None:
     before = (git(story.work, "for-each-ref"), story.comments, sorted(story.data.rglob("*")))
     for words in (("init", SLUG), ("launch", SLUG, "--json"), ("seal", SLUG, "--json"), NOTE):
         answer = ask(story, capsys, *words)
         assert answer.code == code, words
-        assert [part for part in wanted if part not in answer.err] == []
+        assert [part for part in target if part not in answer.err] == []
     after = (git(story.work, "for-each-ref"), story.comments, sorted(story.data.rglob("*")))
     assert after == before
 
@@ -387,7 +391,7 @@ def _nobody_acts(story: Story, capsys: CAPTURE, code: int, wanted: tuple[str, ..
 
 @pytest.mark.thorough
 def test_what_comes_too_early_says_what_comes_first(story: Story, capsys: CAPTURE) -> None:
-    for words, code, wanted in (
+    for words, code, target in (
         (NOTE, 1, "`herorun init tiny`"),
         (("logbook", "show", SLUG), 2, "`herorun init tiny`"),
         (("logbook", "verify", SLUG, "--json"), 2, "`herorun init tiny`"),
@@ -397,7 +401,7 @@ def test_what_comes_too_early_says_what_comes_first(story: Story, capsys: CAPTUR
     ):
         answer = ask(story, capsys, *words)
         assert (answer.code, bool(answer.out)) == (code, "--json" in words), words
-        assert wanted in answer.err
+        assert target in answer.err
     unlogged = ask(story, capsys, "launch", SLUG, "--json")
     assert unlogged.code == 1 and "herorun init tiny" in unlogged.finding("no-logbook")["message"]
     unlaunched = ask(story, capsys, "seal", SLUG, "--json")

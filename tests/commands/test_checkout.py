@@ -133,8 +133,8 @@ def test_init_without_a_contract_writes_that_file_and_says_so(
     before = checkout(story.work)
     assert story.herorun("init", "other") == 0
     path = story.work / "runs" / "other.toml"
-    assert f"created {path}" in (said := capsys.readouterr().out) and mentions(
-        said, "commit", "file"
+    assert f"created {path}" in (output := capsys.readouterr().out) and mentions(
+        output, "commit", "file"
     )
     written = path.read_text()
     path.unlink()

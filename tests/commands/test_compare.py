@@ -19,10 +19,10 @@ def curves(tmp_path):
 
 
 def ran(where, *words):
-    told = CliRunner().invoke(
+    result = CliRunner().invoke(
         command, list(words), obj=str(where), standalone_mode=False, catch_exceptions=False
     )
-    return told.return_value, told.stdout
+    return result.return_value, result.stdout
 
 
 def documented(where, *words):
@@ -31,19 +31,25 @@ def documented(where, *words):
 
 
 def test_the_shape_and_the_exit_codes(curves):
-    code, told = documented(
+    code, document = documented(
         curves, "a.csv", "b.csv", "--gate", "loss mean <= +0.5%", "--metric", "tokens_per_s"
     )
 
-    assert (code, told["schema"], told["verdict"], told["kind"], told["window"]) == (
+    assert (
+        code,
+        document["schema"],
+        document["verdict"],
+        document["kind"],
+        document["window"],
+    ) == (
         1,
         1,
         "no-go",
         "curves",
         [0, 49],
     )
-    assert [each["metric"] for each in told["metrics"]] == ["loss", "tokens_per_s"]
-    assert told["gates"][0]["measured"] == pytest.approx(1.0)
+    assert [each["metric"] for each in document["metrics"]] == ["loss", "tokens_per_s"]
+    assert document["gates"][0]["measured"] == pytest.approx(1.0)
     assert ran(curves, "a.csv", "b.csv", "--gate", "loss mean <= +2%")[0] == 0
     assert ran(curves, "a.csv", "b.csv")[0] == 0
     assert ran(curves, "a.csv", "b.csv", "--window", "60:", "--gate", "loss mean <= 1")[0] == 3

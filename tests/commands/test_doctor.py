@@ -36,8 +36,8 @@ def program(folder: Path, name: str, script: str) -> None:
 
 
 def parts(answer: Answer, fit: str = "") -> dict[str, Any]:
-    told = {f"{part['group']}: {part['name']}": part for part in answer.document["parts"]}
-    return {name: part for name, part in told.items() if fit in ("", part["status"])}
+    result = {f"{part['group']}: {part['name']}": part for part in answer.document["parts"]}
+    return {name: part for name, part in result.items() if fit in ("", part["status"])}
 
 
 def examined(story: Story, capsys: CAPTURE, *words: str) -> Answer:
@@ -45,27 +45,27 @@ def examined(story: Story, capsys: CAPTURE, *words: str) -> Answer:
 
 
 def test_where_all_works_it_is_said_of_each_part(story: Story, capsys: CAPTURE) -> None:
-    told = examined(story, capsys, SLUG)
-    assert (told.code, told.document["verdict"]) == (0, "works"), parts(told, "broken") | parts(
-        told, "unseen"
-    )
-    wanted = {
+    result = examined(story, capsys, SLUG)
+    assert (result.code, result.document["verdict"]) == (0, "works"), parts(
+        result, "broken"
+    ) | parts(result, "unseen")
+    texts = {
         "git: program",
         "git: remote origin",
         "git: remote origin, push",
         "scheduler: local, tiny",
     }
     assert (
-        wanted | {"tracker: jsonl, tiny", "patterns: shipped", "clock: this machine"}
-        <= parts(told).keys()
+        texts | {"tracker: jsonl, tiny", "patterns: shipped", "clock: this machine"}
+        <= parts(result).keys()
     )
 
 
 def test_it_changes_nothing_here_or_there(story: Story, capsys: CAPTURE) -> None:
     def world() -> list[str]:
         refs = [git(where, "for-each-ref") for where in (story.work, story.origin)]
-        seen = [str(path) for path in (*story.work.glob("*"), *story.data.rglob("*"))]
-        return [*refs, *sorted(seen), git(story.work, "status", "--porcelain")]
+        texts = [str(path) for path in (*story.work.glob("*"), *story.data.rglob("*"))]
+        return [*refs, *sorted(texts), git(story.work, "status", "--porcelain")]
 
     before = world()
     examined(story, capsys)
@@ -76,21 +76,21 @@ def test_a_remote_that_is_gone_and_a_push_that_is_refused_are_distinguished(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.origin.rename(story.home / "away")
-    told = examined(story, capsys, SLUG)
-    assert told.code != 0 and "git: remote origin" in (
-        parts(told, "broken") | parts(told, "unseen")
+    result = examined(story, capsys, SLUG)
+    assert result.code != 0 and "git: remote origin" in (
+        parts(result, "broken") | parts(result, "unseen")
     )
-    assert "git: remote origin, push" not in parts(told)
+    assert "git: remote origin, push" not in parts(result)
 
 
 def test_a_secret_that_is_not_set_is_broken_and_its_fix_stands_there(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.sign(command={"argv": ["sh", "train.sh", str(story.data)], "secrets": ["HERO_TEST_KEY"]})
-    told = examined(story, capsys, SLUG)
+    result = examined(story, capsys, SLUG)
     assert (
-        told.code == 1
-        and "HERO_TEST_KEY=..." in parts(told, "broken")["secret: HERO_TEST_KEY"]["fix"]
+        result.code == 1
+        and "HERO_TEST_KEY=..." in parts(result, "broken")["secret: HERO_TEST_KEY"]["fix"]
     )
     people = ask(story, capsys, "-q", "doctor", SLUG).out
     assert (
@@ -106,8 +106,8 @@ def test_a_scheduler_whose_programs_are_missing_is_broken(story: Story, capsys: 
     for line in ('settle = "1ms"\n', 'grace = "200ms"\n', 'cluster = "c"\n'):
         text = text.replace(line, "")
     path.write_text(text)
-    told = examined(story, capsys, SLUG)
-    assert mentions(parts(told, "broken")["scheduler: iris, iris"]["message"], "iris", "PATH")
+    result = examined(story, capsys, SLUG)
+    assert mentions(parts(result, "broken")["scheduler: iris, iris"]["message"], "iris", "PATH")
 
 
 def test_a_clock_behind_the_newest_commit_is_broken(story: Story, capsys: CAPTURE) -> None:
@@ -120,9 +120,9 @@ def test_a_clock_that_only_the_commits_speak_for_is_not_checked_and_fails_nothin
     story: Story, home: Path, capsys: CAPTURE
 ) -> None:
     program(home / "bin", "timedatectl", "exit 1")  # as in a container
-    told = examined(story, capsys)
-    assert (told.code, told.document["verdict"], parts(told, "unseen")) == (0, "works", {})
-    clock = parts(told, "unchecked")["clock: this machine"]
+    result = examined(story, capsys)
+    assert (result.code, result.document["verdict"], parts(result, "unseen")) == (0, "works", {})
+    clock = parts(result, "unchecked")["clock: this machine"]
     assert mentions(clock["message"], "later", "newest") and "timedatectl" in clock["message"]
     assert ask(story, capsys, "doctor").out.endswith("0 failed, 0 unknown, 1 skipped\n")
 
@@ -140,16 +140,16 @@ def test_a_contract_that_cannot_be_read_does_not_hide_the_others(
 ) -> None:
     (story.work / "runs" / "broken.toml").write_text("[[[")
     (story.work / "runs" / "config.toml").write_text("[trainer]\n")
-    told = examined(story, capsys)
-    assert told.code == 1 and list(parts(told, "broken")) == ["contract: broken"]
-    assert "contract: tiny" in parts(told, "works")
+    result = examined(story, capsys)
+    assert result.code == 1 and list(parts(result, "broken")) == ["contract: broken"]
+    assert "contract: tiny" in parts(result, "works")
 
 
 def test_outside_a_repository_the_machine_is_looked_at_anyway(home: Path, capsys: CAPTURE) -> None:
-    told = ask(Story(home), capsys, "-C", str(home), "doctor", "--json")
-    assert told.code == 1
-    assert list(parts(told, "broken")) == ["git: repository"] and "git: program" in parts(
-        told, "works"
+    answer = ask(Story(home), capsys, "-C", str(home), "doctor", "--json")
+    assert answer.code == 1
+    assert list(parts(answer, "broken")) == ["git: repository"] and "git: program" in parts(
+        answer, "works"
     )
 
 
@@ -158,9 +158,9 @@ def test_no_program_gets_a_secrets_value(
 ) -> None:
     monkeypatch.setenv("HERO_TEST_KEY", "hf_abcdefghijklmnopqrstuvwxyz0123456789")
     story.sign(command={"argv": ["sh", "train.sh", str(story.data)], "secrets": ["HERO_TEST_KEY"]})
-    told = examined(story, capsys, SLUG)
-    assert parts(told)["secret: HERO_TEST_KEY"]["status"] == "works"
-    assert "abcdefghij" not in told.out + told.err
+    result = examined(story, capsys, SLUG)
+    assert parts(result)["secret: HERO_TEST_KEY"]["status"] == "works"
+    assert "abcdefghij" not in result.out + result.err
 
 
 def test_what_is_broken_counts_before_what_was_not_seen() -> None:

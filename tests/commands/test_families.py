@@ -35,7 +35,7 @@ PROMISED = {
 }
 
 
-def found(words: str) -> click.Command:
+def command_of(words: str) -> click.Command:
     command: click.Command = cli.herorun
     for word in words.split():
         assert isinstance(command, click.Group), words
@@ -51,7 +51,7 @@ def options(command: click.Command) -> set[str]:
 
 def test_every_promised_name_works_and_takes_the_same() -> None:
     for name, present in PROMISED.items():
-        now, before = found(present), found(name)
+        now, before = command_of(present), command_of(name)
         assert options(before) - {"run", "tag"} <= options(now), name
         assert before is now or not present.startswith("box "), name
 
@@ -66,7 +66,7 @@ def test_the_help_shows_each_command_once_by_family_in_a_line(capsys: CAPTURE) -
         assert [line.split()[0] for line in section] == list(names)
     assert max(map(len, text.splitlines())) <= 80
     assert not {name for name in ALIASES if f"\n  {name} " in text}
-    assert set(BOX) == set(found("box").list_commands(click.Context(found("box"))))  # type: ignore[attr-defined]  # a group
+    assert set(BOX) == set(command_of("box").list_commands(click.Context(command_of("box"))))  # type: ignore[attr-defined]  # a group
 
 
 def twice(story: Story, capsys: CAPTURE, *words: tuple[str, ...]) -> list[tuple[int, dict]]:  # type: ignore[type-arg]  # a document

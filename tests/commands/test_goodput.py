@@ -15,7 +15,7 @@ TIMED = '\\"timestamp\\": \\"$(date -u +%Y-%m-%dT%H:%M:%S.%3NZ)\\", '
 
 
 @pytest.fixture(scope="module")
-def told() -> Iterator[Story]:
+def finished_story() -> Iterator[Story]:
     """It crashed, was relaunched and finished."""
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
         made = Story(Path(folder).resolve()).begin(hardware={"count": 8}, budget={"rate": 2.0})
@@ -29,8 +29,10 @@ def told() -> Iterator[Story]:
         made.end()
 
 
-def test_the_parts_are_the_whole_and_what_is_known_is_named(told: Story, capsys: CAPTURE) -> None:
-    answer = ask(told, capsys, "goodput", SLUG, "--json")
+def test_the_parts_are_the_whole_and_what_is_known_is_named(
+    finished_story: Story, capsys: CAPTURE
+) -> None:
+    answer = ask(finished_story, capsys, "goodput", SLUG, "--json")
     document = answer.document
     assert answer.code == 0
     assert sum(document["states"].values()) == pytest.approx(document["wall_seconds"])
@@ -43,8 +45,8 @@ def test_the_parts_are_the_whole_and_what_is_known_is_named(told: Story, capsys:
     assert document["cost"]["max"] == pytest.approx(2 * document["total_accelerator_hours"]["max"])
 
 
-def test_for_people_it_fits_a_screen(told: Story, capsys: CAPTURE) -> None:
-    answer = ask(told, capsys, "goodput", SLUG)
+def test_for_people_it_fits_a_screen(finished_story: Story, capsys: CAPTURE) -> None:
+    answer = ask(finished_story, capsys, "goodput", SLUG)
     assert answer.code == 0 and answer.out.startswith(f"{SLUG}: ")
     assert mentions(answer.out, "effective", "training") and "1 step lost" in answer.out
     assert len(answer.out.splitlines()) < 25
@@ -54,16 +56,18 @@ def test_a_run_without_a_record(story: Story, capsys: CAPTURE) -> None:
     assert ask(story, capsys, "goodput", SLUG).code == 3
 
 
-def test_a_resume_is_compared_with_the_instance_before_it(told: Story, capsys: CAPTURE) -> None:
+def test_a_resume_is_compared_with_the_instance_before_it(
+    finished_story: Story, capsys: CAPTURE
+) -> None:
     """tiny-2 did step 2 again, and the later row is kept: no step is left in both."""
-    answer = ask(told, capsys, "compare", "tiny-1", "tiny-2", "--json")
+    answer = ask(finished_story, capsys, "compare", "tiny-1", "tiny-2", "--json")
     assert (answer.code, answer.document["verdict"], answer.document["a"]) == (
         3,
         "not comparable",
         "tiny-1",
     )
-    whole = ask(told, capsys, "compare", SLUG, "tiny-2", "--json").document
+    whole = ask(finished_story, capsys, "compare", SLUG, "tiny-2", "--json").document
     assert (whole["kind"], whole["window"], whole["verdict"]) == ("resume", [2, 3], "unjudged")
     assert whole["metrics"][0]["equal"] == 2
     assert any(line.startswith("eval: ") for line in whole["untested"])
-    assert ask(told, capsys, "compare", SLUG, "tiny-9").code == 2
+    assert ask(finished_story, capsys, "compare", SLUG, "tiny-9").code == 2

@@ -135,21 +135,21 @@ def test_quiet_keeps_what_is_open_and_the_verdict(story: Story, capsys: CAPTURE)
     story.init()
     (story.work / "notes").write_text("todo")
     loud = ask(story, capsys, "preflight", SLUG)
-    told = ask(story, capsys, "--quiet", "preflight", SLUG)
-    assert (loud.code, told.code) == (1, 1)
+    answer = ask(story, capsys, "--quiet", "preflight", SLUG)
+    assert (loud.code, answer.code) == (1, 1)
     assert "Plan of tiny" in loud.out and "next: herorun explain dirty-tree" in loud.out
-    assert "Plan of tiny" not in told.out and "✓" not in told.out and "next:" not in told.out
-    assert "✗ fail    dirty-tree" in told.out
-    assert told.out.splitlines()[-1].startswith("BLOCKED: 1 blocking, ")
+    assert "Plan of tiny" not in answer.out and "✓" not in answer.out and "next:" not in answer.out
+    assert "✗ fail    dirty-tree" in answer.out
+    assert answer.out.splitlines()[-1].startswith("BLOCKED: 1 blocking, ")
 
 
 def test_verbose_tells_what_was_read_on_standard_error_alone(story: Story, capsys: CAPTURE) -> None:
     story.init()
     capsys.readouterr()
     assert story.herorun("--verbose", "preflight", SLUG, "--json") == 0
-    told = capsys.readouterr()
-    assert "herorun: WorkTree in " in told.err and "herorun: runs git" in told.err
-    assert told.out.startswith("{") and "WorkTree in" not in told.out
+    output = capsys.readouterr()
+    assert "herorun: WorkTree in " in output.err and "herorun: runs git" in output.err
+    assert output.out.startswith("{") and "WorkTree in" not in output.out
 
 
 def test_what_one_command_was_told_counts_no_more_for_the_next(
@@ -181,8 +181,8 @@ def test_the_settings_name_the_run_of_a_command_that_only_looks(
 
 def test_a_wrong_setting_is_one_sentence(story: Story, capsys: CAPTURE) -> None:
     (story.work / "pyproject.toml").write_text('[tool.herorun]\ncolour = "red"\n')
-    told = ask(story, capsys, "status")
-    assert told.code == 2 and "unknown key `colour`" in told.err
+    answer = ask(story, capsys, "status")
+    assert answer.code == 2 and "unknown key `colour`" in answer.err
 
 
 def test_a_new_contract_begins_with_what_the_settings_say(story: Story, capsys: CAPTURE) -> None:
@@ -196,10 +196,10 @@ def test_a_new_contract_begins_with_what_the_settings_say(story: Story, capsys: 
 # --- while people wait ----------------------------------------------------------------------------
 
 
-def drawn(patience: float, *told: tuple[str, int, int | None]) -> str:
+def drawn(patience: float, *result: tuple[str, int, int | None]) -> str:
     out = io.StringIO()
     bar = Bar(patience, Console(file=out, force_terminal=True, width=80))
-    for what, done, total in told or (("reading the world", 1, 4), ("reading the world", 4, 4)):
+    for what, done, total in result or (("reading the world", 1, 4), ("reading the world", 4, 4)):
         bar(what, done, total)
     return out.getvalue()
 

@@ -11,12 +11,12 @@ from herorun import cli
 def commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     context = click.Context(group)
     for name in group.list_commands(context):
-        found = group.get_command(context, name)
-        if found is None or found.hidden:
+        command = group.get_command(context, name)
+        if command is None or command.hidden:
             continue
         yield (*words, name)
-        if isinstance(found, click.Group):
-            yield from commands(found, (*words, name))
+        if isinstance(command, click.Group):
+            yield from commands(command, (*words, name))
 
 
 GROUPS = [value for value in vars(cli).values() if isinstance(value, click.Group)]

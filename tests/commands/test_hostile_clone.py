@@ -35,9 +35,9 @@ def test_a_record_writes_nothing_but_text_to_the_terminal(
     story.tamper("tiny.md", lambda text: f"{text}\nA name: @\u200bana {EVIL} the end\n")
     capsys.readouterr()
     story.herorun(*words)
-    said = "".join(capsys.readouterr())
-    assert not [c for c in said if not c.isprintable() and c not in "\n\t\u200b"]
-    assert ("@\u200bana �" if words[0] == "logbook" else SLUG) in said
+    output = "".join(capsys.readouterr())
+    assert not [c for c in output if not c.isprintable() and c not in "\n\t\u200b"]
+    assert ("@\u200bana �" if words[0] == "logbook" else SLUG) in output
 
 
 def test_a_contract_that_is_a_device_is_told_of_and_not_read(story: Story) -> None:
@@ -49,11 +49,11 @@ def test_a_contract_that_is_too_large_is_not_read(story: Story) -> None:
     (story.work / "runs" / "large.toml").write_bytes(LARGE)
     assert "large" in known_slugs(story.run.repository)
     story.publish()
-    with pytest.raises(CouldNotLook) as told:
+    with pytest.raises(CouldNotLook) as error:
         contract_at(
             story.run.repository, git(story.work, "rev-parse", "HEAD").strip(), "runs/large.toml"
         )
-    assert mentions(str(told.value), "runs/large.toml", "large")
+    assert mentions(str(error.value), "runs/large.toml", "large")
 
 
 def test_so_is_one_that_a_record_names(story: Story) -> None:
@@ -97,9 +97,9 @@ def test_the_first_faults_of_a_contract_are_reported_and_the_others_counted(stor
     path.write_text(
         f"{path.read_text()}\n[x]\n[[waiver]]\n" + "".join(f"k{n} = 1\n" for n in range(3_000))
     )
-    with pytest.raises(WrongUse) as told:
+    with pytest.raises(WrongUse) as error:
         story.run.contract  # noqa: B018  # reading it is what is tried
-    text = str(told.value)
+    text = str(error.value)
     assert "`x`" in text and mentions(text, "more") and len(text.splitlines()) < 30
 
 

@@ -23,8 +23,10 @@ SOURCES = str(Path(__file__).parents[2] / "src")
 def launched_through(story: Story, shell: str, **env: str) -> int:
     story.init()
     line = f'"{sys.executable}" -m herorun -C "{story.work}" launch {SLUG} --no-babysit {shell}'
-    told = {**os.environ, "PYTHONPATH": SOURCES, **env}
-    return subprocess.run(["sh", "-c", line], env=told, capture_output=True, check=False).returncode
+    fields = {**os.environ, "PYTHONPATH": SOURCES, **env}
+    return subprocess.run(
+        ["sh", "-c", line], env=fields, capture_output=True, check=False
+    ).returncode
 
 
 @pytest.mark.thorough
@@ -43,9 +45,9 @@ def test_an_ascii_output_is_no_failure(story: Story) -> None:
 
 def test_a_command_in_a_hanging_text_is_not_broken() -> None:
     out = Console(width=40)
-    with out.capture() as seen:
+    with out.capture() as capture:
         hang(out, "fix: ", "look at the rule (`git check-ignore -v FILE`), and change it")
-    assert "`git check-ignore -v FILE`" in seen.get() and seen.get().count("\n") > 2
+    assert "`git check-ignore -v FILE`" in capture.get() and capture.get().count("\n") > 2
 
 
 def test_a_message_fits_the_terminal_that_shows_it() -> None:
@@ -56,9 +58,9 @@ def test_a_message_fits_the_terminal_that_shows_it() -> None:
     env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     subprocess.run(line, stdout=subprocess.DEVNULL, stderr=follower, env=env, check=False)
     os.close(follower)
-    said = os.read(leader, 10_000).decode().splitlines()
+    lines = os.read(leader, 10_000).decode().splitlines()
     os.close(leader)
-    assert len(said) > 1 and all(" " not in row.strip() or len(row) <= 40 for row in said)
+    assert len(lines) > 1 and all(" " not in row.strip() or len(row) <= 40 for row in lines)
 
 
 @pytest.mark.parametrize("shell", ["2>/dev/full", "2>&-"])
@@ -67,11 +69,11 @@ def test_an_error_that_nobody_can_read_keeps_its_exit_code(shell: str) -> None:
     assert subprocess.run(["sh", "-c", line], check=False).returncode == 2
 
 
-@pytest.mark.parametrize("told", ["0", "00", ""])
+@pytest.mark.parametrize("text", ["0", "00", ""])
 def test_a_terminal_without_a_width_shows_what_there_is(
-    told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("COLUMNS", told)
+    monkeypatch.setenv("COLUMNS", text)
     for on_terminal in (True, False):
         monkeypatch.setattr(sys.stdout, "isatty", lambda answer=on_terminal: answer)
         console().print("a line")

@@ -104,10 +104,10 @@ def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_reported(
     )
     terminal.answers("experiment: ", "experiments/isoflop_sweep.py\n")
     terminal.answers(r"resubmit command \(empty: it is only watched\): ", "\n")
-    code, said = terminal.ended()
-    assert (code, ": unknown, monitor" in said) == (3, True), said  # nobody listens there
-    told = state(tmp_path)
-    asked = told["job_id"], told["cluster"], told["experiment"]
+    code, output = terminal.ended()
+    assert (code, ": unknown, monitor" in output) == (3, True), output  # nobody listens there
+    result = state(tmp_path)
+    asked = result["job_id"], result["cluster"], result["experiment"]
     assert asked == ("ray-run-1", "http://127.0.0.1:9", "experiments/isoflop_sweep.py")
 
 
@@ -126,9 +126,9 @@ def test_a_config_is_taken_by_the_short_name_of_its_cluster(at: Start, tmp_path:
     command = "iris job run --no-wait -- python train.py"
     terminal.answers("resubmit command .*: ", f"{command}\n")
     assert terminal.ended()[0] == 3
-    told = state(tmp_path)
-    assert (told["job_id"], told["config"]) == ("/dlwh/train-tiny", str(config))
-    assert told["resubmit_command"] == command
+    result = state(tmp_path)
+    assert (result["job_id"], result["config"]) == ("/dlwh/train-tiny", str(config))
+    assert result["resubmit_command"] == command
 
 
 @pytest.mark.thorough
@@ -138,9 +138,9 @@ def test_the_end_of_the_input_is_no_answer_and_the_sentence_says_what_is_missing
     terminal = at("--scheduler", "ray")
     terminal.answers(r"job \(.*\): ", "ray-run-1\n")
     terminal.answers("cluster: ", "\x04")
-    code, said = terminal.ended()
-    assert (code, said.count("herorun: ")) == (2, 1)
-    assert mentions(said, "watch", "--cluster", "--experiment")
+    code, output = terminal.ended()
+    assert (code, output.count("herorun: ")) == (2, 1)
+    assert mentions(output, "watch", "--cluster", "--experiment")
     assert not (tmp_path / "scratch").exists()
 
 
@@ -148,8 +148,8 @@ def test_the_end_of_the_input_is_no_answer_and_the_sentence_says_what_is_missing
 def test_an_interruption_at_a_question_ends_with_130(at: Start) -> None:
     terminal = at("--scheduler", "ray")
     terminal.answers(r"job \(.*\): ", "\x03")
-    code, said = terminal.ended()
-    assert code == 130 and "herorun: interrupted." in said and "Traceback" not in said
+    code, output = terminal.ended()
+    assert code == 130 and "herorun: interrupted." in output and "Traceback" not in output
 
 
 @pytest.mark.thorough

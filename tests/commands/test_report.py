@@ -28,7 +28,7 @@ WARM_UP = {"name": "warm-up ends", "step": 1, "kind": "warm-up-end"}
 
 
 @pytest.fixture(scope="module")
-def told() -> Iterator[Story]:
+def finished_story() -> Iterator[Story]:
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
         made = Story(Path(folder).resolve()).begin(phase=[WARM_UP])
         (made.work / "train.sh").write_text(JOB.replace('{\\"step\\"', "{" + TIMED + '\\"step\\"'))
@@ -41,9 +41,9 @@ def told() -> Iterator[Story]:
         made.end()
 
 
-def test_the_document_tells_what_the_page_shows(told: Story, capsys: CAPTURE) -> None:
-    before = told.run.record.tip
-    answer = ask(told, capsys, "report", SLUG, "--json")
+def test_the_document_tells_what_the_page_shows(finished_story: Story, capsys: CAPTURE) -> None:
+    before = finished_story.run.record.tip
+    answer = ask(finished_story, capsys, "report", SLUG, "--json")
     document = answer.document
     assert (answer.code, document["state"], document["level"]) == (0, "finished", "good")
     assert document["progress"] == {"step": 4, "final_step": 4, "text": "~4/4"}
@@ -55,10 +55,13 @@ def test_the_document_tells_what_the_page_shows(told: Story, capsys: CAPTURE) ->
     assert document["instances"][0]["changes"] is None
     assert [change.partition(":")[0] for change in document["instances"][1]["changes"]] == ["start"]
     first, second = document["instances"]
-    assert first["command"].startswith("sh train.sh") and str(told.root.parent) in first["command"]
+    assert (
+        first["command"].startswith("sh train.sh")
+        and str(finished_story.root.parent) in first["command"]
+    )
     assert second["command"] == first["command"]  # the contract has no `resume_argv`
     assert second["log"] == f"herorun logs {SLUG} --instance tiny-2"
-    assert ask(told, capsys, *second["log"].split()[1:]).code == 0
+    assert ask(finished_story, capsys, *second["log"].split()[1:]).code == 0
     assert [each["name"] for each in document["links"]] == ["Tracker", "Issue", "Record"]
     assert {(mark["kind"], mark["step"]) for mark in document["annotations"]} == {
         ("launch", 0),
@@ -72,14 +75,14 @@ def test_the_document_tells_what_the_page_shows(told: Story, capsys: CAPTURE) ->
     (alert,) = document["alerts"]
     assert (alert["check"], alert["resolved"] is None) == ("crashed", False)
     assert document["charts"][0]["metrics"] == ["train/loss"] and document["charts"][2]["why"]
-    assert told.run.record.tip == before  # it only looks
+    assert finished_story.run.record.tip == before  # it only looks
 
 
 def test_the_page_lies_in_the_private_folder_and_holds_the_run(
-    told: Story, capsys: CAPTURE
+    finished_story: Story, capsys: CAPTURE
 ) -> None:
-    answer = ask(told, capsys, "report", SLUG)
-    path = told.state / "report.html"
+    answer = ask(finished_story, capsys, "report", SLUG)
+    path = finished_story.state / "report.html"
     assert answer.code == 0 and f"Written to {path}" in answer.out
     page = path.read_text()
     assert path.stat().st_mode & 0o077 == 0
@@ -93,58 +96,64 @@ def test_the_page_lies_in_the_private_folder_and_holds_the_run(
 
 
 def test_rows_that_no_tick_has_kept_yet_are_drawn_and_nothing_is_written(
-    told: Story, capsys: CAPTURE
+    finished_story: Story, capsys: CAPTURE
 ) -> None:
     """The last one is NaN: then no number stands for the newest value."""
-    rows = told.root / "metrics.jsonl"
-    whole, kept = rows.read_bytes(), (told.state / "metrics").rglob("*")
-    before = {path: path.stat().st_mtime_ns for path in kept}
+    rows = finished_story.root / "metrics.jsonl"
+    whole, paths = rows.read_bytes(), (finished_story.state / "metrics").rglob("*")
+    before = {path: path.stat().st_mtime_ns for path in paths}
     line = json.loads(whole.splitlines()[-1])
     more = [line | {"step": 4, "train/loss": 2.25}, line | {"step": 5, "train/loss": math.nan}]
     rows.write_bytes(whole + "".join(f"{json.dumps(one)}\n" for one in more).encode())
     try:
-        document = ask(told, capsys, "report", SLUG, "--json", "--out", "page.html").document
+        document = ask(
+            finished_story, capsys, "report", SLUG, "--json", "--out", "page.html"
+        ).document
     finally:
         rows.write_bytes(whole)
     loss = document["charts"][0]
     assert (loss["newest"], loss["not_finite"]) == ("not finite", 1)
     assert any(mentions(note, "2 more", "tracker") for note in document["notes"])
-    page = (told.work / "page.html").read_text()
+    page = (finished_story.work / "page.html").read_text()
     assert mentions(page, "value", "finite")
     (data,) = re.findall(r'id="data">(.*?)</script>', page)
     assert json.loads(data)["charts"][0]["series"][0]["lines"][0]["x"] == [1, 2, 3, 4, 5]
-    assert {path: path.stat().st_mtime_ns for path in (told.state / "metrics").rglob("*")} == before
-    (told.work / "page.html").unlink()
+    assert {
+        path: path.stat().st_mtime_ns for path in (finished_story.state / "metrics").rglob("*")
+    } == before
+    (finished_story.work / "page.html").unlink()
 
 
-def test_links_lead_to_web_pages_alone(told: Story) -> None:
+def test_links_lead_to_web_pages_alone(finished_story: Story) -> None:
     """What a tracker says of its address may be anything."""
-    memory = told.run.record.memory()
+    memory = finished_story.run.record.memory()
     for url, linked in (("https://example.org/t", True), ("javascript:alert(1)", False)):
-        seen = TrackerIdentity(
+        tracker_identity = TrackerIdentity(
             TrackerState.FINISHED, display_name="tiny", url=url, service="MLflow"
         )
-        tracker, issue, _ = links_of(told.run, memory, {TrackerIdentity: seen})
+        tracker, issue, _ = links_of(
+            finished_story.run, memory, {TrackerIdentity: tracker_identity}
+        )
         assert tracker.text == "MLflow tiny" and tracker.url == (url if linked else "")
         assert issue.text.endswith("issue.md") and issue.url == ""  # a file of this machine
 
 
-def test_another_place(told: Story, capsys: CAPTURE) -> None:
-    answer = ask(told, capsys, "report", SLUG, "--out", "page.html", "--json")
-    assert answer.document["file"] == str(told.work / "page.html")
-    assert (told.work / "page.html").read_text().startswith("<!doctype html>")
-    (told.work / "page.html").unlink()
+def test_another_place(finished_story: Story, capsys: CAPTURE) -> None:
+    answer = ask(finished_story, capsys, "report", SLUG, "--out", "page.html", "--json")
+    assert answer.document["file"] == str(finished_story.work / "page.html")
+    assert (finished_story.work / "page.html").read_text().startswith("<!doctype html>")
+    (finished_story.work / "page.html").unlink()
 
 
 def test_the_page_is_opened_in_the_users_browser(
-    told: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    finished_story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process of its own: Python reads BROWSER once."""
     browser, page = tmp_path / "browser", tmp_path / "page.html"
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened\n')
     browser.chmod(0o700)
     monkeypatch.setenv("BROWSER", f"{browser} %s")
-    argv = [sys.executable, "-m", "herorun", "-C", str(told.work), "report", SLUG]
+    argv = [sys.executable, "-m", "herorun", "-C", str(finished_story.work), "report", SLUG]
     done = subprocess.run([*argv, "--out", str(page), "--open"], timeout=60, check=False)
     assert done.returncode in (0, 3)
     assert (tmp_path / "opened").read_text() == page.as_uri()
@@ -158,17 +167,17 @@ def test_before_the_launch_there_is_a_page_and_no_estimate(story: Story, capsys:
 
 
 def test_rows_that_cannot_be_read_are_reported_and_the_rest_stands(
-    told: Story, capsys: CAPTURE
+    finished_story: Story, capsys: CAPTURE
 ) -> None:
     """Damaged columns, and a tracker that has nothing any more: the exit code is that of not having
     looked.
     """
-    (block,) = [path for path in (told.state / "metrics").rglob("*") if path.is_file()]
-    whole, rows = block.read_bytes(), told.root / "metrics.jsonl"
+    (block,) = [path for path in (finished_story.state / "metrics").rglob("*") if path.is_file()]
+    whole, rows = block.read_bytes(), finished_story.root / "metrics.jsonl"
     block.write_bytes(whole[:40] + bytes(byte ^ 0xFF for byte in whole[40:]))
     rows = rows.rename(rows.with_suffix(".aside"))
     try:
-        answer = ask(told, capsys, "report", SLUG, "--json")
+        answer = ask(finished_story, capsys, "report", SLUG, "--json")
     finally:
         block.write_bytes(whole)
         rows.rename(rows.with_suffix(".jsonl"))
@@ -179,11 +188,11 @@ def test_rows_that_cannot_be_read_are_reported_and_the_rest_stands(
 
 def test_no_rows_yet_is_no_failure_to_look_and_rows_that_are_gone_are_one() -> None:
     none, lost = {Metrics: Nothing("no metrics file yet")}, {Metrics: Unavailable("no answer")}
-    seen = Decided(at=NOON, run="healthy", monitor="fresh", progress="~3/4", alerts=())
+    observations = Decided(at=NOON, run="healthy", monitor="fresh", progress="~3/4", alerts=())
     assert report._none_yet(none, Memory())
     assert not report._none_yet(lost, Memory())
-    assert not report._none_yet(none, Memory(last_decided=seen))
-    assert report._none_yet(none, Memory(last_decided=replace(seen, progress="~unknown/4")))
+    assert not report._none_yet(none, Memory(last_decided=observations))
+    assert report._none_yet(none, Memory(last_decided=replace(observations, progress="~unknown/4")))
 
 
 @pytest.mark.thorough

@@ -27,19 +27,19 @@ def log(tmp_path: Path) -> Path:
 def test_the_promised_shape(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["triage", str(log), "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
-    (told,) = document["files"]
+    (result,) = document["files"]
     assert document["schema"] == 1
-    assert {"file", "class", "role", "line", "excerpt", "fingerprint", "advice"} <= set(told)
-    assert (told["file"], told["class"], told["role"], told["line"]) == (
+    assert {"file", "class", "role", "line", "excerpt", "fingerprint", "advice"} <= set(result)
+    assert (result["file"], result["class"], result["role"], result["line"]) == (
         str(log),
         "oom-accelerator",
         "root",
         2,
     )
     assert (
-        told["excerpt"].startswith("[rank1]: torch.OutOfMemoryError")
-        and told["advice"]
-        and told["fingerprint"]
+        result["excerpt"].startswith("[rank1]: torch.OutOfMemoryError")
+        and result["advice"]
+        and result["fingerprint"]
     )
 
 
@@ -97,8 +97,8 @@ def test_what_cannot_be_read_is_wrong_use(
     log: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["-C", str(log.parent), "triage", log.name, name]) == 2
-    told = capsys.readouterr()
-    assert not told.out and len(told.err.splitlines()) == 1
+    output = capsys.readouterr()
+    assert not output.out and len(output.err.splitlines()) == 1
 
 
 def test_signatures_of_ones_own(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,8 +130,8 @@ def test_a_secret_in_a_log_is_not_repeated(log: Path, capsys: pytest.CaptureFixt
     )
     run(["triage", str(log)])
     run(["triage", str(log), "--json"])
-    told = capsys.readouterr().out
-    assert "hunter2secret" not in told and "abcdefgh12345678" not in told
+    output = capsys.readouterr().out
+    assert "hunter2secret" not in output and "abcdefgh12345678" not in output
 
 
 def test_what_a_log_prints_moves_no_terminal(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,8 +145,8 @@ def test_what_is_no_text_is_not_called_benign(
 ) -> None:
     log.write_bytes(bytes(range(256)) * 400)
     assert run(["triage", str(log), "--json"]) == 3
-    (told,) = json.loads(capsys.readouterr().out)["files"]
-    assert told["class"] == "unknown" and "no text" in told["advice"]
+    (result,) = json.loads(capsys.readouterr().out)["files"]
+    assert result["class"] == "unknown" and "no text" in result["advice"]
 
 
 @pytest.mark.parametrize("name", ["README.md", "train.py", "notes.RST"])
@@ -155,9 +155,9 @@ def test_a_document_that_speaks_of_a_failure_is_no_log_of_one(
 ) -> None:
     (tmp_path / name).write_text("# It refuses with exit code 78: the code differs\n")
     assert run(["triage", str(tmp_path / name), "--json"]) == 3
-    (told,) = json.loads(capsys.readouterr().out)["files"]
-    assert (told["class"], told["line"]) == ("unknown", None)
-    assert "no log" in told["advice"]
+    (result,) = json.loads(capsys.readouterr().out)["files"]
+    assert (result["class"], result["line"]) == ("unknown", None)
+    assert "no log" in result["advice"]
 
 
 @pytest.mark.parametrize(
@@ -171,14 +171,14 @@ def test_of_a_log_that_takes_too_long_the_end_is_read_and_nothing_good_is_report
     text = "".join(line.format(number) + "\n" for number in range(1_000))
     log.write_text(text)
     assert run(["triage", str(log), "--json"]) == 3
-    (told,) = json.loads(capsys.readouterr().out)["files"]
-    assert (told["class"], told["needs_person"]) == ("unknown", True)
-    assert mentions(told["advice"], "MiB", "middle")
+    (result,) = json.loads(capsys.readouterr().out)["files"]
+    assert (result["class"], result["needs_person"]) == ("unknown", True)
+    assert mentions(result["advice"], "MiB", "middle")
     log.write_text(text + OOM)
     assert run(["triage", str(log), "--json"]) == 1
-    (told,) = json.loads(capsys.readouterr().out)["files"]
-    assert (told["class"], told["line"]) == ("oom-accelerator", 1_002)
-    assert mentions(told["advice"], "read")
+    (result,) = json.loads(capsys.readouterr().out)["files"]
+    assert (result["class"], result["line"]) == ("oom-accelerator", 1_002)
+    assert mentions(result["advice"], "read")
 
 
 def test_a_check_in_of_no_run_of_this_repository_leaves_the_log_to_be_read_alone(

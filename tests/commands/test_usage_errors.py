@@ -35,9 +35,13 @@ def test_a_mistyped_command_is_answered_with_what_to_type(
 ) -> None:
     monkeypatch.chdir(tmp_path)  # no run, which could be meant where none is named
     assert cli.run(list(words)) == 2
-    told = capsys.readouterr()
-    assert told.out == "" and told.err.startswith("herorun: ") and len(told.err.splitlines()) <= 7
-    assert [part for part in MISTYPED[words] if part not in told.err] == []
+    output = capsys.readouterr()
+    assert (
+        output.out == ""
+        and output.err.startswith("herorun: ")
+        and len(output.err.splitlines()) <= 7
+    )
+    assert [part for part in MISTYPED[words] if part not in output.err] == []
 
 
 ORDERS = [
@@ -85,5 +89,5 @@ def test_a_run_that_was_not_named_is_offered_by_name(tmp_path: Path, capsys: CAP
 
 def test_a_group_without_a_word_shows_its_help(capsys: CAPTURE) -> None:
     assert cli.run(["logbook"]) in (0, 2)
-    told = capsys.readouterr()
-    assert "Commands:" in told.out + told.err and "herorun: " not in told.err
+    output = capsys.readouterr()
+    assert "Commands:" in output.out + output.err and "herorun: " not in output.err

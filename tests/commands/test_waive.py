@@ -16,20 +16,24 @@ CAPTURE = pytest.CaptureFixture[str]
 
 
 def test_it_prints_what_nobody_has_signed_yet(story: Story, capsys: CAPTURE) -> None:
-    told = ask(story, capsys, "waive", "dirty-tree", "--reason", "notes", "--days", "3")
-    (block,) = tomllib.loads(told.out)["waiver"]
+    answer = ask(story, capsys, "waive", "dirty-tree", "--reason", "notes", "--days", "3")
+    (block,) = tomllib.loads(answer.out)["waiver"]
     expires = block.pop("expires")
     assert block == {"check": "dirty-tree", "reason": "notes", "approved_by": ""}
     assert timedelta(days=3) - timedelta(minutes=1) < expires - now() <= timedelta(days=3)
-    assert (told.code, "runs/<slug>.toml" in told.err, "commit it" in told.err) == (0, True, True)
+    assert (answer.code, "runs/<slug>.toml" in answer.err, "commit it" in answer.err) == (
+        0,
+        True,
+        True,
+    )
 
 
 def test_a_name_that_no_check_has_is_refused_with_the_nearest(
     story: Story, capsys: CAPTURE
 ) -> None:
-    told = ask(story, capsys, "waive", "dirty-tre")
-    assert (told.code, told.out) == (2, "")
-    assert mentions(told.err, "mean", "dirty-tree")
+    answer = ask(story, capsys, "waive", "dirty-tre")
+    assert (answer.code, answer.out) == (2, "")
+    assert mentions(answer.err, "mean", "dirty-tree")
 
 
 def test_with_a_run_each_open_finding_is_proposed_with_its_subject(
@@ -48,9 +52,9 @@ def test_with_a_run_each_open_finding_is_proposed_with_its_subject(
 
 def test_what_is_not_open_is_reported(story: Story, capsys: CAPTURE) -> None:
     story.init()
-    told = ask(story, capsys, "waive", "dirty-tree", SLUG)
-    assert mentions(told.err, "dirty-tree", "open")
-    assert len(tomllib.loads(told.out)["waiver"]) == 1
+    answer = ask(story, capsys, "waive", "dirty-tree", SLUG)
+    assert mentions(answer.err, "dirty-tree", "open")
+    assert len(tomllib.loads(answer.out)["waiver"]) == 1
 
 
 def test_what_could_not_be_read_is_proposed_as_such(story: Story, capsys: CAPTURE) -> None:
@@ -87,17 +91,17 @@ def test_the_block_counts_once_it_is_signed_and_committed(story: Story, capsys: 
     contract.write_text(contract.read_text().replace('approved_by = ""', 'approved_by = "@dri"'))
     story.publish()
     (story.work / "notes").write_text("todo")
-    told = ask(story, capsys, "preflight", SLUG, "--json")
-    assert told.finding("dirty-tree")["waiver"]["approved_by"] == "@dri"
-    assert told.code == 0
+    answer = ask(story, capsys, "preflight", SLUG, "--json")
+    assert answer.finding("dirty-tree")["waiver"]["approved_by"] == "@dri"
+    assert answer.code == 0
 
 
 # --- waivers that do nothing ----------------------------------------------------------------------
 
 
 def signed(check: str, **changes: str) -> dict[str, str]:
-    told = {"reason": "a test", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
-    return {"check": check, **told, **changes}
+    fields = {"reason": "a test", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
+    return {"check": check, **fields, **changes}
 
 
 def test_waivers_that_do_nothing_are_reported_and_stop_nothing(
@@ -113,30 +117,30 @@ def test_waivers_that_do_nothing_are_reported_and_stop_nothing(
         ]
     )
     story.init()
-    told = ask(story, capsys, "preflight", SLUG, "--json")
-    found = [f for f in told.document["findings"] if f["check"] == "unused-waiver"]
-    assert [f["subject"] for f in found] == ["no-remote", "dirty-tree", "drity-tree"]
-    assert (told.code, told.document["verdict"]) == (0, "clear")
+    answer = ask(story, capsys, "preflight", SLUG, "--json")
+    result = [f for f in answer.document["findings"] if f["check"] == "unused-waiver"]
+    assert [f["subject"] for f in result] == ["no-remote", "dirty-tree", "drity-tree"]
+    assert (answer.code, answer.document["verdict"]) == (0, "clear")
 
 
 def test_a_waiver_that_signs_something_is_not_told(story: Story, capsys: CAPTURE) -> None:
     story.sign(waiver=[signed("dirty-tree")])
     story.init()
     (story.work / "notes").write_text("todo")
-    told = ask(story, capsys, "preflight", SLUG, "--json").document["findings"]
-    assert [f["outcome"] for f in told if f["check"] == "unused-waiver"] == ["pass"]
+    result = ask(story, capsys, "preflight", SLUG, "--json").document["findings"]
+    assert [f["outcome"] for f in result if f["check"] == "unused-waiver"] == ["pass"]
 
 
 @pytest.mark.thorough
 def test_the_seal_reports_its_own(story: Story, capsys: CAPTURE) -> None:
     story.sign(waiver=[signed("open-alerts"), signed("dirty-tree")])
     story.finished()
-    told = ask(story, capsys, "seal", SLUG, "--json")
-    (found,) = [f for f in told.document["findings"] if f["check"] == "unused-waiver"]
-    assert (told.code, found["subject"], found["outcome"]) == (0, "open-alerts", "fail")
+    answer = ask(story, capsys, "seal", SLUG, "--json")
+    (result,) = [f for f in answer.document["findings"] if f["check"] == "unused-waiver"]
+    assert (answer.code, result["subject"], result["outcome"]) == (0, "open-alerts", "fail")
 
 
 def test_the_other_order_is_reported(story: Story, capsys: CAPTURE) -> None:
-    told = ask(story, capsys, "waive", SLUG, "dirty-tree")
-    assert (told.code, told.out) == (2, "")
-    assert f"`herorun waive dirty-tree {SLUG}`" in told.err
+    answer = ask(story, capsys, "waive", SLUG, "dirty-tree")
+    assert (answer.code, answer.out) == (2, "")
+    assert f"`herorun waive dirty-tree {SLUG}`" in answer.err

@@ -59,9 +59,9 @@ def world() -> Iterator[Story]:
 def watched(world: Story) -> Iterator[Story]:
     """The same for every test: what one of them spoils is fixed after it."""
     (evidence,) = (world.state / "evidence").glob("*.jsonl")
-    kept = evidence.read_bytes()
+    record = evidence.read_bytes()
     yield world
-    evidence.write_bytes(kept)
+    evidence.write_bytes(record)
     for path in (world.work / "runs").glob("*.toml"):
         if path.stem != SLUG:
             path.unlink()
@@ -76,19 +76,19 @@ def test_it_shows_what_the_last_tick_kept_and_asks_no_tracker(
 
     monkeypatch.setattr(JsonLines, "read", asked)
     before = watched.run.record.tip
-    (told,) = ask(watched, capsys, "watch", SLUG, "--json").document["runs"]
-    assert (told["slug"], told["run"], told["monitor"]) == (SLUG, "healthy", "fresh")
-    assert [(alert["check"], alert["state"]) for alert in told["alerts"]] == []
-    glance = told["summary"]
+    (result,) = ask(watched, capsys, "watch", SLUG, "--json").document["runs"]
+    assert (result["slug"], result["run"], result["monitor"]) == (SLUG, "healthy", "fresh")
+    assert [(alert["check"], alert["state"]) for alert in result["alerts"]] == []
+    glance = result["summary"]
     assert (glance["step"], glance["final_step"], glance["loss"]) == (3, 4, 2.5)
     assert glance["checkpoint"]["step"] == 2 and 0 <= glance["checkpoint"]["age_seconds"] < 3600
     assert watched.run.record.tip == before
 
 
 def test_without_a_terminal_it_prints_once(watched: Story, capsys: CAPTURE) -> None:
-    told = ask(watched, capsys, "watch")
-    (line,) = [line for line in told.out.splitlines() if line.startswith(f"{SLUG} ")]
-    assert told.code == 0 and "healthy" in line and "3/4" in line and " ago" in line
+    answer = ask(watched, capsys, "watch")
+    (line,) = [line for line in answer.out.splitlines() if line.startswith(f"{SLUG} ")]
+    assert answer.code == 0 and "healthy" in line and "3/4" in line and " ago" in line
 
 
 def test_a_babysitter_that_stopped_looking_is_a_stale_monitor(
@@ -96,28 +96,28 @@ def test_a_babysitter_that_stopped_looking_is_a_stale_monitor(
 ) -> None:
     later = datetime.now(UTC) + timedelta(hours=2)
     monkeypatch.setattr(overview, "now", lambda: later)
-    (told,) = ask(watched, capsys, "watch", "--json").document["runs"]
-    assert (told["run"], told["monitor"]) == ("healthy", "stale")
+    (result,) = ask(watched, capsys, "watch", "--json").document["runs"]
+    assert (result["run"], result["monitor"]) == ("healthy", "stale")
 
 
 def test_what_cannot_be_read_is_reported_next_to_the_others(
     watched: Story, capsys: CAPTURE
 ) -> None:
     (watched.work / "runs" / "broken.toml").write_text("[[[")
-    told = ask(watched, capsys, "watch", "--all")
+    answer = ask(watched, capsys, "watch", "--all")
     assert (
-        told.code == 3
-        and mentions(told.out, "cannot", "read")
-        and mentions(told.out, "valid", "TOML")
+        answer.code == 3
+        and mentions(answer.out, "cannot", "read")
+        and mentions(answer.out, "valid", "TOML")
     )
-    assert [line.split()[0] for line in told.out.splitlines()[1:3]] == ["broken", SLUG]
+    assert [line.split()[0] for line in answer.out.splitlines()[1:3]] == ["broken", SLUG]
 
 
 def test_a_torn_or_foreign_evidence_file_only_leaves_gaps(watched: Story, capsys: CAPTURE) -> None:
     (path,) = (watched.state / "evidence").glob("*.jsonl")
     path.write_text("nonsense\n")
-    (told,) = ask(watched, capsys, "watch", "--json").document["runs"]
-    assert told["run"] == "healthy" and told["summary"]["step"] is None
+    (result,) = ask(watched, capsys, "watch", "--json").document["runs"]
+    assert result["run"] == "healthy" and result["summary"]["step"] is None
 
 
 def test_the_last_line_is_found_behind_long_ones(tmp_path: Path) -> None:
@@ -134,10 +134,10 @@ def test_status_of_all_is_a_table_and_a_fresh_look(watched: Story, capsys: CAPTU
     )
     one = ask(watched, capsys, "status", SLUG).out
     assert "  loss       ▁▁▁ 2.5\n" in one and "  checkpoint step 2, " in one
-    told = ask(watched, capsys, "status", "--all")
-    assert [line.split()[0] for line in told.out.splitlines()[1:3]] == [SLUG, "another"]
-    found = ask(watched, capsys, "status", "--all", "--json").document["runs"]
-    assert [(run["slug"], run["stage"], run["summary"]["step"]) for run in found] == [
+    answer = ask(watched, capsys, "status", "--all")
+    assert [line.split()[0] for line in answer.out.splitlines()[1:3]] == [SLUG, "another"]
+    runs = ask(watched, capsys, "status", "--all", "--json").document["runs"]
+    assert [(run["slug"], run["stage"], run["summary"]["step"]) for run in runs] == [
         (SLUG, "launched", 3),
         ("another", "not initialised", None),
     ]
@@ -165,12 +165,12 @@ class Terminal:
         os.close(other)
 
     def shows(self, words: str, within: float = 30.0) -> None:
-        seen, until = b"", time.monotonic() + within
-        while words.encode() not in seen:
-            assert select.select([self._end], [], [], max(0.0, until - time.monotonic()))[0], seen
+        text, until = b"", time.monotonic() + within
+        while words.encode() not in text:
+            assert select.select([self._end], [], [], max(0.0, until - time.monotonic()))[0], text
             more = self._read()
-            assert more, f"it ended: {seen.decode()}"
-            seen += more
+            assert more, f"it ended: {text.decode()}"
+            text += more
 
     def _read(self) -> bytes:
         """Nothing once the process is gone, which Linux calls an error."""
@@ -198,9 +198,9 @@ class Terminal:
 
 @pytest.fixture
 def terminal(watched: Story) -> Iterator[Terminal]:
-    told = Terminal(watched)
-    yield told
-    told.close()
+    result = Terminal(watched)
+    yield result
+    result.close()
 
 
 def test_in_a_terminal_it_continues_until_q(terminal: Terminal) -> None:
@@ -267,8 +267,8 @@ def test_what_the_last_tick_awaited_is_shown_until_the_job_ends(
     story.launched(WAIT)
     assert story.tick() == 3
     answer = ask(story, capsys, "watch", SLUG, "--json")
-    (told,) = answer.document["runs"]
-    assert [missing["evidence"] for missing in told["missing_evidence"]] == [
+    (result,) = answer.document["runs"]
+    assert [missing["evidence"] for missing in result["missing_evidence"]] == [
         "receipt"
     ] and answer.code == 3
     assert mentions(" ".join(ask(story, capsys, "watch", SLUG).out.split()), "missing", "tiny-1")
@@ -291,11 +291,11 @@ JOBS: tuple[tuple[Job | Unavailable, tuple[str, str], tuple[str, str]], ...] = (
 )
 
 
-@pytest.mark.parametrize(("job", "kept", "shown"), JOBS)
+@pytest.mark.parametrize(("job", "record", "shown"), JOBS)
 def test_what_the_scheduler_says_now_beats_what_was_seen_last(
-    job: Job | Unavailable, kept: tuple[str, str], shown: tuple[str, str]
+    job: Job | Unavailable, record: tuple[str, str], shown: tuple[str, str]
 ) -> None:
-    assert overview._state_of_job(job, kept) == shown
+    assert overview._state_of_job(job, record) == shown
 
 
 def test_the_newest_checkpoint_is_one_of_the_present_lineage() -> None:
@@ -303,10 +303,10 @@ def test_the_newest_checkpoint_is_one_of_the_present_lineage() -> None:
     saved = [
         Candidate(f"/r/step-{n}", n, "/r", modified=at + timedelta(hours=n)) for n in (100, 600)
     ]
-    seen = {Checkpoints: Checkpoints(tuple(saved))}
-    assert overview._newest_step(seen, Memory())[1] == 600
+    fields = {Checkpoints: Checkpoints(tuple(saved))}
+    assert overview._newest_step(fields, Memory())[1] == 600
     back = replace(Memory().history, given_up=(GivenUp(100, at + timedelta(days=40)),))
-    assert overview._newest_step(seen, SimpleNamespace(history=back))[1] == 100
+    assert overview._newest_step(fields, SimpleNamespace(history=back))[1] == 100
 
 
 LAST = {200: "in 42s", 100: "48.2k 96%", 80: "left", 60: "4m10s ago", 40: "stale"}

@@ -49,8 +49,8 @@ HEALTHY = Presented(
 
 def item(name, presented=None, admission=None, **changes):
     shown = (presented or HEALTHY)._replace(**changes)
-    (found,) = [i for i in compare({**ADMISSION, **(admission or {})}, shown) if i.item == name]
-    return found
+    (result,) = [i for i in compare({**ADMISSION, **(admission or {})}, shown) if i.item == name]
+    return result
 
 
 @pytest.mark.parametrize(
@@ -88,16 +88,16 @@ def test_what_is_not_shown_is_unseen_and_does_not_refuse():
 
 def test_a_secret_on_the_command_line_is_compared_by_its_digest_and_never_said():
     secret = "hf_" + "aB3d" * 9
-    wanted = ["python", "train.py", sealed(secret), "--seed", "7"]
+    texts = ["python", "train.py", sealed(secret), "--seed", "7"]
     assert (
         item(
-            "argv", admission={"argv": wanted}, argv=["python3", "train.py", secret, "--seed", "7"]
+            "argv", admission={"argv": texts}, argv=["python3", "train.py", secret, "--seed", "7"]
         ).outcome
         is PASS
     )
     other = item(
         "argv",
-        admission={"argv": wanted},
+        admission={"argv": texts},
         argv=["python", "train.py", secret, "--seed", "8"],
         main=True,
     )
@@ -105,7 +105,7 @@ def test_a_secret_on_the_command_line_is_compared_by_its_digest_and_never_said()
     assert (
         item(
             "argv",
-            admission={"argv": wanted},
+            admission={"argv": texts},
             argv=["python", "train.py", secret + "x", "--seed", "7"],
             main=True,
         ).outcome
@@ -142,7 +142,7 @@ ELASTIC = [
 
 
 @pytest.mark.parametrize(
-    ("wanted", "shown", "outcome"),
+    ("target", "shown", "outcome"),
     [
         (ELASTIC, ["/usr/bin/python3", "-u", "train.py", "--seed", "7"], PASS),
         (ELASTIC, ["python", "train.py", "--seed", "7"], PASS),
@@ -161,11 +161,11 @@ ELASTIC = [
         ),
     ],
 )
-def test_a_command_line_behind_a_launcher_is_never_a_difference(wanted, shown, outcome):
-    found = item("argv", admission={"argv": wanted}, argv=shown, main=False)
+def test_a_command_line_behind_a_launcher_is_never_a_difference(target, shown, outcome):
+    result = item("argv", admission={"argv": target}, argv=shown, main=False)
 
-    assert found.outcome is outcome
-    assert outcome is PASS or str(shown) in found.message
+    assert result.outcome is outcome
+    assert outcome is PASS or str(shown) in result.message
 
 
 @pytest.mark.parametrize("shown", [["python", "-u", "t.py"], ["python", "train.py", "--seed", "7"]])
@@ -181,9 +181,9 @@ def test_a_submitted_shell_that_becomes_python_is_no_difference():
 
 @pytest.mark.parametrize("digests", [{"config.toml": "sha256:99"}, {"config.toml": None}, {}])
 def test_a_changed_or_missing_config_file_fails_by_name(digests):
-    found = item("config", config_digests=digests)
+    result = item("config", config_digests=digests)
 
-    assert found.outcome is FAIL and "config.toml" in found.message
+    assert result.outcome is FAIL and "config.toml" in result.message
 
 
 def config_item(**changes):
@@ -191,9 +191,9 @@ def config_item(**changes):
 
 
 def test_a_changed_key_fails_with_both_values():
-    found = config_item(seed=8)
+    result = config_item(seed=8)
 
-    assert found.outcome is FAIL and mentions(found.message, "seed", "8", "7")
+    assert result.outcome is FAIL and mentions(result.message, "seed", "8", "7")
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ def test_a_nested_key_is_compared(steps, clip):
 
 def test_what_the_script_adds_or_leaves_out_is_no_difference():
     assert config_item(extra=1).outcome is PASS
-    found = item("resolved-config", config={"seed": 7})
-    assert found.outcome is PASS and mentions(found.message, "1", "admitted", "4")
+    result = item("resolved-config", config={"seed": 7})
+    assert result.outcome is PASS and mentions(result.message, "1", "admitted", "4")
 
 
 def test_a_path_is_compared_as_its_text():
@@ -242,9 +242,9 @@ def test_the_output_root(root, outcome):
 
 
 def test_another_tracker_run_fails():
-    found = item("tracker-id", tracker_id="tiny-2")
+    result = item("tracker-id", tracker_id="tiny-2")
 
-    assert found.outcome is FAIL and mentions(found.message, "tiny-2", "tiny")
+    assert result.outcome is FAIL and mentions(result.message, "tiny-2", "tiny")
 
 
 @pytest.mark.parametrize(
@@ -262,10 +262,10 @@ def test_the_start(admitted, loaded, outcome):
 
 
 def test_changed_code_fails_by_name_and_commit():
-    found = item("code", files={"train.py": "sha256:99", "model.py": None})
+    result = item("code", files={"train.py": "sha256:99", "model.py": None})
 
-    assert found.outcome is FAIL
-    assert mentions(found.message, "differs", "3f2a9c1d0", "model.py", "train.py")
+    assert result.outcome is FAIL
+    assert mentions(result.message, "differs", "3f2a9c1d0", "model.py", "train.py")
 
 
 def test_code_that_was_not_looked_at_is_unseen():
@@ -336,7 +336,7 @@ def test_a_config_of_any_kind_is_compared(number):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "shown", "outcome"),
+    ("target", "shown", "outcome"),
     [
         (0.1, np.float32(0.1), PASS),
         (0.1, np.float32(0.2), FAIL),
@@ -372,9 +372,9 @@ def test_a_config_of_any_kind_is_compared(number):
         ("x", b"x", UNSEEN),
     ],
 )
-def test_values_are_compared_sensibly(wanted, shown, outcome):
+def test_values_are_compared_sensibly(target, shown, outcome):
     assert (
-        item("resolved-config", admission={"config": {"k": wanted}}, config={"k": shown}).outcome
+        item("resolved-config", admission={"config": {"k": target}}, config={"k": shown}).outcome
         is outcome
     )
 
@@ -394,9 +394,9 @@ def test_a_config_that_raises_is_unseen_in_words():
         def __getitem__(self, key):
             raise RuntimeError(reason)
 
-    found = item("resolved-config", config=Broken(seed=7))
+    result = item("resolved-config", config=Broken(seed=7))
 
-    assert found.outcome is UNSEEN and reason in found.message
+    assert result.outcome is UNSEEN and reason in result.message
 
 
 def test_what_holds_itself_is_no_endless_walk():

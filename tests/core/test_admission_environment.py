@@ -99,17 +99,17 @@ def test_another_variable_that_trainers_read(name, whole, expected):
 def test_a_secret_must_be_there_and_another_value_is_reported():
     result, message = outcome(("HF_TOKEN", None))
     assert result == "fail" and mentions(message, "HF_TOKEN", "secret", "not set")
-    found, message = outcome(("HF_TOKEN", "rotated"))
-    assert found == "unknown" and "another value" in message and "rotated" not in message
+    matches, message = outcome(("HF_TOKEN", "rotated"))
+    assert matches == "unknown" and "another value" in message and "rotated" not in message
     # the cluster has it: its value was never seen
     assert outcome(secrets={"HF_TOKEN": ""})[0] == "pass"
 
 
 def test_a_value_that_looks_like_a_secret_is_compared_by_its_digest():
     values = {**ADMITTED["values"], "KEY": sealed("s3cret")}
-    found, message = outcome(("KEY", "other"), values=values)
+    result, message = outcome(("KEY", "other"), values=values)
 
-    assert found == "fail" and "other" not in message.replace("another", "")
+    assert result == "fail" and "other" not in message.replace("another", "")
     assert outcome(("KEY", "s3cret"), values=values)[0] == "pass"
 
 

@@ -42,9 +42,9 @@ def parsed(words: list[str]) -> None:
     """By the command line itself, which refuses what it does not know."""
     command: click.Command = herorun
     while isinstance(command, click.Group):
-        found = command.get_command(click.Context(command), words.pop(0))
-        assert found is not None
-        command = found
+        result = command.get_command(click.Context(command), words.pop(0))
+        assert result is not None
+        command = result
     command.make_context("herorun", words)
 
 
@@ -63,8 +63,8 @@ def test_nothing_of_an_order_is_a_persons_own() -> None:
 def test_a_value_is_never_taken_for_an_option() -> None:
     words = argv_of(order_named("note"), {"run": "tiny", "text": "--issue"})
     assert words[words.index("--") :] == ["--", "tiny", "--issue"]
-    told = argv_of(order_named("stop"), {"run": "tiny", "reason": "--yes"}, order=True)
-    assert f"--reason=--yes {BY_AGENT}" in told
+    argv = argv_of(order_named("stop"), {"run": "tiny", "reason": "--yes"}, order=True)
+    assert f"--reason=--yes {BY_AGENT}" in argv
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_characters_that_nobody_sees_are_shown() -> None:
 
 
 def test_of_a_long_text_the_newest_stays() -> None:
-    told = shown_to_agent("old" + "x" * MOST_TEXT)
-    assert mentions(told, "3 characters", "left out")
-    assert "old" not in told
+    shown = shown_to_agent("old" + "x" * MOST_TEXT)
+    assert mentions(shown, "3 characters", "left out")
+    assert "old" not in shown
 
 
 def test_findings_that_passed_are_left_out() -> None:

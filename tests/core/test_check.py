@@ -176,7 +176,7 @@ def test_only_what_blocks_can_insist(response):
         check(Gate.LAUNCH, response, always=True)
 
 
-def found(asked: Check, outcome: Outcome, waiver: Waiver | None = None) -> Finding:
+def a_finding(asked: Check, outcome: Outcome, waiver: Waiver | None = None) -> Finding:
     return Finding(asked.name, Verdict(outcome, ""), waiver)
 
 
@@ -193,7 +193,7 @@ def found(asked: Check, outcome: Outcome, waiver: Waiver | None = None) -> Findi
 def test_the_verdict_of_a_gate(outcomes, verdict):
     checks = {c.name: c for c in (plain, broken)}
 
-    assert verdict_of([found(c, outcome) for c, outcome in outcomes], checks) is verdict
+    assert verdict_of([a_finding(c, outcome) for c, outcome in outcomes], checks) is verdict
 
 
 @check(Gate.LAUNCH, Response.BLOCK, always=True)
@@ -214,4 +214,4 @@ def harmful(tree: WorkTree) -> Verdict:
 def test_a_lenient_mode_lets_pass_what_does_no_harm(mode, asked, outcome, verdict):
     checks = {c.name: c for c in (plain, harmful)}
 
-    assert verdict_of([found(asked, outcome)], checks, mode) is verdict
+    assert verdict_of([a_finding(asked, outcome)], checks, mode) is verdict

@@ -14,9 +14,9 @@ def _told(check: object) -> tuple[object, ...]:
 
 
 def test_every_check_is_explained_as_it_is_imported() -> None:
-    known = checks()
-    for name in sorted({check.name for check in known}):
-        imported = [_told(check) for check in known if check.name == name]
+    names = checks()
+    for name in sorted({check.name for check in names}):
+        imported = [_told(check) for check in names if check.name == name]
         assert [_told(text) for text in check_texts(name)] == imported, name
 
 

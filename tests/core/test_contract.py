@@ -199,18 +199,18 @@ def test_it_cannot_be_changed():
     ],
 )
 def test_a_fault_names_its_key_and_the_fix(changes, facts):
-    said = complaint(**changes)
+    text = complaint(**changes)
 
-    assert said.startswith("runs/tiny.toml")
-    assert mentions(said, *facts)
-    assert "pydantic" not in said and "None" not in said
+    assert text.startswith("runs/tiny.toml")
+    assert mentions(text, *facts)
+    assert "pydantic" not in text and "None" not in text
 
 
 def test_every_fault_is_named_at_once_each_on_its_line():
-    said = complaint(sluggish=1, checkpoints={"kep": 3}).splitlines()
+    lines = complaint(sluggish=1, checkpoints={"kep": 3}).splitlines()
 
-    assert mentions(said[0], "runs/tiny.toml", "2")
-    assert sorted(line.split("`")[1] for line in said[1:]) == ["checkpoints.kep", "sluggish"]
+    assert mentions(lines[0], "runs/tiny.toml", "2")
+    assert sorted(line.split("`")[1] for line in lines[1:]) == ["checkpoints.kep", "sluggish"]
 
 
 TYPED = """\
@@ -238,12 +238,12 @@ expires = 2026-01-01
 def test_a_fault_names_the_line_of_the_file():
     with pytest.raises(WrongUse) as caught:
         parse_contract(TYPED, "runs/tiny.toml")
-    said = str(caught.value).splitlines()
-    assert mentions(said, "2", "final_stepp", "mean", "final_step")
-    assert mentions(said, "8", "babysit.cadense", "mean", "babysit.cadence")
-    assert any(line.startswith("  line 9: `babysit.cadence`: ") for line in said)
-    assert mentions(said, "18", "waiver.1.chek", "mean", "waiver.1.check")
-    assert mentions(said, "17", "`waiver.1.reason`")
+    lines = str(caught.value).splitlines()
+    assert mentions(lines, "2", "final_stepp", "mean", "final_step")
+    assert mentions(lines, "8", "babysit.cadense", "mean", "babysit.cadence")
+    assert any(line.startswith("  line 9: `babysit.cadence`: ") for line in lines)
+    assert mentions(lines, "18", "waiver.1.chek", "mean", "waiver.1.check")
+    assert mentions(lines, "17", "`waiver.1.reason`")
 
 
 def test_a_long_input_is_cut():
@@ -262,19 +262,19 @@ def test_what_is_no_toml_says_so(text):
     [("570s", 570), ("15m", 900), ("1.5h", 5400), ("2d", 172800), ("250ms", 0.25), (" 15 m ", 900)],
 )
 def test_durations_have_a_unit(text, seconds):
-    told = least(checkpoints={"temporary_every": text}).checkpoints.temporary_every
-    assert told == timedelta(seconds=seconds)
+    temporary_every = least(checkpoints={"temporary_every": text}).checkpoints.temporary_every
+    assert temporary_every == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize("text", ["570s", "15m", "2d", "36h", "0.25s"])
 def test_durations_are_reported_as_they_are_written(text):
-    told = least(checkpoints={"temporary_every": text}).checkpoints.temporary_every
+    temporary_every = least(checkpoints={"temporary_every": text}).checkpoints.temporary_every
 
-    assert format_duration(told) == text
+    assert format_duration(temporary_every) == text
     again = least(
-        checkpoints={"temporary_every": format_duration(told)}
+        checkpoints={"temporary_every": format_duration(temporary_every)}
     ).checkpoints.temporary_every
-    assert again == told
+    assert again == temporary_every
 
 
 @pytest.mark.parametrize("text", ["1ms", "250ms", "0.9s"])
@@ -343,9 +343,9 @@ def test_channels_are_named_by_their_variables():
     ],
 )
 def test_an_address_in_the_contract_is_an_error_that_names_the_key_and_never_the_address(targets):
-    said = complaint(notify={"targets": targets})
-    assert "`notify.targets" in said
-    assert "s3cr3t" not in said
+    text = complaint(notify={"targets": targets})
+    assert "`notify.targets" in text
+    assert "s3cr3t" not in text
 
 
 def test_a_channel_is_named_once():

@@ -17,5 +17,5 @@ from herorun.core.doctor_report import EXIT_CODES, DoctorPart, Fit, verdict
     ],
 )
 def test_the_worst_part_decides(fits: list[Fit], expected: Fit, code: int) -> None:
-    found = verdict(DoctorPart("git", f"part {n}", fit, "") for n, fit in enumerate(fits))
-    assert found is expected and EXIT_CODES[found] == code
+    result = verdict(DoctorPart("git", f"part {n}", fit, "") for n, fit in enumerate(fits))
+    assert result is expected and EXIT_CODES[result] == code

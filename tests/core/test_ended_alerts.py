@@ -38,9 +38,9 @@ from wording import mentions
 HOUR = timedelta(hours=1)
 
 
-def ticked(*seen, **told):
-    story = Story(**told)
-    return story, list(story.ticks(seen))
+def ticked(*observations, **result):
+    story = Story(**result)
+    return story, list(story.ticks(observations))
 
 
 NO_RECEIPT = {Receipt: Nothing()}

@@ -63,8 +63,8 @@ st.register_type_strategy(RecordedLaunch, st.builds(RecordedLaunch, plan=TABLES)
 
 def back(evidence: dict[Any, Any]) -> Any:
     """Through the text that is written, and the digests that are journalled."""
-    kept = json.loads(canonical(encode_evidence(evidence)))
-    return decode_evidence(kept, digests(kept))
+    document = json.loads(canonical(encode_evidence(evidence)))
+    return decode_evidence(document, digests(document))
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def test_every_kind_of_evidence_comes_back(kind: type[Any]) -> None:
     )
     @given(st.builds(kind, **ANYTHING.get(kind, {})))
     def holds(value: Any) -> None:
-        known = encode_evidence({kind: value})
-        (found,) = back({kind: value}).values()
-        assert canonical(encode_evidence({kind: found})) == canonical(known)
-        if "nan" not in canonical(known) and "scrubbed" not in canonical(known):
-            assert found == value and type(found) is type(value)
+        names = encode_evidence({kind: value})
+        (values,) = back({kind: value}).values()
+        assert canonical(encode_evidence({kind: values})) == canonical(names)
+        if "nan" not in canonical(names) and "scrubbed" not in canonical(names):
+            assert values == value and type(values) is type(value)
 
     holds()
 
@@ -88,9 +88,9 @@ def test_every_kind_of_evidence_comes_back(kind: type[Any]) -> None:
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, 0.1, 1e308, 5e-324])
 def test_a_number_comes_back_also_where_it_is_none(value: float) -> None:
     metrics = some_metrics(last={"loss": value}, spikes=(an_excursion(3, peak=value),))
-    found = back({Metrics: metrics})[Metrics]
-    assert math.isnan(value) or found == metrics
-    assert str(found.last["loss"]) == str(found.spikes[0].peak) == str(value)
+    result = back({Metrics: metrics})[Metrics]
+    assert math.isnan(value) or result == metrics
+    assert str(result.last["loss"]) == str(result.spikes[0].peak) == str(value)
 
 
 @pytest.mark.parametrize(
@@ -105,11 +105,11 @@ def test_the_contract_comes_back_as_it_was_signed() -> None:
         babysit={"thresholds": {"loss-spike": {"sigmas": math.inf}}, "cadence": "570s"},
         waiver=[{"check": "crashed", "reason": "r", "approved_by": "@dri", "expires": NOON}],
     )
-    found = back({Contract: contract})[Contract]
-    assert (found.babysit.cadence, found.waiver) == (contract.babysit.cadence, contract.waiver)
+    result = back({Contract: contract})[Contract]
+    assert (result.babysit.cadence, result.waiver) == (contract.babysit.cadence, contract.waiver)
     # which the check's own limits read
-    assert found.babysit.thresholds["loss-spike"]["sigmas"] == "inf"
-    assert encode_evidence({Contract: found}) == encode_evidence({Contract: contract})
+    assert result.babysit.thresholds["loss-spike"]["sigmas"] == "inf"
+    assert encode_evidence({Contract: result}) == encode_evidence({Contract: contract})
 
 
 def test_all_that_a_health_check_asks_for_is_kept() -> None:
@@ -121,9 +121,9 @@ def test_all_that_a_health_check_asks_for_is_kept() -> None:
 
 
 def test_every_evidence_that_a_source_reads_has_a_name_of_its_own() -> None:
-    known = {kind for kind in KINDS.values() if kind.__module__.startswith(types.__name__)}
+    names = {kind for kind in KINDS.values() if kind.__module__.startswith(types.__name__)}
     read = {kind for kind in sources() if kind.__module__.startswith(types.__name__)}
-    assert read <= known and len({name_of(kind) for kind in known}) == len(known)
+    assert read <= names and len({name_of(kind) for kind in names}) == len(names)
 
 
 def test_adapters_are_no_evidence() -> None:
@@ -132,28 +132,28 @@ def test_adapters_are_no_evidence() -> None:
 
 def test_a_secret_is_kept_nowhere_and_the_digest_is_of_what_is_kept() -> None:
     job = a_job(JobState.FAILED, reason="token=s3cr3tvalue99 was refused")
-    kept = encode_evidence({Job: job, OwnSecrets: OwnSecrets(frozenset({"WANDB_API_KEY"}))})
-    assert "s3cr3tvalue99" not in canonical(kept)
-    assert decode_evidence(kept, digests(kept))[Job].reason == "token=[scrubbed] was refused"
+    record = encode_evidence({Job: job, OwnSecrets: OwnSecrets(frozenset({"WANDB_API_KEY"}))})
+    assert "s3cr3tvalue99" not in canonical(record)
+    assert decode_evidence(record, digests(record))[Job].reason == "token=[scrubbed] was refused"
 
 
 @pytest.mark.parametrize("change", ["changed", "removed", "added"])
 def test_what_is_not_what_was_seen_is_lost(change: str) -> None:
-    kept = encode_evidence({Job: a_job(), Metrics: some_metrics()})
-    told = digests(kept)
+    record = encode_evidence({Job: a_job(), Metrics: some_metrics()})
+    result = digests(record)
     if change == "changed":
-        kept["Job"]["value"]["id"] = "another"
+        record["Job"]["value"]["id"] = "another"
     elif change == "removed":
-        del kept["Job"]
+        del record["Job"]
     else:
-        del told["Job"]
+        del result["Job"]
     with pytest.raises(LostEvidence, match=r"\bjob\b"):
-        decode_evidence(kept, told)
+        decode_evidence(record, result)
 
 
 def test_what_this_version_reads_otherwise_is_lost_and_what_it_does_not_know_is_left_out() -> None:
-    kept = {"Job": {"value": {"id": "1", "state": "sleeping", "instance": "tiny-1"}}}
+    fields = {"Job": {"value": {"id": "1", "state": "sleeping", "instance": "tiny-1"}}}
     with pytest.raises(LostEvidence, match=r"cannot.*read"):
-        decode_evidence(kept, digests(kept))
+        decode_evidence(fields, digests(fields))
     strange = {"Moon": {"value": {"phase": "full"}}}
     assert decode_evidence(strange, digests(strange)) == {}

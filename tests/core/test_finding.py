@@ -20,14 +20,14 @@ SPIKE = failed("loss is up", subject="loss from step 412")
 
 
 def sign(verdict: Verdict, now=NOON, check="loss-spike", **changes):
-    told = {
+    fields = {
         "check": "loss-spike",
         "reason": "declared",
         "approved_by": "@dri",
         "expires": LATER,
         **changes,
     }
-    (finding,) = waive([Finding(check, verdict)], [Waiver(**told)], now)
+    (finding,) = waive([Finding(check, verdict)], [Waiver(**fields)], now)
     return finding
 
 

@@ -131,9 +131,9 @@ def torch(local: int, started: bool = True, size: int = 0) -> Any:
     ],
 )
 def test_torch_and_the_processes_next_to_it(modules, environment, expected):
-    found = seen_devices(None, modules, environment)
-    assert isinstance(found, Devices)
-    assert (found.kinds, found.counts, found.others) == expected
+    result = seen_devices(None, modules, environment)
+    assert isinstance(result, Devices)
+    assert (result.kinds, result.counts, result.others) == expected
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ def test_torch_and_the_processes_next_to_it(modules, environment, expected):
     ],
 )
 def test_what_is_passed_counts(passed, kinds, count):
-    found = seen_devices(passed, {"jax": None}, {})
-    assert isinstance(found, Devices) and (found.kinds, found.counts) == (kinds, (count,))
+    result = seen_devices(passed, {"jax": None}, {})
+    assert isinstance(result, Devices) and (result.kinds, result.counts) == (kinds, (count,))
 
 
 def test_a_library_that_raises_or_is_missing_is_no_difference():

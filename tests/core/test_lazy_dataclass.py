@@ -49,7 +49,7 @@ class Shapes:
         @dataclass
         class Counter:
             hits: int = 0
-            seen: set[int] = field(init=False, default_factory=set)
+            observations: set[int] = field(init=False, default_factory=set)
 
             def __post_init__(self) -> None:
                 self.hits += 1

@@ -136,12 +136,12 @@ def test_a_rejected_lineage_is_refused():
 
 
 def test_a_person_decides_by_a_reason():
-    found = [written(100), written(200)]
+    result = [written(100), written(200)]
     named = {"from": f"{ROOT}/step-100/"}
 
-    assert decided_on(a_contract(start=named), found) is None
-    assert decided_on(a_contract(start={**named, "reason": "as good"}), found) == written(100)
-    assert decided_on(a_contract(start={"reason": "as good"}), found) is None
+    assert decided_on(a_contract(start=named), result) is None
+    assert decided_on(a_contract(start={**named, "reason": "as good"}), result) == written(100)
+    assert decided_on(a_contract(start={"reason": "as good"}), result) is None
 
 
 @pytest.mark.parametrize(
@@ -174,12 +174,13 @@ def test_the_one_that_was_written_last_is_found():
     assert written_later(newest, [written(100, 20, problem="no metadata.json")]) is None
 
 
-@pytest.mark.parametrize(("seconds", "told"), [(1, None), (-60, None), (61, 61.0), (-61, -61.0)])
-def test_two_stores_have_two_clocks(seconds, told):
+@pytest.mark.parametrize(("seconds", "result"), [(1, None), (-60, None), (61, 61.0), (-61, -61.0)])
+def test_two_stores_have_two_clocks(seconds, result):
     here = written(300, 0, path="s3://bucket/tiny/step-300")
     at = NOON + timedelta(seconds=seconds)
     assert (
-        seconds_between(here, replace(here, path="gs://bucket/tiny/step-200", modified=at)) == told
+        seconds_between(here, replace(here, path="gs://bucket/tiny/step-200", modified=at))
+        == result
     )
     assert (
         seconds_between(here, replace(here, path="s3://bucket/tiny/step-200", modified=at))
@@ -195,12 +196,14 @@ def test_what_a_choice_throws_away_is_counted():
 
 
 def test_its_price_is_that_of_the_steps_between_two_checkpoints():
-    seen = [written(200, 0), written(300, 50)]  # half a minute a step
+    observations = [written(200, 0), written(300, 50)]  # half a minute a step
 
-    assert discarded(300, seen, some_metrics(420), 8).accelerator_hours == pytest.approx(
+    assert discarded(300, observations, some_metrics(420), 8).accelerator_hours == pytest.approx(
         120 * 30 * 8 / 3600
     )
-    assert mentions(discarded(300, seen, some_metrics(420), None).why, "[hardware]", "stated")
+    assert mentions(
+        discarded(300, observations, some_metrics(420), None).why, "[hardware]", "stated"
+    )
 
 
 def test_nothing_is_thrown_away_where_nothing_was_reached():
@@ -244,9 +247,9 @@ BACK = GivenUp(100, NOON + 10 * MINUTE, ((f"{ROOT}/step-300", "then"),), "a spik
     ],
 )
 def test_a_rollback_rules_out_what_was_above_it_then(candidate, ruled_out):
-    told = mistrust(candidate, a_run(given_up=(BACK,)))
+    result = mistrust(candidate, a_run(given_up=(BACK,)))
 
-    assert (mentions(told, "went", "100")) is ruled_out
+    assert (mentions(result, "went", "100")) is ruled_out
 
 
 def test_what_was_given_up_is_gone_on_from_only_if_a_person_names_it():

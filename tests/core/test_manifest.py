@@ -95,8 +95,8 @@ def test_what_is_known_by_size_alone_is_reported() -> None:
 
 
 def test_the_manifest_of_a_seal_from_before_there_were_versions_keeps_its_digest() -> None:
-    kept = {"path": "/data/step-4", "files": [{"name": "w", "size": 8, "checksum": ""}]}
-    assert manifest_from(kept).digest == digest(kept)
+    fields = {"path": "/data/step-4", "files": [{"name": "w", "size": 8, "checksum": ""}]}
+    assert manifest_from(fields).digest == digest(fields)
     newer = {
         "path": "/p",
         "files": [{"name": "w", "size": 8, "checksum": "md5:a", "version": "version:1"}],

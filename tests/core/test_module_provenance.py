@@ -12,9 +12,11 @@ FILES = [
 CODE = ("/export",)
 
 
-def found(loaded: dict[str, str], roots: tuple[str, ...] = ("", "src")) -> tuple[list[str], int]:
-    wrong, seen = strays(loaded, CODE, FILES, roots)
-    return sorted(wrong), seen
+def strays_of(
+    loaded: dict[str, str], roots: tuple[str, ...] = ("", "src")
+) -> tuple[list[str], int]:
+    wrong, observations = strays(loaded, CODE, FILES, roots)
+    return sorted(wrong), observations
 
 
 def test_the_roots_are_the_top_src_the_working_directory_and_the_scripts_folder() -> None:
@@ -24,11 +26,11 @@ def test_the_roots_are_the_top_src_the_working_directory_and_the_scripts_folder(
 
 
 def test_a_module_under_the_tree_is_no_stray() -> None:
-    assert found({"grug.model": "/export/src/grug/model.py"}) == ([], 1)
+    assert strays_of({"grug.model": "/export/src/grug/model.py"}) == ([], 1)
 
 
 def test_a_module_from_another_place_is_a_stray() -> None:
-    assert found(
+    assert strays_of(
         {"grug.model": "/home/u/src/grug/model.py", "grug": "/home/u/src/grug/__init__.py"}
     ) == (
         ["grug", "grug.model"],
@@ -37,11 +39,13 @@ def test_a_module_from_another_place_is_a_stray() -> None:
 
 
 def test_a_folder_that_only_begins_with_the_trees_name_is_another_place() -> None:
-    assert found({"grug": "/export-old/src/grug/__init__.py"}) == (["grug"], 1)
+    assert strays_of({"grug": "/export-old/src/grug/__init__.py"}) == (["grug"], 1)
 
 
 def test_a_module_that_the_tree_does_not_hold_is_not_the_runs_own() -> None:
-    assert found({"grug.kernels": "/site/grug/kernels.so", "numpy": "/site/numpy/__init__.py"}) == (
+    assert strays_of(
+        {"grug.kernels": "/site/grug/kernels.so", "numpy": "/site/numpy/__init__.py"}
+    ) == (
         [],
         0,
     )
@@ -49,12 +53,12 @@ def test_a_module_that_the_tree_does_not_hold_is_not_the_runs_own() -> None:
 
 def test_a_module_of_the_scripts_folder_counts_where_that_is_a_root() -> None:
     loaded = {"run": "/home/u/other/run.py"}
-    assert found(loaded) == ([], 0)
-    assert found(loaded, ("", "src", "jobs")) == (["run"], 1)
+    assert strays_of(loaded) == ([], 0)
+    assert strays_of(loaded, ("", "src", "jobs")) == (["run"], 1)
 
 
 def test_herorun_itself_is_no_part_of_the_run() -> None:
-    assert found({"herorun.core.plan": "/site/herorun/core/plan.py"}) == ([], 0)
+    assert strays_of({"herorun.core.plan": "/site/herorun/core/plan.py"}) == ([], 0)
 
 
 def test_another_checkout_is_recognised_by_its_paths_though_its_folder_is_no_root() -> None:
@@ -69,7 +73,7 @@ def test_another_checkout_is_recognised_by_its_paths_though_its_folder_is_no_roo
 
 
 def test_a_file_of_the_same_name_in_another_package_is_no_stray() -> None:
-    assert found(
+    assert strays_of(
         {"other.train": "/opt/other/train.py", "x.grug.model": "/opt/x/grug/model.py"}
     ) == ([], 0)
 
@@ -88,5 +92,5 @@ def test_an_installed_package_that_only_shares_the_name_is_no_stray() -> None:
 def test_an_installed_copy_of_the_runs_own_package_is_a_stray() -> None:
     loaded = {"grug": f"{SITE}/grug/__init__.py", "grug.model": f"{SITE}/grug/model.py"}
 
-    assert found(loaded) == (["grug", "grug.model"], 2)
-    assert found({**loaded, "grug.gone": f"{SITE}/grug/gone.py"}) == (["grug", "grug.model"], 2)
+    assert strays_of(loaded) == (["grug", "grug.model"], 2)
+    assert strays_of({**loaded, "grug.gone": f"{SITE}/grug/gone.py"}) == (["grug", "grug.model"], 2)

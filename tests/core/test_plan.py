@@ -49,19 +49,19 @@ def test_the_digest_is_the_same_for_the_same_values():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_value_moves_the_digest(name):
     plan = a_plan()
-    told = getattr(plan, name)
+    result = getattr(plan, name)
 
-    assert replace(plan, **{name: replace(told, value=other(told.value))}).digest != plan.digest
+    assert replace(plan, **{name: replace(result, value=other(result.value))}).digest != plan.digest
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_source_moves_the_digest(name):
     plan = a_plan()
-    told = getattr(plan, name)
+    result = getattr(plan, name)
 
     assert (
         replace(
-            plan, **{name: replace(told, source="elsewhere", inferred=not told.inferred)}
+            plan, **{name: replace(result, source="elsewhere", inferred=not result.inferred)}
         ).digest
         == plan.digest
     )
@@ -289,7 +289,7 @@ def test_other_edits_are_another_plan(change):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "text"),
     [
         ({"a": None}, {"a": "x"}, ("a: none -> x",)),
         (
@@ -305,5 +305,5 @@ def test_other_edits_are_another_plan(change):
         ({"a": [1, "x"]}, {"a": [1, "x"]}, ()),
     ],
 )
-def test_what_moved_in_words(before, after, said):
-    assert moved(before, after) == said
+def test_what_moved_in_words(before, after, text):
+    assert moved(before, after) == text

@@ -32,11 +32,11 @@ def sized(step, temporary=True, problem="", **changes):
     )
 
 
-def plan(*found, policy=POLICY, names=None, roots=None, recovery="", trusted=None):
-    trusted = [s.candidate.path for s in found] if trusted is None else trusted
+def plan(*result, policy=POLICY, names=None, roots=None, recovery="", trusted=None):
+    trusted = [s.candidate.path for s in result] if trusted is None else trusted
     return prune_plan(
         slug="tiny",
-        checkpoints=found,
+        checkpoints=result,
         policy=policy,
         references=RetentionReference(names or {}, roots or {}),
         recovery=recovery,
@@ -45,28 +45,28 @@ def plan(*found, policy=POLICY, names=None, roots=None, recovery="", trusted=Non
     )
 
 
-def steps(told):
-    return [victim.step for victim in told.victims]
+def steps(values):
+    return [victim.step for victim in values.victims]
 
 
-def why(told, step):
-    return next("; ".join(kept.why) for kept in told.kept if kept.step == step)
+def why(values, step):
+    return next("; ".join(record.why) for record in values.kept if record.step == step)
 
 
 def test_numbers_decide_and_not_letters():
-    told = plan(*(sized(step) for step in (9, 10, 99, 101)))
-    assert steps(told) == [9, 10]
-    assert mentions(why(told, 101), "2", "1")
+    result = plan(*(sized(step) for step in (9, 10, 99, 101)))
+    assert steps(result) == [9, 10]
+    assert mentions(why(result, 101), "2", "1")
 
 
 def test_permanent_ones_milestones_and_the_final_one_stay():
-    told = plan(
+    result = plan(
         sized(100, False), sized(150, False), sized(250), sized(1000), sized(1001), sized(1002)
     )
-    assert steps(told) == [150]
-    assert mentions(why(told, 100), "permanent", "100 steps")
-    assert mentions(why(told, 250), "milestone", "contract")
-    assert mentions(why(told, 1000), "final", "step")
+    assert steps(result) == [150]
+    assert mentions(why(result, 100), "permanent", "100 steps")
+    assert mentions(why(result, 250), "milestone", "contract")
+    assert mentions(why(result, 1000), "final", "step")
 
 
 def test_what_anybody_names_stays_also_by_something_inside_it():
@@ -74,26 +74,26 @@ def test_what_anybody_names_stays_also_by_something_inside_it():
         f"{TEMPORARY}/step-1/": "launch checkpoint of other-1",
         f"{TEMPORARY}/step-2/model": "fork starts from it",
     }
-    told = plan(*(sized(step) for step in (1, 2, 3, 11, 12)), names=names)
-    assert steps(told) == [3]
-    assert mentions(why(told, 1), "launch", "other-1")
+    result = plan(*(sized(step) for step in (1, 2, 3, 11, 12)), names=names)
+    assert steps(result) == [3]
+    assert mentions(why(result, 1), "launch", "other-1")
 
 
 def test_what_lies_in_another_runs_root_stays():
-    told = plan(*(sized(step) for step in (1, 2, 3)), roots={TEMPORARY: "other"})
-    assert steps(told) == [] and mentions(why(told, 1), "lies", "root")
+    result = plan(*(sized(step) for step in (1, 2, 3)), roots={TEMPORARY: "other"})
+    assert steps(result) == [] and mentions(why(result, 1), "lies", "root")
 
 
 def test_the_recovery_source_stays_however_old():
-    told = plan(*(sized(step) for step in (1, 2, 3)), recovery=f"{TEMPORARY}/step-1")
-    assert steps(told) == [] and "recovery source" in why(told, 1)
+    result = plan(*(sized(step) for step in (1, 2, 3)), recovery=f"{TEMPORARY}/step-1")
+    assert steps(result) == [] and "recovery source" in why(result, 1)
 
 
 def test_a_rejected_lineage_is_none_of_the_latest():
-    told = plan(
+    result = plan(
         *(sized(step) for step in (1, 2, 8, 9)), trusted=[f"{TEMPORARY}/step-{n}" for n in (1, 2)]
     )
-    assert steps(told) == [8, 9]
+    assert steps(result) == [8, 9]
 
 
 @pytest.mark.parametrize(
@@ -119,25 +119,27 @@ def test_whatever_is_in_doubt_stays(doubtful):
 
 
 def test_an_old_incomplete_one_below_a_complete_one_may_go():
-    told = plan(sized(1, problem="no metadata.json"), sized(10))
-    assert mentions(told.victims[0].why, "no metadata.json")
+    result = plan(sized(1, problem="no metadata.json"), sized(10))
+    assert mentions(result.victims[0].why, "no metadata.json")
 
 
 def test_without_a_complete_one_that_stays_there_is_no_plan():
     with pytest.raises(Blocked, match=r"tiny.*stay"):
         plan(sized(1), sized(2), trusted=[])
-    told = plan(*(sized(step) for step in (1, 2, 3)))
+    result = plan(*(sized(step) for step in (1, 2, 3)))
     with pytest.raises(Blocked):
-        must_leave_one(told, set())
+        must_leave_one(result, set())
 
 
 def test_the_digest_is_of_what_is_deleted_and_comes_back_from_the_file():
-    told = plan(*(sized(step) for step in (1, 2, 3)))
-    assert plan_from(plain(told)) == told and plan_from(plain(told)).digest == told.digest
-    assert replace(told, victims=()).digest != told.digest
-    assert replace(told, kept=()).digest == told.digest
-    digits = told.digest.removeprefix("sha256:")
-    assert told.is_named(told.digest) and told.is_named(f" {digits[:12]}\n")
+    result = plan(*(sized(step) for step in (1, 2, 3)))
+    assert plan_from(plain(result)) == result and plan_from(plain(result)).digest == result.digest
+    assert replace(result, victims=()).digest != result.digest
+    assert replace(result, kept=()).digest == result.digest
+    digits = result.digest.removeprefix("sha256:")
+    assert result.is_named(result.digest) and result.is_named(f" {digits[:12]}\n")
     assert (
-        not told.is_named(digits[:11]) and not told.is_named("") and not told.is_named(digits[1:20])
+        not result.is_named(digits[:11])
+        and not result.is_named("")
+        and not result.is_named(digits[1:20])
     )

@@ -37,7 +37,7 @@ ACK = Ordered(NOON, "ada", Word.ACK, (STALL.key,), "an evaluation")
 NOTHING_JUDGED = HealthAssessment()
 
 
-def told(
+def caveats_of(
     memory=KNOWN,
     looks=LOOKS,
     judged=NOTHING_JUDGED,
@@ -58,7 +58,7 @@ def told(
 
 
 def test_of_a_run_of_which_all_is_known_there_is_none():
-    assert told() == []
+    assert caveats_of() == []
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_of_a_run_of_which_all_is_known_there_is_none():
     ],
 )
 def test_each_doubt_is_one_caveat(change, notice):
-    (caveat,) = told(**change)
+    (caveat,) = caveats_of(**change)
     assert caveat == notice
 
 
@@ -93,14 +93,14 @@ def test_a_blind_look_closes_no_gap_and_nobody_need_look_after_the_end():
         },
     )
 
-    assert len(told(looks=blind)) == 1
-    assert told(ended, looks=()) == []
-    assert told(ended, looks=LOOKS[:1]) == []
+    assert len(caveats_of(looks=blind)) == 1
+    assert caveats_of(ended, looks=()) == []
+    assert caveats_of(ended, looks=LOOKS[:1]) == []
 
 
 def test_a_gap_between_two_looks_is_named():
     second = replace(an_instance(2), started=NOON - timedelta(minutes=5))
     memory = replace(KNOWN, instances=(an_instance(), second))
-    (gap,) = told(memory, looks=LOOKS[-1:], verified_names=("tiny-1", "tiny-2"))
+    (gap,) = caveats_of(memory, looks=LOOKS[-1:], verified_names=("tiny-1", "tiny-2"))
 
     assert gap.endswith("(55m)") and "tiny-1" in gap

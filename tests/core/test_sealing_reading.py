@@ -50,11 +50,11 @@ FACTS = {
 
 def made(**changes: Any) -> dict[str, Any]:
     """A whole statement with some facts changed."""
-    told: dict[str, Any] = json.loads(
+    fields: dict[str, Any] = json.loads(
         json.dumps(statement(SealFacts(facts=FACTS, plan={}, commit=COMMIT, manifest=MANIFEST)))
     )
-    told["predicate"]["herorun_seal"] |= changes
-    return told
+    fields["predicate"]["herorun_seal"] |= changes
+    return fields
 
 
 PLAN = {
@@ -78,9 +78,9 @@ def in_tag(text: str) -> str:
 def why(text: str) -> str:
     with pytest.raises(ValueError, match=r"it is|it holds") as raised:
         statement_in(in_tag(text))
-    said = str(raised.value)
-    assert "\n" not in said and len(said) < 300, said
-    return said
+    output = str(raised.value)
+    assert "\n" not in output and len(output) < 300, output
+    return output
 
 
 def test_a_statement_is_as_the_standards_and_older_readers_know_it(notice: Notice) -> None:
@@ -118,8 +118,10 @@ def test_the_lines_of_a_seal(changes: dict[str, Any], notice: Notice) -> None:
 
 
 def test_what_was_written_is_read() -> None:
-    told = made()
-    assert statement_of(f"object {COMMIT}\n\n{tag_message(told, 'herorun/tiny/seal-1')}") == told
+    result = made()
+    assert (
+        statement_of(f"object {COMMIT}\n\n{tag_message(result, 'herorun/tiny/seal-1')}") == result
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,17 +166,17 @@ def test_no_fact_of_another_type_is_used(value: Any) -> None:
 
 @pytest.mark.parametrize("name", FACTS)
 def test_no_fact_is_lacking(name: str) -> None:
-    told = made()
-    del told["predicate"]["herorun_seal"][name]
-    assert mentions(why(json.dumps(told)), "valid", "statement")
+    result = made()
+    del result["predicate"]["herorun_seal"][name]
+    assert mentions(why(json.dumps(result)), "valid", "statement")
 
 
 @pytest.mark.parametrize(
     "subject", [None, [], {}, [{}], [{"digest": 5}], [{"digest": {"gitCommit": 5}}]]
 )
 def test_a_statement_without_its_subjects_is_none(subject: Any) -> None:
-    told = {**copy.deepcopy(made()), "subject": subject}
-    assert mentions(why(json.dumps(told)), "valid", "statement")
+    fields = {**copy.deepcopy(made()), "subject": subject}
+    assert mentions(why(json.dumps(fields)), "valid", "statement")
 
 
 def test_another_form_of_a_seal_is_no_fault_and_says_what_it_names() -> None:

@@ -86,30 +86,30 @@ def test_a_healthy_run_has_none():
 
 @pytest.mark.parametrize("check", sorted(TAINTING))
 def test_an_alert_taints_from_the_last_healthy_decision_on(check):
-    told = taints(BEGUN, decide(3, 30, alert(check=check)))
+    taint = taints(BEGUN, decide(3, 30, alert(check=check)))
 
-    assert told == (
+    assert taint == (
         Taint(check=check, since=at(2), step=20, until=None, instance="tiny-1", subject="loss"),
     )
 
 
 def test_the_next_launch_ends_it():
-    (told,) = taints(BEGUN, decide(3, 30, alert()), launch(2, 5), decide(6, 30))
+    (taint,) = taints(BEGUN, decide(3, 30, alert()), launch(2, 5), decide(6, 30))
 
-    assert (told.since, told.until) == (at(2), at(5))
+    assert (taint.since, taint.until) == (at(2), at(5))
 
 
 def test_a_launch_that_was_not_submitted_ends_nothing():
     intent = launch(2, 5)[0]
-    (told,) = taints(BEGUN, decide(3, 30, alert()), intent, Failed(at(6), intent.key, 1, "full"))
+    (taint,) = taints(BEGUN, decide(3, 30, alert()), intent, Failed(at(6), intent.key, 1, "full"))
 
-    assert told.until is None
+    assert taint.until is None
 
 
 def test_while_it_fires_it_stays_as_it_began():
-    told = taints(BEGUN, decide(3, 30, alert()), decide(4, 40, alert()), decide(5, 50, alert()))
+    result = taints(BEGUN, decide(3, 30, alert()), decide(4, 40, alert()), decide(5, 50, alert()))
 
-    assert [(taint.since, taint.step) for taint in told] == [(at(2), 20)]
+    assert [(taint.since, taint.step) for taint in result] == [(at(2), 20)]
 
 
 def test_a_comparison_that_turns_out_well_before_the_next_launch_taints_nothing():
@@ -173,30 +173,30 @@ def test_a_monitor_that_could_not_look_found_nothing_healthy():
 def test_a_step_that_was_not_read_is_the_one_before():
     unread = Decided(at=at(3), run="healthy", monitor="fresh", progress="~unknown/200")
 
-    (told,) = taints(BEGUN, unread, decide(4, 40, alert()))
-    assert (told.since, told.step) == (at(3), 20)
+    (taint,) = taints(BEGUN, unread, decide(4, 40, alert()))
+    assert (taint.since, taint.step) == (at(3), 20)
 
 
 def test_before_the_first_healthy_decision_it_is_from_the_launch_and_its_start_on():
     resumed = PLAN.started_from(a_checkpoint(150), "newest")
 
-    (told,) = taints(BEGUN, launch(2, 5, resumed), decide(6, 151, alert(check="resume-mismatch")))
-    assert (told.since, told.step) == (at(5), 150)
+    (taint,) = taints(BEGUN, launch(2, 5, resumed), decide(6, 151, alert(check="resume-mismatch")))
+    assert (taint.since, taint.step) == (at(5), 150)
     assert taints(launch(1, 0), decide(1, 3, alert()))[0].step == 0
 
 
 def test_every_incident_is_remembered():
-    told = taints(
+    result = taints(
         BEGUN, decide(3, 30, alert()), launch(2, 5), decide(6, 30), decide(7, 40, alert())
     )
 
-    assert [(taint.since, taint.until) for taint in told] == [(at(2), at(5)), (at(6), None)]
+    assert [(taint.since, taint.until) for taint in result] == [(at(2), at(5)), (at(6), None)]
 
 
 def test_two_alerts_are_two_taints():
-    told = taints(BEGUN, decide(3, 30, alert(), alert(subject="grad_norm")))
+    taint = taints(BEGUN, decide(3, 30, alert(), alert(subject="grad_norm")))
 
-    assert len(told) == 2
+    assert len(taint) == 2
 
 
 def test_what_a_clock_that_was_ahead_has_dated_happened_before_it_was_set_right():

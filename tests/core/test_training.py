@@ -70,8 +70,8 @@ TABLE = {
 }
 
 
-def looked(*seen, **told):
-    return list(Story(**told).ticks(seen, every=timedelta(0)))
+def looked(*observations, **result):
+    return list(Story(**result).ticks(observations, every=timedelta(0)))
 
 
 def code(turn):
@@ -190,6 +190,6 @@ def test_an_ended_run_that_never_checked_in_is_no_good_end():
     ended = {Job: a_job(JobState.SUCCEEDED, ended=NOON), Metrics: some_metrics(200)}
     done = {**ended, Checkpoints: Checkpoints((a_checkpoint(200),))}
 
-    (known,), (unverified,) = looked(done), looked({**done, **NO_RECEIPT})
-    assert (known.run, code(known)) == ("finished", 0)
+    (snapshot,), (unverified,) = looked(done), looked({**done, **NO_RECEIPT})
+    assert (snapshot.run, code(snapshot)) == ("finished", 0)
     assert (unverified.run, code(unverified)) == ("finished", 3)

@@ -9,31 +9,32 @@ def plan(env: object = None, start: object = None) -> dict[str, object]:
 
 
 def test_what_the_contract_states_is_not_the_records_alone():
-    told = a_contract()
-    assert describe_unstated_parts(told, plan(dict(told.command.env))) == ""
-    assert describe_unstated_parts(told, {}) == ""
+    contract = a_contract()
+    assert describe_unstated_parts(contract, plan(dict(contract.command.env))) == ""
+    assert describe_unstated_parts(contract, {}) == ""
 
 
 def test_variables_of_a_shell_are_named_with_their_values():
-    told = a_contract(command={"argv": ["x"], "env": {"NCCL_DEBUG": "INFO"}})
+    contract = a_contract(command={"argv": ["x"], "env": {"NCCL_DEBUG": "INFO"}})
     env = {"NCCL_DEBUG": "TRACE", "PYTHONPATH": "/evil", "PYTHONSTARTUP": "/never.py"}
-    assert describe_unstated_parts(told, plan(env)) == "NCCL_DEBUG=TRACE, PYTHONPATH=/evil"
+    assert describe_unstated_parts(contract, plan(env)) == "NCCL_DEBUG=TRACE, PYTHONPATH=/evil"
 
 
 @pytest.mark.parametrize("path", ["/evil/step-1", "{root}/../evil", "{root}-evil/step-1", "{root}"])
 def test_a_start_from_elsewhere_is_named(path: str):
-    told = a_contract()
-    path = path.format(root=told.output.root.rstrip("/"))
+    contract = a_contract()
+    path = path.format(root=contract.output.root.rstrip("/"))
     assert (
-        describe_unstated_parts(told, plan(start={"path": path, "step": 1})) == f"the start {path}"
+        describe_unstated_parts(contract, plan(start={"path": path, "step": 1}))
+        == f"the start {path}"
     )
 
 
 def test_a_start_of_the_runs_own_or_of_its_contract_is_stated():
-    told = a_contract()
+    contract = a_contract()
     assert (
         describe_unstated_parts(
-            told, plan(start={"path": f"{told.output.root.rstrip('/')}/checkpoints/step-1"})
+            contract, plan(start={"path": f"{contract.output.root.rstrip('/')}/checkpoints/step-1"})
         )
         == ""
     )

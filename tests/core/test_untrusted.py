@@ -48,29 +48,29 @@ def _tokens(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("told", [one_line, code])
-def test_an_entry_of_the_logbook_stays_one_line_of_words(text: str, told: object) -> None:
-    said = told(text)  # the table types its readers loosely
-    found = _tokens(bullets({"Status": said}))
+@pytest.mark.parametrize("value", [one_line, code])
+def test_an_entry_of_the_logbook_stays_one_line_of_words(text: str, value: object) -> None:
+    message = value(text)  # the table types its readers loosely
+    tokens = _tokens(bullets({"Status": message}))
 
-    assert (len(said.splitlines()) == 1 and said.isprintable()) or "\u200b" in said
-    assert not found & (BLOCKS | {"link_open", "image", "html_inline"})
+    assert (len(message.splitlines()) == 1 and message.isprintable()) or "\u200b" in message
+    assert not tokens & (BLOCKS | {"link_open", "image", "html_inline"})
     assert _tokens(headline(NOON, text)) & BLOCKS <= {"heading_open"}
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_a_check_quotes_makes_nothing_in_a_post(text: str) -> None:
-    found = _tokens(f"**{worded(text)}**\n\n{harmless(worded(text))}")
+    tokens = _tokens(f"**{worded(text)}**\n\n{harmless(worded(text))}")
 
-    assert not found & (BLOCKS | {"link_open", "image", "html_inline"})
+    assert not tokens & (BLOCKS | {"link_open", "image", "html_inline"})
     assert worded(worded(text)) == worded(text)
 
 
 @given(st.text(alphabet="[]()!<>`~#|-*_\\ \n\t\x1b\u202eab@:/", max_size=60))
 def test_no_text_makes_a_link_an_image_or_html(text: str) -> None:
-    found = _tokens(bullets({"Status": one_line(text)})) | _tokens(bullets({"Status": code(text)}))
+    tokens = _tokens(bullets({"Status": one_line(text)})) | _tokens(bullets({"Status": code(text)}))
 
-    assert not found & (BLOCKS | {"link_open", "image", "html_inline"})
+    assert not tokens & (BLOCKS | {"link_open", "image", "html_inline"})
 
 
 @pytest.mark.parametrize("text", HOSTILE)

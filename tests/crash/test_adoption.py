@@ -22,8 +22,8 @@ def test_ending_before_any_call_a_job_is_adopted_once(
     part: int, story: Story, tmp_path: Path
 ) -> None:
     story.order("mine", f'touch "$data/waits"; {WAIT}')
-    told = {**os.environ, "HERORUN_INSTANCE": "mine"}
-    job = subprocess.Popen(["sh", "train.sh", str(story.data)], cwd=story.work, env=told)
+    fields = {**os.environ, "HERORUN_INSTANCE": "mine"}
+    job = subprocess.Popen(["sh", "train.sh", str(story.data)], cwd=story.work, env=fields)
     try:
         story.init()
         eventually((story.data / "waits").exists)

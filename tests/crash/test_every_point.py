@@ -94,14 +94,14 @@ def test_ending_after_a_call_it_is_done_once(stage: Stage, story: Story, tmp_pat
     _ends_well_at(stage, points, True, story, tmp_path / "kept")
 
 
-def _ends_well_at(stage: Stage, points: range, after: bool, story: Story, kept: Path) -> None:
+def _ends_well_at(stage: Stage, points: range, after: bool, story: Story, path: Path) -> None:
     stage.before(story)
-    copy(story.home, kept)
+    copy(story.home, path)
     stage.ready(story)
-    wanted = undisturbed(stage, story)
+    target = undisturbed(stage, story)
     story.end()
     for at in points:
-        copy(kept, story.home)
+        copy(path, story.home)
         stage.ready(story)
         fault = _interrupted(stage, story, at, after)
         if not fault.struck:
@@ -112,7 +112,7 @@ def _ends_well_at(stage: Stage, points: range, after: bool, story: Story, kept: 
             must_hold(story)
             ended = outcome(story)
             assert not {
-                key: (ended[key], wanted[key]) for key in wanted if ended[key] != wanted[key]
+                key: (ended[key], target[key]) for key in target if ended[key] != target[key]
             }
         story.end()
     raise AssertionError("the command makes more calls than this test goes through")

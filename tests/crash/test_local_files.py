@@ -41,7 +41,7 @@ def watched(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
     return story
 
 
-def kept(story: Story) -> list[Path]:
+def local_files(story: Story) -> list[Path]:
     """All JSON that herorun keeps on this machine, and reads again."""
     folders = (story.state, story.work / ".git" / "herorun")
     return sorted(
@@ -49,7 +49,7 @@ def kept(story: Story) -> list[Path]:
     )
 
 
-def said(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, str]:
+def run_command(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, str]:
     capsys.readouterr()
     code = story.herorun(*words)
     err = capsys.readouterr().err
@@ -62,13 +62,13 @@ def said(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, str]:
 def test_a_cache_that_cannot_be_read_is_a_lost_cache(
     watched: Story, capsys: CAPTURE, word: str
 ) -> None:
-    caches = [path for path in kept(watched) if path.name in CACHES]
+    caches = [path for path in local_files(watched) if path.name in CACHES]
     assert {path.name for path in caches} == CACHES
     for path in caches:
         path.write_bytes(HOSTILE[word] or path.read_bytes()[: path.stat().st_size // 2])
-    assert said(watched, capsys, "babysit", SLUG, "--once")[0] == 0
-    assert said(watched, capsys, "status", SLUG)[0] == 0
-    assert said(watched, capsys, "logbook", "verify", SLUG)[0] == 0
+    assert run_command(watched, capsys, "babysit", SLUG, "--once")[0] == 0
+    assert run_command(watched, capsys, "status", SLUG)[0] == 0
+    assert run_command(watched, capsys, "logbook", "verify", SLUG)[0] == 0
 
 
 @pytest.mark.thorough
@@ -76,7 +76,7 @@ def test_a_cache_that_cannot_be_read_is_a_lost_cache(
 def test_no_file_of_this_machine_brings_a_command_down(
     watched: Story, capsys: CAPTURE, word: str
 ) -> None:
-    for path in kept(watched):
+    for path in local_files(watched):
         if path.name in CACHES:
             continue
         before = path.read_bytes()
@@ -86,7 +86,7 @@ def test_no_file_of_this_machine_brings_a_command_down(
             if EVERY
             else (("babysit", SLUG, "--once"),)
         ):
-            code, err = said(watched, capsys, *words)
+            code, err = run_command(watched, capsys, *words)
             assert code in (0, 1, 3), (path, code, err)
         path.write_bytes(before)
     assert watched.tick() in (0, 1)

@@ -37,7 +37,7 @@ def on_github(story: Story, github: GitHub, monkeypatch: pytest.MonkeyPatch) -> 
 
 def keys(github: GitHub) -> Counter[str]:
     """Our comments by their key."""
-    return Counter(found[1] for each in github.comments() if (found := MARK.search(each["body"])))
+    return Counter(search[1] for each in github.comments() if (search := MARK.search(each["body"])))
 
 
 def must_hold(story: Story, github: GitHub, *starts: str) -> None:

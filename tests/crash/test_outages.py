@@ -45,23 +45,23 @@ class Case:
         return f"call {self.at} of {self.name} {self.trouble}"
 
 
-def cases(seen: Counter[str]) -> list[Case]:
+def cases(observed_at: Counter[str]) -> list[Case]:
     """Every call of every port with each of its troubles; a port that is down is down from its
     first call on.
     """
     return [
         Case(name, at, trouble)
-        for name in sorted(seen)
+        for name in sorted(observed_at)
         for trouble in TROUBLES[name]
-        for at in range(1, 2 if trouble is Trouble.DOWN else seen[name] + 1)
+        for at in range(1, 2 if trouble is Trouble.DOWN else observed_at[name] + 1)
     ]
 
 
-def some(stage: Stage, found: list[Case]) -> list[Case]:
+def some(stage: Stage, value: list[Case]) -> list[Case]:
     """Another few each day, so that all have their turn."""
     first = TODAY * SAMPLE + CHOSEN.index(stage)
-    stride = max(1, len(found) // SAMPLE)
-    return [found[(first + number * stride) % len(found)] for number in range(SAMPLE)]
+    stride = max(1, len(value) // SAMPLE)
+    return [value[(first + number * stride) % len(value)] for number in range(SAMPLE)]
 
 
 @pytest.fixture(autouse=True)
@@ -73,32 +73,32 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_after_any_trouble_with_a_port_it_is_done_once(
     stage: Stage, story: Story, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept = tmp_path / "kept"
+    path = tmp_path / "kept"
     stage.before(story)
-    copy(story.home, kept)
+    copy(story.home, path)
     stage.ready(story)
     quiet, _ = _under(Outage(), stage, story)
     stage.rest(story)
     must_hold(story)
-    wanted = _renamed(story)
+    target = _renamed(story)
     story.end()
-    found = cases(quiet.seen)
-    for case in found if EVERY else some(stage, found):
-        copy(kept, story.home)
+    result = cases(quiet.seen)
+    for case in result if EVERY else some(stage, result):
+        copy(path, story.home)
         stage.ready(story)
         capsys.readouterr()
         outage, code = _under(Outage(case.name, case.at, case.trouble), stage, story)
-        said = capsys.readouterr().err
+        errors = capsys.readouterr().err
         try:
             assert outage.struck, "the call was not made"
             assert code in (0, 1, 3)
-            assert "internal error" not in said and "Traceback" not in said
+            assert "internal error" not in errors and "Traceback" not in errors
             stage.again(story)
             stage.rest(story)
             must_hold(story)
-            assert _renamed(story) == wanted
+            assert _renamed(story) == target
         except BaseException as error:
-            error.add_note(f"{case}, and it said: {said}")
+            error.add_note(f"{case}, and it said: {errors}")
             raise
         story.end()
 
@@ -126,9 +126,9 @@ def _renamed(story: Story) -> dict[str, Any]:
             return [told(each) for each in value if not of_those.search(str(each))]
         return started.index(f"tiny-{value}") + 1 if f"tiny-{value}" in started else value
 
-    found = {name: told(value) for name, value in outcome(story).items()}
-    found["relaunches"] = told([memory.launchings[name].relaunch_of for name in started])
-    return {**found, "comments": sorted(found["comments"]), "entries": sorted(found["entries"])}
+    result = {name: told(value) for name, value in outcome(story).items()}
+    result["relaunches"] = told([memory.launchings[name].relaunch_of for name in started])
+    return {**result, "comments": sorted(result["comments"]), "entries": sorted(result["entries"])}
 
 
 def _under(outage: Outage, stage: Stage, story: Story) -> tuple[Outage, int]:
@@ -152,11 +152,11 @@ def test_what_gives_no_answer_is_unknown_and_nothing_is_done_on_a_guess(
     _, code = _under(
         Outage(name, 1, Trouble.DOWN), replace(NAMED["tick"], words=(*TICK, "--json")), story
     )
-    seen = json.loads(capsys.readouterr().out)
-    assert seen["monitor"] != "fresh" and len(story.starts) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["monitor"] != "fresh" and len(story.starts) == 1
     assert story.run.record.memory().unsettled is None
     if name == "Local.find":
-        assert code == 3 and seen["run"] == "unknown"
+        assert code == 3 and document["run"] == "unknown"
     story.tick()
     story.ended("tiny-2")
     assert [start.partition(" ")[0] for start in story.starts] == ["tiny-1", "tiny-2"]

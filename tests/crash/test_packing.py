@@ -85,13 +85,13 @@ def loose(story: Story) -> set[str]:
     return {path.name for path in (story.work / ".git" / "objects").glob("??/*")}
 
 
-def survives(story: Story, points: list[tuple[str, str]], kept: Path) -> None:
+def survives(story: Story, points: list[tuple[str, str]], path: Path) -> None:
     record = packing.opened(story.work)
     listed = git(story.work, "rev-list", "--objects", str(record.tip)).splitlines()
     theirs = loose(story) - {row[2:40] for row in listed}
-    copy(story.home, kept)
+    copy(story.home, path)
     for at, moment in points:
-        copy(kept, story.home)
+        copy(path, story.home)
         killed(story, at, moment)
         must_be_whole(story, NOTES)
         packing.opened(story.work).append(note(f"{NOTES}"))

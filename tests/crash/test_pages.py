@@ -69,12 +69,12 @@ def _after(story: Story, service: WebService) -> list[tuple[str, str]]:
 def test_a_process_that_ends_around_a_page_loses_none_and_repeats_only_what_it_must(
     paged: Story, service: WebService, tmp_path: Path
 ) -> None:
-    seen = _kept_and_seen(paged, tmp_path / "kept")
-    for at, after in _around(seen) if EVERY else _around(seen)[TODAY % 6 :: 6]:
+    pair = _kept_and_seen(paged, tmp_path / "kept")
+    for at, after in _around(pair) if EVERY else _around(pair)[TODAY % 6 :: 6]:
         _begins_again(paged, service, tmp_path / "kept")
         fault = Fault(at, after, raise_dead)
         _under(fault, paged)
-        calls = _counted(seen, after)
+        calls = _counted(pair, after)
         # the line of each of its pages is written before and after the sending
         in_doubt = SENDING in fault.seen[-3:] or SENDING in calls[at : at + 2]
         where = f"it ended {'after' if after else 'before'} call {at} of {calls}"
@@ -86,42 +86,42 @@ def test_a_process_that_is_killed_around_a_page_loses_none_and_repeats_only_what
     paged: Story, service: WebService, tmp_path: Path
 ) -> None:
     """With a real SIGKILL; what the killed process sent is on its way for good."""
-    seen = _kept_and_seen(paged, tmp_path / "kept")
-    for at, after in _around(seen) if EVERY else _around(seen)[TODAY % 4 :: 4]:
+    pair = _kept_and_seen(paged, tmp_path / "kept")
+    for at, after in _around(pair) if EVERY else _around(pair)[TODAY % 4 :: 4]:
         _begins_again(paged, service, tmp_path / "kept")
         kill(TICK, paged, at, "after" if after else "before")
-        calls = _counted(seen, after)
+        calls = _counted(pair, after)
         where = f"killed {'after' if after else 'before'} call {at} of {calls}"
         _must_have_come(_after(paged, service), SENDING in calls[max(0, at - 3) : at + 2], where)
 
 
-def _kept_and_seen(paged: Story, kept: Path) -> list[str]:
+def _kept_and_seen(paged: Story, path: Path) -> list[str]:
     """The calls of an undisturbed tick; the world before it is kept."""
-    copy(paged.home, kept)
+    copy(paged.home, path)
     counting = Fault(0, False, lambda: None)
     _under(counting, paged)
     paged.end()
     return counting.seen
 
 
-def _begins_again(paged: Story, service: WebService, kept: Path) -> None:
-    copy(kept, paged.home)
+def _begins_again(paged: Story, service: WebService, path: Path) -> None:
+    copy(path, paged.home)
     service.taken.clear()
 
 
-def _counted(seen: list[str], after: bool) -> list[str]:
+def _counted(lines: list[str], after: bool) -> list[str]:
     """The calls among which a fault finds its own: after a read it never strikes."""
-    return [call for call in seen if not (after and is_read(call))]
+    return [call for call in lines if not (after and is_read(call))]
 
 
-def _around(seen: list[str]) -> list[tuple[int, bool]]:
+def _around(lines: list[str]) -> list[tuple[int, bool]]:
     """From the append of the first page's intent on: it is the call before, and calls are counted
     from 1.
     """
     points = [
         (at, after)
         for after in (False, True)
-        for calls in [_counted(seen, after)]
+        for calls in [_counted(lines, after)]
         for at in range(calls.index(SENDING), len(calls) + 1)
     ]
     return sorted(points)

@@ -23,24 +23,24 @@ SOURCES = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("stage", of_the_day(STAGES))
 def test_a_killed_command_is_done_once(stage: Stage, story: Story, tmp_path: Path) -> None:
-    kept = tmp_path / "kept"
+    path = tmp_path / "kept"
     stage.before(story)
-    copy(story.home, kept)
+    copy(story.home, path)
     counting = Fault(0, False, lambda: None)
     stage.ready(story)
     with pytest.MonkeyPatch.context() as patch:
         counting.install(patch)
         stage.act(story)
-    wanted = undisturbed(stage, story)
+    target = undisturbed(stage, story)
     story.end()
     for at, moment in _chosen(stage, counting.seen):
-        copy(kept, story.home)
+        copy(path, story.home)
         stage.ready(story)
         kill(stage, story, at, moment)
         stage.again(story)
         stage.rest(story)
         must_hold(story)
-        assert outcome(story) == wanted, f"killed {moment} call {at} of {counting.seen}"
+        assert outcome(story) == target, f"killed {moment} call {at} of {counting.seen}"
         story.end()
 
 

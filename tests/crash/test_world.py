@@ -62,19 +62,19 @@ def disk(request: pytest.FixtureRequest, home: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def small(disk: Path, home: Path) -> Iterator[Story]:
-    told = Story(home)
+    story = Story(home)
     with ExitStack() as after:
-        after.callback(told.end)
-        yield told.begin()
+        after.callback(story.end)
+        yield story.begin()
 
 
 def sentence(capsys: CAPTURE, story: Story, stage: Stage) -> tuple[int, str]:
     """How the command ended, and what it said of it."""
     capsys.readouterr()
     code = stage.act(story)
-    said = capsys.readouterr()
-    assert "internal error" not in said.err and "Traceback" not in said.err, said.err
-    return code, said.out + said.err
+    output = capsys.readouterr()
+    assert "internal error" not in output.err and "Traceback" not in output.err, output.err
+    return code, output.out + output.err
 
 
 # --- the disk -------------------------------------------------------------------------------------
@@ -93,10 +93,10 @@ def test_a_full_disk_is_reported_and_loses_nothing(
     stage = NAMED[name]
     stage.before(small)
     with full(disk, room):
-        code, said = sentence(capsys, small, stage)
+        code, output = sentence(capsys, small, stage)
         assert code in (1, 3)
         full_disk = (os.strerror(errno.ENOSPC).lower(), "out of disk", "full-disk")
-        assert any(reason in said.lower() for reason in full_disk), said
+        assert any(reason in output.lower() for reason in full_disk), output
         if name == "launch" and room == 0:
             assert small.starts == []
     stage.again(small)
@@ -118,11 +118,11 @@ def test_a_disk_that_is_read_only_is_reported_and_nothing_is_done(
     stage.before(small)
     before = list(small.starts)
     with read_only(disk):
-        code, said = sentence(capsys, small, stage)
-    assert code in (1, 3) and "Read-only file system" in said
+        code, output = sentence(capsys, small, stage)
+    assert code in (1, 3) and "Read-only file system" in output
     if disk.name == "work":
-        assert f"herorun: {disk}" in said  # it names the file
-        assert mentions(said, "lost", "accessible")
+        assert f"herorun: {disk}" in output  # it names the file
+        assert mentions(output, "lost", "accessible")
     assert small.starts == before
     stage.again(small)
     stage.rest(small)
@@ -142,8 +142,8 @@ def test_a_ref_that_was_cut_off_stops_every_act_and_is_not_touched(
     ref = story.work / ".git" / "refs" / "herorun" / "record" / SLUG
     good = ref.read_bytes()
     ref.write_bytes(damaged)
-    code, said = sentence(capsys, story, NAMED["launch"])
-    assert code == 3 and mentions(said, "refs/herorun/record/tiny", "damaged")
+    code, output = sentence(capsys, story, NAMED["launch"])
+    assert code == 3 and mentions(output, "refs/herorun/record/tiny", "damaged")
     assert ref.read_bytes() == damaged and story.starts == []
     ref.write_bytes(good)
     assert story.launch() == 0
@@ -155,9 +155,9 @@ def test_a_journal_whose_last_line_was_torn_stops_every_act(story: Story, capsys
     story.launched(CRASH)
     story.tamper(".jsonl", lambda text: text[:-40])
     tip = story.run.record.tip
-    code, said = sentence(capsys, story, NAMED["tick"])
-    assert code == 1 and mentions(said, "tiny", "damaged")
-    assert mentions(said, "`herorun verify tiny`")
+    code, output = sentence(capsys, story, NAMED["tick"])
+    assert code == 1 and mentions(output, "tiny", "damaged")
+    assert mentions(output, "`herorun verify tiny`")
     assert story.run.record.tip == tip and len(story.starts) == 1
 
 
@@ -167,14 +167,14 @@ def test_the_local_line_of_evidence_that_was_torn_stays_one_line(
 ) -> None:
     story.launched(WAIT)
     assert story.tick() == 0
-    (kept,) = (story.state / "evidence").glob("*.jsonl")
-    whole = kept.read_bytes()
-    kept.write_bytes(whole[:-40])
+    (paths,) = (story.state / "evidence").glob("*.jsonl")
+    whole = paths.read_bytes()
+    paths.write_bytes(whole[:-40])
     assert story.tick() == 0
-    lines = kept.read_bytes().splitlines()
+    lines = paths.read_bytes().splitlines()
     assert len(lines) == 2 and lines[0] == whole[:-40].splitlines()[0]
-    code, said = sentence(capsys, story, replace(NAMED["tick"], words=("replay", SLUG)))
-    assert code == 3 and mentions(said, "complete", "line")
+    code, output = sentence(capsys, story, replace(NAMED["tick"], words=("replay", SLUG)))
+    assert code == 3 and mentions(output, "complete", "line")
 
 
 # --- the clock ------------------------------------------------------------------------------------
@@ -212,12 +212,12 @@ def test_of_two_babysitters_that_start_at_once_one_watches(story: Story) -> None
         eventually(lambda: any(one.poll() is not None for one in both))
         eventually(lambda: len(story.starts) == 2)
         (story.data / "go").touch()
-        said = [one.communicate(timeout=180)[1].decode() for one in both]
+        outputs = [one.communicate(timeout=180)[1].decode() for one in both]
     finally:
         for one in both:
             one.kill()
             one.wait()
-    ends = {one.returncode: told for one, told in zip(both, said, strict=True)}
+    ends = {one.returncode: result for one, result in zip(both, outputs, strict=True)}
     assert sorted(ends) == [0, 2]
     assert mentions(ends[2], "babysitter", "tiny")
     assert ends[2].count("\n") == 1
@@ -234,9 +234,9 @@ def test_a_remote_that_rejects_holds_up_no_relaunch_and_gets_all_later(
 ) -> None:
     story.launched(CRASH)
     hook = story.refuse_pushes()
-    code, said = sentence(capsys, story, NAMED["tick"])
+    code, output = sentence(capsys, story, NAMED["tick"])
     story.ended("tiny-2")
-    assert code == 1 and "no room" in said
+    assert code == 1 and "no room" in output
     assert len(story.starts) == 2
     assert story.run.record.pushed != story.run.record.tip
     hook.unlink()
@@ -257,11 +257,11 @@ def test_a_record_that_somebody_rewrote_on_the_remote_is_never_overwritten(
     forged = git(story.origin, *identity, "commit-tree", tree, "-m", "rewritten").strip()
     true = git(story.origin, "rev-parse", BRANCH).strip()
     git(story.origin, "update-ref", BRANCH, forged)
-    code, said = sentence(capsys, story, stage)
+    code, output = sentence(capsys, story, stage)
     why = f"herorun/tiny on origin was rewritten: it does not hold {true[:9]}"
     assert (
         why if name != "seal" else "unpushed-logbook"
-    ) in said  # a seal pushes nothing then, and asks first
+    ) in output  # a seal pushes nothing then, and asks first
     assert git(story.origin, "rev-parse", BRANCH).strip() == forged
     assert not story.tags(story.origin)
     if name != "tick":  # whose relaunch is worth more than the remote
@@ -284,8 +284,8 @@ def test_a_remote_that_is_away_for_a_day_has_all_of_it_afterwards_by_one_push(
     story.origin.rename(away)
     for hours in range(4, 29, 4):
         monkeypatch.setattr(Clock, "by", timedelta(hours=hours))
-        _, said = sentence(capsys, story, NAMED["tick"])
-        assert "not pushed" in said
+        _, output = sentence(capsys, story, NAMED["tick"])
+        assert "not pushed" in output
     queued = story.run.record.tip
     away.rename(story.origin)
     assert pushes() == 0
@@ -300,12 +300,12 @@ def test_a_remote_that_is_away_for_a_day_has_all_of_it_afterwards_by_one_push(
 
 def count_pushes(story: Story) -> Callable[[], int]:
     """Counted where they are received."""
-    told = story.home / "pushes"
+    pushes = story.home / "pushes"
     hook = story.origin / "hooks" / "post-receive"
     hook.parent.mkdir(exist_ok=True)
-    hook.write_text(f"#!/bin/sh\nwc -l >> {shlex.quote(str(told))}\n")
+    hook.write_text(f"#!/bin/sh\nwc -l >> {shlex.quote(str(pushes))}\n")
     hook.chmod(0o755)
-    return lambda: len(told.read_text().splitlines()) if told.exists() else 0
+    return lambda: len(pushes.read_text().splitlines()) if pushes.exists() else 0
 
 
 @pytest.mark.thorough

@@ -29,9 +29,10 @@ def test_the_demo_runs_on_slurm_from_contract_to_seal(cluster: Cluster, tmp_path
     env = {**os.environ, "SLURM_CONF": cluster.conf}
     done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    document = json.loads(done.stdout)
     assert (
-        told["instances"] == ["tiny-lm-1", "tiny-lm-2"] and told["tag"] == "herorun/tiny-lm/seal-1"
+        document["instances"] == ["tiny-lm-1", "tiny-lm-2"]
+        and document["tag"] == "herorun/tiny-lm/seal-1"
     )
     states = cluster.ask(
         "sacct", "-X", "-n", "-P", "--name=tiny-lm-1,tiny-lm-2", "--format=JobName,State"

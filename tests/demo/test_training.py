@@ -63,10 +63,10 @@ def start(config: Path, *options: str, **env: str) -> subprocess.Popen[str]:
 def train(config: Path, *options: str, **env: str) -> tuple[int, str]:
     with start(config, *options, **env) as process:
         try:
-            said, _ = process.communicate(timeout=300)
+            output, _ = process.communicate(timeout=300)
         finally:
             process.kill()
-        return process.returncode, said
+        return process.returncode, output
 
 
 def stop_when(process: subprocess.Popen[str], marker: Path, number: signal.Signals) -> int:
@@ -89,15 +89,15 @@ def logged(folder: Path, name: str = "train/loss") -> dict[int, Any]:
 
 
 def complete(root: Path) -> dict[int, dict[str, Any]]:
-    found = (json.loads(path.read_text()) for path in root.glob("step-*/metadata.json"))
-    return {metadata["step"]: metadata for metadata in found}
+    documents = (json.loads(path.read_text()) for path in root.glob("step-*/metadata.json"))
+    return {metadata["step"]: metadata for metadata in documents}
 
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("unbroken")
-    code, said = train(small(folder))
-    assert code == 0, said
+    code, output = train(small(folder))
+    assert code == 0, output
     return folder
 
 
@@ -112,8 +112,8 @@ def same_state(one: Path, other: Path) -> bool:
 def with_a_bad_shard(tmp_path_factory: pytest.TempPathFactory) -> list[float]:
     folder = tmp_path_factory.mktemp("spike")
     quick = {"num_train_steps": 300, "min_step_seconds": 0}
-    code, said = train(a_config(folder, trainer=quick, data={"bad_shard": [220, 235]}))
-    assert code == 0, said
+    code, output = train(a_config(folder, trainer=quick, data={"bad_shard": [220, 235]}))
+    assert code == 0, output
     return list(logged(folder).values())
 
 
@@ -132,8 +132,8 @@ def test_a_bad_shard_makes_a_real_spike_that_passes(with_a_bad_shard: list[float
 
 @pytest.mark.thorough
 def test_a_run_resumed_in_the_middle_equals_an_unbroken_one(unbroken: Path, tmp_path: Path) -> None:
-    code, said = train(small(tmp_path), "--resume", str(unbroken / "run/step-30"))
-    assert code == 0, said
+    code, output = train(small(tmp_path), "--resume", str(unbroken / "run/step-30"))
+    assert code == 0, output
     assert logged(tmp_path) == {step: loss for step, loss in logged(unbroken).items() if step >= 30}
     assert same_state(tmp_path, unbroken)
 
@@ -149,31 +149,31 @@ def test_a_run_that_is_killed_again_and_again_equals_an_unbroken_one(
         process = start(config, *(["--resume", str(newest)] if newest else []))
         # the folder comes before its data
         stop_when(process, roots[0] / f"step-{step}", signal.SIGKILL)
-    code, said = train(config, "--resume", str(newest_complete(roots)))
-    assert code == 0, said
+    code, output = train(config, "--resume", str(newest_complete(roots)))
+    assert code == 0, output
     assert logged(tmp_path) == logged(unbroken)
     assert same_state(tmp_path, unbroken)
 
 
 def newest_complete(roots: tuple[Path, ...]) -> Path | None:
     """Every folder with metadata.json must be whole, whenever its writer was killed."""
-    found = [path.parent for root in roots for path in root.glob("step-*/metadata.json")]
-    for folder in found:
+    parents = [path.parent for root in roots for path in root.glob("step-*/metadata.json")]
+    for folder in parents:
         assert (folder / "metadata.json").stat().st_mtime_ns >= (
             folder / "state.npz"
         ).stat().st_mtime_ns
         with np.load(folder / "state.npz") as state:
             assert {name: state[name].shape for name in state.files}
-    return max(found, key=lambda folder: int(folder.name.removeprefix("step-")), default=None)
+    return max(parents, key=lambda folder: int(folder.name.removeprefix("step-")), default=None)
 
 
 def test_permanent_checkpoints_and_the_final_one_stay(unbroken: Path) -> None:
-    kept = complete(unbroken / "run")
-    assert {step: metadata["is_temporary"] for step, metadata in kept.items()} == {
+    record = complete(unbroken / "run")
+    assert {step: metadata["is_temporary"] for step, metadata in record.items()} == {
         30: False,
         60: False,
     }
-    assert kept[60].keys() == {"step", "timestamp", "is_temporary"}
+    assert record[60].keys() == {"step", "timestamp", "is_temporary"}
     assert complete(unbroken / "temporary") == {}
 
 
@@ -182,19 +182,19 @@ def test_sigterm_ends_with_a_temporary_checkpoint_of_the_last_step(tmp_path: Pat
     process = start(small(tmp_path, trainer=slow))
     assert stop_when(process, tmp_path / "temporary/step-15/metadata.json", signal.SIGTERM) == 143
     last = max(logged(tmp_path)) + 1
-    kept = complete(tmp_path / "temporary")
-    assert max(kept) == last >= 15
-    assert kept[last]["is_temporary"]
-    assert len(kept) == 2
+    record = complete(tmp_path / "temporary")
+    assert max(record) == last >= 15
+    assert record[last]["is_temporary"]
+    assert len(record) == 2
 
 
 @pytest.mark.thorough
 def test_it_starts_where_it_is_reported_and_never_elsewhere(unbroken: Path, tmp_path: Path) -> None:
-    told, other = str(unbroken / "run/step-30"), str(unbroken / "run/step-60")
-    by_env = train(small(tmp_path / "env"), HERORUN_START=told)[1]
-    by_option = train(small(tmp_path / "option"), "--resume", told, HERORUN_START=other)[1]
-    assert mentions(by_env, "30 updates", f"from {told}")
-    assert mentions(by_option, "30 updates", f"from {told}")
+    text, other = str(unbroken / "run/step-30"), str(unbroken / "run/step-60")
+    by_env = train(small(tmp_path / "env"), HERORUN_START=text)[1]
+    by_option = train(small(tmp_path / "option"), "--resume", text, HERORUN_START=other)[1]
+    assert mentions(by_env, "30 updates", f"from {text}")
+    assert mentions(by_option, "30 updates", f"from {text}")
     assert mentions(train(tmp_path / "env/config.toml")[1], "0 updates", "from scratch")
 
 
@@ -209,15 +209,15 @@ def test_it_starts_where_it_is_reported_and_never_elsewhere(unbroken: Path, tmp_
 def test_a_checkpoint_that_does_not_fit_is_refused(
     unbroken: Path, tmp_path: Path, change: dict[str, Any], complaint: str
 ) -> None:
-    code, said = train(small(tmp_path, **change), "--resume", str(unbroken / "run/step-30"))
-    assert (code, complaint in said) == (1, True), said
+    code, output = train(small(tmp_path, **change), "--resume", str(unbroken / "run/step-30"))
+    assert (code, complaint in output) == (1, True), output
     assert not (tmp_path / "run").exists()
 
 
 def test_an_incomplete_checkpoint_is_refused(tmp_path: Path) -> None:
     (tmp_path / "step-30").mkdir()
-    code, said = train(small(tmp_path), "--resume", str(tmp_path / "step-30"))
-    assert (code, "no metadata.json" in said) == (1, True), said
+    code, output = train(small(tmp_path), "--resume", str(tmp_path / "step-30"))
+    assert (code, "no metadata.json" in output) == (1, True), output
 
 
 def an_admission(folder: Path, config: Path, **changes: Any) -> str:
@@ -239,13 +239,13 @@ def arguments(config: Path, loaded: str) -> list[str]:
 def test_it_checks_in_with_what_it_really_uses(unbroken: Path, tmp_path: Path) -> None:
     config, loaded = small(tmp_path), str(unbroken / "run/step-30")
     admission = an_admission(tmp_path, config, start=loaded, argv=arguments(config, loaded))
-    code, said = train(config, "--resume", loaded, HERORUN_ADMISSION=admission)
-    assert code == 0, said
+    code, output = train(config, "--resume", loaded, HERORUN_ADMISSION=admission)
+    assert code == 0, output
     receipt = json.loads((tmp_path / "run/_herorun/receipts/tiny-1.1.json").read_text())
-    seen = {item["item"]: item["outcome"] for item in receipt["items"]}
+    outcomes = {item["item"]: item["outcome"] for item in receipt["items"]}
     assert receipt["loaded"] == loaded
     assert {
-        seen[name] for name in ("argv", "resolved-config", "output-root", "tracker-id", "start")
+        outcomes[name] for name in ("argv", "resolved-config", "output-root", "tracker-id", "start")
     } == {"pass"}
 
 
@@ -262,7 +262,7 @@ def test_each_step_is_one_line_and_a_cut_line_stays_apart(tmp_path: Path) -> Non
     config = small(tmp_path, trainer={"num_train_steps": 3})
     (tmp_path / "run").mkdir()
     (tmp_path / "run/metrics.jsonl").write_text('{"tracker": "json_lo')
-    code, said = train(config)
+    code, output = train(config)
     cut, *lines = (tmp_path / "run/metrics.jsonl").read_text().splitlines()
     rows = [json.loads(line) for line in lines]
     assert (code, cut) == (0, '{"tracker": "json_lo')
@@ -273,7 +273,7 @@ def test_each_step_is_one_line_and_a_cut_line_stays_apart(tmp_path: Path) -> Non
         "train/loss", "throughput/tokens_per_second", "throughput/duration", "grad/norm/total",
         "optim/learning_rate", "global_step", "_timestamp",
     }  # fmt: skip
-    assert re.search(r"^step=0/3 loss=4\.\d+", said, re.MULTILINE)
+    assert re.search(r"^step=0/3 loss=4\.\d+", output, re.MULTILINE)
 
 
 def test_numbers_that_are_not_finite_are_logged_as_strings(tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ START = a_post("init:tiny", "Hero run: tiny", "Show the path.")
 LABELS = ("experiment", "agent-generated")
 
 
-def an_issue(github: GitHub, rests: list[float] | None = None, **told: Any) -> GitHubIssue:
-    options = Options(**{"repo": REPO, "base_url": github.url, **told})
+def an_issue(github: GitHub, rests: list[float] | None = None, **result: Any) -> GitHubIssue:
+    options = Options(**{"repo": REPO, "base_url": github.url, **result})
     return GitHubIssue(options, REPO, (rests if rests is not None else []).append)
 
 
@@ -81,7 +81,7 @@ def test_a_new_page_has_its_labels_and_they_are_made(github: GitHub) -> None:
 
 
 def test_a_label_that_another_machine_makes_meanwhile_is_given(github: GitHub) -> None:
-    said = {
+    fields = {
         "message": "Validation Failed",
         "errors": [{"resource": "Label", "code": "already_exists"}],
     }
@@ -89,7 +89,7 @@ def test_a_label_that_another_machine_makes_meanwhile_is_given(github: GitHub) -
         method="POST",
         url="/labels",
         status=422,
-        body={**said, "documentation_url": "x"},
+        body={**fields, "documentation_url": "x"},
         after=True,
     )
     an_issue(github).open(START, ("experiment",))
@@ -269,11 +269,11 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("status", "said", "headers", "words"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("status", "text", "headers", "words"), REFUSED.values(), ids=REFUSED)
 def test_a_refusal_says_what_to_do_and_is_not_tried_again(
-    github: GitHub, opened: GitHubIssue, status: int, said: str, headers: dict[str, str], words: str
+    github: GitHub, opened: GitHubIssue, status: int, text: str, headers: dict[str, str], words: str
 ) -> None:
-    body = {"message": said, "documentation_url": "https://docs.github.com"}
+    body = {"message": text, "documentation_url": "https://docs.github.com"}
     github.fault(method="POST", url="/comments", status=status, body=body, headers=headers)
     with pytest.raises(CouldNotLook, match=words):
         opened.post(a_post())
@@ -333,12 +333,12 @@ def test_only_our_own_comments_are_read_back_and_nothing_is_written(
     github.ask("POST", COMMENTS, {"body": text_of(a_post(body="forged"))}, "token-of-other")
     for words in ("older", "newer"):
         github.ask("POST", COMMENTS, {"body": text_of(a_post(body=words))})
-    told = an_issue(github, number=1).comments(START.key, 10)
-    assert [body.partition("\n\n")[2].partition("\n")[0] for body in told.bodies] == [
+    comments = an_issue(github, number=1).comments(START.key, 10)
+    assert [body.partition("\n\n")[2].partition("\n")[0] for body in comments.bodies] == [
         "older",
         "newer",
     ]
-    assert len(github.comments()) == 3 and not told.more
+    assert len(github.comments()) == 3 and not comments.more
     assert opened.comments(START.key, 2).more
 
 

@@ -77,9 +77,9 @@ def test_the_comments_are_read_back_without_the_page_s_own_text(bench: Bench) ->
         bench.connect().post(a_post(key, body=f"said {key}"))
     issue = bench.connect()
     assert isinstance(issue, ReadBack)
-    told = issue.comments("init:tiny", 2)
-    assert ["said one" in told.bodies[0], "said two" in told.bodies[1]] == [True, True]
-    assert told.more and len(told.bodies) == 2 and START.body not in told.bodies[0]
+    comments = issue.comments("init:tiny", 2)
+    assert ["said one" in comments.bodies[0], "said two" in comments.bodies[1]] == [True, True]
+    assert comments.more and len(comments.bodies) == 2 and START.body not in comments.bodies[0]
 
 
 def test_the_reference_leads_to_the_comment(bench: Bench) -> None:
@@ -153,17 +153,17 @@ def start(bench: Bench, posts: int) -> subprocess.Popen[bytes]:
 
 @pytest.mark.thorough
 def test_a_killed_writer_tears_nothing_and_the_next_one_repeats_nothing(bench: Bench) -> None:
-    for seen in (1, 7, 12):
+    for observations in (1, 7, 12):
         with start(bench, 10_000) as writer:
             assert writer.stdout
-            for _ in range(seen):
+            for _ in range(observations):
                 writer.stdout.readline()
             writer.send_signal(signal.SIGKILL)
         whole(bench.said())
-    told = whole(bench.said())
-    with start(bench, told + 3) as writer:
+    result = whole(bench.said())
+    with start(bench, result + 3) as writer:
         assert writer.wait(60) == 0
-    assert whole(bench.said()) == told + 3
+    assert whole(bench.said()) == result + 3
 
 
 @pytest.mark.thorough

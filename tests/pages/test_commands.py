@@ -147,13 +147,13 @@ def planned(world: World) -> None:
     made = Story(world.home).begin()
     (made.work / "runs" / "tiny.toml").unlink()
     (made.work / "train.sh").write_text(JOB)
-    told = {**contract_of(made.data), "slug": "grug", "final_step": 50_000}
-    told["output"] = {
+    fields = {**contract_of(made.data), "slug": "grug", "final_step": 50_000}
+    fields["output"] = {
         "root": str(made.data / "grug"),
         "temporary_root": str(made.data / "grug-temporary"),
     }
-    told["tracker"] = {**told["tracker"], "id": "grug"}
-    (made.work / "runs" / "grug.toml").write_text(tomli_w.dumps(told))
+    fields["tracker"] = {**fields["tracker"], "id": "grug"}
+    (made.work / "runs" / "grug.toml").write_text(tomli_w.dumps(fields))
     made.publish()
     world.here = made.work
     (world.home / "project").symlink_to(made.work)
@@ -224,9 +224,9 @@ def test_a_page_can_be_followed_word_for_word(page: str, world: World) -> None:
         if typed.line in NOT_RUN:
             continue
         before.get(typed.line, nothing)(world)
-        said = world.type(typed)
-        assert said.code in CODES.get(typed.line, {0}), said
-        assert answered(typed.shown, said.out + said.err), said
+        output = world.type(typed)
+        assert output.code in CODES.get(typed.line, {0}), output
+        assert answered(typed.shown, output.out + output.err), output
     assert set(before) <= {typed.line for typed in TYPED[page]}
 
 
@@ -234,31 +234,31 @@ def test_a_page_can_be_followed_word_for_word(page: str, world: World) -> None:
 
 
 def run_somewhere() -> dict[str, list[Typed]]:
-    found: dict[str, list[Typed]] = {}
+    fields: dict[str, list[Typed]] = {}
     for page in WORLDS:
         for typed in TYPED[page]:
-            found.setdefault(typed.line, []).append(typed)
-    return found
+            fields.setdefault(typed.line, []).append(typed)
+    return fields
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_of_a_page_is_typed_or_it_is_said_why_not(page: str) -> None:
-    known = {*run_somewhere(), *NOT_RUN}
-    assert [typed.line for typed in TYPED[page] if typed.line not in known] == []
+    names = {*run_somewhere(), *NOT_RUN}
+    assert [typed.line for typed in TYPED[page] if typed.line not in names] == []
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in WORLDS])
 def test_an_answer_that_is_shown_again_is_the_one_that_was_seen(page: str) -> None:
-    seen = run_somewhere()
+    observations = run_somewhere()
     for typed in TYPED[page]:
         if typed.shown:
             assert any(
-                set(typed.shown) <= set(other.shown) for other in seen.get(typed.line, [])
+                set(typed.shown) <= set(other.shown) for other in observations.get(typed.line, [])
             ), typed
 
 
 def test_no_reason_outlives_its_command_or_the_test_that_it_names() -> None:
-    assert set(NOT_RUN) <= {typed.line for found in TYPED.values() for typed in found}
+    assert set(NOT_RUN) <= {typed.line for value in TYPED.values() for typed in value}
     named = {name for why in NOT_RUN.values() for name in re.findall(r"tests/[\w/]+\.py", why)}
     assert [name for name in named if not (TOP / name).is_file()] == []
 

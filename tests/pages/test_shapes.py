@@ -85,14 +85,14 @@ def lost(document: Any, model: BaseModel) -> Iterator[str]:
     yield from differing(document, json.loads(model.model_dump_json(by_alias=True)), "")
 
 
-def differing(told: Any, known: Any, where: str) -> Iterator[str]:
-    match told, known:
+def differing(values: Any, names: Any, where: str) -> Iterator[str]:
+    match values, names:
         case dict(), dict():
-            yield from (f"{where}.{key}" for key in told.keys() - known.keys())
-            for key in told.keys() & known.keys():
-                yield from differing(told[key], known[key], f"{where}.{key}")
+            yield from (f"{where}.{key}" for key in values.keys() - names.keys())
+            for key in values.keys() & names.keys():
+                yield from differing(values[key], names[key], f"{where}.{key}")
         case list(), list():
-            for number, (one, other) in enumerate(zip(told, known, strict=True)):
+            for number, (one, other) in enumerate(zip(values, names, strict=True)):
                 yield from differing(one, other, f"{where}[{number}]")
 
 
@@ -118,9 +118,9 @@ def test_every_document_of_a_run_has_its_shape(
         )
         capsys.readouterr()
         code = story.herorun(*shlex.split(words), "--json")
-        told = capsys.readouterr()
-        assert code == int("!" in typed) or ("?" in typed and code == 3), (line, told)
-        must_fit(name, json.loads(told.out))
+        output = capsys.readouterr()
+        assert code == int("!" in typed) or ("?" in typed and code == 3), (line, output)
+        must_fit(name, json.loads(output.out))
         if name == "launch":
             story.ended()
             job = str(story.jobs / "tiny-1")
@@ -136,9 +136,9 @@ def test_an_order_and_a_clean_up_have_their_shapes(story: Story) -> None:
 def test_what_is_to_be_trusted_has_its_shape(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = ask(story, capsys, "trust", "tiny", "--json")
-    assert told.code == 0
-    must_fit("trust", told.document)
+    answer = ask(story, capsys, "trust", "tiny", "--json")
+    assert answer.code == 0
+    must_fit("trust", answer.document)
 
 
 def test_what_is_written_for_a_box_has_its_shape(
@@ -153,11 +153,11 @@ def test_what_is_written_for_a_box_has_its_shape(
         ("box timer", ("tiny", "--for", "actions")),
         ("box runbook", ("tiny",)),
     ):
-        told = ask(story, capsys, *name.split(), *words, "--json")
-        assert (told.code, told.err) == (0, "")
-        must_fit(name, told.document)
-        file = told.document.get("file")
-        assert file is None or Path(file).read_text() in told.document.values()
+        answer = ask(story, capsys, *name.split(), *words, "--json")
+        assert (answer.code, answer.err) == (0, "")
+        must_fit(name, answer.document)
+        file = answer.document.get("file")
+        assert file is None or Path(file).read_text() in answer.document.values()
 
 
 @pytest.mark.parametrize(
@@ -174,10 +174,10 @@ def test_what_could_not_be_done_is_reported_in_a_document_too(
 ) -> None:
     capsys.readouterr()
     assert story.herorun(*words.format(data=story.data, work=story.work).split(), "--json") == code
-    told = capsys.readouterr()
-    failed = FailureDocument.model_validate_json(told.out)
+    output = capsys.readouterr()
+    failed = FailureDocument.model_validate_json(output.out)
     assert failed.exit_code == code
-    assert told.err == f"herorun: {failed.error}\n"
+    assert output.err == f"herorun: {failed.error}\n"
 
 
 def test_without_json_nothing_is_reported_on_standard_output(
@@ -191,10 +191,10 @@ def printing(command: click.Command, name: str = "") -> Iterator[str]:
     if isinstance(command, click.Group):
         context = click.Context(command)
         for child in command.list_commands(context):
-            found = command.get_command(context, child)
-            assert found is not None
-            if not found.hidden:
-                yield from printing(found, f"{name} {child}".strip())
+            result = command.get_command(context, child)
+            assert result is not None
+            if not result.hidden:
+                yield from printing(result, f"{name} {child}".strip())
     elif any("--json" in parameter.opts for parameter in command.params):
         yield name
 
@@ -203,16 +203,16 @@ def all_commands() -> set[str]:
     top = click.Context(herorun)
     names = herorun.list_commands(top)
     return {
-        found
+        result
         for name in names
-        for found in printing(herorun.get_command(top, name) or herorun, name)
+        for result in printing(herorun.get_command(top, name) or herorun, name)
     }
 
 
 def test_every_command_with_json_has_a_shape_and_a_test_of_it() -> None:
     assert all_commands() - {"schema"} == {re.split(" --| [A-Z]", name)[0] for name in DOCUMENTS}
-    told = {line.partition(": ")[0] for line in TOLD.strip().splitlines()}
-    assert told | {*ORDERS, "checkpoints prune", *ELSEWHERE} == set(DOCUMENTS)
+    partitions = {line.partition(": ")[0] for line in TOLD.strip().splitlines()}
+    assert partitions | {*ORDERS, "checkpoints prune", *ELSEWHERE} == set(DOCUMENTS)
 
 
 def test_a_key_that_no_shape_knows_is_noticed() -> None:

@@ -15,10 +15,10 @@ TOP = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def site() -> Any:
-    told = importlib.util.spec_from_file_location("build_site", TOP / "docs" / "build_site.py")
-    assert told is not None and told.loader is not None
-    module = importlib.util.module_from_spec(told)
-    told.loader.exec_module(module)
+    spec = importlib.util.spec_from_file_location("build_site", TOP / "docs" / "build_site.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
 
 
@@ -57,8 +57,8 @@ def test_what_stands_in_a_block_of_code_is_left_alone(site: Any) -> None:
 
 
 def test_every_page_is_in_the_navigation(site: Any, staged: Path) -> None:
-    told = site.tomllib.loads((staged / "zensical.toml").read_text(encoding="utf-8"))
-    named = list(site.flat(told["project"]["nav"]))
+    document = site.tomllib.loads((staged / "zensical.toml").read_text(encoding="utf-8"))
+    named = list(site.flat(document["project"]["nav"]))
     assert len(named) == len(set(named))
     assert set(named) == set(site.page_names().values())
 

@@ -80,10 +80,10 @@ def test_the_tutorial_can_be_followed_on_a_cluster(
         if typed.line == "herorun status my-run":
             rows = world.home / "data" / "my-run" / "metrics.jsonl"
             wait_for(rows.exists, 120)  # until then the run is starting
-        said = world.type(typed)
-        assert said.code in CODES.get(typed.line, {0}), said
+        output = world.type(typed)
+        assert output.code in CODES.get(typed.line, {0}), output
         if typed.line.startswith("herorun launch"):
             line = shown.line.replace("train-cluster", "test").replace("heroes", space.name)
-            said = world.type(type(shown)(PAGE, line.replace("kubectl", kubectl(), 1)))
-            assert said.code == 0 and "my-run-1" in said.out, said
+            output = world.type(type(shown)(PAGE, line.replace("kubectl", kubectl(), 1)))
+            assert output.code == 0 and "my-run-1" in output.out, output
     assert world.said[-1].typed.line == "herorun verify my-run"

@@ -59,49 +59,49 @@ def played(name: str, part: str, folder: Path) -> tuple[dict[str, Any], list[See
 def begins(turns: list[Seen], check: str) -> list[Any]:
     """When alerts of a check began to fire."""
     before: set[str] = set()
-    found = []
+    result = []
     for turn in turns:
         keys = {a.key for a in turn.tick.alerts.values() if a.check == check and a.firing}
-        found += [turn.at] if keys - before else []
+        result += [turn.at] if keys - before else []
         before = keys
-    return found
+    return result
 
 
 @pytest.mark.parametrize("name", RUNNING)
 def test_the_named_check_fires_in_time_and_no_other_critical(name: str, tmp_path: Path) -> None:
-    told, turns = played(name, "fault", tmp_path)
-    named = [*told.get("fires", []), *told.get("warns", [])]
+    output, turns = played(name, "fault", tmp_path)
+    named = [*output.get("fires", []), *output.get("warns", [])]
     for each in named:
         times = begins(turns, each["check"])
         assert any(each["since"] <= at <= each["by"] for at in times), (each["check"], times)
         critical = CHECKS[each["check"]].severity == "critical"
-        assert critical is (each in told.get("fires", []))
+        assert critical is (each in output.get("fires", []))
     criticals = {check for turn in turns for check in turn.critical}
-    assert criticals == {each["check"] for each in told.get("fires", [])}
-    _decided(told, turns)
+    assert criticals == {each["check"] for each in output.get("fires", [])}
+    _decided(output, turns)
 
 
-def _decided(told: dict[str, Any], turns: list[Seen]) -> None:
+def _decided(fields: dict[str, Any], turns: list[Seen]) -> None:
     done = [
         action for turn in turns for action in turn.actions if isinstance(action, INTERVENTIONS)
     ]
     assert [type(action) for action in done] == [Relaunch] * {"never": 0, "once": 1}[
-        told["relaunch"]
+        fields["relaunch"]
     ]
-    assert turns[-1].tick.run == told.get("run", turns[-1].tick.run)
-    assert turns[-1].tick.monitor == told.get("monitor", "fresh")
+    assert turns[-1].tick.run == fields.get("run", turns[-1].tick.run)
+    assert turns[-1].tick.monitor == fields.get("monitor", "fresh")
     spoken = [
         alert.message for turn in turns for alert in turn.tick.alerts.values() if alert.firing
     ]
-    assert told.get("says", "") in " ".join(spoken)
+    assert fields.get("says", "") in " ".join(spoken)
 
 
 @pytest.mark.parametrize("name", RUNNING)
 def test_without_the_fault_nothing_critical_fires(name: str, tmp_path: Path) -> None:
-    told, turns = played(name, "sound", tmp_path)
+    output, turns = played(name, "sound", tmp_path)
 
     assert {check for turn in turns for check in turn.critical} == set()
-    assert not set(told_checks(told)) & {check for turn in turns for check in turn.firing}
+    assert not set(told_checks(output)) & {check for turn in turns for check in turn.firing}
     assert not [
         action for turn in turns for action in turn.actions if isinstance(action, INTERVENTIONS)
     ]
@@ -109,8 +109,8 @@ def test_without_the_fault_nothing_critical_fires(name: str, tmp_path: Path) -> 
     assert turns[-1].tick.run in ("healthy", "finished")
 
 
-def told_checks(told: dict[str, Any]) -> list[str]:
-    return [each["check"] for each in [*told.get("fires", []), *told.get("warns", [])]]
+def told_checks(fields: dict[str, Any]) -> list[str]:
+    return [each["check"] for each in [*fields.get("fires", []), *fields.get("warns", [])]]
 
 
 # --- at the launch gate ---------------------------------------------------------------------------
@@ -170,8 +170,8 @@ def asked(incident: Incident, contract: Contract, config: dict[str, Any]) -> tup
 
 
 def newest(incident: Incident, kind: str, moment: datetime) -> Any:
-    said = incident.until(moment, kind)
-    return said[-1][kind] if said else None
+    until = incident.until(moment, kind)
+    return until[-1][kind] if until else None
 
 
 def environment(incident: Incident, contract: Contract, moment: datetime) -> Environment:
@@ -196,10 +196,12 @@ def launched_before(
     """The plan that the run was launched with, as the record holds it; only of an incident that
     tells of its world then.
     """
-    told = incident.told
-    if "reads" not in told:
+    result = incident.told
+    if "reads" not in result:
         return {}
-    contract = contract_from(merged(told["contract"], told.get("sound", {})), "runs/replay.toml")
+    contract = contract_from(
+        merged(result["contract"], result.get("sound", {})), "runs/replay.toml"
+    )
     began = incident.until(incident.end, "launched")[0]["at"]
     then, bundle = environment(incident, contract, began), bundle_of(incident, contract, began)
     none = History(initialised=True)
@@ -215,11 +217,11 @@ def launched_before(
         bundle=bundle,
     )
     here = newest(incident, "shell", incident.end) or {}
-    flags = tuple(Flag(name, "train.py", 7) for name in told["reads"])
+    flags = tuple(Flag(name, "train.py", 7) for name in result["reads"])
     given: dict[Any, Any] = {
         PriorLaunch: PriorLaunch(history.instances[-1].name, scrub_tree(before.values)),
         Environment: shell,
-        CodeFlags: CodeFlags(flags, {name: here[name] for name in told["reads"] if name in here}),
+        CodeFlags: CodeFlags(flags, {name: here[name] for name in result["reads"] if name in here}),
     }
     if before.bundle.value:
         given[Bundle] = Bundle(
@@ -232,11 +234,11 @@ def launched_before(
 
 
 def _history(incident: Incident) -> History:
-    told = [line["launched"] for line in incident.lines if "launched" in line]
+    result = [line["launched"] for line in incident.lines if "launched" in line]
     began = [line["at"] for line in incident.lines if "launched" in line]
     past = [
         {"name": x["instance"], "root": x["root"], "began": at}
-        for x, at in zip(told, began, strict=True)
+        for x, at in zip(result, began, strict=True)
     ]
     past += incident.told.get("instances", [])
     instances = tuple(
@@ -270,15 +272,17 @@ def test_the_named_check_blocks_the_launch_and_no_other(name: str) -> None:
 @pytest.mark.parametrize("name", AT_LAUNCH)
 def test_without_the_fault_the_launch_is_clear(name: str) -> None:
     incident = load(name, "sound")
-    told = incident.told
-    contract = contract_from(merged(told["contract"], told.get("sound", {})), "runs/replay.toml")
-    plan, findings = asked(incident, contract, told.get("sound_config", {"seed": 7}))
+    result = incident.told
+    contract = contract_from(
+        merged(result["contract"], result.get("sound", {})), "runs/replay.toml"
+    )
+    plan, findings = asked(incident, contract, result.get("sound_config", {"seed": 7}))
 
     assert blocking(findings) == set()
     checks = {check.name: check for check in discover.checks(Gate.LAUNCH)}
     assert verdict_of(findings, checks) == "clear"
     start = plan.start.value
-    assert (start.path if start else None) == told.get("starts")
+    assert (start.path if start else None) == result.get("starts")
 
 
 @pytest.mark.parametrize("name", [name for name in AT_LAUNCH if name >= "12"])
@@ -298,9 +302,9 @@ def test_while_the_queued_gang_may_live_a_second_one_is_refused() -> None:
     incident = load("08b-unreachable-peer", "fault")
     scheduler = Scheduler(incident, Clock(incident.end), HERE)
     live = read_live_jobs(scheduler, a_contract(), _history(incident))
-    found = evaluate(discover.checks(Gate.LAUNCH), {**healthy(Gate.LAUNCH), LiveJobs: live})
+    verdict = evaluate(discover.checks(Gate.LAUNCH), {**healthy(Gate.LAUNCH), LiveJobs: live})
 
-    assert blocking(found) == {"live-duplicate"}
+    assert blocking(verdict) == {"live-duplicate"}
 
 
 # --- the data -------------------------------------------------------------------------------------
@@ -317,6 +321,6 @@ def test_every_incident_says_what_happened_and_where_that_is_reported() -> None:
     assert set(NAMES) == set(write.WORLDS)
     assert {name[:2] for name in NAMES} == {f"{number:02}" for number in range(1, 13)}
     for name in NAMES:
-        told = load(name, "fault").told
+        result = load(name, "fault").told
         source = "marin-community/marin, " if name < "10" else "an incident of the field"
-        assert told["what"] and told["source"].startswith(source)
+        assert result["what"] and result["source"].startswith(source)

@@ -30,8 +30,8 @@ class Cluster:
 
     folder: Path
 
-    def write(self, name: str, told: object) -> None:
-        (self.folder / name).write_text(json.dumps(told))
+    def write(self, name: str, value: object) -> None:
+        (self.folder / name).write_text(json.dumps(value))
 
     @property
     def program(self) -> str:
@@ -41,7 +41,7 @@ class Cluster:
         return [line for line in (self.folder / "asked").read_text().splitlines() if words in line]
 
     def adapter(self, state: Path, **options: object) -> iris.Iris:
-        told = {
+        fields = {
             "cluster": "marin",
             "user": "ada",
             "program": [self.program],
@@ -49,13 +49,13 @@ class Cluster:
             **options,
         }
         return iris.connect(
-            iris.Options.model_validate(told), Place("tiny", str(state), "/out", "/repo")
+            iris.Options.model_validate(fields), Place("tiny", str(state), "/out", "/repo")
         )
 
-    def row(self, name: str, word: str, **told: object) -> dict[str, object]:
+    def row(self, name: str, word: str, **value: object) -> dict[str, object]:
         at = str(int((datetime.now(UTC) - timedelta(minutes=5)).timestamp() * 1000))
-        told = {"submitted_at": {"epoch_ms": at}, **told}
-        return {"job_id": f"/ada/{name}", "state": f"JOB_STATE_{word}", **told}
+        value = {"submitted_at": {"epoch_ms": at}, **value}
+        return {"job_id": f"/ada/{name}", "state": f"JOB_STATE_{word}", **value}
 
 
 @pytest.fixture
@@ -204,24 +204,24 @@ def test_a_submission_whose_answer_was_lost_is_looked_for(rig: Rig, cluster: Clu
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("told", "error"),
+    ("fields", "error"),
     [
         ({"code": 2, "err": "Error: --tpu requires --enable-extra-resources."}, WrongUse),
         ({"code": 1, "err": "x"}, CouldNotLook),
     ],
 )
 def test_a_refusal_is_for_good_and_anything_else_in_doubt(
-    rig: Rig, cluster: Cluster, told: dict[str, object], error: type[Exception]
+    rig: Rig, cluster: Cluster, fields: dict[str, object], error: type[Exception]
 ) -> None:
-    cluster.write("fails.json", {"job run": told})
-    with pytest.raises(error, match="tiny-1") as said:
+    cluster.write("fails.json", {"job run": fields})
+    with pytest.raises(error, match="tiny-1") as text:
         rig.submit(rig.job("true"))
-    assert "\n" not in str(said.value)
+    assert "\n" not in str(text.value)
     assert rig.connect().find("tiny-1", long_ago()) == Absent()
 
 
 @pytest.mark.parametrize(
-    "told",
+    "fields",
     [
         {"code": 1, "err": "ConnectError: unavailable"},
         {"out": ""},
@@ -230,9 +230,9 @@ def test_a_refusal_is_for_good_and_anything_else_in_doubt(
     ],
 )
 def test_a_query_that_failed_is_never_an_absence(
-    rig: Rig, cluster: Cluster, told: dict[str, object]
+    rig: Rig, cluster: Cluster, fields: dict[str, object]
 ) -> None:
-    cluster.write("fails.json", {"job list": told})
+    cluster.write("fails.json", {"job list": fields})
     assert isinstance(rig.connect().find("tiny-1", long_ago()), Unknown)
     with pytest.raises(CouldNotLook):
         rig.submit(rig.job("true"))

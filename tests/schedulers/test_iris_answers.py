@@ -44,17 +44,17 @@ def of(
     rows: tuple[IrisRow, ...],
     instance: str,
     gang: str | None = None,
-    kept: SubmissionRecord = NOTHING,
+    submission: SubmissionRecord = NOTHING,
 ) -> Job:
     job = f"/ada/{instance}"
     root = root_of(rows, job)
     assert root
-    answer = judge_iris(instance, root, gang_of(rows, job, gang), kept, LONG_AGO, gang)
+    answer = judge_iris(instance, root, gang_of(rows, job, gang), submission, LONG_AGO, gang)
     assert isinstance(answer, Found), answer
     return answer.job
 
 
-def told(instance: str, gang: str | None = None) -> Job:
+def job_of(instance: str, gang: str | None = None) -> Job:
     return of(listing(A, recorded("list-A.json"), "").rows, instance, gang)
 
 
@@ -107,7 +107,7 @@ def test_each_generation_is_asked_in_its_own_words() -> None:
 
 
 def test_a_coordinator_that_runs_while_its_gang_waits_is_not_running() -> None:
-    job = told("tiny-1")
+    job = job_of("tiny-1")
     assert (job.state, job.tasks, job.running_tasks) == (JobState.PENDING, 16, 0)
     assert job.raw == "JOB_STATE_RUNNING; gang JOB_STATE_PENDING"
     assert "Insufficient TPUs" in job.reason and job.started is None
@@ -153,7 +153,7 @@ def test_nothing_has_ended_while_a_gang_outlives_its_coordinator(word: str) -> N
 
 
 def test_a_coordinator_that_ran_out_of_time_tells_what_became_of_its_gang() -> None:
-    job = told("tiny-3")
+    job = job_of("tiny-3")
     assert (job.state, job.raw) == (JobState.TIMED_OUT, "JOB_STATE_FAILED")
     assert "train_lm is succeeded" in job.reason
 
@@ -174,12 +174,12 @@ def test_a_word_is_the_same_in_both_spellings(word: str, state: JobState) -> Non
 
 
 def test_out_of_memory_is_recognised_from_the_error() -> None:
-    job = told("tiny-2")
+    job = job_of("tiny-2")
     assert (job.state, job.exit_code) == (JobState.OUT_OF_MEMORY, 137)
 
 
 def test_a_job_that_no_cluster_has_taken_says_so() -> None:
-    job = told("tiny-11")
+    job = job_of("tiny-11")
     assert (
         job.state is JobState.PENDING
         and "handed to cw-us-east-08a: pending_scheduling" in job.reason
@@ -189,7 +189,7 @@ def test_a_job_that_no_cluster_has_taken_says_so() -> None:
 def test_a_job_that_was_killed_by_us_names_who_asked() -> None:
     assert (
         of(
-            family("killed"), "tiny-1", kept=SubmissionRecord(True, "/ada/tiny-1", "ada@box")
+            family("killed"), "tiny-1", submission=SubmissionRecord(True, "/ada/tiny-1", "ada@box")
         ).stopped_by
         == "ada@box"
     )
@@ -214,8 +214,8 @@ def test_an_older_job_of_the_name_is_another_job() -> None:
 def test_a_live_job_that_was_taken_from_here_is_ours_by_any_clock(what: str, ours: bool) -> None:
     """This clock was ahead when it was launched."""
     (root, *_) = family(what)
-    kept = SubmissionRecord(True, root.id)
-    answer = judge_iris("tiny-1", root, [], kept, AT + timedelta(hours=1), None)
+    submission_record = SubmissionRecord(True, root.id)
+    answer = judge_iris("tiny-1", root, [], submission_record, AT + timedelta(hours=1), None)
     assert isinstance(answer, Found) is ours
 
 
@@ -331,9 +331,9 @@ def test_a_flag_that_this_iris_has_not_is_seen_before_it_becomes_the_command() -
     words = run_argv(
         JOB, Options(cluster="marin", user="ada", arguments=("--no-sync",)), "/c", "/a"
     )
-    known = "--no-wait --no-terminate-on-exit --job-name --user --max-retries"
-    assert unknown_flags(words, known) == ["--no-sync"]
-    assert unknown_flags(words, f"{known} --no-sync") == []
+    text = "--no-wait --no-terminate-on-exit --job-name --user --max-retries"
+    assert unknown_flags(words, text) == ["--no-sync"]
+    assert unknown_flags(words, f"{text} --no-sync") == []
 
 
 # --- the dashboard --------------------------------------------------------------------------------
@@ -358,7 +358,7 @@ def test_the_page_of_a_job_is_known_where_the_address_is(
 
 
 @pytest.mark.parametrize(
-    "told",
+    "fields",
     [
         {},
         {"cluster": "a", "config": "/b"},
@@ -367,9 +367,9 @@ def test_the_page_of_a_job_is_known_where_the_address_is(
         {"cluster": "a", "user": "a/b"},
     ],
 )
-def test_options_that_mean_nothing_are_refused(told: dict[str, object]) -> None:
+def test_options_that_mean_nothing_are_refused(fields: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
-        Options.model_validate({"user": "ada", **told})
+        Options.model_validate({"user": "ada", **fields})
 
 
 @pytest.mark.parametrize("name", [*OWN_FLAGS, *TYPED])

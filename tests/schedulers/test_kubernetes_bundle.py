@@ -31,9 +31,9 @@ def code(tmp_path: Path) -> Path:
 
 def pod(root: str = "/out", template: dict[str, Any] | None = None, **changes: Any) -> Any:
     """The pod template of a request, with a bundle of that root."""
-    told = {**BUNDLED, **changes}
+    fields = {**BUNDLED, **changes}
     bundle = CodeArchive(f"{root}/_herorun/code/abc.tar", "abc")
-    return with_bundle(request(template, **told)["spec"]["template"], bundle, options(**told))
+    return with_bundle(request(template, **fields)["spec"]["template"], bundle, options(**fields))
 
 
 def test_equal_files_are_one_bundle_named_by_its_digest(code: Path, tmp_path: Path) -> None:

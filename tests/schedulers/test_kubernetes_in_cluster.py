@@ -16,7 +16,7 @@ from herorun.schedulers._kubernetes.review import needed
 from schedulers.kubernetes_rig import VERSIONS, adapter, unexpected_fields
 from schedulers.test_kubernetes_kueue import waits_in_kueue, workload_of
 from schedulers.test_kubernetes_requests import options
-from schedulers.test_kubernetes_traps import found, review_of_adapter, submit
+from schedulers.test_kubernetes_traps import find_job, review_of_adapter, submit
 from services import k8s_crds
 from services.k8s import Space, kubectl
 from services.k8s_node import wait_for
@@ -86,11 +86,11 @@ def test_a_real_server_takes_it_and_its_rights_are_enough_and_no_more(
     review = review_of_adapter(scheduler)
     assert (review.refused, review.forbidden, review.missing) == ((), (), ())
     submit(scheduler, tmp_path, "echo begun; exec sleep 600")
-    wait_for(lambda: found(scheduler).state is JobState.RUNNING, 60)
+    wait_for(lambda: find_job(scheduler).state is JobState.RUNNING, 60)
     assert wait_for(lambda: scheduler.tail("tiny-1", 5), 60) == "begun\n"
     assert scheduler.warnings("tiny-1") == ()
     scheduler.stop("tiny-1", "ada@box")
-    job = wait_for(lambda: (j := found(scheduler)).state.ended and j, 60)
+    job = wait_for(lambda: (j := find_job(scheduler)).state.ended and j, 60)
     assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
     for verb, resource in (
         ("delete", "jobs.batch"),
@@ -138,7 +138,7 @@ def test_its_rights_are_enough_for_a_jobset_that_waits_in_kueue_and_is_stopped(
     assert (review.refused, review.forbidden, review.missing) == ((), (), ())
     job = submit(scheduler, tmp_path)
     waits_in_kueue(space, job.id)
-    assert mentions(found(scheduler).reason, "quota", "no GPU")
+    assert mentions(find_job(scheduler).reason, "quota", "no GPU")
     scheduler.stop("tiny-1", "ada@box")
     assert workload_of(space)["spec"]["active"] is False
     for verb, group, resource, part in needed(options(queue="heroes", object="jobset")):

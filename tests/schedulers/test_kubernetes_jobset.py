@@ -25,7 +25,7 @@ from ports.scheduler_suite import Rig, SchedulerSuite, SharesLooks, long_ago
 from schedulers.kubernetes_rig import adapter
 from schedulers.test_kubernetes_requests import options, request
 from schedulers.test_kubernetes_state import a_job, a_pod, ended
-from schedulers.test_kubernetes_traps import a_submission, found, review_of_adapter, submit
+from schedulers.test_kubernetes_traps import a_submission, find_job, review_of_adapter, submit
 from services import k8s_crds
 from services.k8s import Space
 from services.k8s_jobset import NAME, JobSetController
@@ -228,7 +228,7 @@ def test_the_request_is_admitted_as_it_was_sent_once(by_hand: Space, tmp_path: P
     assert first.startswith("POST /apis/jobset.x-k8s.io/v1alpha2/")
     assert differing_fields(json.loads(sent), admitted) == ()
     assert submit(scheduler, tmp_path, "sleep 600").id == job.id
-    assert found(scheduler).state is JobState.PENDING
+    assert find_job(scheduler).state is JobState.PENDING
     assert [each.instance for each in scheduler.live_jobs("tiny")] == ["tiny-1"]
 
 
@@ -248,7 +248,7 @@ def test_its_status_is_that_of_its_conditions_and_its_pods(by_hand: Space, tmp_p
         path = f"/api/v1/namespaces/{space.name}/pods"
         space.control.ask("POST", path, {"metadata": meta, "spec": spec})
         space.set_running(meta["name"])
-    job = found(scheduler)
+    job = find_job(scheduler)
     assert (job.state, job.tasks, job.running_tasks, job.other_writers) == (
         JobState.RUNNING,
         2,
@@ -258,10 +258,10 @@ def test_its_status_is_that_of_its_conditions_and_its_pods(by_hand: Space, tmp_p
     over = {"type": "Failed", "status": "True", "reason": "FailedJobs", "message": "why"}
     over["lastTransitionTime"] = "2026-11-23T07:00:00Z"
     k8s_crds.set_status(space.control, NAME, space.name, "tiny-1", conditions=[over])
-    assert found(scheduler).state.live
+    assert find_job(scheduler).state.live
     for number in ("0", "1"):
         space.control.set_pod(space.name, f"tiny-1-main-0-{number}-abcde", phase="Failed")
-    assert found(scheduler).state is JobState.FAILED
+    assert find_job(scheduler).state is JobState.FAILED
 
 
 @pytest.mark.back_end
@@ -321,8 +321,8 @@ def test_a_cluster_without_jobset_is_reported_with_what_to_do(tmp_path: Path) ->
     program.write_text(f"#!/bin/sh\necho '{words}' >&2; exit 1\n")
     program.chmod(0o755)
     stated = {"context": "prod", "namespace": "heroes", "image": "x", "code": "shared"}
-    told = {**stated, "object": "jobset", "program": str(program)}
-    chosen = kubernetes.Options.model_validate(told)
+    fields = {**stated, "object": "jobset", "program": str(program)}
+    chosen = kubernetes.Options.model_validate(fields)
     scheduler = kubernetes.connect(chosen, Place("tiny", str(tmp_path), "/out", "/repository"))
     answer = scheduler.find("tiny-1", long_ago())
     assert isinstance(answer, Unknown) and mentions(answer.why, "install JobSet", "object")

@@ -43,8 +43,8 @@ def test_a_killed_submission_is_one_job_once_it_is_repeated(
 ) -> None:
     """The calls are the dry run and the creation."""
     program = tmp_path / "kubectl"
-    told = {"folder": tmp_path, "number": number, "when": when, "kubectl": kubectl()}
-    program.write_text(KILLED.format(**told))
+    fields = {"folder": tmp_path, "number": number, "when": when, "kubectl": kubectl()}
+    program.write_text(KILLED.format(**fields))
     program.chmod(0o755)
     table = contract_table(space, program=str(program))
     del table["kind"]

@@ -498,7 +498,7 @@ def test_the_babysitter_of_the_template_relaunches_a_run_from_its_own_pod(
         eventually(lambda: (story.data / "pid-tiny-2").exists(), within=120)
     except AssertionError:
         pods = json.dumps([each["status"] for each in space.control.pods(space.name)])
-        said = says(babysitter(), "clone") + says(babysitter(), "babysitter")
-        pytest.fail(f"{said}\n{pods}")
+        text = says(babysitter(), "clone") + says(babysitter(), "babysitter")
+        pytest.fail(f"{text}\n{pods}")
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {story.root / 'step-2'}"]
     assert [each["metadata"]["name"] for each in space.jobs()] == ["tiny-1", "tiny-2"]

@@ -15,7 +15,7 @@ from herorun.schedulers._kubernetes.request import root_of
 from schedulers.kubernetes_rig import adapter
 from schedulers.test_kubernetes_requests import options
 from schedulers.test_kubernetes_state import a_job
-from schedulers.test_kubernetes_traps import found, submit
+from schedulers.test_kubernetes_traps import find_job, submit
 from services import k8s_crds
 from services.k8s import Space
 from wording import mentions
@@ -32,8 +32,8 @@ def crds(space_by_hand: Space) -> Space:
 
 def condition(name: str, status: str, reason: str = "Any", message: str = "why") -> dict[str, str]:
     """With all that the projects' definitions demand."""
-    told = {"type": name, "status": status, "reason": reason, "message": message}
-    return {**told, "lastTransitionTime": AT}
+    fields = {"type": name, "status": status, "reason": reason, "message": message}
+    return {**fields, "lastTransitionTime": AT}
 
 
 def waits_in_kueue(space: Space, uid: str) -> None:
@@ -74,18 +74,18 @@ def test_a_stop_of_a_jobset_that_waits_deactivates_its_workload(
     scheduler = adapter(crds, tmp_path, queue="heroes", object="jobset")
     job = submit(scheduler, tmp_path)
     waits_in_kueue(crds, job.id)
-    assert mentions(found(scheduler).reason, "quota", "no GPU")
+    assert mentions(find_job(scheduler).reason, "quota", "no GPU")
     scheduler.stop("tiny-1", "ada@box")
     assert workload_of(crds)["spec"]["active"] is False
     path = f"/apis/jobset.x-k8s.io/v1alpha2/namespaces/{crds.name}/jobsets/tiny-1"
     notes = crds.control.ask("GET", path)["metadata"]["annotations"]
     assert notes["herorun/stopped-by"] == "ada@box"
-    assert found(scheduler).state is JobState.PENDING  # until its controller says so
+    assert find_job(scheduler).state is JobState.PENDING  # until its controller says so
     done = condition("Suspended", "True", "SuspendedJobs")
     k8s_crds.set_status(
         crds.control, "jobsets.jobset.x-k8s.io", crds.name, "tiny-1", conditions=[done]
     )
-    answer = found(scheduler)
+    answer = find_job(scheduler)
     assert (answer.state, answer.stopped_by) == (JobState.CANCELLED, "ada@box")
 
 
@@ -120,8 +120,8 @@ def of_a_waiting_job(folder: Path, workloads: list[dict[str, Any]], suspended: b
     }
     (folder / "answers").write_text(json.dumps(answers))
     program = folder / "kubectl"
-    told = {name: str(folder / name) for name in ("calls", "answers")}
-    program.write_text(STAND_IN.format(python=sys.executable, **told))
+    texts = {name: str(folder / name) for name in ("calls", "answers")}
+    program.write_text(STAND_IN.format(python=sys.executable, **texts))
     program.chmod(0o755)
     return program
 

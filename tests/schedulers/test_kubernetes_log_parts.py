@@ -126,9 +126,9 @@ def test_a_bar_that_goes_back_to_its_start_is_one_line() -> None:
 def test_whatever_is_answered_is_a_part_of_it(
     text: str, mark: str, offset: int, limit: int
 ) -> None:
-    known = mark_of(mark) or LogMark("uid/0")
+    names = mark_of(mark) or LogMark("uid/0")
     lines = stamped_lines(text.encode())
-    part = part_of(lines, known, offset, limit, LATER)
+    part = part_of(lines, names, offset, limit, LATER)
     assert len(part.data) <= limit and part.data in b"".join(line for _, line in lines)
 
 

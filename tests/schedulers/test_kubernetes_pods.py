@@ -10,7 +10,7 @@ from herorun.core.health.queue_reasons import Waiting, why_waiting
 from herorun.core.ports import Found, LogPart, Unknown
 from herorun.schedulers.kubernetes import Kubernetes
 from schedulers.kubernetes_rig import adapter, by_id
-from schedulers.test_kubernetes_traps import found, one_pod, submit
+from schedulers.test_kubernetes_traps import find_job, one_pod, submit
 from services.k8s import Space
 from services.k8s_node import stamp, wait_for
 from wording import mentions
@@ -39,7 +39,7 @@ def test_what_cannot_start_stays_active_and_says_why(
     status = {"name": "main", "state": waiting, "ready": False, "restartCount": 0}
     container = {**status, "image": "x", "imageID": ""}
     space.control.set_pod(space.name, pod, phase="Pending", containerStatuses=[container])
-    job = found(scheduler)
+    job = find_job(scheduler)
     assert (job.state, why_waiting(job.reason)) == (JobState.PENDING, Waiting.NEVER)
     assert mentions(job.reason, pod, reason, message)
     assert space.jobs()[0]["status"]["active"] == 1
@@ -49,10 +49,10 @@ def test_a_deadline_is_no_end_while_the_pod_runs(space: Space, tmp_path: Path) -
     scheduler = adapter(space, tmp_path, time_limit="8s", grace="4s")
     submit(scheduler, tmp_path, "echo begun; trap '' TERM; while true; do sleep 0.1; done")
     wait_for(lambda: has_begun(scheduler), 60)
-    wait_for(lambda: "DeadlineExceeded" in found(scheduler).raw, 60)
-    job = found(scheduler)
+    wait_for(lambda: "DeadlineExceeded" in find_job(scheduler).raw, 60)
+    job = find_job(scheduler)
     assert job.state.ended or mentions(job.reason, "still", "write")
-    job = wait_for(lambda: (j := found(scheduler)).state.ended and j, 60)
+    job = wait_for(lambda: (j := find_job(scheduler)).state.ended and j, 60)
     assert (job.state, job.stopped_by) == (JobState.TIMED_OUT, None)
     # the cluster deletes it, and its log
     wait_for(lambda: space.control.pods(space.name) == [], 60)
@@ -80,7 +80,7 @@ def test_a_forced_deletion_may_leave_two_writers(space_by_hand: Space, tmp_path:
         lambda: [p for p in space.control.pods(space.name) if p["metadata"]["name"] != first], 60
     )[0]["metadata"]["name"]
     space.set_running(second)
-    (words,) = found(scheduler).other_writers
+    (words,) = find_job(scheduler).other_writers
     assert mentions(words, second, "place", "write")
 
 

@@ -25,7 +25,7 @@ def stamp(seconds: float = 0) -> str:
     return f"{NOON + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}"
 
 
-def a_job(*conditions: tuple[str, str], **told: Any) -> dict[str, Any]:
+def a_job(*conditions: tuple[str, str], **result: Any) -> dict[str, Any]:
     listed = [
         {"type": name, "status": "True", "reason": reason, "lastTransitionTime": stamp(1900)}
         for name, reason in conditions
@@ -36,41 +36,44 @@ def a_job(*conditions: tuple[str, str], **told: Any) -> dict[str, Any]:
             "uid": "u-1",
             "creationTimestamp": stamp(),
             "labels": {"herorun/instance": "tiny-1", "herorun/root": "abc"},
-            "annotations": told.get("annotations", {}),
+            "annotations": result.get("annotations", {}),
         },
-        "spec": {"parallelism": told.get("parallelism", 1), "suspend": told.get("suspend", False)},
+        "spec": {
+            "parallelism": result.get("parallelism", 1),
+            "suspend": result.get("suspend", False),
+        },
         "status": {"startTime": stamp(), "conditions": listed},
     }
 
 
-def a_pod(phase: str, name: str = "tiny-1-a", **told: Any) -> dict[str, Any]:
-    state = told.get("state", {"running": {"startedAt": stamp(2)}} if phase == "Running" else {})
+def a_pod(phase: str, name: str = "tiny-1-a", **result: Any) -> dict[str, Any]:
+    state = result.get("state", {"running": {"startedAt": stamp(2)}} if phase == "Running" else {})
     meta = {
         "name": name,
         "uid": f"uid of {name}",
         "labels": {"herorun/instance": "tiny-1"},
-        "creationTimestamp": stamp(told.get("created", 0)),
+        "creationTimestamp": stamp(result.get("created", 0)),
         "ownerReferences": [{"uid": "u-1", "controller": True}],
-        "annotations": told.get("annotations", {}),
+        "annotations": result.get("annotations", {}),
     }
-    if told.get("deleting"):
+    if result.get("deleting"):
         meta["deletionTimestamp"] = stamp(60)
     status = {
         "phase": phase,
         "containerStatuses": [{"name": "main", "state": state, "restartCount": 0}],
-        "conditions": told.get("conditions", []),
-        **{name: told[name] for name in ("reason", "message") if name in told},
+        "conditions": result.get("conditions", []),
+        **{name: result[name] for name in ("reason", "message") if name in result},
     }
-    return {"metadata": meta, "spec": {"nodeName": told.get("node", "node-1")}, "status": status}
+    return {"metadata": meta, "spec": {"nodeName": result.get("node", "node-1")}, "status": status}
 
 
 def judged(job: dict[str, Any], *pods: dict[str, Any], lost: tuple[str, ...] = ()) -> Job:
     return judge_kubernetes(job_record(job), [pod_record(pod) for pod in pods], lost)
 
 
-def ended(code: int, reason: str = "Error", **told: Any) -> dict[str, Any]:
+def ended(code: int, reason: str = "Error", **result: Any) -> dict[str, Any]:
     state = {"terminated": {"exitCode": code, "reason": reason, **EXIT}}
-    return a_pod("Failed" if code else "Succeeded", state=state, **told)
+    return a_pod("Failed" if code else "Succeeded", state=state, **result)
 
 
 def disrupted(reason: str) -> list[dict[str, str]]:
@@ -218,11 +221,11 @@ def test_an_answer_that_is_no_list_is_no_empty_one(answer: dict[str, Any]) -> No
         items_of(answer)
 
 
-@pytest.mark.parametrize("told", [{}, {"metadata": None}, {"metadata": {"name": "x"}}])
-def test_an_object_that_cannot_be_read_is_no_crash(told: dict[str, Any]) -> None:
+@pytest.mark.parametrize("fields", [{}, {"metadata": None}, {"metadata": {"name": "x"}}])
+def test_an_object_that_cannot_be_read_is_no_crash(fields: dict[str, Any]) -> None:
     for read in (job_record, pod_record):
         with pytest.raises(CouldNotLook):
-            read(told)
+            read(fields)
 
 
 def test_the_nodes_and_images_of_a_job_are_those_that_its_pods_ran() -> None:

@@ -63,7 +63,7 @@ def submit(scheduler: Kubernetes, folder: Path, script: str = "exit 0") -> Job:
     return scheduler.submit(a_submission(script), str(folder), "/state/admission.json")
 
 
-def found(scheduler: Kubernetes) -> Job:
+def find_job(scheduler: Kubernetes) -> Job:
     answer = scheduler.find("tiny-1", long_ago())
     assert isinstance(answer, Found), answer
     return answer.job
@@ -83,13 +83,13 @@ def test_a_deleted_pod_gets_a_second_next_to_it(space: Space, tmp_path: Path) ->
     """In spite of `backoffLimit: 0`, where the server does not know `podReplacementPolicy`."""
     scheduler = adapter(space, tmp_path, grace="20s")
     submit(scheduler, tmp_path, "trap '' TERM; while true; do sleep 0.1; done")
-    wait_for(lambda: found(scheduler).state is JobState.RUNNING, 40)
+    wait_for(lambda: find_job(scheduler).state is JobState.RUNNING, 40)
     pod = one_pod(space)
     space.control.ask("DELETE", f"/api/v1/namespaces/{space.name}/pods/{pod}")
-    writers = wait_for(lambda: found(scheduler).other_writers, 40)
+    writers = wait_for(lambda: find_job(scheduler).other_writers, 40)
     assert len(writers) == 1 and mentions(writers[0], pod, "together")
     scheduler.stop("tiny-1", "ada@box")
-    assert found(scheduler).state.live  # until no pod lives, whatever the Job says
+    assert find_job(scheduler).state.live  # until no pod lives, whatever the Job says
 
 
 def test_a_lost_node_is_no_end_and_its_log_cannot_be_read(
@@ -101,10 +101,10 @@ def test_a_lost_node_is_no_end_and_its_log_cannot_be_read(
     submit(scheduler, tmp_path)
     pod = one_pod(space)
     wait_for(lambda: space.control.pods(space.name)[0]["spec"].get("nodeName"), 40)
-    assert found(scheduler).state in (JobState.PENDING, JobState.BUILDING)
+    assert find_job(scheduler).state in (JobState.PENDING, JobState.BUILDING)
     space.node.set_ready(name, "Unknown")
     space.set_running(pod, ready="False")
-    job = found(scheduler)
+    job = find_job(scheduler)
     assert job.state is JobState.UNKNOWN and name in job.reason
     with pytest.raises(CouldNotLook, match=space.name):
         scheduler.tail("tiny-1", 5)
@@ -115,7 +115,9 @@ def test_a_lost_node_is_no_end_and_its_log_cannot_be_read(
 def test_what_no_node_can_take_says_why(space: Space, tmp_path: Path) -> None:
     scheduler = adapter(space, tmp_path, resources={"nvidia.com/gpu": "16"})
     submit(scheduler, tmp_path)
-    reason = wait_for(lambda: "Unschedulable" in found(scheduler).reason and found(scheduler), 40)
+    reason = wait_for(
+        lambda: "Unschedulable" in find_job(scheduler).reason and find_job(scheduler), 40
+    )
     assert (reason.state, reason.other_writers) == (JobState.PENDING, ())
     assert "Insufficient nvidia.com/gpu" in reason.reason
     warning = wait_for(lambda: scheduler.warnings("tiny-1"), 40)[0]
@@ -220,7 +222,7 @@ def test_neither_the_ambient_kubeconfig_nor_a_current_context_is_ever_used(
     review = review_of_adapter(scheduler)
     assert (review.refused, review.forbidden) == ((), ())
     submit(scheduler, tmp_path, "echo begun; sleep 60")
-    wait_for(lambda: found(scheduler).state is JobState.RUNNING, 40)
+    wait_for(lambda: find_job(scheduler).state is JobState.RUNNING, 40)
     wait_for(lambda: scheduler.tail("tiny-1", 5) == "begun\n", 40)
     scheduler.stop("tiny-1", "ada@box")
     assert scheduler.examine() and scheduler.warnings("tiny-2") == ()
@@ -248,8 +250,8 @@ def test_a_webhook_that_refuses_is_quoted(
 
 def test_the_cluster_is_asked_before_anything_is_submitted(space: Space, tmp_path: Path) -> None:
     space.control.quota(space.name, {"requests.cpu": "4", "pods": "3"})
-    told = {"resources": {"cpu": "3"}, "replicas": 2, "secrets": {"A": "tokens/a"}}
-    review = review_of_adapter(adapter(space, tmp_path, **told))
+    fields = {"resources": {"cpu": "3"}, "replicas": 2, "secrets": {"A": "tokens/a"}}
+    review = review_of_adapter(adapter(space, tmp_path, **fields))
     assert (review.refused, review.changed, review.forbidden) == ((), (), ())
     assert review.missing == ("secret tokens",)
     (exceeded,) = review.exceeded
@@ -311,10 +313,10 @@ def test_the_role_of_the_template_is_enough_and_no_more(space: Space, tmp_path: 
     # nodes and priority classes are the cluster's
     assert set(review.unseen) == {"unplaceable", "preemptors"}
     submit(scheduler, tmp_path, "sleep 30")
-    wait_for(lambda: found(scheduler).state is JobState.RUNNING, 40)
+    wait_for(lambda: find_job(scheduler).state is JobState.RUNNING, 40)
     assert scheduler.tail("tiny-1", 5) == ""
     scheduler.stop("tiny-1", "ada@box")
-    job = wait_for(lambda: found(scheduler).state.ended and found(scheduler), 40)
+    job = wait_for(lambda: find_job(scheduler).state.ended and find_job(scheduler), 40)
     assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
 
 

@@ -67,8 +67,8 @@ def exit_code(pid: int) -> int:
 
 def started(jobs: Path, name: str = "tiny-1") -> Started:
     """The record of the start; `Started.lives` is asked of the system."""
-    told = json.loads((jobs / name / "started.json").read_text())
-    return Started(told["pid"], told["birth"], datetime.fromisoformat(told["at"]))
+    document = json.loads((jobs / name / "started.json").read_text())
+    return Started(document["pid"], document["birth"], datetime.fromisoformat(document["at"]))
 
 
 def supervisor_of(pid: int) -> int:
@@ -245,9 +245,9 @@ WORKER = "trap '%s' TERM; echo up; while :; do sleep 0.05; done"
 @pytest.fixture
 def workers() -> Iterator[list[tuple[int, str]]]:
     """The number and the birth of each worker; none outlives its test."""
-    told: list[tuple[int, str]] = []
-    yield told
-    for pid, born in told:
+    result: list[tuple[int, str]] = []
+    yield result
+    for pid, born in result:
         if _processes.start_time(pid) == born:
             os.kill(pid, signal.SIGKILL)
 
@@ -354,10 +354,10 @@ def test_what_cannot_be_killed_keeps_the_job_running_with_a_reason(
     }
     monkeypatch.setattr(_supervisor, "processes_of", lambda *_: looks.pop() if looks else set())
     _supervisor._end_the_rest(-1, order, time.monotonic())
-    told = json.loads((tmp_path / "stuck.json").read_text())["reason"]
-    assert "4711" in told
-    job = judge_instance("tiny-1", InstanceSnapshot(True, True, BEGUN, stuck=told))
-    assert (job.state, job.reason) == (JobState.RUNNING, told)
+    reason = json.loads((tmp_path / "stuck.json").read_text())["reason"]
+    assert "4711" in reason
+    job = judge_instance("tiny-1", InstanceSnapshot(True, True, BEGUN, stuck=reason))
+    assert (job.state, job.reason) == (JobState.RUNNING, reason)
 
 
 def test_a_number_that_was_given_again_is_not_signalled() -> None:
@@ -511,11 +511,11 @@ def test_a_supervisor_that_cannot_begin_says_why(rig: Rig, jobs: Path, monkeypat
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_signal_to_the_submitters_process_group_is_not_the_jobs(rig: Rig, number: int) -> None:
-    ready, told = os.pipe()
+    ready, pipe = os.pipe()
 
     def submit_and_wait() -> None:
         rig.submit(rig.job("sleep 0.1; echo done"))
-        os.write(told, b".")
+        os.write(pipe, b".")
         time.sleep(30)
 
     pid = in_a_process(submit_and_wait)
@@ -524,7 +524,7 @@ def test_a_signal_to_the_submitters_process_group_is_not_the_jobs(rig: Rig, numb
     assert exit_code(pid) != 0
     assert rig.ended("tiny-1").state is JobState.SUCCEEDED
     os.close(ready)
-    os.close(told)
+    os.close(pipe)
 
 
 def test_the_submitter_gets_no_child_to_reap(rig: Rig) -> None:
@@ -676,10 +676,10 @@ def test_no_secret_is_written_down_with_the_environment(rig: Rig, jobs: Path, mo
     for name in ("CONDA_TOKEN", "CUDA_API_KEY", "LC_PASSWORD", "OTHER", "CONDA_MINE"):
         monkeypatch.setenv(name, "correct-horse")
     rig.run(rig.job("exit 0", secrets=("CONDA_MINE",)))
-    kept = jobs / "environment.json"
-    assert "correct-horse" not in kept.read_text()
-    assert "PATH" in json.loads(kept.read_text())
-    assert kept.stat().st_mode & 0o777 == 0o600
+    path = jobs / "environment.json"
+    assert "correct-horse" not in path.read_text()
+    assert "PATH" in json.loads(path.read_text())
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_damaged_record_of_the_environment_is_reported(rig: Rig, jobs: Path, monkeypatch) -> None:
@@ -726,9 +726,9 @@ def test_the_requests_and_logs_are_private(rig: Rig, jobs: Path) -> None:
 
 def test_the_request_is_kept(rig: Rig, jobs: Path) -> None:
     rig.run(rig.job("exit 0"))
-    kept = json.loads((jobs / "tiny-1" / "request.json").read_text())
-    assert kept["argv"] == ["sh", "-c", "exit 0"]
-    assert (kept["code"], kept["host"]) == (str(rig.code), socket.gethostname())
+    document = json.loads((jobs / "tiny-1" / "request.json").read_text())
+    assert document["argv"] == ["sh", "-c", "exit 0"]
+    assert (document["code"], document["host"]) == (str(rig.code), socket.gethostname())
 
 
 # --- looking --------------------------------------------------------------------------------------
@@ -741,8 +741,8 @@ def test_a_damaged_record_is_not_an_answer(rig: Rig, jobs: Path, name: str, cont
     (jobs / "tiny-1").mkdir(parents=True)
     (jobs / "tiny-1" / name).write_text(content, errors="surrogateescape")
     scheduler = rig.connect()
-    found = scheduler.find("tiny-1", long_ago())
-    assert isinstance(found, Unknown) and name in found.why
+    search = scheduler.find("tiny-1", long_ago())
+    assert isinstance(search, Unknown) and name in search.why
     for look in (lambda: scheduler.live_jobs("tiny"), lambda: scheduler.stop("tiny-1", "ada@box")):
         with pytest.raises(CouldNotLook, match=name):
             look()
@@ -773,10 +773,10 @@ def test_a_job_of_another_machine_without_a_record_is_not_judged_here(rig: Rig, 
     (jobs / "tiny-1" / "exit.json").unlink()
     request = json.loads((jobs / "tiny-1" / "request.json").read_text())
     (jobs / "tiny-1" / "request.json").write_text(json.dumps({**request, "host": "login2"}))
-    found = rig.connect().find("tiny-1", long_ago())
-    assert isinstance(found, Unknown) and "login2" in found.why
-    told = found.why[found.why.index("{") : found.why.index("}") + 1]
-    (jobs / "tiny-1" / "exit.json").write_text(told)
+    search = rig.connect().find("tiny-1", long_ago())
+    assert isinstance(search, Unknown) and "login2" in search.why
+    why = search.why[search.why.index("{") : search.why.index("}") + 1]
+    (jobs / "tiny-1" / "exit.json").write_text(why)
     assert rig.now("tiny-1").crashed
 
 

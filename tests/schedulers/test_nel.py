@@ -72,13 +72,13 @@ class Story:
         """What one question to nel tells of all of them, once they have ended."""
         until = time.monotonic() + PATIENCE
         while True:
-            found = self.adapter.find_all(dict.fromkeys(instances, long_ago()))
+            result = self.adapter.find_all(dict.fromkeys(instances, long_ago()))
             if all(
                 isinstance(each, Absent) or (isinstance(each, Found) and each.job.state.ended)
-                for each in found.values()
+                for each in result.values()
             ):
-                return dict(found)
-            assert time.monotonic() < until, found
+                return dict(result)
+            assert time.monotonic() < until, result
 
 
 @pytest.fixture(scope="module")
@@ -106,31 +106,31 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         patch.setenv("HOME", str(folder / "home"))
         patch.setenv("TRAINING_TOKEN", SECRET)
         (folder / "home").mkdir()
-        told = Story(folder, adapter, {})
+        result = Story(folder, adapter, {})
         try:
-            _tell(told)
-            yield told
+            _tell(result)
+            yield result
         finally:
-            told.told("told").write_text("1\n")  # whatever still waits
+            result.told("told").write_text("1\n")  # whatever still waits
 
 
 def _tell(story: Story) -> None:
-    seen = story.seen
-    seen["absent"] = story.adapter.find("tiny-1", long_ago())
-    seen["begun"] = story.submit("tiny-1")
+    observations = story.seen
+    observations["absent"] = story.adapter.find("tiny-1", long_ago())
+    observations["begun"] = story.submit("tiny-1")
     until = time.monotonic() + PATIENCE
     while not story.told("tiny-1").exists():
         assert time.monotonic() < until
         time.sleep(0.05)
-    seen["again"] = story.submit("tiny-1")
-    seen["live"] = story.adapter.live_jobs("tiny")
+    observations["again"] = story.submit("tiny-1")
+    observations["live"] = story.adapter.live_jobs("tiny")
     story.adapter.stop("tiny-1", "ada@box")
     story.submit("tiny-2")
     story.told("told").write_text("0\n")
     story.submit("tiny-3")
-    seen["many"] = story.ended("tiny-1", "tiny-2", "tiny-3", "tiny-4")
-    seen["stopped"], seen["failed"], seen["succeeded"] = (
-        found.job for found in seen["many"].values() if isinstance(found, Found)
+    observations["many"] = story.ended("tiny-1", "tiny-2", "tiny-3", "tiny-4")
+    observations["stopped"], observations["failed"], observations["succeeded"] = (
+        value.job for value in observations["many"].values() if isinstance(value, Found)
     )
 
 
@@ -198,7 +198,7 @@ def test_a_secret_is_in_no_trace_but_in_nels_own_private_file(story: Story) -> N
 
 
 def test_what_nel_refuses_is_wrong_use_in_one_sentence(story: Story) -> None:
-    with pytest.raises(WrongUse, match=r"nel refuses tiny-5: .*no_such_key") as told:
+    with pytest.raises(WrongUse, match=r"nel refuses tiny-5: .*no_such_key") as error:
         story.submit("tiny-5", "execution.no_such_key=1")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
     assert story.adapter.find("tiny-5", long_ago()) == Absent()

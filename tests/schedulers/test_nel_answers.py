@@ -45,14 +45,14 @@ def adapter(home: Path, script: str, **options: object) -> nel.Nel:
     """A launcher that prints what it is told, with a list of jobs as recorded."""
     (home / "nel").write_text(f"#!/bin/sh\necho \"$*\" >> '{home}/asked'\n{script}\n")
     (home / "nel").chmod(0o755)
-    told = {
+    fields = {
         "program": [str(home / "nel")],
         "exec_db": str(home / "exec.jsonl"),
         "folder": "/out",
         **options,
     }
     return nel.connect(
-        nel.Options.model_validate(told), Place("tiny", str(home / "state"), "/o", "/repository")
+        nel.Options.model_validate(fields), Place("tiny", str(home / "state"), "/o", "/repository")
     )
 
 
@@ -64,9 +64,9 @@ def recorded(folder: Path) -> None:
 
 
 def test_a_recorded_invocation_is_found_by_its_output_directory_and_no_other() -> None:
-    known = entries((RECORDINGS / "exec.v1.jsonl").read_text())
-    assert list(of_output(known, "/out/tiny-1")) == ["01047efef1aeb3cc"]
-    assert of_output(known, "/out/tiny") == of_output(known, "/out/tiny-11") == {}
+    names = entries((RECORDINGS / "exec.v1.jsonl").read_text())
+    assert list(of_output(names, "/out/tiny-1")) == ["01047efef1aeb3cc"]
+    assert of_output(names, "/out/tiny") == of_output(names, "/out/tiny-11") == {}
 
 
 def test_the_last_line_of_a_job_counts_and_half_a_line_is_none() -> None:
@@ -77,8 +77,8 @@ def test_the_last_line_of_a_job_counts_and_half_a_line_is_none() -> None:
 
 
 def test_recorded_statuses_are_read_job_by_job() -> None:
-    told = statuses((RECORDINGS / "status.json").read_text())
-    assert told == {"01047efef1aeb3cc.0": "success", "deadbeef": "not_found"}
+    result = statuses((RECORDINGS / "status.json").read_text())
+    assert result == {"01047efef1aeb3cc.0": "success", "deadbeef": "not_found"}
 
 
 @pytest.mark.parametrize("text", ["", "No jobs found.", "[]", "{}", "[1]", "Traceback"])
@@ -103,9 +103,9 @@ def test_every_word_has_its_state_and_is_kept(word: str, state: JobState) -> Non
     assert (backed.state, backed.raw) == (state, word)
 
 
-@pytest.mark.parametrize("told", [Stages(), Stages(AT), OVER])
-def test_a_failure_with_nothing_behind_it_needs_a_second_look(told: Stages) -> None:
-    part = local_part(entry(), "failed", told)
+@pytest.mark.parametrize("stages", [Stages(), Stages(AT), OVER])
+def test_a_failure_with_nothing_behind_it_needs_a_second_look(stages: Stages) -> None:
+    part = local_part(entry(), "failed", stages)
     assert part.state is JobState.UNKNOWN and "again" in part.reason
 
 
@@ -139,8 +139,8 @@ def test_the_newest_number_of_a_job_that_was_started_again_counts() -> None:
 # --- an invocation of several tasks ---------------------------------------------------------------
 
 
-def of(*told: tuple[str, Stages]) -> Job:
-    parts = [local_part(entry(n), word, stage) for n, (word, stage) in enumerate(told)]
+def of(*result: tuple[str, Stages]) -> Job:
+    parts = [local_part(entry(n), word, stage) for n, (word, stage) in enumerate(result)]
     return judge_nel("tiny-1", "0a1b", parts, SubmissionRecord(True, "0a1b", "ada@box"))
 
 
@@ -169,9 +169,9 @@ def test_an_invocation_has_succeeded_when_all_have() -> None:
     "argv", [("python", "train.py"), (), ("nel", "run"), ("--config=x.yaml",), ("sh", "-c", "x")]
 )
 def test_a_command_is_refused_in_one_sentence(argv: tuple[str, ...]) -> None:
-    with pytest.raises(WrongUse, match=r"evaluations.*commands") as told:
+    with pytest.raises(WrongUse, match=r"evaluations.*commands") as error:
         config_and_overrides(argv)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -229,8 +229,10 @@ def test_without_an_invocation_of_ours_nel_is_not_asked(tmp_path: Path) -> None:
 
 def test_a_missing_launcher_is_reported_with_what_to_do(tmp_path: Path) -> None:
     recorded(tmp_path)
-    found = adapter(tmp_path, "", program=["no-such-nel"]).find("tiny-1", long_ago())
-    assert isinstance(found, Unknown) and mentions(found.why, "install", "nemo-evaluator-launcher")
+    search = adapter(tmp_path, "", program=["no-such-nel"]).find("tiny-1", long_ago())
+    assert isinstance(search, Unknown) and mentions(
+        search.why, "install", "nemo-evaluator-launcher"
+    )
 
 
 def test_an_end_that_nothing_backs_stays_unknown_until_something_does(tmp_path: Path) -> None:
@@ -238,8 +240,8 @@ def test_an_end_that_nothing_backs_stays_unknown_until_something_does(tmp_path: 
     recorded(tmp_path)
     answer = json.loads((RECORDINGS / "status.json").read_text())[:1]
     answer[0]["status"] = "failed"
-    found = adapter(tmp_path, f"echo '{json.dumps(answer)}'").find("tiny-1", long_ago())
-    assert isinstance(found, Found) and (found.job.state, found.job.raw) == (
+    search = adapter(tmp_path, f"echo '{json.dumps(answer)}'").find("tiny-1", long_ago())
+    assert isinstance(search, Found) and (search.job.state, search.job.raw) == (
         JobState.UNKNOWN,
         "failed",
     )
@@ -253,31 +255,31 @@ def test_a_folder_that_is_no_path_is_wrong_use(tmp_path: Path) -> None:
 def test_runs_that_write_below_different_folders_share_one_status(tmp_path: Path) -> None:
     """One runs, one has another instance that ended, one was never submitted."""
     row = json.loads((RECORDINGS / "exec.v1.jsonl").read_text().splitlines()[0])
-    told, answer = [], []
+    result, answer = [], []
     for number, output in enumerate(("/out/tiny-1", "/other/tiny-1", "/out/tiny-2", "/out/lm-1")):
         row.update(invocation_id=f"{number}a", job_id=f"{number}a.0", executor="local")
         row["config"]["execution"]["output_dir"] = output
-        told.append(json.dumps(row))
+        result.append(json.dumps(row))
         word = "running" if output == "/out/tiny-1" else "killed"
         answer.append(
             {"invocation": f"{number}a", "job_id": f"{number}a.0", "status": word, "data": {}}
         )
-    (tmp_path / "exec.jsonl").write_text("\n".join(told))
+    (tmp_path / "exec.jsonl").write_text("\n".join(result))
     runs = {
         folder: adapter(tmp_path, f"echo '{json.dumps(answer)}'", folder=folder)
         for folder in ("/out", "/other")
     }
     assert len({scheduler.cluster for scheduler in runs.values()}) == 1
     look = runs["/out"].snapshot({"tiny-1": long_ago(), "never-1": long_ago()})
-    seen = {folder: scheduler.with_snapshot(look) for folder, scheduler in runs.items()}
-    here, there = (seen[folder].find("tiny-1", long_ago()) for folder in runs)
+    snapshots = {folder: scheduler.with_snapshot(look) for folder, scheduler in runs.items()}
+    here, there = (snapshots[folder].find("tiny-1", long_ago()) for folder in runs)
     assert isinstance(here, Found) and isinstance(there, Found)
     assert (here.job.state, there.job.state) == (JobState.RUNNING, JobState.CANCELLED)
-    assert seen["/out"].find("never-1", long_ago()) == Absent()
-    assert isinstance(seen["/out"].find("never-1", datetime.now(UTC)), Unknown)
-    assert [job.instance for job in seen["/out"].live_jobs("tiny")] == ["tiny-1"]
+    assert snapshots["/out"].find("never-1", long_ago()) == Absent()
+    assert isinstance(snapshots["/out"].find("never-1", datetime.now(UTC)), Unknown)
+    assert [job.instance for job in snapshots["/out"].live_jobs("tiny")] == ["tiny-1"]
     assert (tmp_path / "asked").read_text().splitlines() == ["status --json 0a 1a 2a"]
-    lm = seen["/out"].find("lm-1", long_ago())  # it was not looked for: asked anew
+    lm = snapshots["/out"].find("lm-1", long_ago())  # it was not looked for: asked anew
     assert isinstance(lm, Found) and lm.job.state is JobState.CANCELLED
     assert (tmp_path / "asked").read_text().splitlines()[1:] == ["status --json 3a"]
 
@@ -286,18 +288,20 @@ def test_a_job_of_an_executor_that_nobody_can_follow_blinds_its_own_run_alone(
     tmp_path: Path,
 ) -> None:
     row = json.loads((RECORDINGS / "exec.v1.jsonl").read_text().splitlines()[0])
-    told = []
+    result = []
     for executor, output in (("lepton", "/out/odd-1"), ("local", "/out/tiny-1")):
         row.update(invocation_id=executor, job_id=f"{executor}.0", executor=executor)
         row["config"]["execution"]["output_dir"] = output
-        told.append(json.dumps(row))
-    (tmp_path / "exec.jsonl").write_text("\n".join(told))
+        result.append(json.dumps(row))
+    (tmp_path / "exec.jsonl").write_text("\n".join(result))
     answer = json.dumps(
         [{"invocation": "local", "job_id": "local.0", "status": "running", "data": {}}]
     )
     scheduler = adapter(tmp_path, f"echo '{answer}'")
-    seen = scheduler.with_snapshot(scheduler.snapshot({"odd-1": long_ago(), "tiny-1": long_ago()}))
-    odd, fine = seen.find("odd-1", long_ago()), seen.find("tiny-1", long_ago())
+    snapshot = scheduler.with_snapshot(
+        scheduler.snapshot({"odd-1": long_ago(), "tiny-1": long_ago()})
+    )
+    odd, fine = snapshot.find("odd-1", long_ago()), snapshot.find("tiny-1", long_ago())
     assert isinstance(odd, Unknown) and "executor lepton" in odd.why
     assert isinstance(fine, Found) and fine.job.state is JobState.RUNNING
 
@@ -358,8 +362,8 @@ def test_slurm_is_asked_in_its_own_words_about_the_newest_number(tmp_path: Path)
             "data": {},
         }
     ]
-    found = adapter(tmp_path, f"echo '{json.dumps(answer)}'", slurm_bin=str(tmp_path)).find(
+    search = adapter(tmp_path, f"echo '{json.dumps(answer)}'", slurm_bin=str(tmp_path)).find(
         "tiny-1", long_ago()
     )
-    assert isinstance(found, Found)
-    assert (found.job.state, found.job.raw) == (JobState.RUNNING, "failed; Slurm RUNNING")
+    assert isinstance(search, Found)
+    assert (search.job.state, search.job.raw) == (JobState.RUNNING, "failed; Slurm RUNNING")

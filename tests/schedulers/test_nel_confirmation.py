@@ -30,8 +30,10 @@ LATER = AT + CONFIRM_AFTER
 EMPTY = EndEvidence()  # no folder, no stage file
 
 
-def part(word: str, told: Stages | None = None) -> JudgedTask:
-    return local_part(NelTask("0a1b", "0a1b.0", "local", "/out/tiny-1", AT), word, told or Stages())
+def part(word: str, stages: Stages | None = None) -> JudgedTask:
+    return local_part(
+        NelTask("0a1b", "0a1b.0", "local", "/out/tiny-1", AT), word, stages or Stages()
+    )
 
 
 def on_slurm(word: str, answer: Job | str) -> JudgedTask:
@@ -61,27 +63,27 @@ def test_a_word_that_is_no_end_stays_unknown(word: str) -> None:
 
 @pytest.mark.parametrize(("code", "state"), [(0, JobState.SUCCEEDED), (5, JobState.FAILED)])
 def test_the_exit_code_that_it_wrote_down_settles_what_nel_lost(code: int, state: JobState) -> None:
-    told = Stages(AT, AT, code)
-    found = settled(
-        part("error", told), EndEvidence(told, has_ended=True, written_at=AT), AT, LATER
+    stages = Stages(AT, AT, code)
+    result = settled(
+        part("error", stages), EndEvidence(stages, has_ended=True, written_at=AT), AT, LATER
     )
-    assert (found.state, found.exit_code, found.ended) == (state, code, AT)
-    assert f"exit code {code}" in found.reason
+    assert (result.state, result.exit_code, result.ended) == (state, code, AT)
+    assert f"exit code {code}" in result.reason
 
 
 def test_a_failure_against_its_own_exit_code_0_is_gone_and_no_success() -> None:
-    told = Stages(AT, AT, 0)
+    stages = Stages(AT, AT, 0)
     assert (
         settled(
-            part("failed", told), EndEvidence(told, has_ended=True, written_at=AT), AT, LATER
+            part("failed", stages), EndEvidence(stages, has_ended=True, written_at=AT), AT, LATER
         ).state
         is JobState.GONE
     )
 
 
 def test_an_end_without_a_code_is_gone_at_once_at_the_second_look() -> None:
-    found = settled(part("failed"), EndEvidence(has_ended=True, written_at=LATER), AT, LATER)
-    assert found.state is JobState.GONE and mentions(found.reason, "not how")
+    result = settled(part("failed"), EndEvidence(has_ended=True, written_at=LATER), AT, LATER)
+    assert result.state is JobState.GONE and mentions(result.reason, "not how")
 
 
 def test_what_still_writes_may_run_and_after_an_hours_silence_it_is_gone() -> None:
@@ -92,14 +94,14 @@ def test_what_still_writes_may_run_and_after_an_hours_silence_it_is_gone() -> No
 
 
 def test_a_job_that_is_known_is_left_as_it_is() -> None:
-    for known in (part("running", Stages(AT)), part("success", Stages(AT, AT, 0)), part("killed")):
-        assert settled(known, EMPTY, AT, LATER) == known
+    for names in (part("running", Stages(AT)), part("success", Stages(AT, AT, 0)), part("killed")):
+        assert settled(names, EMPTY, AT, LATER) == names
 
 
 def test_slurms_own_answer_that_there_is_no_such_job_settles_its_executors() -> None:
     answer = NoSlurmJob("Slurm does not know job 71")
-    found = settled(on_slurm("failed", answer), EndEvidence(slurm=answer), AT, LATER)
-    assert found.state is JobState.GONE and mentions(found.reason, "know", "71")
+    result = settled(on_slurm("failed", answer), EndEvidence(slurm=answer), AT, LATER)
+    assert result.state is JobState.GONE and mentions(result.reason, "know", "71")
     silent = "the login node gave no whole answer"
     assert (
         settled(
@@ -137,9 +139,9 @@ def test_a_damaged_note_makes_this_look_the_first(tmp_path: Path, text: str) -> 
 
 def test_where_nothing_can_be_kept_no_look_is_the_second(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    kept = UnconfirmedEnds(tmp_path / "file" / "kept")
-    assert kept.since(part("error"), AT) == AT
-    assert kept.since(part("error"), LATER) == LATER
+    unconfirmed_ends = UnconfirmedEnds(tmp_path / "file" / "kept")
+    assert unconfirmed_ends.since(part("error"), AT) == AT
+    assert unconfirmed_ends.since(part("error"), LATER) == LATER
 
 
 def test_the_newest_change_in_a_folder(tmp_path: Path) -> None:
@@ -170,5 +172,5 @@ def test_a_folder_that_cannot_be_read_is_no_absent_one_and_settles_nothing(tmp_p
         changed(tmp_path / "out")
     jobs = NelJobs(Options(), tmp_path / "kept")
     jobs._doubts.since(part("error"), datetime.now(UTC) - CONFIRM_AFTER)
-    found = jobs._settled(part("error"), lambda: EndEvidence(written_at=changed(tmp_path / "out")))
-    assert found.state is JobState.UNKNOWN and os.strerror(errno.ENOTDIR) in found.reason
+    result = jobs._settled(part("error"), lambda: EndEvidence(written_at=changed(tmp_path / "out")))
+    assert result.state is JobState.UNKNOWN and os.strerror(errno.ENOTDIR) in result.reason

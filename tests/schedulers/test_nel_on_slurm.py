@@ -69,9 +69,9 @@ class Login:
         return self.adapter.submit(submission, str(self.folder / "code"), "/admission.json")
 
     def now(self, instance: str) -> Job:
-        found = self.adapter.find(instance, long_ago())
-        assert isinstance(found, Found), found
-        return found.job
+        search = self.adapter.find(instance, long_ago())
+        assert isinstance(search, Found), search
+        return search.job
 
     def until(self, instance: str, true: Callable[[Job], object]) -> Job:
         """Each look starts nel, which takes seconds of CPU: another follows when Slurm says
@@ -105,8 +105,8 @@ class Login:
 
     def on_slurm(self, instance: str) -> list[str]:
         """Slurm's live jobs that write below its folder."""
-        told = self.cluster.ask("squeue", "-h", "-O", "JobID:30,STDOUT:400")
-        return [line.split()[0] for line in told.splitlines() if f"/out/{instance}/" in line]
+        answer = self.cluster.ask("squeue", "-h", "-O", "JobID:30,STDOUT:400")
+        return [line.split()[0] for line in answer.splitlines() if f"/out/{instance}/" in line]
 
     def _of(self, instance: str, pattern: str) -> list[Path]:
         return list((self.folder / "out" / instance).glob(f"*/*/{pattern}"))
@@ -130,8 +130,8 @@ def login(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     node = boxes.Box(folder / "node", own=False, env=env)
     program(folder / "there" / "srun", SRUN.format(srun="/usr/bin/srun"))
     program(folder / "here" / "ssh", f'#!/bin/sh\nexec /usr/bin/ssh -F {node.config} "$@"\n')
-    told = EVALUATION.format(host=node.name, user=getpass.getuser()) + EVALUATED
-    (folder / "code" / "eval.yaml").write_text(told)
+    text = EVALUATION.format(host=node.name, user=getpass.getuser()) + EVALUATED
+    (folder / "code" / "eval.yaml").write_text(text)
     options = nel.Options(
         program=(str(PROGRAM),),
         folder=f"{folder}/out",

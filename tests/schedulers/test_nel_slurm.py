@@ -29,9 +29,9 @@ def number(cluster: Cluster, tmp_path: Path) -> Iterator[str]:
     script = tmp_path / "run" / "run.sub"
     script.write_text("#!/bin/sh\necho evaluating\nsleep 300\n")
     log = f"--output={tmp_path}/run/logs/client.log"
-    told = cluster.ask("sbatch", "--parsable", f"--chdir={tmp_path}/run", log, str(script))
-    yield told
-    cluster.ask("scancel", told, check=False)
+    answer = cluster.ask("sbatch", "--parsable", f"--chdir={tmp_path}/run", log, str(script))
+    yield answer
+    cluster.ask("scancel", answer, check=False)
 
 
 @pytest.fixture
@@ -64,20 +64,20 @@ def scheduler(
         "slurm_conf": cluster.conf,
     }
     monkeypatch.setattr(
-        nel_slurm, "transport_to", lambda told: SshTransport(_login(told), connect=2)
+        nel_slurm, "transport_to", lambda result: SshTransport(_login(result), connect=2)
     )
     yield adapter(tmp_path, f"echo '{json.dumps(answer)}'", timeout="10s", **road)
     login_node.fix()
 
 
-def _login(told: nel.Options) -> SshLogin:
-    return SshLogin(**told.model_dump(include=set(SshLogin.model_fields)))
+def _login(values: nel.Options) -> SshLogin:
+    return SshLogin(**values.model_dump(include=set(SshLogin.model_fields)))
 
 
 def job_of(scheduler: nel.Nel) -> Job:
-    found = scheduler.find("tiny-1", long_ago())
-    assert isinstance(found, Found), found
-    return found.job
+    search = scheduler.find("tiny-1", long_ago())
+    assert isinstance(search, Found), search
+    return search.job
 
 
 def test_slurms_own_word_counts_through_the_login_node_and_a_cut_link_is_unknown(

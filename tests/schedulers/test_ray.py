@@ -28,8 +28,10 @@ pytestmark = pytest.mark.back_end
 
 
 def an_adapter(address: str, state: Path, **options: object) -> ray.Ray:
-    told = {"address": address, "code": "shared", "settle": "200ms", "grace": "1s", **options}
-    return ray.connect(ray.Options.model_validate(told), Place("tiny", str(state), "/out", "/repo"))
+    fields = {"address": address, "code": "shared", "settle": "200ms", "grace": "1s", **options}
+    return ray.connect(
+        ray.Options.model_validate(fields), Place("tiny", str(state), "/out", "/repo")
+    )
 
 
 def just_now() -> datetime:
@@ -47,9 +49,9 @@ class RayRig(Rig):
         """The same back end by other options."""
         return replace(self, connect=lambda: self.adapter(**options))
 
-    def until(self, wanted: Callable[[Job], bool]) -> Job:
+    def until(self, target: Callable[[Job], bool]) -> Job:
         end = time.monotonic() + self.patience
-        while not wanted(job := self.now("tiny-1")):
+        while not target(job := self.now("tiny-1")):
             assert time.monotonic() < end, job
             time.sleep(0.1)
         return job
@@ -192,18 +194,18 @@ def test_runs_share_a_look_and_what_is_not_herorun_s_stands_next_to_them(
     running = runs["b"].submit(rig.job("sleep 300", number=2), str(rig.code), rig.admission)
     ray_head.post("/api/jobs/", {"entrypoint": "sleep 300", "submission_id": probe})
     try:
-        wanted = {"tiny-1": long_ago(), "tiny-2": long_ago(), "tiny-3": just_now()}
-        seen = {
-            name: scheduler.with_snapshot(runs["a"].snapshot(wanted))
+        fields = {"tiny-1": long_ago(), "tiny-2": long_ago(), "tiny-3": just_now()}
+        snapshots = {
+            name: scheduler.with_snapshot(runs["a"].snapshot(fields))
             for name, scheduler in runs.items()
         }
         assert len({scheduler.cluster for scheduler in runs.values()}) == 1
-        found = {name: seen["c"].find(name, at) for name, at in wanted.items()}
-        assert found["tiny-1"].job.id == ended.id and found["tiny-1"].job.exit_code == 3
-        assert found["tiny-2"].job.id == running.id and found["tiny-2"].job.state.live
-        assert found["tiny-3"] == Absent()
-        assert [job.instance for job in seen["b"].live_jobs("tiny")] == ["tiny-2"]
-        assert [job.id for job in seen["c"].other_jobs("tiny")] == [probe]
+        searches = {name: snapshots["c"].find(name, at) for name, at in fields.items()}
+        assert searches["tiny-1"].job.id == ended.id and searches["tiny-1"].job.exit_code == 3
+        assert searches["tiny-2"].job.id == running.id and searches["tiny-2"].job.state.live
+        assert searches["tiny-3"] == Absent()
+        assert [job.instance for job in snapshots["b"].live_jobs("tiny")] == ["tiny-2"]
+        assert [job.id for job in snapshots["c"].other_jobs("tiny")] == [probe]
     finally:
         ray_head.post(f"/api/jobs/{probe}/stop", {})
 

@@ -49,9 +49,9 @@ class Stand:
                 stand.asked.append(f"{self.command} {path}")
                 stand.headers.append(dict(self.headers))
                 sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                told = stand.answers.get(path, stand.other)
-                told = told(sent) if callable(told) else told
-                status, body = told if isinstance(told, tuple) else (200, told)
+                value = stand.answers.get(path, stand.other)
+                value = value(sent) if callable(value) else value
+                status, body = value if isinstance(value, tuple) else (200, value)
                 data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(data)))
@@ -76,16 +76,16 @@ class Stand:
 
 @pytest.fixture
 def stand() -> Iterator[Stand]:
-    told = Stand()
-    yield told
-    told.server.shutdown()
-    told.server.server_close()
+    result = Stand()
+    yield result
+    result.server.shutdown()
+    result.server.server_close()
 
 
 @pytest.fixture
 def adapter(stand: Stand, tmp_path: Path) -> Callable[..., ray.Ray]:
     def make(address: str = stand.url, **options: object) -> ray.Ray:
-        told = {
+        fields = {
             "address": address,
             "code": "shared",
             "settle": "1ms",
@@ -93,16 +93,16 @@ def adapter(stand: Stand, tmp_path: Path) -> Callable[..., ray.Ray]:
             **options,
         }
         return ray.connect(
-            ray.Options.model_validate(told), Place("tiny", str(tmp_path), "/out", "/repo")
+            ray.Options.model_validate(fields), Place("tiny", str(tmp_path), "/out", "/repo")
         )
 
     return make
 
 
-def why(found: object) -> str:
-    assert isinstance(found, Unknown), found
-    assert "\n" not in found.why and "Traceback" not in found.why
-    return found.why
+def why(value: object) -> str:
+    assert isinstance(value, Unknown), value
+    assert "\n" not in value.why and "Traceback" not in value.why
+    return value.why
 
 
 # --- not the dashboard ----------------------------------------------------------------------------
@@ -203,12 +203,12 @@ def test_a_token_is_sent_and_shown_nowhere(stand, adapter, monkeypatch, tmp_path
     monkeypatch.setenv("RAY_TOKEN", "correct-horse\n")
     monkeypatch.setenv("GATE", "battery")
     mine = adapter(token_env="RAY_TOKEN", header_env={"X-Gate": "GATE"})
-    found = mine.find("tiny-2", LONG_AGO)
+    search = mine.find("tiny-2", LONG_AGO)
     assert (stand.headers[0]["Authorization"], stand.headers[0]["X-Gate"]) == (
         "Bearer correct-horse",
         "battery",
     )
-    assert "correct-horse" not in f"{found} {mine.__dict__} {mine._take_snapshot()}"
+    assert "correct-horse" not in f"{search} {mine.__dict__} {mine._take_snapshot()}"
 
 
 def test_a_token_that_is_not_set_is_named(adapter, stand, monkeypatch) -> None:
@@ -240,11 +240,11 @@ def test_a_cluster_that_is_older_than_the_intent_can_say_that_there_is_no_such_j
 
 def test_one_that_is_younger_cannot_until_a_person_does(stand, adapter, tmp_path) -> None:
     stand.answers["/api/v0/nodes"] = nodes(LONG_AGO + timedelta(hours=1))
-    said = why(adapter().find("tiny-1", LONG_AGO))
-    assert mentions(said, "started", "tiny-1")
+    text = why(adapter().find("tiny-1", LONG_AGO))
+    assert mentions(text, "started", "tiny-1")
     (tmp_path / "ray").mkdir()
     (tmp_path / "ray" / "tiny-1.gone").touch()
-    assert str(tmp_path / "ray" / "tiny-1.gone") in said
+    assert str(tmp_path / "ray" / "tiny-1.gone") in text
     assert adapter().find("tiny-1", LONG_AGO) == Absent()
 
 
@@ -302,9 +302,9 @@ def test_a_strangers_job_of_our_name_is_neither_ours_nor_touched(stand, adapter,
 
 def test_one_of_another_plan_is_not_adopted(stand, adapter, tmp_path) -> None:
     (tmp_path / "admission.json").write_text('{"plan": "sha256:2"}')
-    told = RECORDED["succeeded"]
-    stand.answers["/api/jobs/tiny-1"] = told | {
-        "metadata": told["metadata"] | {"herorun_plan": "sha256:1"}
+    result = RECORDED["succeeded"]
+    stand.answers["/api/jobs/tiny-1"] = result | {
+        "metadata": result["metadata"] | {"herorun_plan": "sha256:1"}
     }
     with pytest.raises(WrongUse, match=r"another.*plan"):
         adapter().submit(
@@ -330,8 +330,8 @@ def test_a_thousand_jobs_are_one_list(stand, adapter) -> None:
         | {"submission_id": f"tiny-{n}", "metadata": {"herorun_instance": f"tiny-{n}"}}
         for n in range(1, 1001)
     ]
-    found = adapter().find_all({f"tiny-{n}": LONG_AGO for n in range(1, 1001)})
-    assert len(found) == 1000 and all(isinstance(each, Found) for each in found.values())
+    result = adapter().find_all({f"tiny-{n}": LONG_AGO for n in range(1, 1001)})
+    assert len(result) == 1000 and all(isinstance(each, Found) for each in result.values())
     assert stand.asked == ["GET /api/jobs/"]
 
 
@@ -353,8 +353,8 @@ def test_a_pending_job_has_no_log_and_says_what_it_waits_for(stand, adapter) -> 
         adapter().tail("tiny-1", 5)
     load = {"resourceDemand": [[{"GPU": 8.0}, 1]], "nodeTypes": [[{"CPU": 4.0}, 2]]}
     stand.answers["/api/cluster_status"] = {"data": {"clusterStatus": {"loadMetricsReport": load}}}
-    found = adapter().find("tiny-1", LONG_AGO)
-    assert isinstance(found, Found) and mentions(found.job.reason, "8 GPU", "satisfies")
+    search = adapter().find("tiny-1", LONG_AGO)
+    assert isinstance(search, Found) and mentions(search.job.reason, "8 GPU", "satisfies")
 
 
 def test_what_ray_refuses_is_wrong_use_and_what_it_could_not_do_is_not(

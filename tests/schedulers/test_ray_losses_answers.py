@@ -27,22 +27,22 @@ ADDRESS = "192.0.2.2"
 
 
 def record(what: str, **changes: object) -> RayJob:
-    told = record_of(RECORDED[what]["job"] | changes)
-    assert told is not None
-    return told
+    result = record_of(RECORDED[what]["job"] | changes)
+    assert result is not None
+    return result
 
 
-def judged(what: str, told: dict[str, Any] | None = None, **changes: object) -> Job:
-    told, of = told or RECORDED[what], record(what, **changes)
-    loss = loss_of(of, told["tasks"], told["actors"])
+def judged(what: str, fields: dict[str, Any] | None = None, **changes: object) -> Job:
+    fields, of = fields or RECORDED[what], record(what, **changes)
+    loss = loss_of(of, fields["tasks"], fields["actors"])
     return with_loss(job_of(of, "tiny-1"), loss, ADDRESS)
 
 
 def changed(what: str, kind: str, **fields: object) -> dict[str, Any]:
-    told = deepcopy(RECORDED[what])
-    for row in told[kind]["data"]["result"]["result"]:
+    result = deepcopy(RECORDED[what])
+    for row in result[kind]["data"]["result"]["result"]:
         row.update(fields)
-    return told
+    return result
 
 
 @pytest.mark.parametrize(("what", "state"), GANGS.items())
@@ -90,20 +90,20 @@ def test_a_loss_long_before_the_end_did_not_end_it(what: str) -> None:
 
 
 def test_an_error_of_the_tasks_own_is_no_loss() -> None:
-    told = changed("a task on a lost node", "tasks", error_type="TASK_EXECUTION_EXCEPTION")
-    assert judged("a task on a lost node", told).state is JobState.FAILED
+    changes = changed("a task on a lost node", "tasks", error_type="TASK_EXECUTION_EXCEPTION")
+    assert judged("a task on a lost node", changes).state is JobState.FAILED
 
 
 def test_an_actor_that_was_killed_by_the_job_itself_is_no_loss() -> None:
     cause = {"actor_died_error_context": {"reason": "RAY_KILL"}}
-    told = changed("an actor on a lost node", "actors", death_cause=cause)
-    assert judged("an actor on a lost node", told).state is JobState.FAILED
+    changes = changed("an actor on a lost node", "actors", death_cause=cause)
+    assert judged("an actor on a lost node", changes).state is JobState.FAILED
 
 
 @pytest.mark.parametrize("answer", [None, {}, [], {"data": {"result": {"result": [1]}}}])
 def test_another_shape_reports_no_loss(answer: object) -> None:
-    told = {**RECORDED["a task on a lost node"], "tasks": answer}
-    assert judged("a task on a lost node", told).state is JobState.FAILED
+    fields = {**RECORDED["a task on a lost node"], "tasks": answer}
+    assert judged("a task on a lost node", fields).state is JobState.FAILED
 
 
 def test_losses_are_asked_for_only_where_they_may_have_ended_the_job() -> None:

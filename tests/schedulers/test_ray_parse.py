@@ -156,11 +156,11 @@ def test_somebodys_own_driver_is_no_submitted_job() -> None:
 
 
 @pytest.mark.parametrize(
-    "told", [None, {}, {"jobs": []}, "jobs", [3], [{"submission_id": "tiny-1"}]]
+    "value", [None, {}, {"jobs": []}, "jobs", [3], [{"submission_id": "tiny-1"}]]
 )
-def test_another_shape_is_not_read_as_no_jobs(told: object) -> None:
+def test_another_shape_is_not_read_as_no_jobs(value: object) -> None:
     with pytest.raises(CouldNotLook, match="shape"):
-        records_of(told)
+        records_of(value)
 
 
 # --- the cluster ----------------------------------------------------------------------------------
@@ -190,15 +190,15 @@ STATUS = {
 
 
 def test_a_demand_that_no_node_meets_is_the_wrong_hardware_and_one_that_waits_is_capacity() -> None:
-    told = demand_of(STATUS)
-    assert mentions(told, "64", "CPU", "2 tpu", "satisfies")
-    assert why_waiting(told) is Waiting.HARDWARE
+    demand = demand_of(STATUS)
+    assert mentions(demand, "64", "CPU", "2 tpu", "satisfies")
+    assert why_waiting(demand) is Waiting.HARDWARE
     that_fits = json.loads(json.dumps(STATUS).replace('"CPU": 4.0', '"CPU": 96.0, "tpu": 4.0'))
     assert why_waiting(demand_of(that_fits)) is Waiting.CAPACITY
 
 
 @pytest.mark.parametrize(
-    "told",
+    "value",
     [
         None,
         {},
@@ -206,8 +206,8 @@ def test_a_demand_that_no_node_meets_is_the_wrong_hardware_and_one_that_waits_is
         {"data": {"clusterStatus": {"loadMetricsReport": {}}}},
     ],
 )
-def test_a_status_without_demand_adds_nothing(told: object) -> None:
-    assert demand_of(told) == ""
+def test_a_status_without_demand_adds_nothing(value: object) -> None:
+    assert demand_of(value) == ""
 
 
 def test_a_cluster_remembers_since_the_oldest_thing_that_it_knows() -> None:
@@ -223,9 +223,9 @@ def test_only_the_placement_groups_of_the_same_job_count() -> None:
         {"creator_job_id": "01", "state": "PENDING"},
         {"creator_job_id": "02", "state": "CREATED"},
     ]
-    told = {"data": {"result": {"result": groups}}}
-    assert unplaced(told, "02") == ""
-    assert mentions(unplaced(told, "01"), "1 of", "1 placement", "wait")
+    fields = {"data": {"result": {"result": groups}}}
+    assert unplaced(fields, "02") == ""
+    assert mentions(unplaced(fields, "01"), "1 of", "1 placement", "wait")
 
 
 def test_the_hardware_is_reported_as_far_as_the_cluster_shows_it() -> None:
@@ -234,8 +234,8 @@ def test_the_hardware_is_reported_as_far_as_the_cluster_shows_it() -> None:
         {"accelerator": "H100", "count": 4},
         "",
     )
-    known, partial = hardware_of(nodes, {"count": 8})
-    assert known == {"accelerator": "H100"} and "4 accelerators now" in partial
+    hardware, partial = hardware_of(nodes, {"count": 8})
+    assert hardware == {"accelerator": "H100"} and "4 accelerators now" in partial
 
 
 # --- the request ----------------------------------------------------------------------------------
@@ -286,10 +286,10 @@ def test_what_ray_would_expand_travels_in_the_entrypoint_and_arrives_as_it_is(
         "ODD" not in body["runtime_env"]["env_vars"]
         and body["runtime_env"]["env_vars"]["PLAIN"] == "é 'x'"
     )
-    said = subprocess.run(
+    output = subprocess.run(
         body["entrypoint"], shell=True, capture_output=True, text=True, check=True
     ).stdout
-    assert said == f"{odd['ODD']}|-n $HOME|"
+    assert output == f"{odd['ODD']}|-n $HOME|"
 
 
 def test_a_secret_that_is_not_on_the_cluster_ends_the_job_before_it_begins(tmp_path: Path) -> None:

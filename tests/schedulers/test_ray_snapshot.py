@@ -23,23 +23,23 @@ WAITS = {"resourceDemand": [[{"GPU": 8.0}, 1]], "nodeTypes": [[{"CPU": 4.0}, 2]]
 
 @pytest.fixture
 def stand() -> Iterator[Stand]:
-    told = Stand()
-    told.answers["/api/v0/nodes"] = nodes(LONG_AGO - timedelta(hours=1))
-    yield told
-    told.server.shutdown()
-    told.server.server_close()
+    result = Stand()
+    result.answers["/api/v0/nodes"] = nodes(LONG_AGO - timedelta(hours=1))
+    yield result
+    result.server.shutdown()
+    result.server.server_close()
 
 
 def run_on(stand: Stand, state: Path, **options: object) -> ray.Ray:
-    told = {"address": stand.url, "code": "shared", "settle": "1ms", "timeout": "2s", **options}
+    fields = {"address": stand.url, "code": "shared", "settle": "1ms", "timeout": "2s", **options}
     return ray.connect(
-        ray.Options.model_validate(told), Place("tiny", str(state), "/out", "/repository")
+        ray.Options.model_validate(fields), Place("tiny", str(state), "/out", "/repository")
     )
 
 
-def job(name: str, word: str, ours: bool = True, **told: object) -> dict[str, Any]:
+def job(name: str, word: str, ours: bool = True, **value: object) -> dict[str, Any]:
     mine = {"herorun_instance": name} if ours else {}
-    return {**RECORDED[word], "submission_id": name, "metadata": mine, **told}
+    return {**RECORDED[word], "submission_id": name, "metadata": mine, **value}
 
 
 def test_a_round_of_many_runs_is_one_list_and_what_some_need_is_asked_once(
@@ -59,10 +59,10 @@ def test_a_round_of_many_runs_is_one_list_and_what_some_need_is_asked_once(
         polls.note_intent(name, scheduler, (name, LONG_AGO))
     for _ in range(2):
         stand.asked.clear()
-        seen = {name: polls.shared(name, runs[name], (name, LONG_AGO), HALF) for name in names}
-        found = {name: each.find(name, LONG_AGO) for name, each in seen.items()}
+        snapshots = {name: polls.shared(name, runs[name], (name, LONG_AGO), HALF) for name in names}
+        searches = {name: each.find(name, LONG_AGO) for name, each in snapshots.items()}
         live = {
-            name: [j.instance for j in seen[name].live_jobs(name.removesuffix("-1"))]
+            name: [j.instance for j in snapshots[name].live_jobs(name.removesuffix("-1"))]
             for name in names
         }
         assert sorted(stand.asked) == [
@@ -70,11 +70,12 @@ def test_a_round_of_many_runs_is_one_list_and_what_some_need_is_asked_once(
             "GET /api/jobs/",
             "GET /api/v0/nodes",
         ]
-        told = [
-            (answer.job.state, "8 GPU" in answer.job.reason) for answer in list(found.values())[:40]
+        states = [
+            (answer.job.state, "8 GPU" in answer.job.reason)
+            for answer in list(searches.values())[:40]
         ]
-        assert told == [(JobState.PENDING, True)] * 20 + [(JobState.FAILED, False)] * 20
-        assert list(found.values())[40:] == [Absent()] * 20
+        assert states == [(JobState.PENDING, True)] * 20 + [(JobState.FAILED, False)] * 20
+        assert list(searches.values())[40:] == [Absent()] * 20
         assert [live[name] for name in names] == [
             [name] if name.startswith("waits") else [] for name in names
         ]
@@ -85,11 +86,11 @@ def test_a_list_that_fails_is_unsure_for_all_and_asked_once(stand: Stand, tmp_pa
     stand.answers["/api/jobs/"] = (500, reason)
     polls, runs = SharedPolls(), {name: run_on(stand, tmp_path / name) for name in ("one", "two")}
     for name, scheduler in runs.items():
-        seen = polls.shared(name, scheduler, (f"{name}-1", LONG_AGO), HALF)
-        answer = seen.find(f"{name}-1", LONG_AGO)
+        snapshot = polls.shared(name, scheduler, (f"{name}-1", LONG_AGO), HALF)
+        answer = snapshot.find(f"{name}-1", LONG_AGO)
         assert isinstance(answer, Unknown) and reason in answer.why
         with pytest.raises(CouldNotLook, match=reason):
-            seen.live_jobs(name)
+            snapshot.live_jobs(name)
     assert stand.asked == ["GET /api/jobs/"]
 
 
@@ -100,9 +101,9 @@ def test_what_only_one_run_needs_and_fails_is_its_own_trouble(stand: Stand, tmp_
     stand.answers["/api/jobs/"] = [job("one-1", "succeeded")]
     stand.answers["/api/v0/nodes"] = (500, "no")
     scheduler = run_on(stand, tmp_path)
-    seen = scheduler.with_snapshot(scheduler.snapshot({"one-1": LONG_AGO, "two-1": LONG_AGO}))
-    found, missing = seen.find("one-1", LONG_AGO), seen.find("two-1", LONG_AGO)
-    assert isinstance(found, Found) and found.job.state is JobState.SUCCEEDED
+    snapshot = scheduler.with_snapshot(scheduler.snapshot({"one-1": LONG_AGO, "two-1": LONG_AGO}))
+    search, missing = snapshot.find("one-1", LONG_AGO), snapshot.find("two-1", LONG_AGO)
+    assert isinstance(search, Found) and search.job.state is JobState.SUCCEEDED
     assert isinstance(missing, Unknown) and "HTTP 500" in missing.why
 
 
@@ -110,8 +111,8 @@ def test_a_look_says_nothing_of_a_job_that_was_submitted_after_it(
     stand: Stand, tmp_path: Path
 ) -> None:
     scheduler = run_on(stand, tmp_path)
-    seen = scheduler.with_snapshot(scheduler.snapshot({}))
-    answer = seen.find("tiny-1", datetime.now(UTC))
+    snapshot = scheduler.with_snapshot(scheduler.snapshot({}))
+    answer = snapshot.find("tiny-1", datetime.now(UTC))
     assert isinstance(answer, Unknown) and "too early" in answer.why
 
 
@@ -163,12 +164,12 @@ def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_next_to_it(
         },
     ]
     scheduler = run_on(stand, tmp_path, prefix="a-")
-    seen = scheduler.with_snapshot(scheduler.snapshot({"tiny-1": LONG_AGO}))
+    snapshot = scheduler.with_snapshot(scheduler.snapshot({"tiny-1": LONG_AGO}))
     stand.asked.clear()
-    assert [(each.id, each.state) for each in seen.other_jobs("tiny")] == [
+    assert [(each.id, each.state) for each in snapshot.other_jobs("tiny")] == [
         ("a-tiny-probe", JobState.RUNNING)
     ]
-    assert [each.instance for each in seen.live_jobs("tiny")] == ["tiny-1", "tiny-2"]
+    assert [each.instance for each in snapshot.live_jobs("tiny")] == ["tiny-1", "tiny-2"]
     assert "GET /api/jobs/" not in stand.asked
 
 
@@ -201,7 +202,7 @@ def test_what_took_the_workers_is_asked_of_the_one_job_that_is_looked_for(
 
 
 def test_the_page_of_a_job_is_the_dashboards(tmp_path: Path) -> None:
-    told = {"address": "http://head:8265", "prefix": "lab-"}
+    fields = {"address": "http://head:8265", "prefix": "lab-"}
     place = Place("tiny", str(tmp_path), "/out", "/repo")
-    adapter = ray.connect(ray.Options.model_validate(told), place)
+    adapter = ray.connect(ray.Options.model_validate(fields), place)
     assert adapter.log_page("tiny-1") == "http://head:8265/#/jobs/lab-tiny-1"

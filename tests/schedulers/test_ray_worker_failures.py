@@ -62,7 +62,7 @@ class Jobs:
     folder: Path
 
     def adapter(self, **options: object) -> ray.Ray:
-        told = {
+        fields = {
             "address": self.head.url,
             "code": "shared",
             "settle": "200ms",
@@ -70,7 +70,7 @@ class Jobs:
             **options,
         }
         place = Place("tiny", str(self.folder / "state"), "/out", "/repo")
-        return ray.connect(ray.Options.model_validate(told), place)
+        return ray.connect(ray.Options.model_validate(fields), place)
 
     def far(self, number: int, *argv: str) -> None:
         """One whose command itself runs on the other node."""
@@ -87,10 +87,10 @@ class Jobs:
     def until(self, number: int, true: Callable[[Job], object]) -> Job:
         end = time.monotonic() + PATIENCE
         while True:
-            found = self.adapter().find(f"tiny-{number}", now() - timedelta(hours=1))
-            if isinstance(found, Found) and true(found.job):
-                return found.job
-            assert time.monotonic() < end, found
+            search = self.adapter().find(f"tiny-{number}", now() - timedelta(hours=1))
+            if isinstance(search, Found) and true(search.job):
+                return search.job
+            assert time.monotonic() < end, search
             time.sleep(0.1)
 
     def sign(self, number: int) -> Path:
@@ -133,13 +133,13 @@ def test_a_lost_node_is_told_whether_it_had_the_command_or_its_workers(jobs: Job
         jobs.gang(3, ACTOR, f"import time; open('{jobs.sign(3)}', 'w'); time.sleep(300)")
         jobs.begun(1, 2, 3)
         os.kill(raylet, signal.SIGKILL)
-        told = [jobs.until(number, ended) for number in (1, 2, 3)]
-    assert [job.state for job in told] == [JobState.NODE_FAILED] * 3, told
-    assert [job.exit_code for job in told] == [None, 1, 1]
-    assert len({job.failed_on for job in told}) == 1 and len(told[0].failed_on) == 1
-    assert all(job.crashed for job in told)
-    assert mentions(told[0].reason, "node", "died")
-    assert mentions(told[1].reason, "task", "lost")
+        untils = [jobs.until(number, ended) for number in (1, 2, 3)]
+    assert [job.state for job in untils] == [JobState.NODE_FAILED] * 3, untils
+    assert [job.exit_code for job in untils] == [None, 1, 1]
+    assert len({job.failed_on for job in untils}) == 1 and len(untils[0].failed_on) == 1
+    assert all(job.crashed for job in untils)
+    assert mentions(untils[0].reason, "node", "died")
+    assert mentions(untils[1].reason, "task", "lost")
 
 
 def test_what_rays_memory_monitor_killed_is_out_of_memory(jobs: Jobs) -> None:
@@ -154,9 +154,9 @@ def test_what_rays_memory_monitor_killed_is_out_of_memory(jobs: Jobs) -> None:
         by_actor = jobs.until(5, ended)
         jobs.far(6, str(PYTHON), "-c", HUNGRY)
         by_command = jobs.until(6, ended)
-    told = [by_task, by_actor, by_command]
-    assert [job.state for job in told] == [JobState.OUT_OF_MEMORY] * 3, told
-    assert [job.exit_code for job in told] == [1, 1, None]
+    result = [by_task, by_actor, by_command]
+    assert [job.state for job in result] == [JobState.OUT_OF_MEMORY] * 3, result
+    assert [job.exit_code for job in result] == [1, 1, None]
     assert mentions(by_task.reason, "killed", "task")
     assert mentions(by_command.reason, "running", "memory")
 
@@ -164,6 +164,6 @@ def test_what_rays_memory_monitor_killed_is_out_of_memory(jobs: Jobs) -> None:
 def _a_little_more() -> float:
     """The part of this machine's memory that is in use, and some room."""
     words = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
-    told = {name: int(size) * 1024 for name, size, *_ in words}
-    used = told["MemTotal:"] - told["MemAvailable:"]
-    return min((used + ROOM) / told["MemTotal:"], 0.95)
+    numbers = {name: int(size) * 1024 for name, size, *_ in words}
+    used = numbers["MemTotal:"] - numbers["MemAvailable:"]
+    return min((used + ROOM) / numbers["MemTotal:"], 0.95)

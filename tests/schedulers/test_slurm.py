@@ -38,8 +38,8 @@ pytestmark = pytest.mark.back_end
 
 def adapter(cluster: Cluster, state: Path, **options: object) -> slurm.Slurm:
     """Each folder is a run of its own: many of them share the cluster."""
-    told = slurm.Options(**{"slurm_conf": cluster.conf, **options})
-    return slurm.connect(told, Place("tiny", str(state), f"{state}/out", "/repository"))
+    result = slurm.Options(**{"slurm_conf": cluster.conf, **options})
+    return slurm.connect(result, Place("tiny", str(state), f"{state}/out", "/repository"))
 
 
 @pytest.fixture
@@ -99,14 +99,14 @@ def test_two_clones_that_submit_at_once_are_one_job(
     """Neither sees the other's lock, and both look before either submits: the lower number
     stays.
     """
-    told, both = slurm.Options(slurm_conf=cluster.conf), Barrier(2)
+    options, both = slurm.Options(slurm_conf=cluster.conf), Barrier(2)
     places = [
         Place("tiny", str(tmp_path / name), f"{state}/out", "/repository")
         for name in ("one", "two")
     ]
 
     def submit(place: Place) -> str:
-        scheduler = slurm.connect(told, place)
+        scheduler = slurm.connect(options, place)
         look = scheduler._submitted_job
         scheduler._submitted_job = lambda instance: (look(instance), both.wait(30))[0]
         return scheduler.submit(rig.job("sleep 2"), str(rig.code), rig.admission).id
@@ -134,30 +134,32 @@ def test_three_runs_are_watched_by_one_squeue_and_one_sacct(
             f"#!/bin/sh\necho {name} >> '{asked}'\nexec {which(name)} \"$@\"\n"
         )
         (counted / name).chmod(0o755)
-    told = slurm.Options(slurm_conf=cluster.conf, slurm_bin=str(counted), settle="1ms")
+    options = slurm.Options(slurm_conf=cluster.conf, slurm_bin=str(counted), settle="1ms")
     runs = {
         name: slurm.connect(
-            told, Place("tiny", str(state / name), f"{state}/{name}", "/repository")
+            options, Place("tiny", str(state / name), f"{state}/{name}", "/repository")
         )
         for name in ("runs", "ended", "never")
     }
     job = runs["ended"].submit(rig.job("exit 3"), str(rig.code), rig.admission)
     eventually(lambda: runs["ended"].find("tiny-1", long_ago()).job.state.ended, within=120)
     runs["runs"].submit(rig.job("sleep 60", number=2), str(rig.code), rig.admission)
-    wanted = {"runs": "tiny-2", "ended": "tiny-1", "never": "tiny-3"}
+    fields = {"runs": "tiny-2", "ended": "tiny-1", "never": "tiny-3"}
     asked.write_text("")
     polls = SharedPolls()
-    for name, instance in wanted.items():
+    for name, instance in fields.items():
         polls.note_intent(name, runs[name], (instance, long_ago()))
-    seen = {
+    snapshots = {
         name: polls.shared(name, runs[name], (instance, long_ago()), timedelta(minutes=5))
-        for name, instance in wanted.items()
+        for name, instance in fields.items()
     }
-    found = {name: seen[name].find(instance, long_ago()) for name, instance in wanted.items()}
-    live = {name: [each.instance for each in seen[name].live_jobs("tiny")] for name in wanted}
+    searches = {
+        name: snapshots[name].find(instance, long_ago()) for name, instance in fields.items()
+    }
+    live = {name: [each.instance for each in snapshots[name].live_jobs("tiny")] for name in fields}
     assert asked.read_text().split() == ["squeue", "sacct"]
-    assert found["ended"].job.id == job.id and found["ended"].job.exit_code == 3
-    assert found["runs"].job.state.live and found["never"] == Absent()
+    assert searches["ended"].job.id == job.id and searches["ended"].job.exit_code == 3
+    assert searches["runs"].job.state.live and searches["never"] == Absent()
     assert live == {"runs": ["tiny-2"], "ended": [], "never": []}
     runs["runs"].stop("tiny-2", "ada@box")
 
@@ -166,12 +168,12 @@ def test_another_clone_finds_the_job_and_its_log(
     rig: Rig, cluster: Cluster, state: Path, tmp_path: Path
 ) -> None:
     job = rig.run(rig.job("echo here"))
-    told = slurm.Options(slurm_conf=cluster.conf)
+    options = slurm.Options(slurm_conf=cluster.conf)
     elsewhere = slurm.connect(
-        told, Place("tiny", str(tmp_path / "clone"), f"{state}/out", "/repository")
+        options, Place("tiny", str(tmp_path / "clone"), f"{state}/out", "/repository")
     )
-    found = elsewhere.find("tiny-1", long_ago())
-    assert isinstance(found, Found) and found.job.id == job.id
+    search = elsewhere.find("tiny-1", long_ago())
+    assert isinstance(search, Found) and search.job.id == job.id
     assert elsewhere.tail("tiny-1", 5) == "here\n"
 
 
@@ -194,7 +196,7 @@ class Lossy(LocalTransport):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         ({"partition": "nope"}, "invalid partition|Invalid partition"),
         ({"account": "nope"}, "Invalid account"),
@@ -205,9 +207,9 @@ class Lossy(LocalTransport):
     ],
 )
 def test_what_slurm_refuses_is_wrong_use_in_one_sentence(
-    rig: Rig, cluster: Cluster, state: Path, options: dict[str, object], said: str
+    rig: Rig, cluster: Cluster, state: Path, options: dict[str, object], text: str
 ) -> None:
-    with pytest.raises(WrongUse, match=said) as error:
+    with pytest.raises(WrongUse, match=text) as error:
         adapter(cluster, state, **options).submit(rig.job("true"), str(rig.code), rig.admission)
     assert "\n" not in str(error.value)
     assert rig.connect().find("tiny-1", long_ago()) == Absent()
@@ -263,12 +265,12 @@ def test_another_clone_learns_who_stopped_it(
     rig.submit(rig.job("sleep 30"))
     rig.connect().stop("tiny-1", "ada lovelace@box")
     rig.ended("tiny-1")
-    told = slurm.Options(slurm_conf=cluster.conf)
+    options = slurm.Options(slurm_conf=cluster.conf)
     elsewhere = slurm.connect(
-        told, Place("tiny", str(tmp_path / "clone"), f"{state}/out", "/repository")
+        options, Place("tiny", str(tmp_path / "clone"), f"{state}/out", "/repository")
     )
-    found = elsewhere.find("tiny-1", long_ago())
-    assert isinstance(found, Found) and found.job.stopped_by == "ada lovelace@box"
+    search = elsewhere.find("tiny-1", long_ago())
+    assert isinstance(search, Found) and search.job.stopped_by == "ada lovelace@box"
 
 
 def test_a_job_of_another_run_is_never_cancelled(
@@ -301,13 +303,13 @@ def node(login_node: Box) -> Iterator[Box]:
 
 def behind(node: Box, cluster: Cluster, state: Path, **changes: object) -> slurm.Slurm:
     """From a laptop; a link that is cut is given up after two seconds."""
-    told = {
+    fields = {
         "host": node.name,
         "ssh_config": str(node.config),
         "folder": str(state / "there"),
         **changes,
     }
-    scheduler = adapter(cluster, state, **{"timeout": "10s", **told})
+    scheduler = adapter(cluster, state, **{"timeout": "10s", **fields})
     scheduler._slurm.transport = SshTransport(slurm.login_of(scheduler._options), connect=2)
     scheduler._files._transport = scheduler._slurm.transport
     return scheduler
@@ -369,8 +371,8 @@ def test_what_is_wrong_with_the_way_to_it_is_one_sentence(
         "refuses the connection": {"port": free_port()},
         "squeue was not found": {"slurm_bin": "/nowhere"},
     }
-    for said, changes in wrong.items():
-        with pytest.raises(CouldNotLook, match=said) as error:
+    for output, changes in wrong.items():
+        with pytest.raises(CouldNotLook, match=output) as error:
             behind(node, cluster, state, **changes).submit(
                 rig.job("true"), str(rig.code), rig.admission
             )

@@ -38,17 +38,17 @@ TAG = Tag(RUN, "b" * 12, int(AT.timestamp()))
 
 def squeue(word: str, number: str = "71", **changes: object) -> str:
     """A line of squeue for tiny-1."""
-    told = {
+    fields = {
         "id": number, "name": "tiny-1", "user": "ada", "word": word, "code": "0", "restarts": "0",
         "submitted": int(AT.timestamp()), "started": int(AT.timestamp()) + 5, "ended": int(AT.timestamp()) + 60,  # noqa: E501  # one entry of a table, or one recorded value
         "nodes": "1", "where": "n1", "comment": TAG.comment, "reason": "None", **changes,
     }  # fmt: skip
-    return PARTED.join(str(value) for value in told.values()) + PARTED
+    return PARTED.join(str(value) for value in fields.values()) + PARTED
 
 
 def sacct(word: str, number: str = "71", **changes: object) -> str:
     """And of sacct, which keeps no comment."""
-    told = {
+    fields = {
         "id": number, "name": "tiny-1", "user": "ada", "word": word, "code": "0:0",
         "submitted": int(AT.timestamp()), "started": int(AT.timestamp()) + 5, "ended": int(AT.timestamp()) + 60,  # noqa: E501  # one entry of a table, or one recorded value
         "nodes": "1", "where": "n1", "reason": "None", "comment": "",
@@ -57,7 +57,7 @@ def sacct(word: str, number: str = "71", **changes: object) -> str:
             f"--comment={TAG.comment} --export=NONE"
         ), **changes,
     }  # fmt: skip
-    return PARTED.join(str(value) for value in told.values())
+    return PARTED.join(str(value) for value in fields.values())
 
 
 def squeue_rows(text: str) -> tuple[SlurmRow, ...]:
@@ -68,22 +68,26 @@ def sacct_rows(text: str) -> tuple[SlurmRow, ...]:
     return slurm_parse.sacct_rows(text, PARTED)
 
 
-def told(
+def search_of(
     queue: list[str],
     books: list[str] | Accounting,
-    kept: SubmissionRecord = NOTHING,
+    submission: SubmissionRecord = NOTHING,
     since: datetime | None = AT,
     name: str = "tiny-1",
 ) -> Search:
-    rows = ours(squeue_rows("\n".join(queue)), name, RUN, kept, since)
+    rows = ours(squeue_rows("\n".join(queue)), name, RUN, submission, since)
     answered = books if isinstance(books, Accounting) else Accounting(sacct_rows("\n".join(books)))
-    return judge_slurm(name, rows, ours(answered.rows, name, RUN, kept, since), answered, kept)
+    return judge_slurm(
+        name, rows, ours(answered.rows, name, RUN, submission, since), answered, submission
+    )
 
 
-def job(queue: list[str], books: list[str] | Accounting, kept: SubmissionRecord = NOTHING) -> Job:
-    found = told(queue, books, kept)
-    assert isinstance(found, Found), found
-    return found.job
+def job(
+    queue: list[str], books: list[str] | Accounting, submission: SubmissionRecord = NOTHING
+) -> Job:
+    result = search_of(queue, books, submission)
+    assert isinstance(result, Found), result
+    return result.job
 
 
 # --- recorded -------------------------------------------------------------------------------------
@@ -97,9 +101,9 @@ WORDS = dict(
 def recorded(what: str) -> Job:
     queue = (RECORDINGS / "squeue-22.05.txt").read_text().splitlines()
     books = (RECORDINGS / "sacct-22.05.txt").read_text().splitlines()
-    found = told(queue, books, since=None, name=WORDS[what])
-    assert isinstance(found, Found), found
-    return found.job
+    result = search_of(queue, books, since=None, name=WORDS[what])
+    assert isinstance(result, Found), result
+    return result.job
 
 
 @pytest.mark.parametrize(
@@ -117,14 +121,14 @@ def recorded(what: str) -> Job:
 def test_a_recorded_situation_is_reported(
     what: str, state: JobState, raw: str, reason: str
 ) -> None:
-    found = recorded(what)
-    assert (found.state, found.raw, found.reason) == (state, raw, reason)
+    record = recorded(what)
+    assert (record.state, record.raw, record.reason) == (state, raw, reason)
 
 
 def test_a_log_that_cannot_be_opened_is_reported_in_words() -> None:
-    found = recorded("output lost")
-    assert (found.state, found.exit_code, found.signal) == (JobState.FAILED, None, None)
-    assert mentions(found.reason, "open")
+    record = recorded("output lost")
+    assert (record.state, record.exit_code, record.signal) == (JobState.FAILED, None, None)
+    assert mentions(record.reason, "open")
 
 
 def test_the_parts_of_an_array_and_of_a_heterogeneous_job_are_counted() -> None:
@@ -137,22 +141,22 @@ def test_the_parts_of_an_array_and_of_a_heterogeneous_job_are_counted() -> None:
 
 
 def test_a_job_that_slurm_dropped_for_its_dependency_is_not_stopped_by_hand() -> None:
-    found = recorded_alone("dropped")
-    assert (found.state, found.stopped_by_hand) == (JobState.UNSCHEDULABLE, False)
+    result = recorded_alone("dropped")
+    assert (result.state, result.stopped_by_hand) == (JobState.UNSCHEDULABLE, False)
 
 
 def recorded_alone(what: str) -> Job:
     """As when accounting has caught up."""
     lines = (RECORDINGS / "squeue-22.05.txt").read_text().splitlines()
     (mine,) = [line for line in lines if f"{PARTED}{WORDS[what]}{PARTED}" in line]
-    found = told(
+    result = search_of(
         [mine],
         [sacct("CANCELLED", mine.split(PARTED)[0], name=WORDS[what])],
         since=None,
         name=WORDS[what],
     )
-    assert isinstance(found, Found)
-    return found.job
+    assert isinstance(result, Found)
+    return result.job
 
 
 # --- two answers ----------------------------------------------------------------------------------
@@ -168,9 +172,9 @@ def test_a_job_that_squeue_calls_live_has_not_ended(word: str, lives: str) -> No
 
 @pytest.mark.parametrize("books", [[], [sacct("RUNNING")], [sacct("PENDING")], [sacct("REQUEUED")]])
 def test_an_end_that_sacct_does_not_know_yet_is_none(books: list[str]) -> None:
-    found = job([squeue("COMPLETED")], books)
-    assert (found.state, found.raw) == (JobState.RUNNING, "COMPLETED")
-    assert "accounting" in found.reason
+    result = job([squeue("COMPLETED")], books)
+    assert (result.state, result.raw) == (JobState.RUNNING, "COMPLETED")
+    assert "accounting" in result.reason
 
 
 def test_an_end_is_sure_once_both_say_so_or_squeue_has_forgotten_it() -> None:
@@ -179,25 +183,27 @@ def test_an_end_is_sure_once_both_say_so_or_squeue_has_forgotten_it() -> None:
 
 
 def test_an_end_without_accounting_in_reach_is_unknown() -> None:
-    found = job([squeue("FAILED", code=256)], Accounting(silent="sacct failed: Connection refused"))
-    assert found.state is JobState.UNKNOWN
-    assert "squeue says FAILED" in found.reason and "Connection refused" in found.reason
+    result = job(
+        [squeue("FAILED", code=256)], Accounting(silent="sacct failed: Connection refused")
+    )
+    assert result.state is JobState.UNKNOWN
+    assert "squeue says FAILED" in result.reason and "Connection refused" in result.reason
 
 
 def test_where_no_accounting_is_kept_squeue_is_believed() -> None:
-    found = job([squeue("FAILED", code=35072)], Accounting(is_disabled=True))
-    assert (found.state, found.exit_code) == (JobState.FAILED, 137)
+    result = job([squeue("FAILED", code=35072)], Accounting(is_disabled=True))
+    assert (result.state, result.exit_code) == (JobState.FAILED, 137)
 
 
 def test_what_sacct_calls_live_and_squeue_does_not_know_is_unknown() -> None:
-    found = job([], [sacct("RUNNING")])
-    assert found.state is JobState.UNKNOWN and mentions(found.reason, "squeue", "71")
+    result = job([], [sacct("RUNNING")])
+    assert result.state is JobState.UNKNOWN and mentions(result.reason, "squeue", "71")
 
 
 def test_a_job_that_nobody_knows_is_absent_unless_it_was_taken() -> None:
-    assert told([], []) == Absent()
-    assert isinstance(told([], [], SubmissionRecord(True, "71")), Unknown)
-    assert isinstance(told([], Accounting(silent="sacct failed: down")), Unknown)
+    assert search_of([], []) == Absent()
+    assert isinstance(search_of([], [], SubmissionRecord(True, "71")), Unknown)
+    assert isinstance(search_of([], Accounting(silent="sacct failed: down")), Unknown)
 
 
 def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_been_is_unsure() -> (  # noqa: E501  # its name is the sentence
@@ -205,7 +211,7 @@ def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_
 ):
     gone = job([], Accounting(is_disabled=True), SubmissionRecord(True, "71"))
     assert gone.state is JobState.GONE and mentions(gone.reason, "keeps", "accounting")
-    assert isinstance(told([], Accounting(is_disabled=True), SubmissionRecord(True)), Unknown)
+    assert isinstance(search_of([], Accounting(is_disabled=True), SubmissionRecord(True)), Unknown)
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -220,8 +226,8 @@ def test_an_unknown_word_is_unknown_wherever_it_stands(word: str) -> None:
 
 @pytest.mark.parametrize("word", STATES)
 def test_every_known_word_is_kept_as_it_was(word: str) -> None:
-    found = job([squeue(word)], [sacct(word)])
-    assert (found.state, found.raw) == (STATES[word], word)
+    result = job([squeue(word)], [sacct(word)])
+    assert (result.state, result.raw) == (STATES[word], word)
 
 
 def test_cancelled_by_somebody_is_cancelled_by_their_number_until_it_is_looked_up() -> None:
@@ -242,21 +248,21 @@ def test_our_own_stop_is_recognised_from_the_comment_or_from_what_was_kept() -> 
 
 @pytest.mark.parametrize(("code", "told_as"), [("0:0", 128), ("9:0", 9), ("78:0", 78)])
 def test_an_exit_code_from_sacct_alone_may_lack_128_and_says_so(code: str, told_as: int) -> None:
-    found = job([], [sacct("FAILED", code=code)])
-    assert found.exit_code == told_as and mentions(found.reason, "sacct", "exit")
+    result = job([], [sacct("FAILED", code=code)])
+    assert result.exit_code == told_as and mentions(result.reason, "sacct", "exit")
 
 
 def test_a_job_that_a_deadline_took_from_the_queue_was_never_placed() -> None:
     """Slurm 22.05 gives it an exit code of 1, and squeue a start at its end."""
     waited = {"where": "", "reason": "DeadLine"}
     books = [sacct("DEADLINE", code="1:0", started="None", where="None assigned")]
-    found = job([squeue("DEADLINE", code=256, **waited)], books)
-    assert (found.state, found.raw, found.reason) == (
+    result = job([squeue("DEADLINE", code=256, **waited)], books)
+    assert (result.state, result.raw, result.reason) == (
         JobState.UNSCHEDULABLE,
         "DEADLINE",
         "DeadLine",
     )
-    assert (found.started, found.exit_code) == (None, None)
+    assert (result.started, result.exit_code) == (None, None)
     assert job([], books).state is JobState.UNSCHEDULABLE
     ran = job([squeue("DEADLINE", code=15)], [sacct("DEADLINE", code="0:15")])
     assert (ran.state, ran.started) == (JobState.TIMED_OUT, AT + timedelta(seconds=5))
@@ -268,8 +274,8 @@ def test_a_signal_from_sacct_is_a_signal() -> None:
 
 
 def test_times_that_have_not_come_are_none_and_the_others_are_utc() -> None:
-    found = job([squeue("PENDING", started="N/A", ended="NONE")], [])
-    assert (found.submitted, found.started, found.ended) == (AT, None, None)
+    result = job([squeue("PENDING", started="N/A", ended="NONE")], [])
+    assert (result.submitted, result.started, result.ended) == (AT, None, None)
 
 
 # --- whose job ------------------------------------------------------------------------------------
@@ -280,12 +286,12 @@ def test_names_are_matched_whole_and_another_run_of_the_name_is_not_ours() -> No
         squeue("RUNNING", name="tiny-11"),
         squeue("RUNNING", comment=Tag(OTHER, "b" * 12, 1).comment),
     ]
-    assert told(lines, []) == Absent()
+    assert search_of(lines, []) == Absent()
 
 
 def test_a_job_without_our_comment_is_ours_only_by_the_number_that_was_kept() -> None:
     lines = [squeue("RUNNING", comment="(null)")]
-    assert told(lines, []) == Absent()
+    assert search_of(lines, []) == Absent()
     assert job(lines, [], SubmissionRecord(True, "71")).id == "71"
 
 
@@ -296,14 +302,16 @@ def test_a_live_job_of_the_number_that_was_kept_is_ours_by_any_clock(
     """This clock was three hours ahead when it was launched; a number of an ended one may have come
     round again.
     """
-    found = told([squeue(state)], [], SubmissionRecord(True, "71"), AT + timedelta(hours=3))
-    assert isinstance(found, Found) is ours
-    assert told([squeue(state)], [], NOTHING, AT + timedelta(hours=3)) == Absent()
+    result = search_of([squeue(state)], [], SubmissionRecord(True, "71"), AT + timedelta(hours=3))
+    assert isinstance(result, Found) is ours
+    assert search_of([squeue(state)], [], NOTHING, AT + timedelta(hours=3)) == Absent()
 
 
 def test_what_slurm_kept_of_a_submission_that_it_refused_is_no_job() -> None:
-    assert told([squeue("FAILED", code=256, where="", reason="BadConstraints")], []) == Absent()
-    assert told([], [sacct("FAILED", code="1:0", where="None assigned")]) == Absent()
+    assert (
+        search_of([squeue("FAILED", code=256, where="", reason="BadConstraints")], []) == Absent()
+    )
+    assert search_of([], [sacct("FAILED", code="1:0", where="None assigned")]) == Absent()
 
 
 def test_a_number_that_came_round_again_is_another_job() -> None:
@@ -311,13 +319,13 @@ def test_a_number_that_came_round_again_is_another_job() -> None:
     state.
     """
     long_before = int((AT - timedelta(days=3)).timestamp())
-    assert told([], [sacct("COMPLETED", submitted=long_before)]) == Absent()
+    assert search_of([], [sacct("COMPLETED", submitted=long_before)]) == Absent()
 
 
 def test_of_two_jobs_of_one_name_the_live_one_counts_and_two_live_ones_are_a_question() -> None:
     assert job([squeue("RUNNING", "70"), squeue("CANCELLED", "71")], []).id == "70"
-    found = told([squeue("RUNNING", "70"), squeue("PENDING", "71")], [])
-    assert isinstance(found, Unknown) and "70" in found.why and "71" in found.why
+    result = search_of([squeue("RUNNING", "70"), squeue("PENDING", "71")], [])
+    assert isinstance(result, Unknown) and "70" in result.why and "71" in result.why
 
 
 def test_accounting_is_asked_only_of_what_does_not_live() -> None:

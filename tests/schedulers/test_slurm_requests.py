@@ -76,8 +76,8 @@ def test_an_unknown_option_and_one_that_is_no_word_are_refused() -> None:
 
 
 def test_the_jobs_that_it_waits_for_are_known() -> None:
-    told = Options(arguments=("--dependency=afterok:12:13,afterany:13,singleton",))
-    assert told.dependencies == ("12", "13")
+    options = Options(arguments=("--dependency=afterok:12:13,afterany:13,singleton",))
+    assert options.dependencies == ("12", "13")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_time_limit_is_reported_as_slurm_takes_it(limit: dict[str, int], words
 
 
 def test_the_request_whole() -> None:
-    told = {
+    fields = {
         "partition": "big",
         "account": "lab",
         "qos": "high",
@@ -100,7 +100,7 @@ def test_the_request_whole() -> None:
         "gres": "gpu:8",
         "time_limit": "1h",
     }
-    assert words(**told, arguments=("--exclusive",)) == [
+    assert words(**fields, arguments=("--exclusive",)) == [
         "sbatch",
         "--parsable",
         "--job-name=tiny-1",
@@ -152,9 +152,9 @@ def test_a_script_in_a_folder_that_is_not_there_ends_and_says_so() -> None:
 
 
 def test_an_attempt_is_counted_by_slurms_restarts() -> None:
-    told = Submission("tiny-1", ("printenv", "HERORUN_ATTEMPT"), ".", {}, ())
+    submission = Submission("tiny-1", ("printenv", "HERORUN_ATTEMPT"), ".", {}, ())
     for env, attempt in (({}, "1\n"), ({"SLURM_RESTART_COUNT": "2"}, "3\n")):
-        script = job_script(told, RemotePaths("/", "/a", "/l"))
+        script = job_script(submission, RemotePaths("/", "/a", "/l"))
         done = subprocess.run(
             ["sh"],
             input=script,
@@ -178,9 +178,16 @@ def test_neither_argument_nor_file_holds_a_secret() -> None:
     "wrong", [{"env": {"A-B": "1"}}, {"secrets": ("A B",)}, {"argv": ("a\0b",)}, {"cwd": "a\r\nb"}]
 )
 def test_what_no_script_could_hold_is_refused(wrong: dict[str, object]) -> None:
-    told = {"instance": "tiny-1", "argv": ("true",), "cwd": ".", "env": {}, "secrets": (), **wrong}
+    fields = {
+        "instance": "tiny-1",
+        "argv": ("true",),
+        "cwd": ".",
+        "env": {},
+        "secrets": (),
+        **wrong,
+    }
     with pytest.raises(WrongUse):
-        must_be_sound(Submission(**told))
+        must_be_sound(Submission(**fields))
 
 
 @pytest.mark.parametrize(
@@ -212,8 +219,8 @@ def test_the_number_of_the_job_is_found(answer: str, number: str | None) -> None
     ],
 )
 def test_the_shorter_limit_counts(options: dict[str, str], limit: int | None) -> None:
-    told = offered(PARTITIONS, Options(**options))
-    assert isinstance(told, Offered) and told.time_limit == limit and "QOS" in told.partial
+    result = offered(PARTITIONS, Options(**options))
+    assert isinstance(result, Offered) and result.time_limit == limit and "QOS" in result.partial
 
 
 @pytest.mark.parametrize(

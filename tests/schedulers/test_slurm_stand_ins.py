@@ -49,21 +49,23 @@ class Slurm:
         return len(path.read_text().splitlines()) if path.exists() else 0
 
     def adapter(self, **options: object) -> slurm.Slurm:
-        told = slurm.Options(**{"slurm_bin": str(self.folder / "bin"), **options})
-        return slurm.connect(told, Place("tiny", str(self.folder / "state"), "/out", "/repository"))
+        result = slurm.Options(**{"slurm_bin": str(self.folder / "bin"), **options})
+        return slurm.connect(
+            result, Place("tiny", str(self.folder / "state"), "/out", "/repository")
+        )
 
     @property
     def tag(self) -> Tag:
         return Tag(self.adapter()._run, "b" * 12, int(datetime.now(UTC).timestamp()))
 
-    def queue(self, word: str, number: str = "71", **told: object) -> str:
+    def queue(self, word: str, number: str = "71", **value: object) -> str:
         return squeue(
-            word, number, **{"submitted": self.tag.at, "comment": self.tag.comment, **told}
+            word, number, **{"submitted": self.tag.at, "comment": self.tag.comment, **value}
         )
 
-    def books(self, word: str, number: str = "71", **told: object) -> str:
+    def books(self, word: str, number: str = "71", **value: object) -> str:
         line = f"sbatch --comment={self.tag.comment} --parsable"
-        return sacct(word, number, **{"submitted": self.tag.at, "line": line, **told})
+        return sacct(word, number, **{"submitted": self.tag.at, "line": line, **value})
 
 
 @pytest.fixture
@@ -167,18 +169,18 @@ def test_without_accounting_an_end_is_reported_while_the_controller_remembers_it
     (stand_in.folder / "later").write_text(stand_in.queue("FAILED", code=768))
     job = stand_in.adapter().submit(JOB, str(stand_in.folder / "code"), "/admission.json")
     assert job.id == "71"
-    found = stand_in.adapter().find("tiny-1", LONG_AGO)
-    assert isinstance(found, Found) and (found.job.state, found.job.exit_code) == (
+    search = stand_in.adapter().find("tiny-1", LONG_AGO)
+    assert isinstance(search, Found) and (search.job.state, search.job.exit_code) == (
         JobState.FAILED,
         3,
     )
     stand_in.says("squeue", "")
-    found = stand_in.adapter().find("tiny-1", LONG_AGO)
-    assert isinstance(found, Found) and found.job.state is JobState.GONE
+    search = stand_in.adapter().find("tiny-1", LONG_AGO)
+    assert isinstance(search, Found) and search.job.state is JobState.GONE
 
 
 @pytest.mark.parametrize(
-    ("said", "error"),
+    ("text", "error"),
     [
         ("sbatch: error: Batch job submission failed: Invalid partition name specified", WrongUse),
         (
@@ -196,12 +198,12 @@ def test_without_accounting_an_end_is_reported_while_the_controller_remembers_it
     ],
 )
 def test_a_refusal_is_for_good_and_anything_else_is_in_doubt(
-    stand_in: Slurm, said: str, error: type[Exception]
+    stand_in: Slurm, text: str, error: type[Exception]
 ) -> None:
-    stand_in.says("sbatch", "", said, 1)
-    with pytest.raises(error) as told:
+    stand_in.says("sbatch", "", text, 1)
+    with pytest.raises(error) as result:
         stand_in.adapter().submit(JOB, str(stand_in.folder / "code"), "/admission.json")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(result.value)
 
 
 def test_a_submission_in_doubt_that_went_through_is_the_job(stand_in: Slurm) -> None:
@@ -228,8 +230,8 @@ def test_a_job_of_another_user_is_named_and_nobody_is_said_to_have_stopped_it(
         stand_in.adapter().stop("tiny-1", "ada@box")
     stand_in.says("squeue", "")
     stand_in.says("sacct", stand_in.books("CANCELLED by 0"))
-    found = stand_in.adapter().find("tiny-1", LONG_AGO)
-    assert isinstance(found, Found) and found.job.stopped_by == "root"
+    search = stand_in.adapter().find("tiny-1", LONG_AGO)
+    assert isinstance(search, Found) and search.job.stopped_by == "root"
 
 
 def test_only_the_number_that_was_seen_is_cancelled(stand_in: Slurm) -> None:
@@ -240,8 +242,8 @@ def test_only_the_number_that_was_seen_is_cancelled(stand_in: Slurm) -> None:
 
 def test_a_user_whom_nobody_knows_stays_a_number(stand_in: Slurm) -> None:
     stand_in.says("sacct", stand_in.books("CANCELLED by 54321"))
-    found = stand_in.adapter().find("tiny-1", LONG_AGO)
-    assert isinstance(found, Found) and found.job.stopped_by == "uid 54321"
+    search = stand_in.adapter().find("tiny-1", LONG_AGO)
+    assert isinstance(search, Found) and search.job.stopped_by == "uid 54321"
 
 
 # --- behind a login node --------------------------------------------------------------------------

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.back_end
 
 
 @pytest.fixture(scope="session")
-def seen(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Job]:
+def jobs(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Job]:
     """One walk for all processes of the session."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -47,12 +47,12 @@ ENDED = {
 }
 
 
-def test_each_end_is_reported_as_it_was(seen: dict[str, Job]) -> None:
-    told = {what: seen[what] for what in ENDED}
+def test_each_end_is_reported_as_it_was(jobs: dict[str, Job]) -> None:
+    result = {what: jobs[what] for what in ENDED}
     assert {
-        what: (job.state, job.raw, job.exit_code, job.signal) for what, job in told.items()
+        what: (job.state, job.raw, job.exit_code, job.signal) for what, job in result.items()
     } == ENDED
-    for job in told.values():
+    for job in result.values():
         assert (
             job.submitted
             and job.started
@@ -62,40 +62,40 @@ def test_each_end_is_reported_as_it_was(seen: dict[str, Job]) -> None:
         assert (job.tasks, job.running_tasks) == (1, None)
 
 
-def test_memory_is_reported_where_it_is_limited(seen: dict[str, Job], cluster: Cluster) -> None:
-    wanted = JobState.OUT_OF_MEMORY if cluster.confined else JobState.FAILED
-    assert (seen["out of memory"].state, seen["out of memory"].exit_code) == (wanted, None)
+def test_memory_is_reported_where_it_is_limited(jobs: dict[str, Job], cluster: Cluster) -> None:
+    target = JobState.OUT_OF_MEMORY if cluster.confined else JobState.FAILED
+    assert (jobs["out of memory"].state, jobs["out of memory"].exit_code) == (target, None)
 
 
-def test_who_stopped_it_is_reported(seen: dict[str, Job]) -> None:
-    assert seen["stopped by us"].stopped_by == "ada@box"
-    assert seen["stopped by another"].stopped_by == os.environ.get("USER", "root")
-    assert seen["stopped by another"].stopped_by_hand
+def test_who_stopped_it_is_reported(jobs: dict[str, Job]) -> None:
+    assert jobs["stopped by us"].stopped_by == "ada@box"
+    assert jobs["stopped by another"].stopped_by == os.environ.get("USER", "root")
+    assert jobs["stopped by another"].stopped_by_hand
 
 
-def test_what_no_person_did_is_a_crash_and_no_stop(seen: dict[str, Job]) -> None:
-    told = [seen[what] for what in ("preempted", "time limit", "on a lost node")]
-    assert [(job.crashed, job.stopped_by_hand) for job in told] == [(True, False)] * 3
+def test_what_no_person_did_is_a_crash_and_no_stop(jobs: dict[str, Job]) -> None:
+    result = [jobs[what] for what in ("preempted", "time limit", "on a lost node")]
+    assert [(job.crashed, job.stopped_by_hand) for job in result] == [(True, False)] * 3
 
 
-def test_the_node_that_was_lost_is_named(seen: dict[str, Job], cluster: Cluster) -> None:
-    assert seen["on a lost node"].failed_on == (cluster.node("breaking"),)
+def test_the_node_that_was_lost_is_named(jobs: dict[str, Job], cluster: Cluster) -> None:
+    assert jobs["on a lost node"].failed_on == (cluster.node("breaking"),)
 
 
-def test_a_preempted_job_that_is_to_start_again_waits(seen: dict[str, Job]) -> None:
+def test_a_preempted_job_that_is_to_start_again_waits(jobs: dict[str, Job]) -> None:
     """Accounting calls it PREEMPTED all the while."""
-    job = seen["preempted, to start again"]
+    job = jobs["preempted, to start again"]
     assert (job.state, job.raw, job.started) == (JobState.PENDING, "PENDING", None)
 
 
-def test_a_job_of_a_lost_node_that_is_to_start_again_waits(seen: dict[str, Job]) -> None:
+def test_a_job_of_a_lost_node_that_is_to_start_again_waits(jobs: dict[str, Job]) -> None:
     """Accounting calls it NODE_FAIL or REQUEUED until it runs again."""
-    job = seen["on a lost node, to start again"]
+    job = jobs["on a lost node, to start again"]
     assert (job.state, job.raw, job.ended) == (JobState.PENDING, "PENDING", None)
 
 
-def test_a_node_that_boots_for_a_job_is_no_start_of_it(seen: dict[str, Job]) -> None:
-    job = seen["while the node boots"]
+def test_a_node_that_boots_for_a_job_is_no_start_of_it(jobs: dict[str, Job]) -> None:
+    job = jobs["while the node boots"]
     assert (job.state, job.raw, job.running_tasks, job.ended) == (
         JobState.BUILDING,
         "CONFIGURING",
@@ -104,22 +104,22 @@ def test_a_node_that_boots_for_a_job_is_no_start_of_it(seen: dict[str, Job]) -> 
     )
 
 
-def test_a_job_that_waited_past_its_deadline_was_never_placed(seen: dict[str, Job]) -> None:
-    job = seen["deadline"]
+def test_a_job_that_waited_past_its_deadline_was_never_placed(jobs: dict[str, Job]) -> None:
+    job = jobs["deadline"]
     assert (job.state, job.raw, job.reason) == (JobState.UNSCHEDULABLE, "DEADLINE", "DeadLine")
     assert (job.started, job.exit_code) == (None, None) and job.submitted < job.ended
 
 
 @pytest.mark.parametrize(("name", "parts"), [("tiny-array", 3), ("tiny-mixed", 2)])
 def test_an_array_and_a_heterogeneous_job_are_one_job_of_several_parts(
-    seen: dict[str, Job], name: str, parts: int
+    jobs: dict[str, Job], name: str, parts: int
 ) -> None:
-    job = seen[name]
+    job = jobs[name]
     assert (job.state, job.tasks, job.running_tasks) == (JobState.RUNNING, parts, parts)
 
 
-def test_a_running_job_has_all_its_nodes(seen: dict[str, Job]) -> None:
-    job = seen["running"]
+def test_a_running_job_has_all_its_nodes(jobs: dict[str, Job]) -> None:
+    job = jobs["running"]
     assert (job.state, job.tasks, job.running_tasks, job.ended) == (JobState.RUNNING, 1, 1, None)
 
 
@@ -135,9 +135,9 @@ WAITING = {
 }
 
 
-def test_why_each_waits_is_reported_in_slurms_own_word(seen: dict[str, Job]) -> None:
-    told = {what: seen[what] for what in WAITING}
-    assert {what: (job.reason, why_waiting(job.reason)) for what, job in told.items()} == WAITING
-    assert {(job.state, job.started, job.submitted is None) for job in told.values()} == {
+def test_why_each_waits_is_reported_in_slurms_own_word(jobs: dict[str, Job]) -> None:
+    result = {what: jobs[what] for what in WAITING}
+    assert {what: (job.reason, why_waiting(job.reason)) for what, job in result.items()} == WAITING
+    assert {(job.state, job.started, job.submitted is None) for job in result.values()} == {
         (JobState.PENDING, None, False)
     }

@@ -30,7 +30,7 @@ PLACE = Place("tiny", "/state", "/out", "/repository")
 
 
 def options(box: Box, folder: str, **changes: Any) -> ssh.Options:
-    told = {
+    fields = {
         "host": box.name,
         "ssh_config": str(box.config),
         "folder": folder,
@@ -38,7 +38,7 @@ def options(box: Box, folder: str, **changes: Any) -> ssh.Options:
         "grace": "400ms",
     }
     return ssh.Options(
-        **{**told, "code": "shared", "connect_timeout": "5s", "timeout": "5s", **changes}
+        **{**fields, "code": "shared", "connect_timeout": "5s", "timeout": "5s", **changes}
     )
 
 
@@ -133,16 +133,16 @@ def admission(rig: Rig) -> Path:
 
 
 def ended(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
-    found: list[Job] = []
+    jobs: list[Job] = []
 
     def over() -> bool:
         answer = scheduler.find(name, long_ago())
         assert isinstance(answer, Found), answer
-        found[:] = [answer.job]
+        jobs[:] = [answer.job]
         return answer.job.state.ended
 
     eventually(over, 20)
-    return found[0]
+    return jobs[0]
 
 
 def test_the_code_and_the_admission_arrive_as_they_are(rig: Rig, box: Box, folder: str) -> None:
@@ -153,10 +153,10 @@ def test_the_code_and_the_admission_arrive_as_they_are(rig: Rig, box: Box, folde
         is not JobState.PENDING
     )
     assert ended(scheduler).state is JobState.SUCCEEDED
-    said = scheduler.tail("tiny-1", 9).splitlines()
-    assert said[0] == f"trained in {folder}/code/tiny-1"
-    assert said[1].endswith("link -> bin/train")
-    assert said[2] == f'{{"code": "{folder}/code/tiny-1", "schema": 1, "slug": "tiny"}}'
+    lines = scheduler.tail("tiny-1", 9).splitlines()
+    assert lines[0] == f"trained in {folder}/code/tiny-1"
+    assert lines[1].endswith("link -> bin/train")
+    assert lines[2] == f'{{"code": "{folder}/code/tiny-1", "schema": 1, "slug": "tiny"}}'
 
 
 def test_the_printed_request_is_what_is_done_and_holds_no_secret(
@@ -166,14 +166,14 @@ def test_the_printed_request_is_what_is_done_and_holds_no_secret(
     submission = rig.job(
         "", argv=("python", "train.py", "--name", "a b"), secrets=("TRAINING_TOKEN",)
     )
-    told = shipped(rig, box, folder).request(submission, str(rig.code), "/admission.json")
-    assert mentions(told, "--", f"{box.name}", "input")
-    assert f"claim:   mkdir {folder}/tiny-1\n" in told
-    assert mentions(told, f"{rig.code}", "sent", f"{folder}", "/code/tiny-1")
-    assert "argv:    python train.py --name 'a b'\n" in told
-    assert mentions(told, "tmux", "new-session", "tiny-1")
-    assert mentions(told, "TRAINING_TOKEN", "input")
-    assert SECRET not in told
+    request = shipped(rig, box, folder).request(submission, str(rig.code), "/admission.json")
+    assert mentions(request, "--", f"{box.name}", "input")
+    assert f"claim:   mkdir {folder}/tiny-1\n" in request
+    assert mentions(request, f"{rig.code}", "sent", f"{folder}", "/code/tiny-1")
+    assert "argv:    python train.py --name 'a b'\n" in request
+    assert mentions(request, "tmux", "new-session", "tiny-1")
+    assert mentions(request, "TRAINING_TOKEN", "input")
+    assert SECRET not in request
 
 
 def test_a_submission_that_is_cut_while_it_sends_starts_nothing_and_can_be_made_again(
@@ -332,11 +332,11 @@ def test_all_instances_are_found_by_one_connection(rig: Rig, box: Box, folder: s
     rig.run(rig.job("exit 3"))
     rig.run(rig.job("exit 0", number=2))
     before = logins(box)
-    wanted = {f"tiny-{number}": long_ago() for number in range(1, 200)}
-    found = rig.connect().find_all(wanted)
+    times = {f"tiny-{number}": long_ago() for number in range(1, 200)}
+    result = rig.connect().find_all(times)
     assert logins(box) - before == 1
-    assert [found[f"tiny-{n}"].job.exit_code for n in (1, 2)] == [3, 0]
-    assert {found[f"tiny-{n}"] for n in range(3, 200)} == {Absent()}
+    assert [result[f"tiny-{n}"].job.exit_code for n in (1, 2)] == [3, 0]
+    assert {result[f"tiny-{n}"] for n in range(3, 200)} == {Absent()}
 
 
 def test_questions_of_one_moment_share_a_connection(
@@ -348,13 +348,13 @@ def test_questions_of_one_moment_share_a_connection(
     rig.run(rig.job("echo one"))
     scheduler, before = rig.connect(), logins(box)
     with ThreadPoolExecutor(4) as pool:
-        found = pool.submit(scheduler.find, "tiny-1", long_ago())
+        submit = pool.submit(scheduler.find, "tiny-1", long_ago())
         none = pool.submit(scheduler.tail, "tiny-9", 5)
         live, log = (
             pool.submit(scheduler.live_jobs, "tiny"),
             pool.submit(scheduler.tail, "tiny-1", 5),
         )
-        assert (live.result(), found.result().job.exit_code) == ((), 0)
+        assert (live.result(), submit.result().job.exit_code) == ((), 0)
         assert log.result().startswith("one\n")
         with pytest.raises(FileNotFoundError):
             none.result()

@@ -40,15 +40,15 @@ def started(scheduler: ssh.SshScheduler, script: str, number: int = 1) -> Job:
     return scheduler.submit(job_of(script, number), "/root", f"/admissions/{number}.json")
 
 
-def found(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
+def find_job(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
     answer = scheduler.find(name, long_ago())
     assert isinstance(answer, Found), answer
     return answer.job
 
 
 def ended(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
-    eventually(lambda: found(scheduler, name).state.ended, 20)
-    return found(scheduler, name)
+    eventually(lambda: find_job(scheduler, name).state.ended, 20)
+    return find_job(scheduler, name)
 
 
 def test_a_cut_link_leaves_everything_unsure_and_the_job_alone(
@@ -155,9 +155,9 @@ def test_a_box_that_was_off_is_unsure_and_once_it_is_on_again_its_job_has_lost_i
     assert isinstance(scheduler.find("tiny-1", long_ago()), Unknown)
     own_box.fix()
     own_box.on()
-    job = found(scheduler)
+    job = find_job(scheduler)
     assert (job.state, job.raw, job.crashed) == (JobState.NODE_FAILED, "restarted", True)
     assert mentions(job.reason, "restarted", "while")
-    assert found(scheduler, "tiny-2").state is JobState.SUCCEEDED
-    assert found(scheduler, "tiny-3").state is JobState.CANCELLED
+    assert find_job(scheduler, "tiny-2").state is JobState.SUCCEEDED
+    assert find_job(scheduler, "tiny-3").state is JobState.CANCELLED
     assert scheduler.live_jobs("tiny") == ()

@@ -95,7 +95,7 @@ from screens.states import (
 OPERATIONS = "herorun.operations."
 
 
-def known(name: str, argv: str, target: str, value: Any, **more: Any) -> Screen:
+def answered_by(name: str, argv: str, target: str, value: Any, **more: Any) -> Screen:
     """A command on a run, of which one operation gives the answer."""
     others = {f"{OPERATIONS}{name.replace('__', '.')}": other for name, other in more.items()}
     return Screen(name, argv, {**OPENED, OPERATIONS + target: value, **others})
@@ -157,19 +157,19 @@ def gates() -> Iterator[Screen]:
     target = "launch.preflight.preflight"
     for state, changes in GATES.items():
         outcome = preflight(*changes)
-        yield known(f"preflight-{state}", "preflight tiny", target, outcome)
-        yield known(f"preflight-{state}-verbose", "preflight tiny -v", target, outcome)
-        yield known(f"preflight-{state}-quiet", "preflight tiny -q", target, outcome)
+        yield answered_by(f"preflight-{state}", "preflight tiny", target, outcome)
+        yield answered_by(f"preflight-{state}-verbose", "preflight tiny -v", target, outcome)
+        yield answered_by(f"preflight-{state}-quiet", "preflight tiny -q", target, outcome)
         tag = "herorun/tiny/seal-1" if state == "clear" else None
         living = (LiveJobs((a_job(instance="tiny-1"),)),) if state == "blocked" else ()
         sealed = SealOutcome(gate(Gate.SEAL, *living), tag, tag and "c0" * 20, None)
         if state != "unknown":
-            yield known(f"seal-{state}", "seal tiny", "seal.seal.seal", sealed)
+            yield answered_by(f"seal-{state}", "seal tiny", "seal.seal.seal", sealed)
     changed = preflight(CodeChange("tiny-1", "c0" * 20, "3f" * 20, CHANGED_FILES))
-    screen = known("preflight-changed", "preflight tiny", target, changed)
+    screen = answered_by("preflight-changed", "preflight tiny", target, changed)
     yield replace(screen, given={**screen.given, "herorun.runs.open_run": LAUNCHED_RUN})
     lenient = preflight(DIRTY, mode=Mode.WARN)
-    yield known("preflight-lenient", "preflight tiny", target, lenient)
+    yield answered_by("preflight-lenient", "preflight tiny", target, lenient)
     target = "launch.launch.launch"
     for state, changes in GATES.items():
         outcome = LaunchOutcome(
@@ -178,9 +178,9 @@ def gates() -> Iterator[Screen]:
             babysitter="process 4711, log /work/.herorun/tiny/babysit.log",
             log="/data/jobs/tiny-1/job.log" if state == "clear" else "",
         )
-        yield known(f"launch-{state}", "launch tiny", target, outcome)
+        yield answered_by(f"launch-{state}", "launch tiny", target, outcome)
     again = SealOutcome(None, "herorun/tiny/seal-1", "c0" * 20, None)
-    yield known("seal-again", "seal tiny", "seal.seal.seal", again)
+    yield answered_by("seal-again", "seal tiny", "seal.seal.seal", again)
 
 
 # --- watching -------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ TICKS: Mapping[str, Any] = {
 
 def watching() -> Iterator[Screen]:
     for state, status in STATES.items():
-        yield known(f"status-{state}", "status tiny", "report.status.status_of_run", status)
+        yield answered_by(f"status-{state}", "status tiny", "report.status.status_of_run", status)
     answers = [
         BatchResult(run.slug, None, run.error, 3)
         if run.error
@@ -238,7 +238,7 @@ def watching() -> Iterator[Screen]:
         yield Screen(f"babysit-{state}", "babysit tiny --once", replacements)
     document = {"verdict": "tiny is healthy at ~41200/100000 steps; no alert fires."}
     report = RunReport(document, (), (), "")
-    yield known(
+    yield answered_by(
         "report",
         "report tiny --out page.html",
         "report.report.report_of",
@@ -256,9 +256,9 @@ def orders() -> Iterator[Screen]:
     yield from order_screens()
     argv = "note tiny --status a --evidence b --decision c --next d"
     note = Note(slug="tiny", commit="4f" * 20, pushed=True, queued=False, warning="")
-    yield known("note", argv, "orders.note.add_note", note)
+    yield answered_by("note", argv, "orders.note.add_note", note)
     queued_note = replace_note(note)
-    yield known("note-queued", argv, "orders.note.add_note", queued_note)
+    yield answered_by("note-queued", argv, "orders.note.add_note", queued_note)
     proposed = {
         f"{OPERATIONS}orders.waive.open_run": WAIVED_RUN,
         f"{OPERATIONS}orders.waive.preflight": preflight(DIRTY),
@@ -275,8 +275,8 @@ def orders() -> Iterator[Screen]:
         seals=(),
     )
     nothing = replace(question, items=())
-    yield known("trust-asked", "trust tiny", "orders.trust.ask", question)
-    yield known("trust-nothing", "trust tiny", "orders.trust.ask", nothing)
+    yield answered_by("trust-asked", "trust tiny", "orders.trust.ask", question)
+    yield answered_by("trust-nothing", "trust tiny", "orders.trust.ask", nothing)
 
 
 def replace_note(note: Note) -> Note:
@@ -394,7 +394,7 @@ PARTS = (
 def closer() -> Iterator[Screen]:
     listing = CheckpointListing(SAVED, NOON)
     target = "checkpoints.list.list_with_taints"
-    yield known("checkpoints-list", "checkpoints list tiny", target, listing)
+    yield answered_by("checkpoints-list", "checkpoints list tiny", target, listing)
     pruned = Pruned(
         (f"{STEP}100",),
         ((f"{STEP}200", NEEDED),),
@@ -402,20 +402,22 @@ def closer() -> Iterator[Screen]:
     )
     replacements = {"checkpoints__list__read_plan": PLAN}
     argv = "checkpoints prune tiny --plan plan.json"
-    yield known("checkpoints-prune", argv, "checkpoints.prune.prune", pruned, **replacements)
+    yield answered_by("checkpoints-prune", argv, "checkpoints.prune.prune", pruned, **replacements)
     empty = CheckpointListing((), NOON)
-    yield known("checkpoints-list-none", "checkpoints list tiny", target, empty)
+    yield answered_by("checkpoints-list-none", "checkpoints list tiny", target, empty)
     argv = "checkpoints plan tiny --keep 1"
-    yield known("checkpoints-plan", argv, "checkpoints.list.make_plan", PLAN)
+    yield answered_by("checkpoints-plan", argv, "checkpoints.list.make_plan", PLAN)
     for answer, gates in ANSWER_GATES.items():
         outcome = Compared(
             *CURVES, "change", compare(*CURVES, [*map(parse_gate, gates)]), ("lr: 0.1 -> 0.2",)
         )
         assert outcome.comparison.answer is answer
         name = f"compare-{answer.value.replace(' ', '-')}"
-        yield known(name, "compare tiny-1 tiny-2", "report.compare.compare_two", outcome)
-    yield known("goodput-none", "goodput tiny", "report.goodput.account", Account(RUN, TOTALS))
-    yield known("goodput", "goodput tiny", "report.goodput.account", Account(RUN, A_DAY))
+        yield answered_by(name, "compare tiny-1 tiny-2", "report.compare.compare_two", outcome)
+    yield answered_by(
+        "goodput-none", "goodput tiny", "report.goodput.account", Account(RUN, TOTALS)
+    )
+    yield answered_by("goodput", "goodput tiny", "report.goodput.account", Account(RUN, A_DAY))
     ticks = (
         Replay(NOON, "0.1.0", True, ReplayResult.SAME),
         Replay(NOON, "0.1.0", False, ReplayResult.DIFFERS, ("loss-spike: does not fire -> fires",)),
@@ -428,21 +430,21 @@ def closer() -> Iterator[Screen]:
         ),
     )
     replayed = ReplayedTicks("tiny", None, "sha256:aa", ticks)
-    yield known("replay", "replay tiny", "babysit.replay.replay_run", replayed)
+    yield answered_by("replay", "replay tiny", "babysit.replay.replay_run", replayed)
     nothing = ReplayedTicks("tiny", None, "sha256:aa", ())
-    yield known("replay-none", "replay tiny", "babysit.replay.replay_run", nothing)
+    yield answered_by("replay-none", "replay tiny", "babysit.replay.replay_run", nothing)
     yield Screen("doctor", "doctor", {f"{OPERATIONS}doctor.doctor.examine": PARTS})
     yield Screen("explain", "explain dirty-tree")
     yield Screen("explain-list", "explain --list")
     verified = Verified(41, 43, (), ("no seal names a commit of this record",))
     target = "record.verify.verify_run"
-    yield known("verify-clear", "verify tiny", target, verified)
-    yield known("logbook-verify", "logbook verify tiny", target, verified)
+    yield answered_by("verify-clear", "verify tiny", target, verified)
+    yield answered_by("logbook-verify", "logbook verify tiny", target, verified)
     target = "record.verify.open_record"
-    yield known("logbook-show", "logbook show tiny", target, RUN.record)
+    yield answered_by("logbook-show", "logbook show tiny", target, RUN.record)
     target = "record.verify.verify_run"
     broken = replace(verified, faults=(CHANGED,))
-    yield known("verify-blocked", "verify tiny", target, broken)
+    yield answered_by("verify-blocked", "verify tiny", target, broken)
     for state, fields in {
         "clear": {},
         "blocked": {
@@ -538,7 +540,7 @@ SESSION = SimpleNamespace(id="s", agent="a", file="/home/ada/.agents/jobs/s.json
 def machines() -> Iterator[Screen]:
     for state, host in HOSTS.items():
         argv = "box patrol tiny"
-        yield known(f"patrol-{state}", argv, "remote.patrol.patrol", patrolled(host))
+        yield answered_by(f"patrol-{state}", argv, "remote.patrol.patrol", patrolled(host))
     waiting = {
         "herorun.system.process_registry.registered": lambda *_: nullcontext(),
         f"{OPERATIONS}remote.wait.replaced": [],
@@ -559,16 +561,16 @@ def machines() -> Iterator[Screen]:
         notifies=False,
     )
     timer = SimpleNamespace(text=cron(request))
-    yield known("timer", "box timer tiny --for cron", "remote.timer.timer_of", timer)
+    yield answered_by("timer", "box timer tiny --for cron", "remote.timer.timer_of", timer)
     page = render_runbook(BOX_RUN, WAYS, RUNBOOK_FACTS)
-    yield known("runbook", "box runbook tiny --out -", "remote.runbook.page_of", page)
+    yield answered_by("runbook", "box runbook tiny --out -", "remote.runbook.page_of", page)
     chained = SimpleNamespace(**{**vars(RUN), "contract": BOX_RUN})
     chain_run = {"herorun.runs.watched_run": lambda *_, **__: (chained, "")}
     yield Screen("chain", "box chain tiny", {**OPENED, **chain_run})
     for state in WATCHDOG:
         silence = watchdog("tiny", WATCHDOG[state], RUN.contract, {}, NOON)
         observation = WatchedRun.of(silence, run="healthy", issue_comment="")
-        yield known(
+        yield answered_by(
             f"watchdog-{state}", "box watchdog tiny", "babysit.watchdog.watch_run", observation
         )
     entry = ListEntry(
@@ -677,7 +679,7 @@ def wrong() -> Iterator[Screen]:
         "wrong-use": WrongUse("/work has no commit yet: commit the training code first."),
         "fault": RuntimeError("a bug of ours"),
     }.items():
-        yield known(f"error-{name}", "preflight tiny", target, raising(error))
+        yield answered_by(f"error-{name}", "preflight tiny", target, raising(error))
 
 
 # --- servers, and text for programs ---------------------------------------------------------------

@@ -26,8 +26,8 @@ def a_bucket(server: Service, **facts: Any) -> str:
 
 
 def a_run(root: str, start: str | None = None, region: str | None = "us-central1") -> Contract:
-    told = {"output": {"root": root, "temporary_root": None}, "hardware": {"region": region}}
-    return a_contract(**told, **({"start": {"from": start}} if start else {}))
+    fields = {"output": {"root": root, "temporary_root": None}, "hardware": {"region": region}}
+    return a_contract(**fields, **({"start": {"from": start}} if start else {}))
 
 
 def test_local_roots_tell_neither_regions_nor_rules() -> None:

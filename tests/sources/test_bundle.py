@@ -57,9 +57,9 @@ def read(work: Path, name: str) -> Bundle:
     assert isinstance(held, BundleContent)
     commit = git(work, "rev-parse", "HEAD").strip()
     plan = replace(a_plan(), commit=Sourced(commit, "HEAD"), bundle=Sourced(held.identity, ""))
-    found = read_bundle(held, plan, Repository(work, work / ".git"), FILE)
-    assert isinstance(found, Bundle)
-    return found
+    bundle = read_bundle(held, plan, Repository(work, work / ".git"), FILE)
+    assert isinstance(bundle, Bundle)
+    return bundle
 
 
 def differences(bundle: Bundle) -> tuple[tuple[str, ...], ...]:
@@ -68,9 +68,9 @@ def differences(bundle: Bundle) -> tuple[tuple[str, ...], ...]:
 
 @pytest.mark.parametrize("name", ["commit.tar", "prefix.tar", "commit.tar.gz", "commit.zip"])
 def test_an_archive_of_the_commit_holds_its_files(work: Path, name: str) -> None:
-    found = read(work, name)
+    evidence = read(work, name)
 
-    assert (found.compared, differences(found)) == (6, ((), (), ()))
+    assert (evidence.compared, differences(evidence)) == (6, ((), (), ()))
 
 
 def test_an_identity_is_the_content_and_not_its_wrapping(work: Path) -> None:

@@ -32,9 +32,9 @@ def test_a_contract_without_channels() -> None:
 
 
 def test_the_variable_of_the_heartbeat_is_one_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = a_contract(notify={"heartbeat": "PING"})
+    contract = a_contract(notify={"heartbeat": "PING"})
     monkeypatch.delenv("PING", raising=False)
-    state = read_channels(Channels(), told)
+    state = read_channels(Channels(), contract)
     assert list(state.problems) == ["PING"] and mentions(state.problems["PING"], "PING", "not set")
     monkeypatch.setenv("PING", "https://127.0.0.1:1/hidden")
-    assert read_channels(Channels(), told) == ChannelState({"PING": ""})
+    assert read_channels(Channels(), contract) == ChannelState({"PING": ""})

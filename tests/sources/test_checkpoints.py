@@ -71,8 +71,8 @@ def look(
     return read_checkpoints(a_run(disk, **start), store or disk.store, LAYOUT, history, final)
 
 
-def states(found: Checkpoints) -> dict[int, str]:
-    return {c.step: state(c) for c in found.candidates}
+def states(checkpoints: Checkpoints) -> dict[int, str]:
+    return {c.step: state(c) for c in checkpoints.candidates}
 
 
 def state(candidate: Candidate) -> str:
@@ -84,10 +84,10 @@ def test_of_thousands_only_the_newest_are_looked_into(disk: Disk) -> None:
     for step in range(0, 5000, 10):
         save(disk, step)
     store = Through(disk.store)
-    found = look(disk, store=store)
-    assert found.newest and found.newest.step == 4990
-    assert [c.step for c in found.candidates] == list(range(0, 5000, 10))
-    assert [c.step for c in found.candidates if c.examined] == [4990]
+    snapshot = look(disk, store=store)
+    assert snapshot.newest and snapshot.newest.step == 4990
+    assert [c.step for c in snapshot.candidates] == list(range(0, 5000, 10))
+    assert [c.step for c in snapshot.candidates if c.examined] == [4990]
     # A listing of each root, a read and a listing of the newest; those of the next two, where
     # folders have no time.
     assert len(store.calls) <= (4 if isinstance(disk, LocalDisk) else 6)
@@ -107,8 +107,8 @@ def test_newer_incomplete_ones_stay_in_sight(disk: Disk) -> None:
 def test_each_root_is_looked_into(disk: Disk) -> None:
     save(disk, 100)
     save(disk, 150, root=f"{disk.root}-temporary")
-    found = look(disk)
-    assert [(c.step, c.temporary, c.complete) for c in found.candidates] == [
+    snapshot = look(disk)
+    assert [(c.step, c.temporary, c.complete) for c in snapshot.candidates] == [
         (100, False, True),
         (150, True, True),
     ]
@@ -150,19 +150,19 @@ def test_where_folders_have_no_time_one_that_was_written_later_is_looked_into(
 ) -> None:
     for step in (10, 20, 30, 40):
         save(local, step, at=1_800_000_000 if step == 20 else None)
-    found = look(local, store=Untimed(local.store))
-    assert states(found) == {10: "unexamined", 20: "complete", 30: "unexamined", 40: "complete"}
-    newest = found.newest
+    snapshot = look(local, store=Untimed(local.store))
+    assert states(snapshot) == {10: "unexamined", 20: "complete", 30: "unexamined", 40: "complete"}
+    newest = snapshot.newest
     assert newest and newest.step == 40
-    later = written_later(newest, found.candidates)  # after a rollback
+    later = written_later(newest, snapshot.candidates)  # after a rollback
     assert later and later.step == 20
 
 
 def test_where_nothing_has_a_time_the_next_ones_are_looked_into(local: LocalDisk) -> None:
     for step in (10, 20, 30, 40):
         save(local, step)
-    found = look(local, store=Timeless(local.store))
-    assert states(found) == {10: "unexamined", 20: "complete", 30: "complete", 40: "complete"}
+    snapshot = look(local, store=Timeless(local.store))
+    assert states(snapshot) == {10: "unexamined", 20: "complete", 30: "complete", 40: "complete"}
 
 
 def test_a_listing_of_five_pages_leaves_one_request_to_date_the_next(disk: Disk) -> None:
@@ -192,8 +192,8 @@ def test_those_of_the_final_step_are_looked_into(disk: Disk) -> None:
 def test_a_rejected_lineage_is_only_listed(disk: Disk) -> None:
     for step in (10, 20, 30):
         save(disk, step)
-    found = look(disk, rejected=[f"{disk.root}/step-30"])
-    assert states(found) == {10: "unexamined", 20: "complete", 30: "unexamined"}
+    snapshot = look(disk, rejected=[f"{disk.root}/step-30"])
+    assert states(snapshot) == {10: "unexamined", 20: "complete", 30: "unexamined"}
 
 
 def test_a_tainted_one_is_passed_over(local: LocalDisk) -> None:
@@ -219,9 +219,9 @@ def test_what_a_rollback_gave_up_stands_apart_until_it_is_written_again(local: L
     (first, *_) = look(local).candidates
     assert first.modified
     back = GivenUp(10, first.modified + timedelta(hours=1))
-    found = look(local, a_history(instances=LAUNCHED.instances, given_up=(back,)))
-    assert states(found) == {10: "complete"}
-    assert [c.step for c in found.given_up] == [20, 30]
+    snapshot = look(local, a_history(instances=LAUNCHED.instances, given_up=(back,)))
+    assert states(snapshot) == {10: "complete"}
+    assert [c.step for c in snapshot.given_up] == [20, 30]
     before = replace(back, at=first.modified)  # all were written since
     assert look(local, a_history(instances=LAUNCHED.instances, given_up=(before,))).given_up == ()
 
@@ -238,17 +238,17 @@ def test_what_is_written_again_in_its_old_files_is_given_up_no_more(local: Local
         instances=LAUNCHED.instances, given_up=(GivenUp(10, moment + timedelta(seconds=1)),)
     )
     os.utime(f"{local.root}/step-20/metadata.json")
-    found = look(local, history)
-    assert states(found) == {10: "unexamined", 20: "unexamined", 40: "complete"}
-    assert [c.step for c in found.given_up] == [30]
+    snapshot = look(local, history)
+    assert states(snapshot) == {10: "unexamined", 20: "unexamined", 40: "complete"}
+    assert [c.step for c in snapshot.given_up] == [30]
 
 
 def test_backups_are_in_sight_and_never_the_newest(disk: Disk) -> None:
     save(disk, 10)
     disk.write(f"{disk.root}/step-1000.bak/metadata.json", b'{"step": 1000}')
-    found = look(disk)
-    assert states(found) == {10: "complete", 1000: "incomplete"}
-    assert found.newest and found.newest.step == 10
+    snapshot = look(disk)
+    assert states(snapshot) == {10: "complete", 1000: "incomplete"}
+    assert snapshot.newest and snapshot.newest.step == 10
 
 
 def unreadable(path: str) -> None:
@@ -299,8 +299,8 @@ def test_one_that_is_pruned_meanwhile_is_left_out(disk: Disk) -> None:
 
 def beside(disk: Disk, named: str, store: Any = None, **start: Any) -> dict[int, str]:
     contract = a_contract(start={"from": named, **start})
-    found = read_start_siblings(contract, store or disk.store, LAYOUT)
-    return states(Checkpoints(found.candidates))
+    result = read_start_siblings(contract, store or disk.store, LAYOUT)
+    return states(Checkpoints(result.candidates))
 
 
 def test_next_to_the_start_the_newest_and_the_named_are_looked_into(disk: Disk) -> None:
@@ -333,5 +333,5 @@ def test_the_time_of_the_first_launch_is_not_by_chance(local: LocalDisk) -> None
     save(local, 20, at=1_000_000_000)
     began = NOON.replace(year=2020)
     history = a_history(instances=(an_instance(intended=began, started=began + MINUTE),))
-    found = look(local, history)
-    assert states(found) == {10: "complete", 20: "complete"}
+    snapshot = look(local, history)
+    assert states(snapshot) == {10: "complete", 20: "complete"}

@@ -36,9 +36,9 @@ def commit(repository: Repository, *names: str) -> str:
 
 def change(repository: Repository, before: str, after: str) -> CodeChange:
     prior = PriorLaunch("tiny-1", {**plain(a_plan().values), "commit": before})
-    found = read_code_change(repository, prior, WorkTree(after), Nothing())
-    assert isinstance(found, CodeChange)
-    return found
+    code_change = read_code_change(repository, prior, WorkTree(after), Nothing())
+    assert isinstance(code_change, CodeChange)
+    return code_change
 
 
 def test_an_approved_dirty_tree_is_compared_as_it_ran_and_as_it_would_run(
@@ -96,29 +96,29 @@ def test_a_commit_that_is_not_here_is_could_not_look(repository: Repository) -> 
 
 def prior(story: Story) -> PriorLaunch | Nothing:
     run = open_run(SLUG, story.work)
-    found = run.given(run.record.memory())[PriorLaunch]
-    assert isinstance(found, (PriorLaunch, Nothing))
-    return found
+    result = run.given(run.record.memory())[PriorLaunch]
+    assert isinstance(result, (PriorLaunch, Nothing))
+    return result
 
 
 @pytest.mark.thorough
 def test_the_record_tells_the_plan_of_the_newest_instance(story: Story) -> None:
     assert isinstance(prior(story), Nothing)
     story.launched()
-    found = prior(story)
-    assert isinstance(found, PriorLaunch)
-    assert found.instance == "tiny-1"
-    assert found.plan["commit"] == git(story.work, "rev-parse", "HEAD").strip()
-    assert found.plan["tracker"]["id"] == SLUG
-    assert found.config == {"trainer": {"seed": 7}}
+    result = prior(story)
+    assert isinstance(result, PriorLaunch)
+    assert result.instance == "tiny-1"
+    assert result.plan["commit"] == git(story.work, "rev-parse", "HEAD").strip()
+    assert result.plan["tracker"]["id"] == SLUG
+    assert result.config == {"trainer": {"seed": 7}}
 
 
 def verdict(story: Story, capsys: pytest.CaptureFixture[str]) -> Any:
     capsys.readouterr()
     story.herorun("preflight", SLUG, "--json")
     findings = json.loads(capsys.readouterr().out)["findings"]
-    (found,) = [one for one in findings if one["check"] == "changed-trajectory"]
-    return found
+    (result,) = [one for one in findings if one["check"] == "changed-trajectory"]
+    return result
 
 
 @pytest.mark.thorough
@@ -133,8 +133,8 @@ def test_other_code_under_the_same_tracker_id_is_not_launched(
     assert verdict(story, capsys)["outcome"] == "pass"
     (story.work / "model.py").write_text("x = 1\n")
     story.publish()
-    found = verdict(story, capsys)
-    assert (found["outcome"], found["details"]) == ("fail", ["model.py"])
+    result = verdict(story, capsys)
+    assert (result["outcome"], result["details"]) == ("fail", ["model.py"])
     assert story.launch() == 1
     story.sign(tracker={"id": "tiny-b"})
     assert verdict(story, capsys)["outcome"] == "pass"

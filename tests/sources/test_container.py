@@ -55,9 +55,9 @@ def read(repository: Repository, image: str) -> Container:
     contract = a_contract(runtime={"container": image})
     head = repository.resolve("HEAD")
     assert head
-    found = read_container(repository, contract, WorkTree(head))
-    assert isinstance(found, Container)
-    return found
+    container = read_container(repository, contract, WorkTree(head))
+    assert isinstance(container, Container)
+    return container
 
 
 def test_a_contract_without_a_container_asks_nobody(repository: Repository) -> None:
@@ -77,8 +77,12 @@ def test_the_label_and_what_changed_since(
 def test_a_short_revision_is_found_here(repository: Repository, registry: ImageRegistry) -> None:
     before = str(repository.resolve("HEAD^"))[:8]
     registry.image({REVISION: before}, "v1")
-    found = read(repository, f"{registry.host}/lab/train:v1")
-    assert (found.revision, found.known_here, found.changed) == (before, True, ("README.md",))
+    evidence = read(repository, f"{registry.host}/lab/train:v1")
+    assert (evidence.revision, evidence.known_here, evidence.changed) == (
+        before,
+        True,
+        ("README.md",),
+    )
 
 
 @pytest.mark.parametrize("revision", ["12" * 20, "main", "HEAD", "abc", ""])
@@ -86,8 +90,12 @@ def test_another_revision_is_reported_as_it_is(
     repository: Repository, registry: ImageRegistry, revision: str
 ) -> None:
     registry.image({REVISION: revision, "other": "label"}, "latest")
-    found = read(repository, f"{registry.host}/lab/train")
-    assert (found.revision, found.known_here, found.changed) == (revision or None, False, ())
+    evidence = read(repository, f"{registry.host}/lab/train")
+    assert (evidence.revision, evidence.known_here, evidence.changed) == (
+        revision or None,
+        False,
+        (),
+    )
 
 
 @pytest.mark.parametrize("labels", [None, {}, {"maintainer": "ada"}])
@@ -116,8 +124,8 @@ def test_an_index_leads_to_the_image_for_the_cluster(
     }
     attested = {"unknown/unknown": registry.image({REVISION: "3" * 40})}
     digest = registry.index({**attested, **images}, "all")
-    found = read(repository, f"{registry.host}/lab/train:all")
-    assert (found.digest, found.revision) == (digest, "2" * 40)
+    evidence = read(repository, f"{registry.host}/lab/train:all")
+    assert (evidence.digest, evidence.revision) == (digest, "2" * 40)
     registry.index({**attested, "linux/arm64": images["linux/arm64"]}, "arm")
     assert read(repository, f"{registry.host}/lab/train:arm").revision == "1" * 40
     registry.index(attested, "none")
@@ -186,7 +194,7 @@ def test_a_broken_configuration_of_docker_is_reported(
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "text"),
     [
         (401, "401"),
         (403, "403"),
@@ -203,13 +211,13 @@ def test_a_registry_that_fails_is_could_not_look(
     repository: Repository,
     registry: ImageRegistry,
     fault: int | str,
-    said: str,
+    text: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("herorun.sources._registry._TIMES", (0.3, 0.3))
     registry.image({REVISION: "12" * 20}, "v1")
     registry.fault = fault
-    with pytest.raises(CouldNotLook, match=said):
+    with pytest.raises(CouldNotLook, match=text):
         read(repository, f"{registry.host}/lab/train:v1")
 
 
@@ -223,10 +231,10 @@ def test_nobody_there_and_no_such_image(repository: Repository, registry: ImageR
 def test_content_that_its_digest_denies_is_refused(
     repository: Repository, registry: ImageRegistry
 ) -> None:
-    wanted = registry.image({REVISION: "12" * 20})
-    registry.content[f"manifests/{wanted}"] = ("", b"{}")
+    image = registry.image({REVISION: "12" * 20})
+    registry.content[f"manifests/{image}"] = ("", b"{}")
     with pytest.raises(CouldNotLook, match="other content"):
-        read(repository, f"{registry.host}/lab/train@{wanted}")
+        read(repository, f"{registry.host}/lab/train@{image}")
 
 
 @pytest.mark.parametrize("content", [{}, {"config": 3}, {"manifests": []}, {"manifests": [3]}])
@@ -260,9 +268,9 @@ def apptainer(home: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
 def test_an_image_file_is_read_by_its_tool(
     home: Path, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = {"data": {"attributes": {"labels": {REVISION: "12" * 20}}}, "type": "container"}
+    fields = {"data": {"attributes": {"labels": {REVISION: "12" * 20}}}, "type": "container"}
     apptainer(
-        home, monkeypatch, f'[ "$*" = "inspect --json train.sif" ] && echo \'{json.dumps(told)}\''
+        home, monkeypatch, f'[ "$*" = "inspect --json train.sif" ] && echo \'{json.dumps(fields)}\''
     )
     assert read(repository, "train.sif") == Container("train.sif", None, "12" * 20)
 

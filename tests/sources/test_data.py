@@ -35,8 +35,8 @@ class Bench:
     def commit(self, data: bytes) -> None:
         (self.work / "train" / "mix.json").write_bytes(data)
         git(self.work, "add", "-A")
-        told = ("-c", "user.name=dri", "-c", "user.email=dri@example.org")
-        git(self.work, *told, "commit", "-q", "-m", "data", "--allow-empty")
+        texts = ("-c", "user.name=dri", "-c", "user.email=dri@example.org")
+        git(self.work, *texts, "commit", "-q", "-m", "data", "--allow-empty")
 
     def read(self, path: str, pinned: str = OTHER) -> DataFound:
         contract: Contract = a_contract(
@@ -93,9 +93,9 @@ def test_what_is_not_there_is_reported_as_such(bench: Bench, path: str) -> None:
     ],
 )
 def test_what_cannot_be_read_says_why(bench: Bench, path: str, pinned: str, notice: Notice) -> None:
-    told = bench.read(path, pinned)
+    evidence = bench.read(path, pinned)
 
-    assert told.found == {} and told.unread[path] == notice
+    assert evidence.found == {} and evidence.unread[path] == notice
 
 
 def test_a_large_file_is_refused_with_advice(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

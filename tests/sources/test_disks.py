@@ -22,18 +22,18 @@ class Far:
 def read(
     home: Path, kind: str = "local", root: str = "", reach: RemoteTarget | None = None
 ) -> Disks:
-    told = {"root": root or str(home / "not" / "there"), "temporary_root": None}
-    contract = a_contract(output=told, scheduler={"kind": kind})
+    fields = {"root": root or str(home / "not" / "there"), "temporary_root": None}
+    contract = a_contract(output=fields, scheduler={"kind": kind})
     scheduler = SimpleNamespace(runs_here=kind == "local")
     return read_disks(Place("tiny", str(home / "state"), "", "", reach), contract, Far(), scheduler)
 
 
 def test_a_path_that_is_not_there_yet_is_measured_where_it_would_be_made(tmp_path: Path) -> None:
-    found = read(tmp_path)
+    evidence = read(tmp_path)
 
-    assert set(found.now) == {str(tmp_path / "state"), str(tmp_path / "not" / "there")}
-    assert all(0 < disk.free <= disk.total for disk in found.now.values())
-    assert (found.before, found.before_at) == ({}, None)
+    assert set(evidence.now) == {str(tmp_path / "state"), str(tmp_path / "not" / "there")}
+    assert all(0 < disk.free <= disk.total for disk in evidence.now.values())
+    assert (evidence.before, evidence.before_at) == ({}, None)
 
 
 def test_roots_elsewhere_are_not_this_machines_disks(tmp_path: Path) -> None:
@@ -42,9 +42,11 @@ def test_roots_elsewhere_are_not_this_machines_disks(tmp_path: Path) -> None:
 
 
 def test_roots_on_a_box_are_measured_there(tmp_path: Path) -> None:
-    found = read(tmp_path, kind="ssh", root="/data/tiny", reach=RemoteTarget(SshLogin(host="box1")))
-    assert found.now["/data/tiny"] == Disk(5, 9, None)
-    assert set(found.now) == {str(tmp_path / "state"), "/data/tiny"}
+    evidence = read(
+        tmp_path, kind="ssh", root="/data/tiny", reach=RemoteTarget(SshLogin(host="box1"))
+    )
+    assert evidence.now["/data/tiny"] == Disk(5, 9, None)
+    assert set(evidence.now) == {str(tmp_path / "state"), "/data/tiny"}
 
 
 def test_the_oldest_look_of_the_last_days(tmp_path: Path) -> None:
@@ -59,10 +61,10 @@ def test_the_oldest_look_of_the_last_days(tmp_path: Path) -> None:
         (folder / f"2026010{day}.jsonl").write_text(
             "".join(canonical(look) + "\n" for look in looks)
         )
-    found = read(tmp_path)
+    evidence = read(tmp_path)
 
-    assert found.before == {"/a": Disk(200, 999)}
-    assert found.before_at == NOON - timedelta(days=1)
+    assert evidence.before == {"/a": Disk(200, 999)}
+    assert evidence.before_at == NOON - timedelta(days=1)
 
 
 def test_a_torn_look_is_none(tmp_path: Path) -> None:

@@ -42,9 +42,9 @@ def test_a_secret_with_another_value_is_reported_by_its_name(
         "tiny-1", {}, secrets={"A_TOKEN": salted("old", "5a"), "B_TOKEN": salted("same", "5b")}
     )
 
-    found = read_environment(contract, Here(), prior)
+    environment = read_environment(contract, Here(), prior)
 
-    assert found.changed_secrets == ("A_TOKEN",)
+    assert environment.changed_secrets == ("A_TOKEN",)
 
 
 def test_the_flags_of_the_whole_closure(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,10 +61,13 @@ def test_the_flags_of_the_whole_closure(story: Story, monkeypatch: pytest.Monkey
     run = story.run
     closure = read_import_closure(run.repository, run.contract, WorkTree("HEAD"))
 
-    found = read_code_flags(run.repository, closure, run.scheduler)
+    code_flags = read_code_flags(run.repository, closure, run.scheduler)
 
-    assert [str(flag) for flag in found.flags] == ["MY_TOKEN (model.py:3)", "PACK (model.py:2)"]
-    assert found.here == {"PACK": "8", "MY_TOKEN": "[scrubbed]"}
+    assert [str(flag) for flag in code_flags.flags] == [
+        "MY_TOKEN (model.py:3)",
+        "PACK (model.py:2)",
+    ]
+    assert code_flags.here == {"PACK": "8", "MY_TOKEN": "[scrubbed]"}
 
 
 def test_a_file_that_is_gone_reads_nothing(story: Story) -> None:

@@ -91,9 +91,9 @@ def test_one_imports_the_other_and_a_circle_ends(tmp_path: Path) -> None:
         "tests/data.py": "",
         "tests/test_model.py": "",
     }
-    found = closure(tmp_path, world, running("python", "train.py"))
-    assert found.files == set(world) - {"pkg/unused.py", "tests/test_model.py"}
-    assert (found.entry, found.unresolved) == ("train.py", ())
+    result = closure(tmp_path, world, running("python", "train.py"))
+    assert result.files == set(world) - {"pkg/unused.py", "tests/test_model.py"}
+    assert (result.entry, result.unresolved) == ("train.py", ())
 
 
 def test_the_folder_of_the_script_comes_first(tmp_path: Path) -> None:
@@ -103,8 +103,8 @@ def test_the_folder_of_the_script_comes_first(tmp_path: Path) -> None:
         "model.py": "",
         "top.py": "",
     }
-    found = reached(tmp_path, world, running("python", "jobs/train.py"))
-    assert found == {"jobs/train.py", "jobs/model.py", "top.py"}
+    reach = reached(tmp_path, world, running("python", "jobs/train.py"))
+    assert reach == {"jobs/train.py", "jobs/model.py", "top.py"}
 
 
 def test_python_path_and_the_working_directory(tmp_path: Path) -> None:
@@ -115,8 +115,8 @@ def test_python_path_and_the_working_directory(tmp_path: Path) -> None:
         "jobs/c.py": "",
         "d.py": "",
     }
-    told = {"cwd": "jobs", "env": {"PYTHONPATH": f"libs::../shared:{tmp_path.parent}:/usr/lib"}}
-    assert reached(tmp_path, world, running("python", "train.py", command=told)) == set(world)
+    fields = {"cwd": "jobs", "env": {"PYTHONPATH": f"libs::../shared:{tmp_path.parent}:/usr/lib"}}
+    assert reached(tmp_path, world, running("python", "train.py", command=fields)) == set(world)
 
 
 # --- what the command names -----------------------------------------------------------------------
@@ -148,12 +148,12 @@ PACKAGE = {
 )
 def test_wrappers_are_looked_through(tmp_path: Path, line: str) -> None:
     project = {"pyproject.toml": '[project.scripts]\ntiny-train = "pkg.train:main"\n'}
-    found = closure(
+    result = closure(
         tmp_path, PACKAGE | project, running(*line.replace("{top}", str(tmp_path)).split())
     )
-    assert found.entry == "pkg/train.py"
-    assert {"pkg/train.py", "helper.py"} <= found.files
-    assert ("conf.yaml" in found.files) == ("conf.yaml" in line)
+    assert result.entry == "pkg/train.py"
+    assert {"pkg/train.py", "helper.py"} <= result.files
+    assert ("conf.yaml" in result.files) == ("conf.yaml" in line)
 
 
 def test_text_behind_c_is_python_or_shell(tmp_path: Path) -> None:
@@ -176,9 +176,9 @@ def test_a_shell_script_is_read(tmp_path: Path) -> None:
             "conf.yaml\n"
         ),
     }
-    found = closure(tmp_path, PACKAGE | script, running("sh", "run.sh", "/data"))
-    assert found.files == {"run.sh", *PACKAGE}  # and not what it only reads
-    assert found.entry == "pkg/train.py"
+    result = closure(tmp_path, PACKAGE | script, running("sh", "run.sh", "/data"))
+    assert result.files == {"run.sh", *PACKAGE}  # and not what it only reads
+    assert result.entry == "pkg/train.py"
 
 
 def test_packages_and_folders_are_run_by_their_main(tmp_path: Path) -> None:
@@ -217,15 +217,15 @@ def test_members_of_a_workspace_are_searched(tmp_path: Path) -> None:
         "vendored/third/pyproject.toml": "",
         "vendored/third/third.py": "",
     }
-    found = reached(tmp_path, world, running("python", "train.py"))
-    assert found == {path for path in world if path.endswith(".py")} - {"lib/none/src/first.py"}
+    reach = reached(tmp_path, world, running("python", "train.py"))
+    assert reach == {path for path in world if path.endswith(".py")} - {"lib/none/src/first.py"}
 
 
 def test_no_python_of_this_repository(tmp_path: Path) -> None:
-    found = closure(
+    result = closure(
         tmp_path, {"other.py": ""}, running("nvidia-smi", "--loop=1", "-m", "x.y", "/etc/hostname")
     )
-    assert found == ImportClosure()
+    assert result == ImportClosure()
 
 
 # --- what cannot be read --------------------------------------------------------------------------
@@ -245,50 +245,50 @@ def test_a_file_that_is_no_python_stays_and_is_named(
     tmp_path: Path, data: bytes, facts: list[str]
 ) -> None:
     (tmp_path / "b.py").write_bytes(data)
-    found = closure(
+    result = closure(
         tmp_path, {"train.py": "import b, a", "a.py": ""}, running("python", "train.py")
     )
-    assert found.files == {"train.py", "a.py", "b.py"}
-    (reason,) = found.unresolved
+    assert result.files == {"train.py", "a.py", "b.py"}
+    (reason,) = result.unresolved
     assert reason.startswith("b.py: ") and mentions(reason, *facts)
 
 
 def test_a_broken_project_file_is_named(tmp_path: Path) -> None:
-    found = closure(
+    result = closure(
         tmp_path, {"train.py": "", "pyproject.toml": "[x"}, running("python", "train.py")
     )
-    assert found.files == {"train.py"}
-    assert found.unresolved[0].startswith("pyproject.toml: ")
+    assert result.files == {"train.py"}
+    assert result.unresolved[0].startswith("pyproject.toml: ")
 
 
 def test_a_file_that_was_deleted_is_imported_anyway(tmp_path: Path) -> None:
     world = {"train.py": "from tests import data"}
     tree = a_tree(unstaged=("tests/data.py",))
-    found = closure(tmp_path, world, running("python", "train.py"), tree)
-    assert found.files == {"train.py", "tests/data.py"}
-    assert found.unresolved[0].startswith("tests/data.py: ")
+    result = closure(tmp_path, world, running("python", "train.py"), tree)
+    assert result.files == {"train.py", "tests/data.py"}
+    assert result.unresolved[0].startswith("tests/data.py: ")
 
 
 def test_a_link_and_what_it_leads_to_both_count(tmp_path: Path) -> None:
     os.symlink("real.py", tmp_path / "train.py")
-    found = closure(tmp_path, {"real.py": "import a", "a.py": ""}, running("python", "train.py"))
-    assert found.files == {"train.py", "real.py", "a.py"}
+    result = closure(tmp_path, {"real.py": "import a", "a.py": ""}, running("python", "train.py"))
+    assert result.files == {"train.py", "real.py", "a.py"}
 
 
 def test_a_repository_that_is_reached_by_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     os.symlink("real", tmp_path / "link")
-    found = closure(
+    result = closure(
         tmp_path / "real", {"train.py": ""}, running("python", str(tmp_path / "link" / "train.py"))
     )
-    assert found.entry == "train.py"
+    assert result.entry == "train.py"
 
 
 def test_a_name_that_is_not_utf8_is_shown_as_git_shows_it(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9.py")).write_text("import a")
     os.symlink(os.fsdecode(b"caf\xe9.py"), tmp_path / "train.py")
-    found = closure(tmp_path, {"a.py": ""}, running("python", "train.py"))
-    assert found.files == {"train.py", "caf\\xe9.py", "a.py"}
+    result = closure(tmp_path, {"a.py": ""}, running("python", "train.py"))
+    assert result.files == {"train.py", "caf\\xe9.py", "a.py"}
 
 
 @pytest.mark.thorough
@@ -301,12 +301,12 @@ def test_thousands_of_files_take_a_moment(tmp_path: Path) -> None:
         )
         (tmp_path / "pkg" / f"m{number}.py").write_text(text * 5)
     begun = time.process_time()
-    found = closure(tmp_path, {"train.py": "import pkg.m0"}, running("python", "train.py"))
-    assert len(found.files) == 2001
+    result = closure(tmp_path, {"train.py": "import pkg.m0"}, running("python", "train.py"))
+    assert len(result.files) == 2001
     assert time.process_time() - begun < 2
 
 
 def test_a_project_file_that_is_a_device_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").symlink_to("/dev/null")
-    found = closure(tmp_path, {"train.py": ""}, running("python", "train.py"))
-    assert found.unresolved[0].startswith("pyproject.toml: ")
+    result = closure(tmp_path, {"train.py": ""}, running("python", "train.py"))
+    assert result.unresolved[0].startswith("pyproject.toml: ")

@@ -27,23 +27,23 @@ def read(top: Path, *argv: str, **env: str) -> Installed | Nothing:
 
 
 def test_the_interpreter_is_asked_for_its_own_packages(tmp_path: Path) -> None:
-    found = read(tmp_path, sys.executable, "train.py")
-    assert isinstance(found, Installed)
-    assert found.packages["pytest"] == pytest.__version__
-    assert (found.interpreter, found.paths) == (sys.executable, ())
+    evidence = read(tmp_path, sys.executable, "train.py")
+    assert isinstance(evidence, Installed)
+    assert evidence.packages["pytest"] == pytest.__version__
+    assert (evidence.interpreter, evidence.paths) == (sys.executable, ())
 
 
 def test_an_editable_install_is_reported_with_its_folder(tmp_path: Path) -> None:
     site = tmp_path / "site"
-    told = site / "grug-1.0.dist-info"
-    told.mkdir(parents=True)
-    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: Grug\nVersion: 1.0\n")
-    (told / "direct_url.json").write_text(
+    path = site / "grug-1.0.dist-info"
+    path.mkdir(parents=True)
+    (path / "METADATA").write_text("Metadata-Version: 2.1\nName: Grug\nVersion: 1.0\n")
+    (path / "direct_url.json").write_text(
         '{"url": "file:///home/u/my%20grug", "dir_info": {"editable": true}}'
     )
-    found = read(tmp_path / "top", sys.executable, "train.py", PYTHONPATH=str(site))
-    assert isinstance(found, Installed)
-    assert (found.packages["grug"], found.editable["grug"]) == ("1.0", "/home/u/my grug")
+    evidence = read(tmp_path / "top", sys.executable, "train.py", PYTHONPATH=str(site))
+    assert isinstance(evidence, Installed)
+    assert (evidence.packages["grug"], evidence.editable["grug"]) == ("1.0", "/home/u/my grug")
 
 
 def test_a_module_path_into_the_checkout_is_reported_and_its_environments_are_not(
@@ -52,8 +52,8 @@ def test_a_module_path_into_the_checkout_is_reported_and_its_environments_are_no
     (tmp_path / "src").mkdir()
     (tmp_path / ".venv/lib/python3.11/site-packages").mkdir(parents=True)
     path = f"{tmp_path}/src:{tmp_path}/.venv/lib/python3.11/site-packages"
-    found = read(tmp_path, sys.executable, "train.py", PYTHONPATH=path)
-    assert isinstance(found, Installed) and found.paths == (f"{tmp_path}/src",)
+    evidence = read(tmp_path, sys.executable, "train.py", PYTHONPATH=path)
+    assert isinstance(evidence, Installed) and evidence.paths == (f"{tmp_path}/src",)
 
 
 def test_a_job_elsewhere_is_not_asked_here(tmp_path: Path) -> None:
@@ -92,6 +92,8 @@ def test_a_script_names_its_interpreter_in_its_first_line(tmp_path: Path) -> Non
         script.chmod(0o755)
         (tmp_path / "python").unlink(missing_ok=True)
         (tmp_path / "python").symlink_to(sys.executable)
-        found = interpreter_of(["torchrun", "train.py"], {"PATH": f"{tmp_path}{os.pathsep}/bin"})
-        wanted = str(tmp_path / "python") if expected == "python" else expected
-        assert found == wanted
+        interpreter = interpreter_of(
+            ["torchrun", "train.py"], {"PATH": f"{tmp_path}{os.pathsep}/bin"}
+        )
+        text = str(tmp_path / "python") if expected == "python" else expected
+        assert interpreter == text

@@ -41,11 +41,11 @@ def test_the_tracker_runs_that_it_names_in_order_and_once(log: Path) -> None:
         "wandb: 🚀 View run tiny at: https://wandb.ai/lab/hero/runs/tiny\n"
         "see https://wandb.ai/eve/hero/runs/other\n"
     )
-    found = read(log)
+    evidence = read(log)
 
-    assert isinstance(found, JobLog)
-    assert found.runs == ("lab/hero/tiny", "lab/hero/tiny-2")
-    assert found.server == "https://wandb.ai"
+    assert isinstance(evidence, JobLog)
+    assert evidence.runs == ("lab/hero/tiny", "lab/hero/tiny-2")
+    assert evidence.server == "https://wandb.ai"
 
 
 @pytest.mark.parametrize(
@@ -65,18 +65,18 @@ def test_the_tracker_runs_that_it_names_in_order_and_once(log: Path) -> None:
 )
 def test_where_it_says_that_it_saves(log: Path, line: str, path: str | None) -> None:
     log.write_text(f"step 1\n{line}\n")
-    found = read(log)
+    evidence = read(log)
 
-    assert isinstance(found, JobLog)
-    assert found.saves == ((path,) if path else ())
+    assert isinstance(evidence, JobLog)
+    assert evidence.saves == ((path,) if path else ())
 
 
 def test_signs_of_a_wedge_the_newest_five(log: Path) -> None:
     log.write_text("".join(f"{n} OwnerDiedError\nstep {n}\n" for n in range(9)))
-    found = read(log)
+    evidence = read(log)
 
-    assert isinstance(found, JobLog)
-    assert found.wedges == tuple(f"{n} OwnerDiedError" for n in range(4, 9))
+    assert isinstance(evidence, JobLog)
+    assert evidence.wedges == tuple(f"{n} OwnerDiedError" for n in range(4, 9))
 
 
 def test_a_sign_that_the_job_has_left_far_behind_is_over(log: Path) -> None:
@@ -89,16 +89,16 @@ def test_a_sign_that_the_job_has_left_far_behind_is_over(log: Path) -> None:
 OUT_OF_MEMORY = "XlaRuntimeError: RESOURCE_EXHAUSTED: Program hbm requirement 16.30G\n"
 
 
-def told(log: Path) -> JobLog:
-    found = read(log)
-    assert isinstance(found, JobLog)
-    return found
+def read_log(log: Path) -> JobLog:
+    evidence = read(log)
+    assert isinstance(evidence, JobLog)
+    return evidence
 
 
 def test_what_it_complains_of_while_it_lives_with_line_words_and_time(log: Path) -> None:
     log.write_text("step 1\n" + OUT_OF_MEMORY)
     os.utime(log, (NOON.timestamp(), NOON.timestamp()))
-    (complaint,) = told(log).complaints
+    (complaint,) = read_log(log).complaints
 
     assert (complaint.failure_class, complaint.weight, complaint.line) == (
         "hbm-exhaustion",
@@ -117,25 +117,25 @@ def test_since_when_it_is_known_does_not_move_with_the_log(log: Path) -> None:
     keep_own_log(place, read_own_log(scheduler, a_job(), a_history(), a_contract(), place))
     with log.open("a") as more:
         more.write("other ranks wait\n")
-    (complaint,) = told(log).complaints
+    (complaint,) = read_log(log).complaints
 
     assert complaint.since == NOON
 
 
 def test_twenty_steps_after_it_say_that_it_was_survived(log: Path) -> None:
     log.write_text(OUT_OF_MEMORY + "".join(f"step {n} loss 2.5\n" for n in range(19)))
-    assert told(log).complaints
+    assert read_log(log).complaints
     log.write_text(OUT_OF_MEMORY + "".join(f"step {n} loss 2.5\n" for n in range(20)))
-    assert told(log).complaints == ()
+    assert read_log(log).complaints == ()
 
 
 def test_a_crowded_host_counts_for_a_while_though_steps_are_made(log: Path) -> None:
     log.write_text("warning: cpu contention detected\n" + "step 1\n" * 1999)
-    crowded = told(log).crowded
+    crowded = read_log(log).crowded
     assert crowded is not None
     assert (crowded.failure_class, crowded.line) == ("host-contention", 1)
     log.write_text("warning: cpu contention detected\n" + "step 1\n" * 2000)
-    assert told(log).crowded is None
+    assert read_log(log).crowded is None
 
 
 HEART = """

@@ -46,8 +46,8 @@ def test_old_attempts_and_diagnostics_are_distinguished_and_neither_is_the_job()
 def test_a_list_that_cannot_be_read_is_reported_and_is_no_gap() -> None:
     down = Scheduler()
     down.down = True
-    told = read_other_jobs(down, a_contract(), a_history(), LiveJobs((OLD,)))
-    assert told == OtherJobs((OLD,), why="the queue does not answer")
+    other_jobs = read_other_jobs(down, a_contract(), a_history(), LiveJobs((OLD,)))
+    assert other_jobs == OtherJobs((OLD,), why="the queue does not answer")
     blind = read_other_jobs(Scheduler(), a_contract(), a_history(), Unavailable("timed out"))
     assert blind == OtherJobs(why="timed out")
 

@@ -67,9 +67,9 @@ def look(
 
 
 def since(home: Path, minutes: int) -> int:
-    found = look(home, minutes)
-    assert isinstance(found, LeaseSeen), found
-    return (found.unchanged_since - NOON) // MINUTE
+    snapshot = look(home, minutes)
+    assert isinstance(snapshot, LeaseSeen), snapshot
+    return (snapshot.unchanged_since - NOON) // MINUTE
 
 
 def test_a_beat_that_does_not_move_is_as_old_as_its_first_sight(home: Path) -> None:
@@ -116,10 +116,10 @@ def test_a_machine_that_tells_no_uptime_goes_by_its_clock_and_says_so(
     machine.knows = False
     write(home, Lease("eve@there", "tiny"))
     assert [since(home, 0), since(home, 40)] == [0, 0]
-    found = look(home, 41)
+    snapshot = look(home, 41)
 
-    assert isinstance(found, LeaseSeen) and found.by_wall_clock
-    assert mentions(found.caveat, "clock", "uptime")
+    assert isinstance(snapshot, LeaseSeen) and snapshot.by_wall_clock
+    assert mentions(snapshot.caveat, "clock", "uptime")
 
 
 def test_a_lease_in_the_record_is_seen_over_time_too(home: Path) -> None:
@@ -135,12 +135,16 @@ def test_a_lease_in_the_record_is_seen_over_time_too(home: Path) -> None:
 
 def test_whose_it_is(home: Path) -> None:
     write(home, Lease("eve@there", "tiny"))
-    found = look(home)
-    assert isinstance(found, LeaseSeen)
-    assert (found.owner, found.mine, found.modified is not None) == ("eve@there", False, True)
+    snapshot = look(home)
+    assert isinstance(snapshot, LeaseSeen)
+    assert (snapshot.owner, snapshot.mine, snapshot.modified is not None) == (
+        "eve@there",
+        False,
+        True,
+    )
     write(home, Lease("dri@here", "tiny"))
-    found = look(home)
-    assert isinstance(found, LeaseSeen) and found.mine
+    snapshot = look(home)
+    assert isinstance(snapshot, LeaseSeen) and snapshot.mine
 
 
 def test_no_lease_and_no_state_folder(home: Path) -> None:

@@ -60,11 +60,11 @@ def log(state: Path) -> Path:
 
 def look(state: Path, scheduler: Any = None, keep: bool = True) -> OwnLog:
     place = Place("tiny", str(state), "/data/tiny", ".")
-    found = read_own_log(scheduler or Counted(state), a_job(), a_history(), a_contract(), place)
-    assert isinstance(found, OwnLog)
+    own_log = read_own_log(scheduler or Counted(state), a_job(), a_history(), a_contract(), place)
+    assert isinstance(own_log, OwnLog)
     if keep:
-        keep_own_log(place, found)
-    return found
+        keep_own_log(place, own_log)
+    return own_log
 
 
 def failure(log: OwnLog) -> str:
@@ -102,8 +102,8 @@ def test_a_character_cut_in_half_is_put_together(state: Path, log: Path) -> None
     wandb = "wandb: 🚀 View run é at: https://wandb.ai/lab/hero/runs/tiny\n".encode()
     for at in range(len(wandb)):
         add(log, wandb[at : at + 1])
-        found = look(state)
-    assert found.signs.runs == ("lab/hero/tiny",)
+        snapshot = look(state)
+    assert snapshot.signs.runs == ("lab/hero/tiny",)
 
 
 def test_a_look_that_was_not_journalled_moves_nothing_on(state: Path, log: Path) -> None:
@@ -121,8 +121,8 @@ def test_a_log_that_was_replaced_is_read_from_its_start(
     log.write_bytes(BUG)
     look(state)
     log.write_bytes(again)
-    found = look(state)
-    assert (found.offset, found.seen.root) == (len(again), None)
+    snapshot = look(state)
+    assert (snapshot.offset, snapshot.seen.root) == (len(again), None)
 
 
 @pytest.mark.parametrize(
@@ -153,8 +153,8 @@ def test_of_a_huge_log_the_end_is_read_and_the_rest_is_reported(
     monkeypatch.setattr(log_reader, "PART", 3_000)
     log.write_bytes(b"x" * 50_000 + b"\n" + BUG)
     scheduler = Counted(state)
-    found = look(state, scheduler)
-    assert (found.skipped, failure(found)) == (log.stat().st_size - 10_000, "code-bug-small")
+    snapshot = look(state, scheduler)
+    assert (snapshot.skipped, failure(snapshot)) == (log.stat().st_size - 10_000, "code-bug-small")
     assert (
         sum(size for _, size in scheduler.read) == 10_000
         and max(s for _, s in scheduler.read) == 3_000
@@ -171,11 +171,11 @@ def test_of_a_log_that_takes_long_to_judge_the_end_is_read_and_the_rest_is_repor
     monkeypatch.setattr(log_reader, "LAST", 2_000)
     log.write_bytes(b"Segmentation fault (core dumped)\n" * 2_000 + BUG)
     scheduler = Counted(state)
-    found = look(state, scheduler)
+    snapshot = look(state, scheduler)
     size = log.stat().st_size
     assert scheduler.read == [(0, 3_000), (size - 2_000, 2_000)]
-    assert (found.offset, found.skipped) == (size, size - 5_000)
-    ended = verdict_of_log(signatures.with_own(), found, None)
+    assert (snapshot.offset, snapshot.skipped) == (size, size - 5_000)
+    ended = verdict_of_log(signatures.with_own(), snapshot, None)
     assert ended.person and mentions(ended.advice, "MiB", "middle")
 
 
@@ -186,15 +186,15 @@ def test_what_was_known_survives_a_stretch_that_was_passed_over(
     log.write_bytes(BUG)
     look(state)
     add(log, b"a line that means nothing\n" * 1_000)
-    found = look(state)
-    assert found.skipped == 16_000 and failure(found) == "code-bug-small"
+    snapshot = look(state)
+    assert snapshot.skipped == 16_000 and failure(snapshot) == "code-bug-small"
 
 
 @pytest.mark.thorough
 def test_a_line_without_an_end_takes_no_memory(state: Path, log: Path) -> None:
     log.write_bytes(b"y" * 9_000_000 + b" CUDA out of memory")
-    found = look(state)
-    assert len(found.scan.carry) <= 2**14 and failure(found) == "oom-accelerator"
+    snapshot = look(state)
+    assert len(snapshot.scan.carry) <= 2**14 and failure(snapshot) == "oom-accelerator"
     assert (state / CACHE).stat().st_size < 2**16
 
 

@@ -45,19 +45,19 @@ class Gone:
         raise FileNotFoundError("no such run")
 
 
-def read_metrics(tracker, contract, place, at=NOON, told=0):
-    return metrics.read_metrics(tracker, contract, place, Now(at), History(rows=told))
+def read_metrics(tracker, contract, place, at=NOON, values=0):
+    return metrics.read_metrics(tracker, contract, place, Now(at), History(rows=values))
 
 
 def tick(tracker, place, contract=None, at=NOON):
-    told = read_metrics(tracker, contract or a_contract(), place, at)
-    assert keep_metrics(place, told) == ""
-    return told
+    result = read_metrics(tracker, contract or a_contract(), place, at)
+    assert keep_metrics(place, result) == ""
+    return result
 
 
 def steps(place):
-    found = fetched(Path(place.state) / COLUMNS)
-    return [point.step for point in found.points("train/loss")] if found else []
+    contents = fetched(Path(place.state) / COLUMNS)
+    return [point.step for point in contents.points("train/loss")] if contents else []
 
 
 @pytest.fixture
@@ -100,24 +100,24 @@ def test_a_second_look_reads_the_new_rows_only(place):
 
 def test_what_the_ticks_of_another_machine_told_of_is_not_told_again(place):
     feed = Feed(curve(*CALM, *[3.2] * 12, *CALM))
-    (told,) = read_metrics(feed, a_contract(), place).spikes
-    assert not told.open
-    assert read_metrics(feed, a_contract(), place, told=len(feed.rows)).spikes == ()
+    (result,) = read_metrics(feed, a_contract(), place).spikes
+    assert not result.open
+    assert read_metrics(feed, a_contract(), place, values=len(feed.rows)).spikes == ()
 
     feed.rows += curve(*[3.2] * 12, *CALM, first=len(feed.rows))
-    (news,) = read_metrics(feed, a_contract(), place, told=len(feed.rows) - 72).spikes
-    assert news.first_step > told.first_step
+    (news,) = read_metrics(feed, a_contract(), place, values=len(feed.rows) - 72).spikes
+    assert news.first_step > result.first_step
 
 
 def test_an_excursion_that_continues_is_reported_by_whoever_looks(place):
     feed = Feed(curve(*CALM, *[3.2] * 12))
-    (told,) = read_metrics(feed, a_contract(), place, told=len(feed.rows)).spikes
-    assert told.open
+    (result,) = read_metrics(feed, a_contract(), place, values=len(feed.rows)).spikes
+    assert result.open
 
 
 def test_fewer_rows_than_were_told_of_are_others(place):
     feed = Feed(curve(*CALM, *[3.2] * 12, *CALM))
-    assert len(read_metrics(feed, a_contract(), place, told=1000).spikes) == 1
+    assert len(read_metrics(feed, a_contract(), place, values=1000).spikes) == 1
 
 
 def test_a_mere_look_moves_nothing(place):
@@ -180,8 +180,8 @@ def test_a_source_that_began_again_is_fetched_again_and_the_older_rows_stay(plac
     feed.rows = curve(*CALM[:7])
     tick(feed, place)
 
-    found = generations(tmp_path / COLUMNS)
-    assert [(each.older, each.rows) for each in found] == [(False, 7), (True, 60)]
+    result = generations(tmp_path / COLUMNS)
+    assert [(each.older, each.rows) for each in result] == [(False, 7), (True, 60)]
 
 
 def test_rows_that_a_cut_takes_away_were_seen_anyway(place):
@@ -208,18 +208,18 @@ def test_another_tracker_is_fetched_again(place, tmp_path):
 
 def test_a_history_that_is_gone_stays_readable_and_is_said_to_be_older(place):
     tick(Feed(curve(*CALM)), place)
-    told = read_metrics(Gone(), a_contract(), place)
+    result = read_metrics(Gone(), a_contract(), place)
 
-    assert isinstance(told, Nothing) and mentions(told.why, "kept")
+    assert isinstance(result, Nothing) and mentions(result.why, "kept")
     assert steps(place) == list(range(60))
 
 
 def test_a_cache_that_cannot_be_written_stops_nothing(place, tmp_path):
     feed = Feed(curve(*CALM))
-    told = read_metrics(feed, a_contract(), place)
+    result = read_metrics(feed, a_contract(), place)
     (tmp_path / COLUMNS).write_text("in the way")
 
-    assert "stored" in keep_metrics(place, told)
+    assert "stored" in keep_metrics(place, result)
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"version": "x", "state": {}}', "[1]"])
@@ -238,15 +238,15 @@ def test_another_contract_folds_again(place, tmp_path):
     banded = a_contract(
         babysit={"thresholds": {"metric-out-of-band": {"bands": ["router/load 0.6 0.9"]}}}
     )
-    told = read_metrics(feed, banded, place)
-    keep_metrics(place, told)
+    result = read_metrics(feed, banded, place)
+    keep_metrics(place, result)
 
-    assert [e.rows for e in told.of("band")] == [60]
+    assert [e.rows for e in result.of("band")] == [60]
     assert json.loads((tmp_path / CACHE).read_text())["version"] != before
 
 
 def test_the_contract_names_the_columns():
-    told = a_contract(
+    contract = a_contract(
         tracker={
             "metrics": {
                 "loss": "ce",
@@ -258,7 +258,7 @@ def test_the_contract_names_the_columns():
         },
         phase=[{"name": "cooldown", "step": 90}, {"name": "warm", "step": 10}],
     )
-    names = names_of(told)
+    names = names_of(contract)
 
     assert names.loss == ("ce",) and names.norm[0] == "gn" and names.rate[0] == "eta"
     assert names.declared == ("gn", "eta", "moe/load") and set(names.declared) <= set(names.watched)
@@ -285,11 +285,11 @@ def test_what_comes_and_ends_while_the_clock_is_an_hour_back_is_judged_then(plac
     back = later - timedelta(hours=1)
     rows = [value] * 12 + [2.0] * 8
     feed.rows += [a_row(len(CALM) + n, loss, back) for n, loss in enumerate(rows)]
-    seen = metrics.read_metrics(feed, a_contract(), place, Now(back), history)
+    observations = metrics.read_metrics(feed, a_contract(), place, Now(back), history)
 
-    assert not any(each.open for each in (*seen.spikes, *seen.non_finite))
-    assert (seen.spikes or seen.non_finite)[0].rows == 12
-    assert history.wrote(seen)
+    assert not any(each.open for each in (*observations.spikes, *observations.non_finite))
+    assert (observations.spikes or observations.non_finite)[0].rows == 12
+    assert history.wrote(observations)
 
 
 def test_a_state_that_is_read_again_knows_its_rows_by_step(place):

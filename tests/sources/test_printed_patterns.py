@@ -36,18 +36,18 @@ def test_words_that_the_package_holds_are_found_and_others_are_lost(tmp_path: Pa
     keyword = "never printed by it"
     rows += ROW.format(id="gone", keyword=keyword, package="pytest")
     rows += ROW.format(id="absent", keyword="whatever else", package="no-such-package")
-    found = read(tmp_path, rows)
-    assert isinstance(found, PrintedPatterns)
-    assert dict(found.found) == {"there": f"pytest {pytest.__version__}"}
-    lost = dict(found.lost)
+    evidence = read(tmp_path, rows)
+    assert isinstance(evidence, PrintedPatterns)
+    assert dict(evidence.found) == {"there": f"pytest {pytest.__version__}"}
+    lost = dict(evidence.lost)
     assert mentions(lost.pop("gone"), f"pytest {pytest.__version__}", "none", f"'{keyword}'")
     assert mentions(lost.pop("absent"), "no-such-package", "not installed") and lost == {}
 
 
 def test_a_word_across_two_parts_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(printed_patterns, "PART", 7)
-    found = read(tmp_path, ROW.format(id="there", keyword="internalerror>", package="pytest"))
-    assert isinstance(found, PrintedPatterns) and "there" in found.found
+    evidence = read(tmp_path, ROW.format(id="there", keyword="internalerror>", package="pytest"))
+    assert isinstance(evidence, PrintedPatterns) and "there" in evidence.found
 
 
 def test_without_such_rows_or_without_an_interpreter_there_is_nothing(tmp_path: Path) -> None:

@@ -75,9 +75,9 @@ class World:
 
     def read(self, refs: tuple[str, ...] = ("refs/heads/*",), **changes: Any) -> Published:
         contract = a_contract(code={"refs": refs})
-        found = read(self.repository, contract, self.tree(**changes))
+        evidence = read(self.repository, contract, self.tree(**changes))
         assert git(self.work, "for-each-ref", PROBE) == ""
-        return found
+        return evidence
 
 
 def read(repository: Repository, contract: Contract, tree: WorkTree) -> Published:
@@ -125,11 +125,11 @@ def server(world: World) -> Iterator[GitServer]:
 
 
 def test_the_tip_of_the_branch(world: World) -> None:
-    found = world.read()
-    assert found.refs == ("refs/heads/main",)
-    assert (found.ref, found.tip, found.behind, found.behind_files) == (
+    evidence = world.read()
+    assert evidence.refs == ("refs/heads/main",)
+    assert (evidence.ref, evidence.tip, evidence.behind, evidence.behind_files) == (
         "refs/heads/main",
-        found.commit,
+        evidence.commit,
         0,
         (),
     )
@@ -148,8 +148,8 @@ def test_a_stale_remote_tracking_ref_proves_nothing(world: World) -> None:
     world.commit(where=other)
     world.push("+HEAD:main", where=other)
     assert git(world.work, "rev-parse", "origin/main").strip() == lost
-    found = world.read()
-    assert (found.refs, found.elsewhere, found.why_not) == ((), (), "")
+    evidence = world.read()
+    assert (evidence.refs, evidence.elsewhere, evidence.why_not) == ((), (), "")
     assert git(world.work, "rev-parse", "origin/main").strip() == lost  # and it is the user's
 
 
@@ -165,8 +165,8 @@ def test_a_commit_that_only_a_fork_has(world: World) -> None:
 def test_a_commit_under_another_ref_is_elsewhere(world: World, ref: str) -> None:
     world.commit()
     world.push(f"HEAD:{ref}")
-    found = world.read(refs=("refs/heads/main",))
-    assert (found.refs, found.elsewhere, found.ref) == ((), (ref,), None)
+    evidence = world.read(refs=("refs/heads/main",))
+    assert (evidence.refs, evidence.elsewhere, evidence.ref) == ((), (ref,), None)
 
 
 def test_a_commit_below_the_known_tip_of_another_ref_is_elsewhere(world: World) -> None:
@@ -180,8 +180,8 @@ def test_a_commit_below_the_known_tip_of_another_ref_is_elsewhere(world: World) 
 def test_the_record_is_no_code_unless_it_is_named(world: World) -> None:
     world.commit()
     world.push("HEAD:refs/heads/herorun/tiny", "HEAD:refs/herorun/kept/x")
-    found = world.read()
-    assert (found.refs, found.elsewhere) == ((), ())
+    evidence = world.read()
+    assert (evidence.refs, evidence.elsewhere) == ((), ())
     assert world.read(refs=("refs/heads/herorun/tiny",)).refs == ("refs/heads/herorun/tiny",)
 
 
@@ -189,8 +189,8 @@ def test_an_annotated_tag_stands_for_its_commit(world: World) -> None:
     world.commit()
     git(world.work, "tag", "-a", "-m", "one", "v1")
     world.push("v1")
-    found = world.read(refs=("refs/tags/*",))
-    assert (found.refs, found.behind) == (("refs/tags/v1",), 0)
+    evidence = world.read(refs=("refs/tags/*",))
+    assert (evidence.refs, evidence.behind) == (("refs/tags/v1",), 0)
     other = world.other()
     git(other, "checkout", "-q", "v1")
     world.commit(where=other)
@@ -204,8 +204,8 @@ def test_a_tag_of_no_commit_is_passed_over(world: World) -> None:
     git(world.work, "tag", "-a", "-m", "a tree", "tree", "HEAD^{tree}")
     world.push("blob", "tree")
     world.commit()
-    found = world.read(refs=("refs/tags/*", "refs/heads/*"))
-    assert (found.refs, found.elsewhere) == ((), ())
+    evidence = world.read(refs=("refs/tags/*", "refs/heads/*"))
+    assert (evidence.refs, evidence.elsewhere) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -234,9 +234,9 @@ def test_behind_a_tip_that_is_not_known_here(world: World) -> None:
     for name in ("model.py", "README.md", "model.py"):
         tip = world.commit(name, where=other)
     world.push("main", where=other)
-    found = world.read()
-    assert (found.ref, found.tip, found.behind) == ("refs/heads/main", tip, 3)
-    assert found.behind_files == ("README.md", "model.py")
+    evidence = world.read()
+    assert (evidence.ref, evidence.tip, evidence.behind) == ("refs/heads/main", tip, 3)
+    assert evidence.behind_files == ("README.md", "model.py")
 
 
 def test_what_was_changed_and_changed_back_is_no_difference(world: World) -> None:
@@ -244,8 +244,8 @@ def test_what_was_changed_and_changed_back_is_no_difference(world: World) -> Non
     git(world.work, "revert", "--no-edit", "HEAD")
     world.push("main")
     git(world.work, "reset", "-q", "--hard", "HEAD~2")
-    found = world.read()
-    assert (found.behind, found.behind_files) == (2, ())
+    evidence = world.read()
+    assert (evidence.behind, evidence.behind_files) == (2, ())
 
 
 def test_the_ref_named_like_the_branch_counts_first(world: World) -> None:
@@ -284,16 +284,18 @@ def test_else_the_ref_that_is_least_ahead(world: World) -> None:
         world.push(f"HEAD:refs/heads/{name}")
     world.push("HEAD:main")
     git(world.work, "checkout", "-q", "-B", "mine", start)
-    found = world.read()
-    assert found.refs == tuple(f"refs/heads/{name}" for name in ("far", "main", "middle", "near"))
-    assert (found.ref, found.behind) == ("refs/heads/near", 1)
+    evidence = world.read()
+    assert evidence.refs == tuple(
+        f"refs/heads/{name}" for name in ("far", "main", "middle", "near")
+    )
+    assert (evidence.ref, evidence.behind) == ("refs/heads/near", 1)
 
 
 def test_a_branch_of_the_same_name_that_went_another_way_is_not_measured(world: World) -> None:
     world.commit()
     world.push("HEAD:refs/heads/merged")
-    found = world.read()
-    assert (found.ref, found.behind) == ("refs/heads/merged", 0)
+    evidence = world.read()
+    assert (evidence.ref, evidence.behind) == ("refs/heads/merged", 0)
 
 
 def test_a_name_that_is_not_utf8_is_shown(world: World) -> None:
@@ -318,8 +320,8 @@ def test_a_linked_work_tree_is_measured_like_the_main_one(world: World) -> None:
     repository = find_repository(world.home / "linked")
     commit = git(world.home / "linked", "rev-parse", "HEAD").strip()
     tree = WorkTree(commit, "side", linked=True)
-    found = read(repository, a_contract(), tree)
-    assert found.ref == "refs/heads/main"
+    evidence = read(repository, a_contract(), tree)
+    assert evidence.ref == "refs/heads/main"
 
 
 # --- shallow, and what cannot be asked ------------------------------------------------------------
@@ -334,8 +336,8 @@ def shallow(world: World) -> None:
 
 def test_a_shallow_clone_can_tell_a_tip(world: World) -> None:
     shallow(world)
-    found = world.read(shallow=True)
-    assert (found.ref, found.behind, found.why_not) == ("refs/heads/main", 0, "")
+    evidence = world.read(shallow=True)
+    assert (evidence.ref, evidence.behind, evidence.why_not) == ("refs/heads/main", 0, "")
 
 
 def test_a_shallow_clone_cannot_tell_more(world: World) -> None:
@@ -343,19 +345,19 @@ def test_a_shallow_clone_cannot_tell_more(world: World) -> None:
     other = world.other()
     world.commit(where=other)
     world.push("main", where=other)
-    found = world.read(shallow=True)
-    assert (found.refs, found.ref) == ((), None)
-    assert "shallow" in found.why_not
+    evidence = world.read(shallow=True)
+    assert (evidence.refs, evidence.ref) == ((), None)
+    assert "shallow" in evidence.why_not
     world.push("HEAD~1:refs/heads/copy", where=other)
-    found = world.read(shallow=True)
-    assert (found.refs, found.ref) == (("refs/heads/copy",), None)
-    assert "shallow" in found.why_not
+    evidence = world.read(shallow=True)
+    assert (evidence.refs, evidence.ref) == (("refs/heads/copy",), None)
+    assert "shallow" in evidence.why_not
 
 
 def test_without_the_remote_there_is_nothing_to_ask(world: World) -> None:
     git(world.work, "remote", "rename", "origin", "upstream")
-    found = read_remote_tips(world.repository, a_contract(), read_remotes(world.repository))
-    assert isinstance(found, Nothing) and mentions(found.why, "remote", "origin")
+    remote_tips = read_remote_tips(world.repository, a_contract(), read_remotes(world.repository))
+    assert isinstance(remote_tips, Nothing) and mentions(remote_tips.why, "remote", "origin")
 
 
 def test_the_remote_is_asked_without_waiting_for_the_work_tree() -> None:
@@ -437,7 +439,7 @@ def test_a_remote_that_fails_is_could_not_look(
     server.fault = fault
     with pytest.raises(CouldNotLook) as caught:
         world.read()
-    said = str(caught.value)
-    assert "ls-remote" in said and "\n" not in said
+    text = str(caught.value)
+    assert "ls-remote" in text and "\n" not in text
     if fault in (403, 429, 500):
-        assert str(fault) in said
+        assert str(fault) in text

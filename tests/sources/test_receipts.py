@@ -27,8 +27,10 @@ class Bench:
         (home / "jobs" / "tiny-1").mkdir(parents=True)
         self.log()
 
-    def file(self, name: str, outcome: str = "pass", **told: Any) -> None:
-        (self.root / "_herorun" / "receipts" / f"{name}.json").write_text(receipt(outcome, **told))
+    def file(self, name: str, outcome: str = "pass", **result: Any) -> None:
+        (self.root / "_herorun" / "receipts" / f"{name}.json").write_text(
+            receipt(outcome, **result)
+        )
 
     def log(self, *lines: str) -> None:
         (self.home / "jobs" / "tiny-1" / "job.log").write_text(
@@ -36,13 +38,13 @@ class Bench:
         )
 
     def read(
-        self, state: JobState = JobState.RUNNING, **told: datetime | None
+        self, state: JobState = JobState.RUNNING, **result: datetime | None
     ) -> Receipt | Nothing:
         place = Place("tiny", str(self.home), str(self.root), "/repository")
         jobs = scheduler.connect(scheduler.Options(), place)
         files = store.connect(store.Options(), place)
         contract = a_contract(output={"root": str(self.root)})
-        return read_receipt(contract, files, jobs, a_history(), a_job(state, **told), Now(now()))
+        return read_receipt(contract, files, jobs, a_history(), a_job(state, **result), Now(now()))
 
     def late(self, history: History) -> LateReceipts | Nothing:
         place = Place("tiny", str(self.home), str(self.root), "/repository")
@@ -51,23 +53,23 @@ class Bench:
 
     @property
     def outcome(self) -> str:
-        found = self.read()
-        assert isinstance(found, Receipt), found
-        return found.outcome
+        evidence = self.read()
+        assert isinstance(evidence, Receipt), evidence
+        return evidence.outcome
 
 
 def receipt(
     outcome: str = "pass", instance: str = "tiny-1", attempt: int = 1, rank: int = 0
 ) -> str:
     items = [{"item": "code", "outcome": outcome, "message": "as said"}]
-    told = {
+    fields = {
         "instance": instance,
         "attempt": attempt,
         "rank": rank,
         "outcome": outcome,
         "items": items,
     }
-    return json.dumps(told)
+    return json.dumps(fields)
 
 
 FOUR = tuple(an_instance(name=f"tiny-{number}") for number in (1, 2, 3, 4))
@@ -77,14 +79,14 @@ def test_late_receipts_of_several_earlier_instances_are_read_each_by_itself(benc
     """The newest start of each counts; the current instance and those that the record knows are no
     latecomers.
     """
-    for name, told in {
+    for name, items in {
         "tiny-1.1": {"outcome": "fail"},
         "tiny-1.2": {"attempt": 2},
         "tiny-2.1": {"instance": "tiny-2", "outcome": "fail"},
         "tiny-3.1": {"instance": "tiny-3"},
         "tiny-4.1": {"instance": "tiny-4"},
     }.items():
-        bench.file(name, **told)
+        bench.file(name, **items)
     history = a_history(instances=FOUR, checked_in=frozenset({"tiny-3"}))
     late = bench.late(history)
     assert isinstance(late, LateReceipts) and late.damaged == ()
@@ -128,9 +130,9 @@ def test_a_refusal_of_any_rank_is_a_refusal(bench: Bench) -> None:
     bench.file("tiny-1.1")
     bench.file("tiny-1.1.rank12", "fail", rank=12)
     bench.file("tiny-1.1.rank3", "fail", rank=3)
-    found = bench.read()
-    assert isinstance(found, Receipt)
-    assert (found.outcome, found.items) == ("fail", (("code", "fail", "as said (rank 3)"),))
+    evidence = bench.read()
+    assert isinstance(evidence, Receipt)
+    assert (evidence.outcome, evidence.items) == ("fail", (("code", "fail", "as said (rank 3)"),))
 
 
 def test_a_refusal_before_the_first_rank_has_written_counts(bench: Bench) -> None:

@@ -22,10 +22,10 @@ def local(tmp_path, monkeypatch):
 
 
 def test_only_names_with_a_value_are_present(local):
-    found = read_secret_names(NEEDS, local)
+    secret_names = read_secret_names(NEEDS, local)
 
-    assert found == SecretNames(frozenset({"SET_TOKEN"}), "this environment")
-    assert "correct-horse" not in repr(found)
+    assert secret_names == SecretNames(frozenset({"SET_TOKEN"}), "this environment")
+    assert "correct-horse" not in repr(secret_names)
 
 
 def test_a_contract_without_secrets_has_none(local):
@@ -42,10 +42,10 @@ def test_a_scheduler_whose_jobs_get_them_elsewhere_cannot_be_looked_into(local):
 def test_where_a_person_vouches_for_them_they_count_as_set_by_that_word(local):
     local.secrets_source, local.secrets_vouched = "the environment of the cluster", True
 
-    found = read_secret_names(NEEDS, local)
+    secret_names = read_secret_names(NEEDS, local)
 
-    assert found.present == {"SET_TOKEN", "EMPTY_TOKEN", "UNSET_TOKEN"}
-    assert mentions(found.source, "environment", "word")
+    assert secret_names.present == {"SET_TOKEN", "EMPTY_TOKEN", "UNSET_TOKEN"}
+    assert mentions(secret_names.source, "environment", "word")
 
 
 @pytest.mark.thorough
@@ -86,6 +86,6 @@ def test_a_secret_in_the_command_blocks_and_is_told_nowhere(
     story.init()
     assert story.herorun("preflight", SLUG) == 1
     assert story.launch("--json") == 1
-    told = capsys.readouterr()
-    assert mentions(told.out, "env.WANDB_API_KEY", "like")
-    assert secret not in told.out + told.err
+    output = capsys.readouterr()
+    assert mentions(output.out, "env.WANDB_API_KEY", "like")
+    assert secret not in output.out + output.err

@@ -50,7 +50,7 @@ def test_only_a_waiver_that_stands_lets_it_be_taken(
     (story.work / "train.sh").write_text("exit 0\n")
     repository = find_repository(story.work)
     tree = WorkTree(str(repository.resolve("HEAD")), unstaged=("train.sh",))
-    found = read_snapshot(
+    snapshot = read_snapshot(
         repository=repository,
         contract=a_contract(),
         file=FILE,
@@ -59,7 +59,7 @@ def test_only_a_waiver_that_stands_lets_it_be_taken(
         waivers=waivers,
         now=Now(NOON),
     )
-    assert isinstance(found, Snapshot if taken else Nothing)
+    assert isinstance(snapshot, Snapshot if taken else Nothing)
 
 
 def test_without_a_snapshot_there_is_a_plan_and_with_an_unread_one_there_is_none(

@@ -35,7 +35,7 @@ def test_its_first_rows_and_its_level_before_the_checkpoint(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "told",
+    "result",
     [
         {"history": a_history(2)},
         {"plan": PriorLaunch("tiny-1", {"start": None})},
@@ -43,10 +43,10 @@ def test_its_first_rows_and_its_level_before_the_checkpoint(tmp_path: Path) -> N
         {"start": {"from": START, "kind": "weights-only", "source_run": "../base"}},
     ],
 )
-def test_what_starts_from_no_other_run_reads_nothing(tmp_path: Path, told: dict) -> None:
+def test_what_starts_from_no_other_run_reads_nothing(tmp_path: Path, result: dict) -> None:
     keep(tmp_path, [2.0] * 310)
 
-    assert isinstance(read(tmp_path, **told), Nothing)
+    assert isinstance(read(tmp_path, **result), Nothing)
 
 
 def test_a_run_that_this_machine_never_watched_is_nothing(tmp_path: Path, notice: Notice) -> None:

@@ -56,9 +56,9 @@ def test_a_tracker_that_knows_ids_is_asked(tmp_path: Path) -> None:
 
 
 def test_a_file_of_rows_knows_no_ids(tmp_path: Path, notice: Notice) -> None:
-    found = read_tracker_identity(JsonLines(tmp_path, "rows"), a_contract())
+    tracker_identity = read_tracker_identity(JsonLines(tmp_path, "rows"), a_contract())
 
-    assert isinstance(found, Nothing) and found.why == notice
+    assert isinstance(tracker_identity, Nothing) and tracker_identity.why == notice
 
 
 class Raising(Known):
@@ -83,20 +83,20 @@ def test_what_the_trainer_raised_is_read_and_scrubbed() -> None:
         step=9,
         at=NOON,
     )
-    found = read_tracker_alerts(Raising(raised), a_contract())
+    tracker_alerts = read_tracker_alerts(Raising(raised), a_contract())
 
-    assert isinstance(found, TrackerAlerts)
-    (told,) = found.alerts
-    assert (told.title, told.level, told.step) == ("loss is up", "error", 9)
-    assert "hunter2secret" not in told.text
+    assert isinstance(tracker_alerts, TrackerAlerts)
+    (result,) = tracker_alerts.alerts
+    assert (result.title, result.level, result.step) == ("loss is up", "error", 9)
+    assert "hunter2secret" not in result.text
 
 
 def test_a_tracker_without_alerts_or_with_none_yet_is_nothing(
     tmp_path: Path, notice: Notice
 ) -> None:
-    found = read_tracker_alerts(JsonLines(tmp_path, "rows"), a_contract())
+    tracker_alerts = read_tracker_alerts(JsonLines(tmp_path, "rows"), a_contract())
 
-    assert isinstance(found, Nothing) and found.why == notice
+    assert isinstance(tracker_alerts, Nothing) and tracker_alerts.why == notice
     assert isinstance(read_tracker_alerts(Raising(), a_contract()), Nothing)
 
 
@@ -105,11 +105,13 @@ def test_another_tracker_takes_nothing_from_the_environment(
 ) -> None:
     monkeypatch.setenv("WANDB_RUN_ID", "other")
 
-    found = read_tracker_environment(
+    tracker_environment = read_tracker_environment(
         JsonLines(Path("/nowhere"), "rows"), a_contract(), a_plan(), NO_PRIOR
     )
 
-    assert isinstance(found, Nothing) and mentions(found.why, "jsonl", "environment")
+    assert isinstance(tracker_environment, Nothing) and mentions(
+        tracker_environment.why, "jsonl", "environment"
+    )
 
 
 def test_what_the_plan_took_from_the_shell_counts_and_the_contract_wins(
@@ -119,20 +121,22 @@ def test_what_the_plan_took_from_the_shell_counts_and_the_contract_wins(
     contract = tracked(env={"WANDB_PROJECT": "stated", "SEED": "7"})
     shell = Environment({"WANDB_RUN_ID": "here", "WANDB_PROJECT": "here"})
 
-    found = read_tracker_environment(
+    tracker_environment = read_tracker_environment(
         OFFLINE, contract, a_plan(contract, environment=shell), NO_PRIOR
     )
 
-    assert isinstance(found, TrackerEnvironment)
-    assert found.variables == {"WANDB_PROJECT": "stated", "WANDB_RUN_ID": "here"}
-    assert list(found.problems) == ["WANDB_PROJECT", "WANDB_RUN_ID"]
+    assert isinstance(tracker_environment, TrackerEnvironment)
+    assert tracker_environment.variables == {"WANDB_PROJECT": "stated", "WANDB_RUN_ID": "here"}
+    assert list(tracker_environment.problems) == ["WANDB_PROJECT", "WANDB_RUN_ID"]
 
 
 def test_a_secret_is_passed_on_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WANDB_ENTITY", "named")
     contract = tracked("slurm", secrets=["WANDB_ENTITY"])
 
-    found = read_tracker_environment(OFFLINE, contract, a_plan(contract), NO_PRIOR)
+    tracker_environment = read_tracker_environment(OFFLINE, contract, a_plan(contract), NO_PRIOR)
 
     problem = "and [tracker] states no entity: state it there, or unset the variable"
-    assert found == TrackerEnvironment({"WANDB_ENTITY": "named"}, {"WANDB_ENTITY": problem})
+    assert tracker_environment == TrackerEnvironment(
+        {"WANDB_ENTITY": "named"}, {"WANDB_ENTITY": problem}
+    )

@@ -30,20 +30,24 @@ def read(
         a_contract(babysit={"signatures": own}),
         Place("tiny", str(top), "/data/tiny", str(top)),
     )
-    known = catalogue_of(contract, place)
-    log = Nothing("no log") if text is None else follow(known, OwnLog(job.instance), text.encode())
+    catalogue = catalogue_of(contract, place)
+    log = (
+        Nothing("no log")
+        if text is None
+        else follow(catalogue, OwnLog(job.instance), text.encode())
+    )
     return read_triage(log, job, contract, place)
 
 
 def test_a_bug_is_reported_with_its_place() -> None:
-    found = read(BUG, a_job(JobState.FAILED, exit_code=1))
-    assert isinstance(found, Triage)
-    assert (found.failure_class, found.file, found.line) == (
+    evidence = read(BUG, a_job(JobState.FAILED, exit_code=1))
+    assert isinstance(evidence, Triage)
+    assert (evidence.failure_class, evidence.file, evidence.line) == (
         "code-bug-small",
         "/export/train.py",
         7,
     )
-    assert found.excerpt.startswith("TypeError: forward()") and found.fingerprint
+    assert evidence.excerpt.startswith("TypeError: forward()") and evidence.fingerprint
 
 
 def test_the_same_failure_has_the_same_fingerprint_at_another_step() -> None:
@@ -54,8 +58,12 @@ def test_the_same_failure_has_the_same_fingerprint_at_another_step() -> None:
 
 
 def test_a_log_that_says_nothing_is_unknown() -> None:
-    found = read("step 3 loss 2.5\n", a_job(JobState.FAILED, signal="SIGKILL"))
-    assert isinstance(found, Triage) and found.failure_class == "unknown" and not found.needs_person
+    evidence = read("step 3 loss 2.5\n", a_job(JobState.FAILED, signal="SIGKILL"))
+    assert (
+        isinstance(evidence, Triage)
+        and evidence.failure_class == "unknown"
+        and not evidence.needs_person
+    )
 
 
 def test_a_job_that_lives_is_not_asked_and_a_missing_log_is_nothing() -> None:
@@ -77,16 +85,16 @@ advice = "The shard has no masks: make it again."
 def test_the_users_own_rows_are_asked_first(tmp_path: Path) -> None:
     (tmp_path / "ops").mkdir()
     (tmp_path / "ops" / "own.toml").write_text(OWN)
-    found = read(BUG, a_job(JobState.FAILED, exit_code=1), tmp_path, "ops/own.toml")
+    evidence = read(BUG, a_job(JobState.FAILED, exit_code=1), tmp_path, "ops/own.toml")
 
-    assert isinstance(found, Triage) and found.failure_class == "data"
+    assert isinstance(evidence, Triage) and evidence.failure_class == "data"
 
 
 def test_a_file_that_broke_meanwhile_leaves_ours(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text("= 1")
-    found = read(BUG, a_job(JobState.FAILED, exit_code=1), tmp_path, "own.toml")
+    evidence = read(BUG, a_job(JobState.FAILED, exit_code=1), tmp_path, "own.toml")
 
-    assert isinstance(found, Triage) and found.failure_class == "code-bug-small"
+    assert isinstance(evidence, Triage) and evidence.failure_class == "code-bug-small"
 
 
 def test_another_instances_log_shows_nothing() -> None:

@@ -41,7 +41,7 @@ def test_a_fresh_root_is_nobodys(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "seen"),
+    ("data", "watch"),
     [
         (Lease("eve@there", "other").bytes(), Watch(False, "eve@there", "other")),
         (Lease("dri@here", "tiny", clone="/").bytes(), Watch(False, "dri@here", "tiny", "/")),
@@ -49,9 +49,9 @@ def test_a_fresh_root_is_nobodys(root: Path) -> None:
         (b"nonsense", Watch(False, "")),
     ],
 )
-def test_a_lease_names_its_owner(root: Path, data: bytes, seen: Watch) -> None:
+def test_a_lease_names_its_owner(root: Path, data: bytes, watch: Watch) -> None:
     (root / "_herorun" / "lease.json").write_bytes(data)
-    assert read(root) == seen
+    assert read(root) == watch
 
 
 def test_a_lease_that_cannot_be_read_is_not_nobodys(root: Path) -> None:

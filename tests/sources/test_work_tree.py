@@ -236,10 +236,10 @@ def test_a_file_system_without_modes_changes_none(work: Path) -> None:
 def test_an_edit_that_keeps_size_and_time_is_seen_by_its_ctime(work: Path) -> None:
     configure(work, "core.trustctime=false", "core.checkStat=minimal")
     git(work, "status")
-    path, told = work / "model.py", (work / "model.py").stat()
-    os.utime(work / ".git" / "index", ns=(told.st_mtime_ns + 10**10,) * 2)
+    path, stat = work / "model.py", (work / "model.py").stat()
+    os.utime(work / ".git" / "index", ns=(stat.st_mtime_ns + 10**10,) * 2)
     path.write_text("VALUE = 2\n")
-    os.utime(path, ns=(told.st_atime_ns, told.st_mtime_ns))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     assert git(work, "--no-optional-locks", "status", "--porcelain") == ""
     tree = read(work)
     assert tree.unstaged == ("model.py",)
@@ -314,22 +314,22 @@ def test_a_mode_alone_and_a_mode_with_more(work: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
         (b"caf\xe9.py", "caf\\xe9.py"),
         (b'new\nline "q".py', 'new\\nline "q".py'),
         ("日本 a.py".encode(), "日本 a.py"),
     ],
 )
-def test_any_name(work: Path, name: bytes, said: str) -> None:
+def test_any_name(work: Path, name: bytes, text: str) -> None:
     path = work / os.fsdecode(name)
     path.write_text("1\n")
-    assert read(work).untracked == (said,)
+    assert read(work).untracked == (text,)
     commit(work)
     path.write_text("2\n")
-    assert read(work).unstaged == (said,)
+    assert read(work).unstaged == (text,)
     git(work, "update-index", "--assume-unchanged", os.fsdecode(name))
-    assert read(work).hidden == (said,)
+    assert read(work).hidden == (text,)
 
 
 def test_a_detached_head_has_no_branch(work: Path) -> None:

@@ -35,7 +35,7 @@ def put(work: Path, *names: str, content: str = "x = 1\n") -> None:
         (work / name).write_text(content)
 
 
-def found(work: Path, **command: object) -> list[str]:
+def importable_files(work: Path, **command: object) -> list[str]:
     contract = a_contract(command={"argv": ["python", "train.py"], **command})
     return sorted(read_work_tree(find_repository(work), contract).importable)
 
@@ -47,7 +47,7 @@ def test_whichever_rule_hides_it(work: Path, where: str) -> None:
     with rules.open("a") as file:
         file.write("secretly.py\n")
     put(work, "pkg/secretly.py")
-    assert found(work) == ["pkg/secretly.py"]
+    assert importable_files(work) == ["pkg/secretly.py"]
 
 
 def test_everything_that_python_or_the_loader_takes(work: Path) -> None:
@@ -55,7 +55,7 @@ def test_everything_that_python_or_the_loader_takes(work: Path) -> None:
     names += ["ignored_package/__init__.py", "ignored_package/deep/part.py", "out/namespace.py"]
     names += ["ignored.pth", "pkg/ignored.so.1.2"]
     put(work, *names)
-    assert found(work) == sorted(names)
+    assert importable_files(work) == sorted(names)
 
 
 def test_what_is_no_code_of_ours(work: Path) -> None:
@@ -63,12 +63,12 @@ def test_what_is_no_code_of_ours(work: Path) -> None:
     put(work, "venv/pyvenv.cfg", "venv/lib/a.py", "out/env/conda-meta/history", "out/env/b.py")
     put(work, "node_modules/x/a.py", "out/site-packages/a.py", ".cache/a.py", ".herorun/code/a.py")
     put(work, "build/lib/pkg/a.py", "out-2026-01-01/a.py", "out/run-1/a.py", "ignored-folder/a.py")
-    assert found(work) == []
+    assert importable_files(work) == []
 
 
 def test_untracked_files_are_named_once(work: Path) -> None:
     put(work, "new.py")
-    assert found(work) == []
+    assert importable_files(work) == []
 
 
 def test_a_link_to_modules_is_code_and_a_link_to_data_is_not(work: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_link_to_modules_is_code_and_a_link_to_data_is_not(work: Path) -> None
     for name in ("package", "data", "env"):
         (work / f"ignored_{name}").symlink_to(elsewhere / name)
     (work / "ignored_nowhere").symlink_to(elsewhere / "nowhere")
-    assert found(work) == ["ignored_package"]
+    assert importable_files(work) == ["ignored_package"]
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_a_folder_that_no_import_can_name_counts_as_a_root(
     work: Path, command: dict[str, object]
 ) -> None:
     put(work, "jobs/my-job/ignored.py")
-    assert found(work) == []
-    assert found(work, **command) == ["jobs/my-job/ignored.py"]
+    assert importable_files(work) == []
+    assert importable_files(work, **command) == ["jobs/my-job/ignored.py"]
 
 
 def test_a_tracked_link_to_modules_outside_of_the_work_tree(work: Path) -> None:
@@ -110,4 +110,4 @@ def test_a_tracked_link_to_modules_outside_of_the_work_tree(work: Path) -> None:
         (work / name).symlink_to(target)
     git(work, "add", "-A")
     git(work, "commit", "-q", "-m", "links")
-    assert found(work) == ["lib", "pkg/one.py"]
+    assert importable_files(work) == ["lib", "pkg/one.py"]

@@ -88,9 +88,9 @@ class TestAzure(StoreSuite):
 
 @pytest.fixture
 def root(azure: Service) -> str:
-    found = f"abfs://{a_container(azure)}/tiny"
+    text = f"abfs://{a_container(azure)}/tiny"
     azure.requests()
-    return found
+    return text
 
 
 # --- listings -------------------------------------------------------------------------------------
@@ -393,8 +393,8 @@ def test_an_object_tells_its_md5_and_its_etag(azure: Service, root: str) -> None
     (entry,) = store.entries(root)
     md5 = base64.b64encode(hashlib.md5(b"hi").digest()).decode()
     assert entry.checksum.startswith(f"md5:{md5} etag:")
-    (found,) = store.digests(root, ["a"], {})
-    assert isinstance(found, FileDigest) and found.checksum == entry.checksum
+    (digests,) = store.digests(root, ["a"], {})
+    assert isinstance(digests, FileDigest) and digests.checksum == entry.checksum
 
 
 def test_an_object_that_is_too_large_to_be_read_whole_is_refused(

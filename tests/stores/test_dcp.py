@@ -52,5 +52,5 @@ def test_what_is_wrong_with_it_is_reported(
     disk = LocalDisk(tmp_path)
     for name, data in files.items():
         disk.write(f"{disk.root}/step-9/{name}", data)
-    (found,) = Torchtitan.layout.candidates(disk.store, disk.root, False)
-    assert found.problem == notice
+    (candidates,) = Torchtitan.layout.candidates(disk.store, disk.root, False)
+    assert candidates.problem == notice

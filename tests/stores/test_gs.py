@@ -313,28 +313,28 @@ def test_a_login_that_gets_a_token_works_and_says_whose_it_is(
 ) -> None:
     account(f"{gcs.url}/token")
     gcs.fault(url="/token", status=200, body='{"access_token": "t", "expires_in": 3600}')
-    (told,) = connect(token="google_default").examine()
-    assert told.status is Fit.WORKS and mentions(told.message, "token", "a@example.org")
+    (result,) = connect(token="google_default").examine()
+    assert result.status is Fit.WORKS and mentions(result.message, "token", "a@example.org")
 
 
 def test_a_login_that_is_refused_is_broken(gcs: Service, account: Callable[[str], None]) -> None:
     account(f"{gcs.url}/token")
     gcs.fault(url="/token", status=400, body=REFUSED)
-    (told,) = connect(token="google_default").examine()
-    assert told.status is Fit.BROKEN and mentions(told.message, "auth", "application-default")
+    (result,) = connect(token="google_default").examine()
+    assert result.status is Fit.BROKEN and mentions(result.message, "auth", "application-default")
 
 
 def test_a_login_that_is_missing_is_broken_and_its_fix_stands_there(no_login: None) -> None:
-    (told,) = connect().examine()
-    assert told.status is Fit.BROKEN and mentions(told.message, "auth", "application-default")
+    (result,) = connect().examine()
+    assert result.status is Fit.BROKEN and mentions(result.message, "auth", "application-default")
 
 
 def test_a_login_that_nobody_could_ask_was_not_seen(
     no_login: None, account: Callable[[str], None]
 ) -> None:
     account("http://127.0.0.1:1/token")
-    (told,) = connect(deadline=SHORT).examine()
-    assert told.status is Fit.UNSEEN and "expired" not in told.message and told.fix
+    (result,) = connect(deadline=SHORT).examine()
+    assert result.status is Fit.UNSEEN and "expired" not in result.message and result.fix
 
 
 # --- what the bucket says of itself ---------------------------------------------------------------
@@ -384,9 +384,9 @@ def deleting(**condition: Any) -> dict[str, Any]:
 def test_a_rule_that_matches_is_reported(
     gcs: Service, facts: dict[str, Any], words: str, days: int | None
 ) -> None:
-    found = rules_of(gcs, **facts)
-    assert [rule.deletes_after for rule in found] == [timedelta(days=days) if days else None]
-    assert re.search(words, found[0].description)
+    rules = rules_of(gcs, **facts)
+    assert [rule.deletes_after for rule in rules] == [timedelta(days=days) if days else None]
+    assert re.search(words, rules[0].description)
 
 
 @pytest.mark.parametrize(
@@ -449,9 +449,9 @@ def test_a_listing_tells_the_checksums_and_the_generation_that_cloud_storage_kee
     md5 = base64.b64encode(hashlib.md5(b"hi").digest()).decode()
     assert entry.checksum == f"crc32c:9Z3Zwg== md5:{md5}"
     assert entry.version == f"generation:{store.generation(f'{root}/a')}"
-    (found,) = store.digests(root, ["a"], {})
-    assert isinstance(found, FileDigest)
-    assert (found.checksum, found.version) == (entry.checksum, entry.version)
+    (digests,) = store.digests(root, ["a"], {})
+    assert isinstance(digests, FileDigest)
+    assert (digests.checksum, digests.version) == (entry.checksum, entry.version)
 
 
 def test_an_object_that_is_too_large_to_be_read_whole_is_refused_before_it_is_here(

@@ -79,5 +79,5 @@ def test_what_is_wrong_with_it_is_reported(
         disk.write(f"{disk.root}/checkpoint-9/{name}", b"1")
     if state is not None:
         disk.write(f"{disk.root}/checkpoint-9/trainer_state.json", state.encode())
-    (found,) = Transformers.layout.candidates(disk.store, disk.root, False)
-    assert found.problem == notice
+    (candidates,) = Transformers.layout.candidates(disk.store, disk.root, False)
+    assert candidates.problem == notice

@@ -23,8 +23,8 @@ class Marin:
 
     def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
         files = {"d/0": b"\0", "manifest.json": b"{}"}
-        told = {"step": step, "timestamp": stamp(step), "is_temporary": temporary}
-        return {**files, "metadata.json": json.dumps(told).encode()} if finished else files
+        fields = {"step": step, "timestamp": stamp(step), "is_temporary": temporary}
+        return {**files, "metadata.json": json.dumps(fields).encode()} if finished else files
 
     def beside(self, step: int, *, finished: bool) -> dict[str, bytes]:
         return {"eval_metrics.jsonl": b"{}\n"}
@@ -54,9 +54,9 @@ class TestLevanter(LayoutSuite):
     ) -> None:
         disk.save(trainer, 10, temporary=True)
         disk.save(trainer, 20, temporary=False)
-        for told in (True, False):
-            found = trainer.layout.candidates(disk.store, disk.root, told)
-            assert [candidate.temporary for candidate in found] == [True, False]
+        for result in (True, False):
+            candidates = trainer.layout.candidates(disk.store, disk.root, result)
+            assert [candidate.temporary for candidate in candidates] == [True, False]
 
 
 @pytest.fixture
@@ -89,16 +89,20 @@ def test_a_complete_one_tells_all(root: Path) -> None:
         '{"step": 100, "timestamp": "2026-09-03T23:13:13", "is_temporary": true}',
         "d",
     )
-    (found,) = find(root)
-    assert (found.path, found.step, found.root) == (f"{root}/step-100", 100, str(root))
-    assert (found.temporary, found.timestamp, found.complete) == (True, "2026-09-03T23:13:13", True)
+    (search,) = find(root)
+    assert (search.path, search.step, search.root) == (f"{root}/step-100", 100, str(root))
+    assert (search.temporary, search.timestamp, search.complete) == (
+        True,
+        "2026-09-03T23:13:13",
+        True,
+    )
 
 
 def test_the_time_is_the_markers_and_not_the_folders(root: Path) -> None:
     folder = a_folder(root, "step-100", '{"step": 100}', "d")
     os.utime(folder / "metadata.json", (1_700_000_000, 1_700_000_000))
-    (found,) = find(root)
-    assert found.modified and found.modified.timestamp() == 1_700_000_000
+    (search,) = find(root)
+    assert search.modified and search.modified.timestamp() == 1_700_000_000
 
 
 def test_a_file_is_no_candidate_and_an_empty_root_has_none(root: Path) -> None:
@@ -142,8 +146,8 @@ def test_what_is_wrong_with_it_is_reported(
     root: Path, marker: str | bytes | None, beside: tuple[str, ...], notice: Notice
 ) -> None:
     a_folder(root, "step-100", marker, *beside)
-    (found,) = find(root)
-    assert found.problem == notice
+    (search,) = find(root)
+    assert search.problem == notice
 
 
 @pytest.mark.parametrize("kind", ["pipe", "loop"])
@@ -180,5 +184,5 @@ def test_a_save_over_an_unread_one_is_looked_into_again(tmp_path: Path) -> None:
     disk.save(Marin(), 10)
     (listed,) = Marin.layout.listed(disk.store, disk.root, False)
     unread = Candidate(listed.path, 10, disk.root, problem="it could not be read", examined=False)
-    seen = Marin.layout.examined(disk.store, unread)
-    assert seen and seen.complete
+    observations = Marin.layout.examined(disk.store, unread)
+    assert observations and observations.complete

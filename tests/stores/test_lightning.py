@@ -62,15 +62,15 @@ class TestLightning(LayoutSuite):
 def problem_of(tmp_path: Path, data: bytes) -> str:
     disk = LocalDisk(tmp_path)
     disk.write(f"{disk.root}/epoch=0-step=9.ckpt", data)
-    (found,) = Whole.layout.candidates(disk.store, disk.root, False)
-    return found.problem
+    (candidates,) = Whole.layout.candidates(disk.store, disk.root, False)
+    return candidates.problem
 
 
 def test_a_second_one_of_a_step_is_a_checkpoint(tmp_path: Path) -> None:
     disk = LocalDisk(tmp_path)
     disk.write(f"{disk.root}/epoch=0-step=9-v1.ckpt", a_zip())
-    (found,) = Whole.layout.candidates(disk.store, disk.root, False)
-    assert found.complete and found.step == 9
+    (candidates,) = Whole.layout.candidates(disk.store, disk.root, False)
+    assert candidates.complete and candidates.step == 9
 
 
 @pytest.mark.parametrize("members", [1, 3, 2000])
@@ -104,5 +104,5 @@ def test_a_damaged_directory_is_seen(tmp_path: Path) -> None:
 def test_a_folder_without_its_shards_is_seen(tmp_path: Path) -> None:
     disk = LocalDisk(tmp_path)
     disk.write(f"{disk.root}/epoch=0-step=9.ckpt/meta.pt", b"PK")
-    (found,) = Whole.layout.candidates(disk.store, disk.root, False)
-    assert found.problem == "no .metadata"
+    (candidates,) = Whole.layout.candidates(disk.store, disk.root, False)
+    assert candidates.problem == "no .metadata"

@@ -23,11 +23,11 @@ class Manager:
         return str(step)
 
     def files(self, step: int, *, temporary: bool, finished: bool) -> dict[str, bytes]:
-        told = {
+        fields = {
             "init_timestamp_nsecs": NANOSECONDS - 9,
             "commit_timestamp_nsecs": NANOSECONDS if finished else None,
         }
-        files = {"default/_METADATA": b"{}", "_CHECKPOINT_METADATA": json.dumps(told).encode()}
+        files = {"default/_METADATA": b"{}", "_CHECKPOINT_METADATA": json.dumps(fields).encode()}
         return {**files, "commit_success.txt": b"done"} if finished else files
 
     def beside(self, step: int, *, finished: bool) -> dict[str, bytes]:
@@ -58,8 +58,8 @@ class TestOrbax(LayoutSuite):
 def problem_of(disk: Disk, files: dict[str, bytes]) -> str:
     for name, data in files.items():
         disk.write(f"{disk.root}/100/{name}", data)
-    (found,) = Manager.layout.candidates(disk.store, disk.root, False)
-    return found.problem
+    (candidates,) = Manager.layout.candidates(disk.store, disk.root, False)
+    return candidates.problem
 
 
 ITEM = {"default/_METADATA": b"{}"}
@@ -87,12 +87,12 @@ def test_where_nothing_is_renamed_the_commit_file_is_missed() -> None:
 
 
 def test_the_commit_time_is_enough_where_folders_can_be_renamed_in_a_bucket() -> None:
-    told = json.dumps({"commit_timestamp_nsecs": NANOSECONDS}).encode()
-    assert problem_of(MemoryDisk(), {**ITEM, "_CHECKPOINT_METADATA": told}) == ""
+    data = json.dumps({"commit_timestamp_nsecs": NANOSECONDS}).encode()
+    assert problem_of(MemoryDisk(), {**ITEM, "_CHECKPOINT_METADATA": data}) == ""
 
 
 def test_the_commit_time_is_reported(tmp_path: Path) -> None:
     disk = LocalDisk(tmp_path)
     disk.save(Manager(), 7)
-    (found,) = Manager.layout.candidates(disk.store, disk.root, False)
-    assert found.timestamp == "2026-09-03T23:13:13+00:00"
+    (candidates,) = Manager.layout.candidates(disk.store, disk.root, False)
+    assert candidates.timestamp == "2026-09-03T23:13:13+00:00"

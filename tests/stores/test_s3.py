@@ -269,8 +269,8 @@ def test_no_credentials_are_never_taken_for_anonymous_ones(
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "none"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    (told,) = connect().examine()
-    assert told.status is Fit.BROKEN and "set AWS_PROFILE" in told.message
+    (result,) = connect().examine()
+    assert result.status is Fit.BROKEN and "set AWS_PROFILE" in result.message
     with pytest.raises(OSError, match="AWS"):
         connect().names("s3://bucket/x")
 
@@ -304,8 +304,13 @@ def test_amazons_own_service_is_known_by_its_host(
 
 
 def a_rule(days: int = 3, **changes: Any) -> dict[str, Any]:
-    told = {"ID": "r", "Status": "Enabled", "Filter": {"Prefix": ""}, "Expiration": {"Days": days}}
-    return {"lifecycle": [{**told, **changes}]}
+    fields = {
+        "ID": "r",
+        "Status": "Enabled",
+        "Filter": {"Prefix": ""},
+        "Expiration": {"Days": days},
+    }
+    return {"lifecycle": [{**fields, **changes}]}
 
 
 @pytest.mark.parametrize(
@@ -321,9 +326,9 @@ def a_rule(days: int = 3, **changes: Any) -> dict[str, Any]:
 def test_a_rule_that_matches_is_reported(
     s3: Service, facts: dict[str, Any], words: str, days: int | None
 ) -> None:
-    (found,) = connect().rules(f"s3://{a_bucket(s3, **facts)}/tiny")
-    assert found.deletes_after == (timedelta(days=days) if days else None)
-    assert re.search(words, found.description)
+    (rules,) = connect().rules(f"s3://{a_bucket(s3, **facts)}/tiny")
+    assert rules.deletes_after == (timedelta(days=days) if days else None)
+    assert re.search(words, rules.description)
 
 
 @pytest.mark.parametrize(
@@ -383,15 +388,15 @@ def test_an_object_tells_the_checksums_that_it_has_and_its_version(s3: Service, 
     client.put_object(Bucket=bucket, Key="tiny/summed", Body=b"hi", ChecksumAlgorithm="SHA256")
     client.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
     version = client.put_object(Bucket=bucket, Key="tiny/kept", Body=b"hi")["VersionId"]
-    found = {
+    result = {
         each.name: each
         for each in store.digests(root, ["plain", "summed", "kept"], {})
         if not isinstance(each, int)
     }
     etag = f"etag:{hashlib.md5(b'hi').hexdigest()}"
-    assert (found["plain"].checksum, found["plain"].version) == (etag, "")
-    assert found["summed"].checksum == f"sha256:{digest} {etag}"
-    assert found["kept"].version == f"version:{version}"
+    assert (result["plain"].checksum, result["plain"].version) == (etag, "")
+    assert result["summed"].checksum == f"sha256:{digest} {etag}"
+    assert result["kept"].version == f"version:{version}"
 
 
 def test_a_checksum_of_parts_is_another_kind() -> None:

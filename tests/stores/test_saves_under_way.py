@@ -20,10 +20,10 @@ def test_a_half_written_one_is_as_old_as_its_newest_file(tmp_path: Path) -> None
     for name, age in (("manifest.json", 900), ("weights", 300)):
         (folder / name).write_text("data")
         os.utime(folder / name, (NOON.timestamp() - age,) * 2)
-    (found,) = LAYOUT.candidates(LocalStore(), str(tmp_path), False)
+    (candidates,) = LAYOUT.candidates(LocalStore(), str(tmp_path), False)
 
-    assert found.incomplete and found.modified is not None
-    assert (NOON - found.modified).total_seconds() == 300
+    assert candidates.incomplete and candidates.modified is not None
+    assert (NOON - candidates.modified).total_seconds() == 300
 
 
 def test_a_store_that_tells_no_times_leaves_what_the_listing_told(tmp_path: Path) -> None:
@@ -38,6 +38,6 @@ def test_a_store_that_tells_no_times_leaves_what_the_listing_told(tmp_path: Path
 )
 def test_a_backup_is_no_save_under_way(tmp_path: Path, name: str, alike: bool) -> None:
     (tmp_path / name).mkdir()
-    (found,) = LAYOUT.candidates(LocalStore(), str(tmp_path), False)
+    (candidates,) = LAYOUT.candidates(LocalStore(), str(tmp_path), False)
 
-    assert found.alike is alike
+    assert candidates.alike is alike

@@ -105,9 +105,9 @@ def test_the_ssh_that_the_user_has_set_is_the_one_that_runs_and_asks_nobody(
             repository.git("config", "core.sshCommand", way)
         with pytest.raises(GitFailed):
             repository.remote_tips("origin")
-    told = (story.home / "ran").read_text().replace(f"{story.home}/", "").splitlines()
+    lines = (story.home / "ran").read_text().replace(f"{story.home}/", "").splitlines()
     # which asks for its kind
-    ran = [line.partition(" -o SendEnv")[0] for line in told if " -G " not in line]
+    ran = [line.partition(" -o SendEnv")[0] for line in lines if " -G " not in line]
     assert [line.partition(" nowhere")[0] for line in ran] == [
         "own",
         "ssh -i key -oBatchMode=yes",

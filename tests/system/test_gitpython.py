@@ -38,8 +38,8 @@ def work(tmp_path: Path) -> Path:
 def test_a_name_that_is_not_utf_8_ends_gitpythons_list_of_untracked_files(work: Path) -> None:
     with Repo(work) as repo, pytest.raises(UnicodeDecodeError):
         _ = repo.untracked_files
-    told = find_repository(work).git("status", "--porcelain", "-z").text
-    assert told == "?? caf\udce9.py\0"
+    text = find_repository(work).git("status", "--porcelain", "-z").text
+    assert text == "?? caf\udce9.py\0"
 
 
 def test_and_makes_gitpythons_diff_an_empty_one(work: Path) -> None:

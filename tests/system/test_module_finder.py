@@ -46,7 +46,7 @@ def package(tmp_path: Path) -> Path:
     return folder
 
 
-def told(package: Path, before: str = "", *options: str, **env: str) -> str:
+def loaded_modules(package: Path, before: str = "", *options: str, **env: str) -> str:
     argv = [sys.executable, *options, "-c", LOADED.format(before=before)]
     return subprocess.run(
         argv,
@@ -62,20 +62,22 @@ def told(package: Path, before: str = "", *options: str, **env: str) -> str:
 @pytest.mark.parametrize("options", [(), ("-B",), ("-O",)])
 def test_a_module_is_loaded_as_python_loads_it(package: Path, options: tuple[str, ...]) -> None:
     ours = OURS.format(used="-O" not in options)
-    first = told(package, ours, *options, PYTHONDONTWRITEBYTECODE="")
-    assert first == told(package, "", *options) == told(package, ours, *options)
+    first = loaded_modules(package, ours, *options, PYTHONDONTWRITEBYTECODE="")
+    assert first == loaded_modules(package, "", *options) == loaded_modules(package, ours, *options)
     assert "No module named 'herorun.absent'" in first
     assert "no_package" not in first
 
 
 def test_bytecode_elsewhere_is_left_to_python(package: Path, tmp_path: Path) -> None:
     elsewhere = {"PYTHONPYCACHEPREFIX": str(tmp_path / "cache")}
-    assert told(package, OURS.format(used=False), **elsewhere) == told(package, "", **elsewhere)
+    assert loaded_modules(package, OURS.format(used=False), **elsewhere) == loaded_modules(
+        package, "", **elsewhere
+    )
 
 
 @pytest.mark.parametrize("changed", ["later", "longer", "hashed", "from elsewhere"])
 def test_stale_bytecode_does_not_count(package: Path, changed: str) -> None:
-    told(package, PYTHONDONTWRITEBYTECODE="")
+    loaded_modules(package, PYTHONDONTWRITEBYTECODE="")
     source = package / "small.py"
     (bytecode,) = (package / "__pycache__").glob("small.*")
     text, at = source.read_text().replace("VALUE = 1", "VALUE = 2"), source.stat().st_mtime
@@ -93,7 +95,7 @@ def test_stale_bytecode_does_not_count(package: Path, changed: str) -> None:
         case "from elsewhere":
             (package.parent / "other.py").write_text(text)
             py_compile.compile(str(package.parent / "other.py"), str(bytecode))
-    ours, python = told(package, OURS.format(used=True)), told(package)
+    ours, python = loaded_modules(package, OURS.format(used=True)), loaded_modules(package)
     assert ours == python
 
 

@@ -19,8 +19,8 @@ def project(folder: Path, text: str) -> Path:
 def test_the_nearest_file_with_the_table_counts(tmp_path: Path) -> None:
     top = project(tmp_path, '[tool.herorun]\nrun = "grug"\n[tool.herorun.init]\ndri = "@dri"\n')
     inner = project(tmp_path / "package" / "src", '[project]\nname = "x"\n')
-    told = read_settings(inner)
-    assert (told.run, dict(told.init), told.path) == (
+    result = read_settings(inner)
+    assert (result.run, dict(result.init), result.path) == (
         "grug",
         {"dri": "@dri"},
         top / "pyproject.toml",
@@ -52,6 +52,6 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_named(tmp_path: Path, name: str) -> None:
     text, words = WRONG[name]
-    with pytest.raises(WrongUse) as told:
+    with pytest.raises(WrongUse) as error:
         read_settings(project(tmp_path, text))
-    assert words in str(told.value) and str(tmp_path / "pyproject.toml") in str(told.value)
+    assert words in str(error.value) and str(tmp_path / "pyproject.toml") in str(error.value)

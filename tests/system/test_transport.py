@@ -47,8 +47,8 @@ def test_every_login_shell_reads_the_command_alike(shell: str) -> None:
         skip_or_fail(f"{shell} is not installed: `.ci/install` installs it")
     command = remote_command(["printf", "%s|", *ODD], "MARK", 5)
     done = subprocess.run([shell, "-c", command], capture_output=True, check=True)
-    told = unframe(ProcessResult(0, done.stdout, b""), "MARK")
-    assert told is not None and (told.code, told.text) == (0, "|".join([*ODD, ""]))
+    result = unframe(ProcessResult(0, done.stdout, b""), "MARK")
+    assert result is not None and (result.code, result.text) == (0, "|".join([*ODD, ""]))
 
 
 def test_what_the_login_shell_sees_is_harmless_text() -> None:
@@ -84,7 +84,7 @@ def test_what_is_no_host_is_not_given_to_ssh(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("out", "told"),
+    ("out", "result"),
     [
         (b"\nM\nhello\n\nM 0\n", (0, b"hello\n")),
         (b"\nM\n\nM 3\n", (3, b"")),
@@ -95,13 +95,15 @@ def test_what_is_no_host_is_not_given_to_ssh(host: str) -> None:
         (b"", None),
     ],
 )
-def test_only_what_has_both_marks_is_an_answer(out: bytes, told: tuple[int, bytes] | None) -> None:
-    found = unframe(ProcessResult(255, out, b""), "M")
-    assert (found and (found.code, found.out)) == told
+def test_only_what_has_both_marks_is_an_answer(
+    out: bytes, result: tuple[int, bytes] | None
+) -> None:
+    matches = unframe(ProcessResult(255, out, b""), "M")
+    assert (matches and (matches.code, matches.out)) == result
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "ssh: connect to host 10.0.0.1 port 22: Connection timed out",
         "Connection timed out during banner exchange",
@@ -117,9 +119,9 @@ def test_only_what_has_both_marks_is_an_answer(out: bytes, told: tuple[int, byte
         "something new",
     ],
 )
-def test_each_of_sshs_own_failures_is_one_sentence(said: str, notice: Notice) -> None:
-    told = connection_error(ProcessResult(255, b"", said.encode()))
-    assert told == notice and "\n" not in told
+def test_each_of_sshs_own_failures_is_one_sentence(text: str, notice: Notice) -> None:
+    result = connection_error(ProcessResult(255, b"", text.encode()))
+    assert result == notice and "\n" not in result
 
 
 # --- a real box -----------------------------------------------------------------------------------

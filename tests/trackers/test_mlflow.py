@@ -35,14 +35,14 @@ LOSS = "train/loss"
 
 
 def tracker(experiment: MlflowExperiment, **changes: Any) -> Mlflow:
-    told = {
+    fields = {
         "project": experiment.name,
         "id": "tiny",
         "name": "tiny",
         "uri": experiment.service.url,
         **changes,
     }
-    return Mlflow(Options.model_validate(told))
+    return Mlflow(Options.model_validate(fields))
 
 
 def raw(*points: tuple[int, int, float]) -> list[dict[str, Any]]:
@@ -81,10 +81,10 @@ def test_a_metric_with_a_further_page_holds_the_others_back() -> None:
 
 def test_a_history_whose_read_points_moved_is_another_one() -> None:
     page = raw((1, 0, 3.0), (2, 1, 2.0))
-    known = Mark("", 2, sample_of(page[1]))
-    assert verified(MetricPage("loss", known, [*page, *raw((3, 2, 1.0))], "")).raw
+    mark = Mark("", 2, sample_of(page[1]))
+    assert verified(MetricPage("loss", mark, [*page, *raw((3, 2, 1.0))], "")).raw
     with pytest.raises(Exception, match=r"^$"):
-        verified(MetricPage("loss", known, [*raw((0, 7, 9.0)), *page], ""))
+        verified(MetricPage("loss", mark, [*raw((0, 7, 9.0)), *page], ""))
 
 
 ANYTHING = st.recursive(
@@ -125,11 +125,11 @@ def test_what_cannot_be_asked_for_is_refused(wrong: dict[str, str]) -> None:
 
 def test_without_an_address_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     one = Mlflow(Options(project="hero", id="tiny", name="tiny"))
-    for told in ("", "databricks", "http://me:secret@host"):
-        monkeypatch.setenv("MLFLOW_TRACKING_URI", told)
-        found = one.identify()
-        assert found.state is TrackerState.UNREACHABLE
-        assert mentions(found.why, "MLFLOW_TRACKING_URI", "uri") and "secret" not in found.why
+    for text in ("", "databricks", "http://me:secret@host"):
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", text)
+        identity = one.identify()
+        assert identity.state is TrackerState.UNREACHABLE
+        assert mentions(identity.why, "MLFLOW_TRACKING_URI", "uri") and "secret" not in identity.why
 
 
 # --- on the server -------------------------------------------------------------------------------
@@ -196,12 +196,12 @@ def test_a_run_is_known_by_its_tag_and_read_as_it_stands(mlflow: MlflowExperimen
     mlflow.service.call("runs/log-parameter", param)
     mlflow.log(run, (0, {LOSS: 3.0, "system/gpu": 1.0}), (4, {LOSS: 2.0}))
     mlflow.log(run, (90, {"system/gpu": 1.0}))  # under a counter of its own
-    found = tracker(mlflow).identify()
+    identity = tracker(mlflow).identify()
 
-    assert (found.state, found.why, found.id) == (TrackerState.RUNNING, "", "tiny")
-    assert (found.display_name, found.namesakes) == ("tiny", (other,))
-    assert (found.last_step, found.config) == (4, {"lr": 0.1})
-    assert found.url.endswith(f"/#/experiments/{mlflow.id}/runs/{run}")
+    assert (identity.state, identity.why, identity.id) == (TrackerState.RUNNING, "", "tiny")
+    assert (identity.display_name, identity.namesakes) == ("tiny", (other,))
+    assert (identity.last_step, identity.config) == (4, {"lr": 0.1})
+    assert identity.url.endswith(f"/#/experiments/{mlflow.id}/runs/{run}")
     assert [row.step for row in drain(tracker(mlflow))[0]] == [0, 4]
     assert tracker(mlflow, id=run).identify().state is TrackerState.RUNNING
     assert tracker(mlflow, id="0" * 32).identify().state is TrackerState.ABSENT
@@ -227,9 +227,9 @@ def test_each_status_of_mlflow_is_one_of_our_states(mlflow: MlflowExperiment) ->
 @pytest.mark.thorough
 def test_two_runs_with_the_tag_are_no_answer(mlflow: MlflowExperiment) -> None:
     first, second = mlflow.begin(), mlflow.begin()
-    found = tracker(mlflow).identify()
-    assert found.state is TrackerState.UNREACHABLE
-    assert mentions(found.why, "2", "tag", *sorted((first, second)))
+    identity = tracker(mlflow).identify()
+    assert identity.state is TrackerState.UNREACHABLE
+    assert mentions(identity.why, "2", "tag", *sorted((first, second)))
     with pytest.raises(OSError, match="which one"):
         tracker(mlflow).read("")
 
@@ -249,9 +249,9 @@ def test_both_rows_of_a_replayed_step_come_and_the_run_is_heard_of(
     batch = tracker(mlflow).read(cursor)
     assert ([row.step for row in batch.rows], batch.restarted) == ([3, 4], False)
     assert [row.step for row in drain(tracker(mlflow))[0]] == [0, 1, 2, 3, 4, 5, 3, 4]
-    found = tracker(mlflow).identify()
-    assert (found.last_step, found.state) == (5, TrackerState.RUNNING)
-    heard = datetime.fromisoformat(found.heartbeat) - datetime.fromisoformat(old)
+    identity = tracker(mlflow).identify()
+    assert (identity.last_step, identity.state) == (5, TrackerState.RUNNING)
+    heard = datetime.fromisoformat(identity.heartbeat) - datetime.fromisoformat(old)
     assert heard >= timedelta(minutes=29)
     monkeypatch.setattr(adapter, "MOST_PAGES", 0)
     assert tracker(mlflow).identify().heartbeat == ""  # nobody looked far enough
@@ -304,11 +304,11 @@ def test_the_login_of_the_variables_is_sent_and_a_wrong_one_is_no_absence(
         ("TOKEN", "right-token", TrackerState.RUNNING),
     ):
         monkeypatch.setenv(f"MLFLOW_TRACKING_{name}", value)
-        found = tracker(mlflow).identify()
-        assert found.state is state
-        assert "wrong-token" not in found.why
+        identity = tracker(mlflow).identify()
+        assert identity.state is state
+        assert "wrong-token" not in identity.why
         if state is TrackerState.UNREACHABLE:
-            assert mentions(found.why, "401", "token_env")
+            assert mentions(identity.why, "401", "token_env")
     monkeypatch.delenv("MLFLOW_TRACKING_TOKEN")
     monkeypatch.setenv("OURS", "right-token")
     assert tracker(mlflow, token_env="OURS").identify().state is TrackerState.RUNNING
@@ -335,9 +335,9 @@ def test_a_fault_is_no_answer_and_has_a_reason(
 ) -> None:
     mlflow.begin()
     mlflow.service.fault(url=mlflow.name, **fault)
-    found = tracker(mlflow).identify()
-    assert (found.state, found.display_name) == (TrackerState.UNREACHABLE, "")
-    assert why in found.why
+    identity = tracker(mlflow).identify()
+    assert (identity.state, identity.display_name) == (TrackerState.UNREACHABLE, "")
+    assert why in identity.why
     with pytest.raises(OSError, match=r".") as caught:
         tracker(mlflow).read("")
     assert not isinstance(caught.value, FileNotFoundError)
@@ -360,11 +360,11 @@ def silent() -> Iterator[str]:
 
 
 def test_a_server_that_is_down_or_silent_is_no_answer(silent: str) -> None:
-    told = {"project": "hero", "id": "tiny", "name": "tiny", "uri": silent, "timeout": "200ms"}
-    one = connect("trackers", "mlflow", {}, PLACE, told)
+    fields = {"project": "hero", "id": "tiny", "name": "tiny", "uri": silent, "timeout": "200ms"}
+    one = connect("trackers", "mlflow", {}, PLACE, fields)
     with pytest.raises(OSError, match="within"):
         one.read("")
-    down = Mlflow(Options.model_validate({**told, "uri": "http://127.0.0.1:1"}))
+    down = Mlflow(Options.model_validate({**fields, "uri": "http://127.0.0.1:1"}))
     assert mentions(down.identify().why, "reached", "running")
 
 

@@ -42,14 +42,14 @@ class TestJsonlOverSsh(TrackerSuite):
 @pytest.fixture
 def fetched(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Every round trip, and what it asked for."""
-    seen: list[object] = []
+    objects: list[object] = []
     whole = remote_file.RemoteFile._fetch
     monkeypatch.setattr(
         remote_file.RemoteFile,
         "_fetch",
-        lambda self, spans: seen.append(spans) or whole(self, spans),
+        lambda self, spans: objects.append(spans) or whole(self, spans),
     )
-    return seen
+    return objects
 
 
 def test_only_what_is_new_travels_and_by_one_round_trip(

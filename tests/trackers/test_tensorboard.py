@@ -42,7 +42,7 @@ class Bench:
     def log(self, *rows: Logged) -> None:
         """An event for each value, as most writers do."""
         self.write(
-            *(event(step, {tag: told}) for step, values in rows for tag, told in values.items())
+            *(event(step, {tag: items}) for step, values in rows for tag, items in values.items())
         )
 
     def replace(self, *rows: Logged) -> None:
@@ -90,25 +90,25 @@ def test_floats_of_two_processes_are_read_and_what_else_is_in_their_files_is_not
 
 
 def test_tensors_are_read_as_floats_are() -> None:
-    told = [(row.step, row.values["train/loss"]) for row in recorded("tensors")]
-    assert told == [(step, pytest.approx(4 / (step + 1))) for step in range(5)]
+    steps = [(row.step, row.values["train/loss"]) for row in recorded("tensors")]
+    assert steps == [(step, pytest.approx(4 / (step + 1))) for step in range(5)]
 
 
 def test_a_recording_that_grows_piece_by_piece_gives_every_value_once(bench: Bench) -> None:
     data = (RECORDED / "tensorboardx" / "events.out.tfevents.1000000002.host").read_bytes()
     whole = [
-        (row.step, tag, told)
+        (row.step, tag, items)
         for row in recorded("tensorboardx")[5:]
-        for tag, told in row.values.items()
+        for tag, items in row.values.items()
     ]
-    told: list[tuple[int, str, float]] = []
+    items: list[tuple[int, str, float]] = []
     cursor = ""
     for begin in range(0, len(data), 13):
         bench.raw(data[begin : begin + 13])
         rows, cursor, problems = drain(bench.connect(), cursor)
-        told += [(row.step, tag, number) for row in rows for tag, number in row.values.items()]
+        items += [(row.step, tag, number) for row in rows for tag, number in row.values.items()]
         assert problems == []
-    assert repr(told) == repr(whole)  # nan is not itself
+    assert repr(items) == repr(whole)  # nan is not itself
 
 
 # --- events --------------------------------------------------------------------------------------
@@ -159,8 +159,8 @@ def test_a_resumed_process_that_begins_from_scratch_is_read_from_step_zero(bench
     assert [row.step for row in drain(bench.connect(), cursor)[0]] == [0, 1]
 
 
-def shaped(dtype: int, *told: bytes) -> bytes:
-    return b"\x08" + bytes([dtype]) + b"".join(told)
+def shaped(dtype: int, *data: bytes) -> bytes:
+    return b"\x08" + bytes([dtype]) + b"".join(data)
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ def shaped(dtype: int, *told: bytes) -> bytes:
 def test_a_tensor_is_a_number_where_it_has_no_dimensions(
     tensor: bytes, number: float | None
 ) -> None:
-    told = dict(event_of(tensor_event(3, "x", tensor)).scalars)
-    assert told == ({} if number is None else {"x": number})
+    values = dict(event_of(tensor_event(3, "x", tensor)).scalars)
+    assert values == ({} if number is None else {"x": number})
 
 
 @pytest.mark.parametrize(
@@ -209,10 +209,10 @@ def test_an_event_of_the_usual_form_is_read_as_by_its_fields(tag: str) -> None:
 
 
 def test_an_event_whose_sizes_do_not_fit_is_malformed(bench: Bench) -> None:
-    told = event(1, {"loss": 1.0})
-    for at in range(len(told)):
-        if told[at - 1 : at] in (b"\x2a", b"\x0a"):
-            bench.write(told[:at] + bytes([told[at] + 1]) + told[at + 1 :])
+    result = event(1, {"loss": 1.0})
+    for at in range(len(result)):
+        if result[at - 1 : at] in (b"\x2a", b"\x0a"):
+            bench.write(result[:at] + bytes([result[at] + 1]) + result[at + 1 :])
     rows, _, problems = drain(bench.connect())
     assert (rows, len(problems)) == ([], 3)
 

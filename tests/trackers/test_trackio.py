@@ -22,12 +22,13 @@ class Bench:
         self.path = folder / "trackio" / "proj.db"
 
     def connect(self, **options: str) -> Trackio:
-        told = {"project": "pr.oj", "id": "tiny-run", "name": "tiny", **options}
-        return trackio.connect(trackio.Options.model_validate(told), self.place)
+        fields = {"project": "pr.oj", "id": "tiny-run", "name": "tiny", **options}
+        return trackio.connect(trackio.Options.model_validate(fields), self.place)
 
     def log(self, *rows: Logged) -> None:
         trackio_rows(
-            self.path, *((step, json.dumps(told).replace("NaN", '"NaN"')) for step, told in rows)
+            self.path,
+            *((step, json.dumps(result).replace("NaN", '"NaN"')) for step, result in rows),
         )
 
     def replace(self, *rows: Logged) -> None:
@@ -58,8 +59,8 @@ class TestTrackio(TrackerSuite):
 
 
 def test_values_as_trackio_writes_them_are_numbers_under_dotted_names(bench: Bench) -> None:
-    told = b'{"loss":0.5,"a":{"b":{"c":1}},"n":"NaN","u":"Infinity","d":"-Infinity","t":"x","f":true,"l":[1],"z":null}'  # noqa: E501  # one entry of a table, or one recorded value
-    trackio_rows(bench.path, (3, told))
+    text = b'{"loss":0.5,"a":{"b":{"c":1}},"n":"NaN","u":"Infinity","d":"-Infinity","t":"x","f":true,"l":[1],"z":null}'  # noqa: E501  # one entry of a table, or one recorded value
+    trackio_rows(bench.path, (3, text))
     (row,), _, problems = drain(bench.connect())
     assert math.isnan(row.values["n"])
     assert {name: n for name, n in row.values.items() if name != "n"} == {

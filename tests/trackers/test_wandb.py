@@ -73,7 +73,7 @@ def tracker(
     wandb: WandbService, ask: Reader | None = None, timeout: float = 15, **changes: Any
 ) -> Wandb:
     """Each question in a process of its own, as in earnest; where there are many, all in one."""
-    told = {
+    fields = {
         "entity": "ent",
         "project": "proj",
         "id": "tiny",
@@ -81,7 +81,7 @@ def tracker(
         "base_url": wandb.url,
         **changes,
     }
-    return Wandb(Options(timeout=timedelta(seconds=timeout), **told), ask)
+    return Wandb(Options(timeout=timedelta(seconds=timeout), **fields), ask)
 
 
 def write(wandb: WandbService, folder: Path, program: str, *words: str, **variables: str) -> str:
@@ -102,14 +102,14 @@ def write(wandb: WandbService, folder: Path, program: str, *words: str, **variab
 
 def left_behind(mark: str) -> list[str]:
     """The processes that still hold a mark in their environment."""
-    found = []
+    result = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if mark.encode() in (folder / "environ").read_bytes():
-                found.append((folder / "cmdline").read_text())
+                result.append((folder / "cmdline").read_text())
         except OSError:
             continue
-    return found
+    return result
 
 
 # --- identity ------------------------------------------------------------------------------------
@@ -120,13 +120,17 @@ def test_a_true_run_is_read_as_its_writer_left_it(
 ) -> None:
     write(wandb, tmp_path, WRITER, "1")
 
-    found = tracker(wandb, wandb_reader).identify()
+    identity = tracker(wandb, wandb_reader).identify()
     rows = tracker(wandb).read("").rows
 
-    assert found.why == ""
-    assert (found.state, found.id, found.display_name) == (TrackerState.FAILED, "tiny", "Tiny")
-    assert (found.last_step, found.config["lr"]) == (2, 0.1)
-    assert datetime.fromisoformat(found.heartbeat).utcoffset() == timedelta(0)
+    assert identity.why == ""
+    assert (identity.state, identity.id, identity.display_name) == (
+        TrackerState.FAILED,
+        "tiny",
+        "Tiny",
+    )
+    assert (identity.last_step, identity.config["lr"]) == (2, 0.1)
+    assert datetime.fromisoformat(identity.heartbeat).utcoffset() == timedelta(0)
     assert [(row.step, row.values["train/loss"]) for row in rows] == [(0, 3.0), (1, 2.0), (2, 1.0)]
     assert math.isnan(rows[0].values["bad"])
     # W&B's own columns
@@ -142,10 +146,10 @@ def test_its_own_address_and_what_its_panel_shows(
     }  # fmt: skip
     wandb.put({PATH: a_run(summary=summary)})
 
-    found = tracker(wandb, wandb_reader).identify()
+    identity = tracker(wandb, wandb_reader).identify()
 
-    assert found.url == f"{wandb.url}/ent/proj/runs/tiny"
-    assert found.summary == {"_step": 2.0, "_timestamp": 1.8e9, "train/loss": 2.5}
+    assert identity.url == f"{wandb.url}/ent/proj/runs/tiny"
+    assert identity.summary == {"_step": 2.0, "_timestamp": 1.8e9, "train/loss": 2.5}
 
 
 def test_a_time_of_w_and_b_is_in_utc_also_where_it_has_no_zone(
@@ -162,9 +166,9 @@ def test_the_truth_table_stands_on_what_the_client_does(
 ) -> None:
     wandb.put({f"ent/proj/{name}": a_run(rows=2) for name in "abc"})
 
-    told = json.loads(write(wandb, tmp_path, CLIENT, WANDB_RUN_ID="outer"))
+    document = json.loads(write(wandb, tmp_path, CLIENT, WANDB_RUN_ID="outer"))
 
-    assert told == {
+    assert document == {
         "allow absent": ["new", 0],  # an empty run, without a word
         "must absent": "UsageError",
         "never absent": ["fresh", 0],
@@ -174,8 +178,8 @@ def test_the_truth_table_stands_on_what_the_client_does(
         "fork and resume": "ValidationError",
         "from the environment": ["outer", 0],
     }
-    kept = [row["_step"] for row in wandb.runs()["ent/proj/a"]["history"]]
-    assert kept == [0, 1]  # what it logged at step 0 after the resume is dropped
+    record = [row["_step"] for row in wandb.runs()["ent/proj/a"]["history"]]
+    assert record == [0, 1]  # what it logged at step 0 after the resume is dropped
 
 
 @pytest.mark.parametrize(
@@ -223,10 +227,10 @@ def test_namesakes_and_the_parent_are_read_with_it(
     }
     wandb.put({PARENT: a_run(rows=9, displayName="Parent"), **others})
 
-    found = tracker(wandb, wandb_reader, fork_from="parent?_step=5").identify()
+    identity = tracker(wandb, wandb_reader, fork_from="parent?_step=5").identify()
 
-    assert (found.state, found.namesakes) == (TrackerState.ABSENT, ("a", "b"))
-    assert (found.parent, found.parent_last_step) == (TrackerState.FINISHED, 8)
+    assert (identity.state, identity.namesakes) == (TrackerState.ABSENT, ("a", "b"))
+    assert (identity.parent, identity.parent_last_step) == (TrackerState.FINISHED, 8)
 
 
 def test_absence_needs_a_project_that_can_be_read(
@@ -236,10 +240,10 @@ def test_absence_needs_a_project_that_can_be_read(
     assert tracker(wandb, wandb_reader).identify().state is TrackerState.ABSENT
 
     wandb.put({PARENT: a_run(), PATH: a_run()}, hidden=("ent/proj",))
-    found = tracker(wandb, wandb_reader).identify()
+    identity = tracker(wandb, wandb_reader).identify()
 
-    assert found.state is TrackerState.UNREACHABLE
-    assert mentions(found.why, "project", "ent/proj")
+    assert identity.state is TrackerState.UNREACHABLE
+    assert mentions(identity.why, "project", "ent/proj")
     with pytest.raises(OSError, match="no project") as caught:
         tracker(wandb, wandb_reader).read("")
     assert not isinstance(caught.value, FileNotFoundError)
@@ -282,18 +286,18 @@ def test_a_fault_is_no_answer_and_has_a_reason(
     wandb.put({PATH: a_run()})
     wandb.fault(**fault)
 
-    found = tracker(wandb, wandb_reader, timeout=4).identify()
+    identity = tracker(wandb, wandb_reader, timeout=4).identify()
 
-    assert found.state is TrackerState.UNREACHABLE
-    assert why in found.why
+    assert identity.state is TrackerState.UNREACHABLE
+    assert why in identity.why
 
 
 def test_a_server_that_is_down_is_no_answer(wandb: WandbService, wandb_reader: Reader) -> None:
     """The client calls this a failure to authenticate, too."""
-    found = tracker(wandb, wandb_reader, base_url="http://127.0.0.1:1").identify()
+    identity = tracker(wandb, wandb_reader, base_url="http://127.0.0.1:1").identify()
 
-    assert found.state is TrackerState.UNREACHABLE
-    assert "connection refused" in found.why
+    assert identity.state is TrackerState.UNREACHABLE
+    assert "connection refused" in identity.why
 
 
 @pytest.mark.thorough
@@ -304,9 +308,11 @@ def test_a_time_out_is_not_a_refused_key_and_leaves_no_process(
     monkeypatch.setenv("MARK", str(tmp_path))
     wandb.fault(sleep=5)
 
-    found = tracker(wandb, timeout=1).identify()
+    identity = tracker(wandb, timeout=1).identify()
 
-    assert found.state is TrackerState.UNREACHABLE and mentions(found.why, "W&B", "no answer", "1s")
+    assert identity.state is TrackerState.UNREACHABLE and mentions(
+        identity.why, "W&B", "no answer", "1s"
+    )
     until = monotonic() + 5
     while left_behind(str(tmp_path)) and monotonic() < until:
         sleep(0.05)
@@ -338,10 +344,10 @@ def test_without_a_key_nobody_is_asked_and_nothing_waits(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
 
-    found = tracker(wandb).identify()
+    identity = tracker(wandb).identify()
 
-    assert found.state is TrackerState.UNREACHABLE
-    assert "set WANDB_API_KEY" in found.why
+    assert identity.state is TrackerState.UNREACHABLE
+    assert "set WANDB_API_KEY" in identity.why
     assert wandb.asked() == []
 
 
@@ -359,9 +365,9 @@ def test_what_the_environment_says_of_a_run_does_not_mislead_the_look(
         monkeypatch.setenv(f"WANDB_{name}", value)
     before = dict(os.environ)
 
-    found = tracker(wandb).identify()
+    identity = tracker(wandb).identify()
 
-    assert found.state is TrackerState.FINISHED
+    assert identity.state is TrackerState.FINISHED
     assert dict(os.environ) == before  # the jobs that are started from here inherit it
     assert capfd.readouterr() == ("", "")
 
@@ -369,9 +375,9 @@ def test_what_the_environment_says_of_a_run_does_not_mislead_the_look(
 def test_a_slash_names_no_other_run(wandb: WandbService) -> None:
     wandb.put({PATH: a_run()})
 
-    found = tracker(wandb, project="proj/tiny", id="x").identify()
+    identity = tracker(wandb, project="proj/tiny", id="x").identify()
 
-    assert found.state is TrackerState.UNREACHABLE
+    assert identity.state is TrackerState.UNREACHABLE
     assert wandb.asked() == []
 
 
@@ -397,11 +403,11 @@ def test_the_identity_is_the_contracts_own() -> None:
 
 
 def test_the_identity_is_never_left_to_a_default() -> None:
-    told = stated()
-    del told["entity"]
+    statement = stated()
+    del statement["entity"]
 
     with pytest.raises(WrongUse, match="missing key `entity`"):
-        connect("trackers", "wandb", {}, PLACE, told)
+        connect("trackers", "wandb", {}, PLACE, statement)
 
 
 # --- rows ----------------------------------------------------------------------------------------
@@ -422,24 +428,22 @@ class Bench:
         return tracker(self._wandb, self._reader)
 
     def log(self, *rows: Logged) -> None:
-        known = self._wandb.runs()
-        run = known.setdefault(
-            PATH, a_run("running", rows=0, createdAt=f"2026-01-0{self._age + 1}")
-        )
+        runs = self._wandb.runs()
+        run = runs.setdefault(PATH, a_run("running", rows=0, createdAt=f"2026-01-0{self._age + 1}"))
         run["history"] += [{"_step": step, **_as_text(values)} for step, values in rows]
-        self._wandb.put(known)
+        self._wandb.put(runs)
 
     def replace(self, *rows: Logged) -> None:
-        known = self._wandb.runs()
-        del known[PATH]
-        self._wandb.put(known)
+        runs = self._wandb.runs()
+        del runs[PATH]
+        self._wandb.put(runs)
         self._age += 1
         self.log(*rows)
 
     def spoil(self, text: str) -> None:
-        known = self._wandb.runs()
-        known[PATH]["history"].append({"_step": 1, "note": text})
-        self._wandb.put(known)
+        runs = self._wandb.runs()
+        runs[PATH]["history"].append({"_step": 1, "note": text})
+        self._wandb.put(runs)
 
     def cut_off(self) -> None:
         self._wandb.fault(op="Run", status=500)

@@ -28,9 +28,14 @@ ASKED = {
 def report_to(story: Story, wandb: WandbService) -> None:
     """Let the contract's run report to this server."""
     path = story.work / "runs" / "tiny.toml"
-    told = tomllib.loads(path.read_text())
-    told["tracker"] = {"kind": "wandb", "entity": "ent", "project": "proj", "base_url": wandb.url}
-    path.write_text(tomli_w.dumps(told))
+    document = tomllib.loads(path.read_text())
+    document["tracker"] = {
+        "kind": "wandb",
+        "entity": "ent",
+        "project": "proj",
+        "base_url": wandb.url,
+    }
+    path.write_text(tomli_w.dumps(document))
     story.publish()
 
 
@@ -38,9 +43,11 @@ def asked(story: Story, capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[s
     """What preflight says of the tracker's run, by check."""
     capsys.readouterr()
     story.herorun("preflight", SLUG, "--json")
-    told = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
     return {
-        f["check"]: (f["outcome"], f["message"]) for f in told["findings"] if f["check"] in ASKED
+        f["check"]: (f["outcome"], f["message"])
+        for f in document["findings"]
+        if f["check"] in ASKED
     }
 
 
@@ -59,9 +66,9 @@ def test_a_free_id_is_clear_and_a_strangers_run_blocks(
     }
 
     wandb.put({"ent/proj/tiny": {**other, "displayName": "tiny"}})
-    outcome, said = asked(story, capsys)["tracker-identity"]
+    outcome, output = asked(story, capsys)["tracker-identity"]
     assert outcome == "fail"
-    assert mentions(said, "W&B", "append")
+    assert mentions(output, "W&B", "append")
 
 
 # --- the key --------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ os.kill(os.getpid(), 9)
 
 
 def wandb_process(folder: Path, script: str, *words: str) -> "subprocess.Popen[str]":
-    env = {name: told for name, told in os.environ.items() if not name.startswith("WANDB_")}
+    env = {name: items for name, items in os.environ.items() if not name.startswith("WANDB_")}
     env |= {"WANDB_MODE": "offline", "WANDB_SILENT": "true", "WANDB_ERROR_REPORTING": "false"}
     argv = [sys.executable, "-c", WRITER + script, str(folder), *words]
     return subprocess.Popen(
@@ -159,14 +159,14 @@ def test_values_of_the_real_client_are_numbers_under_dotted_names(real_bench: Be
 def test_the_newest_log_of_the_real_client_says_who_the_run_is_and_how_it_ended(
     real_bench: Bench,
 ) -> None:
-    found = real_bench.connect().identify()
-    assert (found.state, found.id, found.display_name, found.last_step) == (
+    identity = real_bench.connect().identify()
+    assert (identity.state, identity.id, identity.display_name, identity.last_step) == (
         TrackerState.FAILED,
         "tiny",
         "Tiny",
         4,
     )
-    assert found.config == {"lr": 0.1, "m": {"d": 2}}
+    assert identity.config == {"lr": 0.1, "m": {"d": 2}}
 
 
 @pytest.mark.parametrize("path", ["wandb/latest-run", "", "wandb"])
@@ -203,13 +203,13 @@ def test_a_growing_log_is_read_once_and_a_killed_writer_leaves_it_open(
     late, cursor = until(bench, 601 - len(early), cursor)
     growing.stdin.close()
     assert growing.wait(30) == -signal.SIGKILL
-    found = bench.connect().identify()
+    identity = bench.connect().identify()
     rest, _ = until(bench, 0, cursor)
-    told = [row.step for row in early + late + rest]
+    result = [row.step for row in early + late + rest]
     # what had not reached W&B's own process is lost with the writer
-    assert told == list(range(len(told)))
-    assert found.state is TrackerState.RUNNING
-    assert found.last_step in told[600:]
+    assert result == list(range(len(result)))
+    assert identity.state is TrackerState.RUNNING
+    assert identity.last_step in result[600:]
 
 
 def until(bench: Bench, count: int, cursor: str) -> tuple[list[Row], str]:
@@ -329,19 +329,19 @@ def test_a_log_that_has_only_begun_has_no_rows_yet(bench: Bench) -> None:
 def history_of(*items: tuple[str, object]) -> bytes:
     """A row of typed items, as W&B's messages have them next to JSON."""
     record = Record()
-    for name, told in items:
+    for name, result in items:
         item = record.history.item.add()
         item.key = name
         field = {bool: "boolean", int: "integer", float: "number", str: "text"}.get(
-            type(told), "json"
+            type(result), "json"
         )
-        setattr(item, field, told if field != "json" else json.dumps(told))
+        setattr(item, field, result if field != "json" else json.dumps(result))
     record.history.step.num = 7
     return record.SerializeToString()
 
 
 def test_typed_values_are_read_as_those_in_json(bench: Bench) -> None:
-    told = (
+    texts = (
         ("i", -3),
         ("n", 0.5),
         ("t", "words"),
@@ -349,11 +349,11 @@ def test_typed_values_are_read_as_those_in_json(bench: Bench) -> None:
         ("b", True),
         ("j", {"in": {"side": 2}, "off": "NaN"}),
     )
-    append(bench.log_file, history_of(*told))
+    append(bench.log_file, history_of(*texts))
     (row,), _, problems = drain(bench.connect())
     assert row.step == 7
     assert math.isnan(row.values["j.off"])
-    assert {name: told for name, told in row.values.items() if name != "j.off"} == {
+    assert {name: texts for name, texts in row.values.items() if name != "j.off"} == {
         "i": -3.0,
         "n": 0.5,
         "inf": -math.inf,
@@ -401,9 +401,9 @@ def test_no_log_of_the_id_is_absent_and_one_out_of_reach_is_no_answer(bench: Ben
         bench.connect().read("")
     bench.log((0, {"loss": 1.0}))
     bench.cut_off()
-    found = bench.connect().identify()
-    assert found.state is TrackerState.UNREACHABLE
-    assert found.why
+    identity = bench.connect().identify()
+    assert identity.state is TrackerState.UNREACHABLE
+    assert identity.why
 
 
 def test_other_runs_of_the_name_are_namesakes(bench: Bench) -> None:

@@ -117,11 +117,11 @@ def test_a_level_of_one_and_a_half_per_cent(wandb: WandbService, tmp_path: Path)
 
 def test_a_sound_resume_raises_no_alert(wandb: WandbService, tmp_path: Path) -> None:
     metrics, history, log = resumed(wandb, tmp_path)
-    said = job_log_of(shipped(), follow(shipped(), OwnLog("tiny-1"), log.encode()))
+    job_log = job_log_of(shipped(), follow(shipped(), OwnLog("tiny-1"), log.encode()))
 
     assert answer(resume_mismatch, metrics, history).outcome is Outcome.PASS
     assert answer(learning_rate_jump, metrics, history).outcome is Outcome.PASS
-    assert answer(wrong_resume, PLAN, metrics, history, said).outcome is not Outcome.FAIL
+    assert answer(wrong_resume, PLAN, metrics, history, job_log).outcome is not Outcome.FAIL
 
 
 def test_a_job_that_begins_from_scratch_is_recognised_by_what_the_client_drops(
@@ -129,9 +129,12 @@ def test_a_job_that_begins_from_scratch_is_recognised_by_what_the_client_drops(
 ) -> None:
     """No row of it reaches the tracker, whatever it costs."""
     metrics, history, log = resumed(wandb, tmp_path, first=0, last=100)
-    said = job_log_of(shipped(), follow(shipped(), OwnLog("tiny-1"), log.encode()))
+    job_log = job_log_of(shipped(), follow(shipped(), OwnLog("tiny-1"), log.encode()))
 
     assert metrics.instance == "tiny-0"
-    assert said.dropped is not None and (said.dropped.first, said.dropped.newest) == (0, 99)
-    verdict = answer(wrong_resume, PLAN, {Metrics: Nothing()}, history, said)
+    assert job_log.dropped is not None and (job_log.dropped.first, job_log.dropped.newest) == (
+        0,
+        99,
+    )
+    verdict = answer(wrong_resume, PLAN, {Metrics: Nothing()}, history, job_log)
     assert verdict.outcome is Outcome.FAIL and mentions(verdict.message, "99", "drops")

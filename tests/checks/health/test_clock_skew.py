@@ -91,7 +91,7 @@ def test_rows_of_an_earlier_instance_show_nothing():
 
 
 @pytest.mark.parametrize(
-    ("seen", "seconds", "mine", "outcome"),
+    ("observations", "seconds", "mine", "outcome"),
     [
         (NOON, 61, True, Outcome.FAIL),
         (NOON, 60, True, Outcome.PASS),
@@ -99,14 +99,20 @@ def test_rows_of_an_earlier_instance_show_nothing():
         (NOON, 61, False, Outcome.PASS),
     ],
 )
-def test_our_own_beat_is_not_older_than_the_turn_that_wrote_it(seen, seconds, mine, outcome):
+def test_our_own_beat_is_not_older_than_the_turn_that_wrote_it(
+    observations, seconds, mine, outcome
+):
     written = NOON - EVERY - timedelta(seconds=seconds)
 
     assert (
         answer(
             clock_skew,
             LeaseSeen(
-                owner="dri@here", slug="tiny", unchanged_since=seen, modified=written, mine=mine
+                owner="dri@here",
+                slug="tiny",
+                unchanged_since=observations,
+                modified=written,
+                mine=mine,
             ),
         ).outcome
         is outcome

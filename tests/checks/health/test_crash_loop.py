@@ -10,9 +10,9 @@ from herorun.core.finding import Outcome
 from wording import mentions
 
 
-def started(*seen, **job):
+def started(*observations, **job):
     """(minutes ago, attempt), as the ticks saw them."""
-    starts = tuple((NOON - ago * MINUTE, attempt) for ago, attempt in seen)
+    starts = tuple((NOON - ago * MINUTE, attempt) for ago, attempt in observations)
     return answer(crash_loop, a_job(**job), a_history(starts=starts))
 
 

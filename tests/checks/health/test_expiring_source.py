@@ -12,9 +12,9 @@ PATH = f"{TEMPORARY}/step-90"
 HOUR, SECOND = 60 * MINUTE, timedelta(seconds=1)
 
 
-def source(left=None, **told):
+def source(left=None, **result):
     return RecoverySource(
-        PATH, 90, NOON + left if left is not None else None, "the folder ttl=14d", **told
+        PATH, 90, NOON + left if left is not None else None, "the folder ttl=14d", **result
     )
 
 

@@ -50,12 +50,12 @@ def test_an_exhausted_memory_and_no_step_for_more_than_two_minutes():
 
 
 def test_it_says_where_and_what_to_do():
-    said = (
+    text = (
         "tiny-1 runs and made no step for 20m (the limit is 2m); hbm-exhaustion in line 812 of "
         "its log: Program hbm requirement 16.30G. Lower it."
     )
 
-    assert complaining(HBM, idle=20 * MINUTE).message == said
+    assert complaining(HBM, idle=20 * MINUTE).message == text
     assert "train.py:7" in complaining(BUG, idle=20 * MINUTE).message
 
 

@@ -19,8 +19,8 @@ LONG = a_job(started=NOON - timedelta(days=1))
 def saved(*steps, age=None, **changes):
     from dataclasses import replace
 
-    told = {"modified": NOON - age} if age is not None else {}
-    return Checkpoints(tuple(replace(a_checkpoint(step, **changes), **told) for step in steps))
+    fields = {"modified": NOON - age} if age is not None else {}
+    return Checkpoints(tuple(replace(a_checkpoint(step, **changes), **fields) for step in steps))
 
 
 def at(step, *changes, contract=BY_STEPS):

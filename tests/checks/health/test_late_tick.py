@@ -14,8 +14,8 @@ SECOND = timedelta(seconds=1)
 
 def after(ago, cadence=EVERY, **changes):
     old = (an_instance(started=NOON - timedelta(days=2)),)
-    told = {"instances": old, "last_tick": NOON - ago, **changes}
-    return answer(late_tick, a_history(**told), Cadence(cadence))
+    fields = {"instances": old, "last_tick": NOON - ago, **changes}
+    return answer(late_tick, a_history(**fields), Cadence(cadence))
 
 
 @pytest.mark.parametrize(("cadence", "limit"), [(EVERY, 30 * MINUTE), (SECOND, 2 * MINUTE)])

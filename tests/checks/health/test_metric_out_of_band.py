@@ -24,8 +24,8 @@ def lasting(rows, **changes):
     return replace(an_excursion(rows), kind="band", **changes)
 
 
-def outcome_of(*excursions, told=None):
-    return answer(metric_out_of_band, some_metrics(excursions=excursions), limits=told).outcome
+def outcome_of(*excursions, values=None):
+    return answer(metric_out_of_band, some_metrics(excursions=excursions), limits=values).outcome
 
 
 def test_a_calm_run_passes():
@@ -39,8 +39,8 @@ def test_it_must_last(rows, outcome):
 
 
 def test_the_limit_is_the_contracts():
-    assert outcome_of(lasting(9), told=Limits(rows=9)) is Outcome.FAIL
-    assert outcome_of(lasting(10), told=Limits(rows=11)) is Outcome.PASS
+    assert outcome_of(lasting(9), values=Limits(rows=9)) is Outcome.FAIL
+    assert outcome_of(lasting(10), values=Limits(rows=11)) is Outcome.PASS
 
 
 def test_a_declared_phase_mutes_no_critical():
@@ -70,11 +70,11 @@ def test_a_metric_without_a_band_counts_as_well():
 
 
 def test_bands_are_the_contracts():
-    told = a_contract(
+    contract = a_contract(
         babysit={"thresholds": {"metric-out-of-band": {"bands": ["router/load 0.1 0.9"]}}}
     )
 
-    assert limits(told)["metric-out-of-band"].bands == ("router/load 0.1 0.9",)
+    assert limits(contract)["metric-out-of-band"].bands == ("router/load 0.1 0.9",)
 
 
 @pytest.mark.parametrize("band", ["router/load", "router/load 0.1", "router/load low high"])

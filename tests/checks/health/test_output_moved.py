@@ -21,8 +21,8 @@ from herorun.core.finding import Outcome
 from wording import mentions
 
 
-def config(told):
-    return TrackerIdentity(TrackerState.RUNNING, config=told)
+def config(values):
+    return TrackerIdentity(TrackerState.RUNNING, config=values)
 
 
 def test_the_recorded_root_passes():
@@ -39,27 +39,27 @@ def test_another_root_in_the_contract():
 
 
 def test_check_ins_own_finding_counts():
-    told = (("output-root", "fail", "is /data/tiny-99752407, admitted /data/tiny"),)
+    texts = (("output-root", "fail", "is /data/tiny-99752407, admitted /data/tiny"),)
 
-    assert answer(output_moved, a_receipt(items=told)).subject == "receipt"
-    assert answer(output_moved, a_receipt("tiny-9", items=told)).outcome is Outcome.PASS
+    assert answer(output_moved, a_receipt(items=texts)).subject == "receipt"
+    assert answer(output_moved, a_receipt("tiny-9", items=texts)).outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize(
-    "told",
+    "result",
     [
         {"output_dir": "/data/tiny-99752407"},
         {"trainer": {"checkpointer": {"base_path": "gs://bucket/tiny-99752407/checkpoints"}}},
     ],
 )
-def test_another_root_in_the_trackers_config(told):
-    verdict = answer(output_moved, config(told))
+def test_another_root_in_the_trackers_config(result):
+    verdict = answer(output_moved, config(result))
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tracker")
 
 
 @pytest.mark.parametrize(
-    "told",
+    "result",
     [
         {},
         {"output_dir": "checkpoints"},
@@ -70,8 +70,8 @@ def test_another_root_in_the_trackers_config(told):
         {"output_dir": ROOT, "save_dir": "/elsewhere"},
     ],
 )
-def test_a_config_that_fits_or_says_nothing(told):
-    assert [v.outcome for v in answers(output_moved, config(told))] == [Outcome.PASS]
+def test_a_config_that_fits_or_says_nothing(result):
+    assert [v.outcome for v in answers(output_moved, config(result))] == [Outcome.PASS]
 
 
 def saves(*paths):
@@ -102,14 +102,14 @@ def test_one_that_saves_in_its_root_too_has_not_moved():
 
 
 def test_only_absolute_paths_below_the_runs_own_tables_count():
-    told = {
+    fields = {
         "train": {"save_dir": "/a/"},
         "eval": {"save_dir": "/b"},
         "save_folder": "s3://c",
         "output_dir": "d",
     }
 
-    assert output_paths(told) == {"train.save_dir": "/a", "save_folder": "s3://c"}
+    assert output_paths(fields) == {"train.save_dir": "/a", "save_folder": "s3://c"}
 
 
 def test_it_asks_a_person_and_holds_a_relaunch_back():

@@ -15,8 +15,8 @@ HOUR = 60 * MINUTE
 
 
 def waiting(long, reason="Resources", **job):
-    told = {"started": None, "submitted": NOON - long, "reason": reason, **job}
-    return answers(pending_too_long, a_job(JobState.PENDING, **told))
+    fields = {"started": None, "submitted": NOON - long, "reason": reason, **job}
+    return answers(pending_too_long, a_job(JobState.PENDING, **fields))
 
 
 def test_a_job_that_runs_waits_for_nothing():
@@ -27,8 +27,8 @@ SILENT = {Metrics: Nothing("no row"), JobLog: Nothing("no line"), Receipt: Nothi
 
 
 def called_running(long, signs, history=None):
-    told = a_job(started=NOON - MINUTE, submitted=NOON - long)
-    return answers(pending_too_long, told, history or a_history(), signs)
+    job = a_job(started=NOON - MINUTE, submitted=NOON - long)
+    return answers(pending_too_long, job, history or a_history(), signs)
 
 
 def test_running_without_a_row_a_line_or_a_receipt_is_unconfirmed_and_the_clock_runs():

@@ -10,9 +10,15 @@ from wording import mentions
 THIRD = a_crashed_job(instance="tiny-3")
 
 
-def an_end(number, step=None, state=JobState.FAILED, **told):
+def an_end(number, step=None, state=JobState.FAILED, **result):
     return End(
-        instance=f"tiny-{number}", state=state, at=NOON, exit_code=1, signal=None, step=step, **told
+        instance=f"tiny-{number}",
+        state=state,
+        at=NOON,
+        exit_code=1,
+        signal=None,
+        step=step,
+        **result,
     )
 
 

@@ -20,18 +20,18 @@ from herorun.core.finding import Outcome
 from wording import mentions
 
 
-def outcome_of(limits=None, **told):
-    return asked(limits, **told).outcome
+def outcome_of(limits=None, **result):
+    return asked(limits, **result).outcome
 
 
 ORDERED = a_contract(data={"order": "deterministic"})
 
 
-def asked(limits=None, contract=ORDERED, **told):
+def asked(limits=None, contract=ORDERED, **result):
     return answer(
         resume_mismatch,
         contract,
-        some_metrics(resume=Resume(step=50, high_water=60, **told)),
+        some_metrics(resume=Resume(step=50, high_water=60, **result)),
         limits=limits,
     )
 
@@ -68,9 +68,9 @@ def test_equal_steps_have_equal_losses(early, median, worst, outcome):
     ],
 )
 def test_the_reshardings_of_the_176b_run(layout, difference, outcome):
-    told = {"compared": 5, "early": (difference,) * 5, "median": difference, "worst": difference}
+    fields = {"compared": 5, "early": (difference,) * 5, "median": difference, "worst": difference}
 
-    assert outcome_of(**told) is outcome
+    assert outcome_of(**fields) is outcome
 
 
 @pytest.mark.parametrize(
@@ -126,14 +126,14 @@ def test_a_resume_without_a_common_step_is_judged_by_the_level_behind_the_warm_u
 
 
 def test_it_says_where_and_which_way():
-    said = asked(
+    text = asked(
         compared=9, early=(-0.01,) * 5, median=0.01, worst=-0.01, worst_step=52, first_bad_step=51
     )
 
-    assert mentions(said.subject, "resume", "50")
+    assert mentions(text.subject, "resume", "50")
     both = asked(compared=9, median=0.01, worst=-0.01, worst_step=52, worst_new=1.5)
     assert mentions(both.message, "52", "1.51", "1.5", "lower")
-    assert mentions(said.message, "9 steps", "0.0100", "0.0100", "52", "lower", "51")
+    assert mentions(text.message, "9 steps", "0.0100", "0.0100", "52", "lower", "51")
 
 
 def test_each_limit_is_the_contracts():

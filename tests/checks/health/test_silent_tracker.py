@@ -45,8 +45,8 @@ def test_of_rows_without_times_the_limit_is_15_minutes_or_three_cadences(cadence
 
 
 def test_of_rows_with_times_it_is_three_times_the_pause_that_comes_again():
-    def after(minutes, **told):
-        rows = some_metrics(advanced_at=NOON - minutes * MINUTE, **told)
+    def after(minutes, **result):
+        rows = some_metrics(advanced_at=NOON - minutes * MINUTE, **result)
         return answer(silent_tracker, LONG, rows, Cadence(EVERY), GOES_ON).outcome
 
     assert after(16, pause=20.0) is Outcome.FAIL

@@ -42,12 +42,12 @@ def rows(*skipped, count=200, every=10.0, first=0):
     ]
 
 
-def found(told):
-    return summarise(folded(told)).of("skipped")
+def stretches_of(values):
+    return summarise(folded(values)).of("skipped")
 
 
 def test_three_within_fifteen_minutes_are_one_stretch():
-    (stretch,) = found(rows(100, 145, 190, count=191))
+    (stretch,) = stretches_of(rows(100, 145, 190, count=191))
 
     assert (stretch.first_step, stretch.last_step, stretch.rows, stretch.open) == (
         101,
@@ -58,18 +58,18 @@ def test_three_within_fifteen_minutes_are_one_stretch():
 
 
 def test_two_or_three_in_a_longer_time_are_none():
-    assert found(rows(100, 190)) == ()
-    assert found(rows(100, 145, 191)) == ()
+    assert stretches_of(rows(100, 190)) == ()
+    assert stretches_of(rows(100, 145, 191)) == ()
 
 
 def test_it_is_over_when_the_time_is():
-    (stretch,) = found(rows(60, 70, 80, count=160))
+    (stretch,) = stretches_of(rows(60, 70, 80, count=160))
 
     assert (stretch.rows, stretch.open) == (3, False)
 
 
 def test_the_search_for_a_loss_scale_is_none():
-    assert found(rows(0, 1, 2, 3, 4, 49)) == ()
+    assert stretches_of(rows(0, 1, 2, 3, 4, 49)) == ()
 
 
 def test_each_attempt_searches_again():
@@ -77,10 +77,10 @@ def test_each_attempt_searches_again():
         replace(row, at=row.at + timedelta(hours=3)) for row in rows(20, 21, 22, count=60, first=10)
     ]
 
-    assert found([*rows(count=100), *again]) == ()
+    assert stretches_of([*rows(count=100), *again]) == ()
 
 
 def test_without_times_it_is_not_asked():
-    told = [replace(row, at=None) for row in rows(100, 110, 120)]
+    result = [replace(row, at=None) for row in rows(100, 110, 120)]
 
-    assert summarise(folded(told, seen_at=NOON)).of("skipped") == ()
+    assert summarise(folded(result, seen_at=NOON)).of("skipped") == ()

@@ -15,12 +15,12 @@ LIMITS = [(EVERY, 30 * MINUTE), (SECOND, 2 * MINUTE)]
 
 
 def lease(idle, cadence=EVERY, mine=False):
-    seen = LeaseSeen(owner="eve@there", slug="tiny", unchanged_since=NOON - idle, mine=mine)
-    return answer(stale_monitor, seen, Heartbeat(), Cadence(cadence))
+    lease_seen = LeaseSeen(owner="eve@there", slug="tiny", unchanged_since=NOON - idle, mine=mine)
+    return answer(stale_monitor, lease_seen, Heartbeat(), Cadence(cadence))
 
 
-def heart(idle, cadence=EVERY, **told):
-    beat = Heartbeat(**{"held": True, "at": NOON - idle, "own": False, **told})
+def heart(idle, cadence=EVERY, **result):
+    beat = Heartbeat(**{"held": True, "at": NOON - idle, "own": False, **result})
     return answer(stale_monitor, {LeaseSeen: Nothing()}, beat, Cadence(cadence))
 
 
@@ -45,9 +45,9 @@ def test_a_process_that_holds_the_lock_and_does_nothing(cadence, limit):
 
 
 def test_an_age_that_only_the_clock_tells_is_said_to_be_one():
-    seen = LeaseSeen(owner="eve@there", slug="tiny", unchanged_since=NOON - EVERY, mine=False)
+    lease_seen = LeaseSeen(owner="eve@there", slug="tiny", unchanged_since=NOON - EVERY, mine=False)
     steady, set_ = (
-        answer(stale_monitor, replace(seen, by_wall_clock=each), Heartbeat(), Cadence(EVERY))
+        answer(stale_monitor, replace(lease_seen, by_wall_clock=each), Heartbeat(), Cadence(EVERY))
         for each in (False, True)
     )
     assert not mentions(steady.message, "uptime")

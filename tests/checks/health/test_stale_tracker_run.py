@@ -34,8 +34,8 @@ WANDB = a_contract(tracker={"kind": "wandb", "entity": "lab", "project": "hero",
 LONG = a_job(started=NOON - timedelta(days=1))
 
 
-def stale(*changes, state=TrackerState.RUNNING, **told):
-    identity = TrackerIdentity(state, id="tiny", **told)
+def stale(*changes, state=TrackerState.RUNNING, **result):
+    identity = TrackerIdentity(state, id="tiny", **result)
     return [
         (v.outcome, v.subject) for v in answers(stale_tracker_run, WANDB, LONG, identity, *changes)
     ]
@@ -133,5 +133,5 @@ def test_a_panel_that_shows_another_loss_at_the_same_step():
 
 
 def test_without_rows_the_panel_is_not_judged():
-    told = {"_timestamp": 1.0, "_step": 99}
-    assert stale({Metrics: Unavailable("503")}, summary=told) == [(Outcome.PASS, "")]
+    fields = {"_timestamp": 1.0, "_step": 99}
+    assert stale({Metrics: Unavailable("503")}, summary=fields) == [(Outcome.PASS, "")]

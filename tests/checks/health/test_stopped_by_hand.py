@@ -23,8 +23,8 @@ def test_a_cancelled_one_fails_and_says_by_whom():
 def test_a_stop_that_herorun_was_ordered_is_no_news():
     ordered = a_history(stopped=(("tiny-1", "Dri"),))
 
-    found = answer(stopped_by_hand, a_job(JobState.CANCELLED), ordered)
-    assert found.outcome is Outcome.NOT_APPLICABLE and "for Dri" in found.message
+    verdict = answer(stopped_by_hand, a_job(JobState.CANCELLED), ordered)
+    assert verdict.outcome is Outcome.NOT_APPLICABLE and "for Dri" in verdict.message
     other = a_history(stopped=(("tiny-0", "Dri"),))
     assert answer(stopped_by_hand, a_job(JobState.CANCELLED), other).outcome is Outcome.FAIL
 

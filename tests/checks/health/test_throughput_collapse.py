@@ -50,8 +50,8 @@ def test_a_collapse_lasts_a_minute_where_a_clock_tells_it(seconds, outcome):
 @pytest.mark.parametrize(("seconds", "outcome"), [(0.9, Outcome.PASS), (1.0, Outcome.FAIL)])
 def test_a_run_that_is_watched_each_second_hears_of_seconds(seconds, outcome):
     evidence = some_metrics(excursions=(slow(8, seconds=seconds),))
-    found = answer(throughput_collapse, evidence, Cadence(timedelta(seconds=1)))
-    assert found.outcome is outcome
+    verdict = answer(throughput_collapse, evidence, Cadence(timedelta(seconds=1)))
+    assert verdict.outcome is outcome
 
 
 @pytest.mark.parametrize(("noise", "outcome"), [(0.107, Outcome.FAIL), (0.108, Outcome.PASS)])

@@ -17,8 +17,8 @@ def raised(title="loss is up", age=MINUTE, level="warn", text="", step=99, numbe
     )
 
 
-def ask(*alerts, **told):
-    return answer(tracker_alert, TrackerAlerts(alerts), **told)
+def ask(*alerts, **result):
+    return answer(tracker_alert, TrackerAlerts(alerts), **result)
 
 
 def test_none_passes():

@@ -12,8 +12,8 @@ from wording import mentions
 WANDB = a_contract(tracker={"kind": "wandb", "entity": "lab", "project": "hero", "path": None})
 
 
-def known(state=TrackerState.RUNNING, **told):
-    return TrackerIdentity(state, **{"id": "tiny", "display_name": "tiny", **told})
+def an_identity(state=TrackerState.RUNNING, **fields):
+    return TrackerIdentity(state, **{"id": "tiny", "display_name": "tiny", **fields})
 
 
 def drift(*changes):
@@ -21,7 +21,7 @@ def drift(*changes):
 
 
 def test_the_recorded_identity_passes():
-    assert drift(known(), JobLog(runs=("lab/hero/tiny",))) == [(Outcome.PASS, "")]
+    assert drift(an_identity(), JobLog(runs=("lab/hero/tiny",))) == [(Outcome.PASS, "")]
 
 
 def test_a_tracker_that_knows_no_ids_is_judged_by_the_receipt_alone():
@@ -35,14 +35,14 @@ def test_a_tracker_that_knows_no_ids_is_judged_by_the_receipt_alone():
     [("lab/hero/other", "id"), ("lab/scratch/tiny", "project"), ("eve/hero/tiny", "entity")],
 )
 def test_another_run_in_the_jobs_own_log(run, subject):
-    assert drift(known(), JobLog(runs=("lab/hero/tiny", run))) == [(Outcome.FAIL, subject)]
+    assert drift(an_identity(), JobLog(runs=("lab/hero/tiny", run))) == [(Outcome.FAIL, subject)]
 
 
 def linked(server, contract=WANDB, url="https://wandb.ai/lab/hero/runs/tiny"):
     log = JobLog(runs=("lab/hero/tiny",), server=server)
     return [
         (v.outcome, v.subject)
-        for v in answers(tracker_identity_drift, contract, known(url=url), log)
+        for v in answers(tracker_identity_drift, contract, an_identity(url=url), log)
     ]
 
 
@@ -55,16 +55,16 @@ def test_a_log_that_links_to_another_server():
 
 def test_a_server_may_have_the_other_name_that_the_contract_gives_it():
     inside = {"command": {"env": {"WANDB_BASE_URL": "http://wandb.inside:8080"}}}
-    told = a_contract(
+    contract = a_contract(
         tracker={"kind": "wandb", "entity": "lab", "project": "hero", "path": None}, **inside
     )
 
-    assert linked("http://wandb.inside:8080", told) == [(Outcome.PASS, "")]
-    assert linked("http://wandb.other:8080", told) == [(Outcome.FAIL, "url")]
+    assert linked("http://wandb.inside:8080", contract) == [(Outcome.PASS, "")]
+    assert linked("http://wandb.other:8080", contract) == [(Outcome.FAIL, "url")]
 
 
 def test_another_display_name():
-    (verdict,) = answers(tracker_identity_drift, WANDB, known(display_name="tiny-copy"))
+    (verdict,) = answers(tracker_identity_drift, WANDB, an_identity(display_name="tiny-copy"))
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "name")
     assert mentions(verdict.message, "display", "tiny-copy")
@@ -72,8 +72,8 @@ def test_another_display_name():
 
 @pytest.mark.parametrize("state", [TrackerState.ABSENT, TrackerState.DELETED])
 def test_a_run_that_is_not_there_while_the_job_reports(state):
-    assert drift(known(state)) == [(Outcome.FAIL, "id")]
-    assert drift(known(state), a_job(JobState.FAILED)) == [(Outcome.PASS, "")]
+    assert drift(an_identity(state)) == [(Outcome.FAIL, "id")]
+    assert drift(an_identity(state), a_job(JobState.FAILED)) == [(Outcome.PASS, "")]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_run_that_is_not_there_while_the_job_reports(state):
 def test_before_the_first_row_a_start_may_take_45_minutes(up, outcome):
     begun = a_job(started=NOON - up)
 
-    assert drift(known(TrackerState.ABSENT), begun, {Metrics: Nothing()})[0][0] is outcome
+    assert drift(an_identity(TrackerState.ABSENT), begun, {Metrics: Nothing()})[0][0] is outcome
 
 
 @pytest.mark.parametrize(
@@ -92,18 +92,18 @@ def test_before_the_first_row_a_start_may_take_45_minutes(up, outcome):
 def test_a_run_that_was_there_is_missed_at_once(reported):
     begun = a_job(started=NOON - 5 * MINUTE)
 
-    missing = drift(known(TrackerState.ABSENT), begun, {Metrics: Nothing()}, reported)
+    missing = drift(an_identity(TrackerState.ABSENT), begun, {Metrics: Nothing()}, reported)
     assert missing == [(Outcome.FAIL, "id")]
 
 
 def test_check_ins_own_finding_counts():
-    told = a_receipt(items=(("tracker-id", "fail", "is other, admitted tiny"),))
+    receipt = a_receipt(items=(("tracker-id", "fail", "is other, admitted tiny"),))
 
-    assert drift(known(), told) == [(Outcome.FAIL, "id")]
+    assert drift(an_identity(), receipt) == [(Outcome.FAIL, "id")]
 
 
 def test_a_tracker_that_does_not_answer_is_unknown():
-    assert drift(known(TrackerState.UNREACHABLE, why="503")) == [(Outcome.UNKNOWN, "id")]
+    assert drift(an_identity(TrackerState.UNREACHABLE, why="503")) == [(Outcome.UNKNOWN, "id")]
 
 
 def test_it_is_reported_at_once_and_holds_a_relaunch_back():

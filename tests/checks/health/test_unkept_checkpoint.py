@@ -6,8 +6,8 @@ from wording import mentions
 
 
 def ask(*steps, began=0, **changes):
-    found = Checkpoints(tuple(a_checkpoint(step, **changes) for step in steps))
-    return answer(unkept_checkpoint, found, a_history(began=began))
+    checkpoints = Checkpoints(tuple(a_checkpoint(step, **changes) for step in steps))
+    return answer(unkept_checkpoint, checkpoints, a_history(began=began))
 
 
 def test_all_that_are_due_pass():
@@ -38,6 +38,6 @@ def test_a_root_out_of_reach_is_unknown():
 
 def test_older_ones_than_the_oldest_that_is_there_are_no_finding_but_a_milestone_is():
     assert ask(300, 400).outcome is Outcome.PASS
-    found = Checkpoints((a_checkpoint(300), a_checkpoint(400)))
+    checkpoints = Checkpoints((a_checkpoint(300), a_checkpoint(400)))
     stated = a_contract(checkpoints={"milestones": [150]})
-    assert "step 150" in answer(unkept_checkpoint, found, a_history(began=0), stated).message
+    assert "step 150" in answer(unkept_checkpoint, checkpoints, a_history(began=0), stated).message

@@ -87,11 +87,13 @@ def test_what_the_attempt_before_a_restart_by_the_back_end_left_is_no_sign():
     that runs.
     """
     restarted = a_job(started=NOON - 2 * MINUTE)
-    known = a_history(rows=40)
+    history = a_history(rows=40)
     rows = some_metrics(100, advanced_at=NOON - 5 * MINUTE)
 
     for log in (Nothing(), JobLog(step=110), JobLog(step=110, stepped_at=NOON - 4 * MINUTE)):
         before = saved(100, NOON - 4 * MINUTE)
-        assert answer(unreported_steps, restarted, known, rows, log, before).outcome is Outcome.PASS
+        assert (
+            answer(unreported_steps, restarted, history, rows, log, before).outcome is Outcome.PASS
+        )
     own = saved(250, NOON - MINUTE)
-    assert answer(unreported_steps, WRONG, restarted, known, rows, own).outcome is Outcome.FAIL
+    assert answer(unreported_steps, WRONG, restarted, history, rows, own).outcome is Outcome.FAIL

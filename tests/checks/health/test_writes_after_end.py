@@ -44,11 +44,11 @@ def test_the_last_words_of_a_client_and_a_clock_in_the_future_are_no_other_write
 
 def test_where_the_scheduler_tells_no_end_the_records_counts():
     silent = a_job(JobState.SUCCEEDED)
-    known = a_history(
+    history = a_history(
         ends=(End(instance="tiny-1", state=JobState.SUCCEEDED, at=NOON - 10 * MINUTE),)
     )
 
-    assert answer(writes_after_end, silent, known, some_metrics()).outcome is Outcome.FAIL
+    assert answer(writes_after_end, silent, history, some_metrics()).outcome is Outcome.FAIL
     assert answer(writes_after_end, silent, some_metrics()).outcome is Outcome.NOT_APPLICABLE
 
 

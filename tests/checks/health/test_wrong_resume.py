@@ -144,8 +144,8 @@ def test_a_later_attempt_continues_from_the_instances_own():
     saved = Checkpoints((a_checkpoint(3580),))
 
     def loaded(attempt):
-        told = a_receipt(loaded=f"{ROOT}/step-3580", attempt=attempt)
-        return answer(wrong_resume, plan(), told, saved, rows(3600, 3581)).outcome
+        receipt = a_receipt(loaded=f"{ROOT}/step-3580", attempt=attempt)
+        return answer(wrong_resume, plan(), receipt, saved, rows(3600, 3581)).outcome
 
     assert loaded(1) is Outcome.FAIL
     assert loaded(2) is Outcome.PASS
@@ -245,16 +245,16 @@ BEFORE = a_history(instances=(an_instance(start=3541),))
 NO_ROWS = {Metrics: Nothing()}
 
 
-def said(*loads, line=7, step=None, path="", **told):
+def a_log(*loads, line=7, step=None, path="", **fields):
     lines = tuple(
         Loading(what, line + n, f"line of {what}", step, path) for n, what in enumerate(loads)
     )
-    return JobLog(loading=lines, **told)
+    return JobLog(loading=lines, **fields)
 
 
 @pytest.mark.parametrize("what", ["scratch", "none", "older", "weights", "part"])
 def test_a_loader_that_falls_back_is_reported_with_its_line(what):
-    verdict = answer(wrong_resume, plan(), BEFORE, NO_ROWS, said(what))
+    verdict = answer(wrong_resume, plan(), BEFORE, NO_ROWS, a_log(what))
 
     assert verdict.outcome is Outcome.FAIL
     assert mentions(verdict.message, "tiny-1", "line", "7 of", f"{what}", f"{FROM}", "3541")
@@ -262,24 +262,24 @@ def test_a_loader_that_falls_back_is_reported_with_its_line(what):
 
 @pytest.mark.parametrize("what", ["scratch", "none"])
 def test_from_scratch_as_planned(what):
-    assert answer(wrong_resume, SCRATCH, NO_ROWS, said(what)).outcome is Outcome.NOT_APPLICABLE
+    assert answer(wrong_resume, SCRATCH, NO_ROWS, a_log(what)).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_what_is_loaded_after_a_place_without_checkpoints_counts():
-    found = said("none", "resumed", step=3541)
-    assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, found).outcome is Outcome.PASS
-    part = said("part", "resumed", step=3541)
+    result = a_log("none", "resumed", step=3541)
+    assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, result).outcome is Outcome.PASS
+    part = a_log("part", "resumed", step=3541)
     assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, part).outcome is Outcome.FAIL
-    lost = said("resumed", "scratch", step=3541)
+    lost = a_log("resumed", "scratch", step=3541)
     assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, lost).outcome is Outcome.FAIL
 
 
 def test_an_empty_folder_next_to_the_planned_one_is_no_word():
     assert (
-        answer(wrong_resume, plan(), NO_ROWS, said("none", path="/tmp/x")).outcome
+        answer(wrong_resume, plan(), NO_ROWS, a_log("none", path="/tmp/x")).outcome
         is Outcome.NOT_APPLICABLE
     )
-    assert answer(wrong_resume, plan(), NO_ROWS, said("none", path=ROOT)).outcome is Outcome.FAIL
+    assert answer(wrong_resume, plan(), NO_ROWS, a_log("none", path=ROOT)).outcome is Outcome.FAIL
 
 
 @pytest.mark.parametrize(
@@ -287,14 +287,16 @@ def test_an_empty_folder_next_to_the_planned_one_is_no_word():
     [(3541, Outcome.PASS), (3540, Outcome.PASS), (3542, Outcome.PASS), (2651, Outcome.FAIL)],
 )
 def test_the_step_that_the_log_resumed_at(step, outcome):
-    assert answer(wrong_resume, plan(), NO_ROWS, said("resumed", step=step)).outcome is outcome
+    assert answer(wrong_resume, plan(), NO_ROWS, a_log("resumed", step=step)).outcome is outcome
 
 
 def test_a_resume_where_the_plan_says_scratch():
-    assert answer(wrong_resume, SCRATCH, NO_ROWS, said("resumed", step=900)).outcome is Outcome.FAIL
+    assert (
+        answer(wrong_resume, SCRATCH, NO_ROWS, a_log("resumed", step=900)).outcome is Outcome.FAIL
+    )
     own = Checkpoints((replace(a_checkpoint(900), modified=NOON),))
     assert (
-        answer(wrong_resume, SCRATCH, NO_ROWS, own, said("resumed", step=900)).outcome
+        answer(wrong_resume, SCRATCH, NO_ROWS, own, a_log("resumed", step=900)).outcome
         is not Outcome.FAIL
     )
 
@@ -303,11 +305,11 @@ def test_weights_alone_as_planned_and_a_first_launch_that_loads_none():
     weights = plan(100, f"{PARENT}/step-100", "weights-only")
 
     assert (
-        answer(wrong_resume, weights, NO_ROWS, said("none", "weights")).outcome
+        answer(wrong_resume, weights, NO_ROWS, a_log("none", "weights")).outcome
         is Outcome.NOT_APPLICABLE
     )
-    assert answer(wrong_resume, weights, NO_ROWS, said("scratch")).outcome is Outcome.FAIL
-    assert answer(wrong_resume, weights, NO_ROWS, said("part")).outcome is Outcome.FAIL
+    assert answer(wrong_resume, weights, NO_ROWS, a_log("scratch")).outcome is Outcome.FAIL
+    assert answer(wrong_resume, weights, NO_ROWS, a_log("part")).outcome is Outcome.FAIL
 
 
 def dropped(newest, steps=100):
@@ -339,8 +341,8 @@ def test_a_checkpoint_below_the_start_that_was_saved_since_the_launch():
         replace(below, problem="no metadata.json"),
         replace(below, step=3600),
     ):
-        found = answer(wrong_resume, plan(), BEFORE, NO_ROWS, Checkpoints((other,)))
-        assert found.outcome is Outcome.NOT_APPLICABLE
+        result = answer(wrong_resume, plan(), BEFORE, NO_ROWS, Checkpoints((other,)))
+        assert result.outcome is Outcome.NOT_APPLICABLE
     assert (
         answer(wrong_resume, SCRATCH, BEFORE, NO_ROWS, Checkpoints((below,))).outcome
         is not Outcome.FAIL
@@ -365,13 +367,13 @@ def test_where_a_tracker_drops_the_steps_that_it_has_the_first_row_shows_nothing
 
     assert answer(wrong_resume, plan(), BEFORE, ours, newer).outcome is Outcome.NOT_APPLICABLE
     assert (
-        answer(wrong_resume, plan(), BEFORE, ours, said("resumed", step=3541)).outcome
+        answer(wrong_resume, plan(), BEFORE, ours, a_log("resumed", step=3541)).outcome
         is Outcome.PASS
     )
 
 
 def test_an_adopted_job_that_says_it_fell_back_is_unknown():
     adopted = PriorLaunch("tiny-1", {"start": None}, adopted=True)
-    verdict = answer(wrong_resume, adopted, said("scratch"))
+    verdict = answer(wrong_resume, adopted, a_log("scratch"))
 
     assert verdict.outcome is Outcome.UNKNOWN and mentions(verdict.message, "line", "7 of")

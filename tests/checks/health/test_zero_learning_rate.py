@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from builders import an_excursion, answer, some_metrics
-from curves import curve, found, summarise
+from curves import curve, excursions_of, summarise
 from curves import folded as after
 from herorun.checks.health.zero_learning_rate import Limits, zero_learning_rate
 from herorun.core.detectors.names import Names
@@ -54,7 +54,7 @@ def test_no_rows_are_not_applicable_and_unread_ones_unknown():
 
 
 def test_a_rate_that_was_never_above_zero_is_idle_from_its_first_row():
-    (idle,) = found(curve(*[5.0] * 60, gap=10, lr=0.0), "idle", names=NAMES)
+    (idle,) = excursions_of(curve(*[5.0] * 60, gap=10, lr=0.0), "idle", names=NAMES)
     assert (idle.metric, idle.open, idle.rows, idle.first_step) == ("lr", True, 60, 1)
 
 
@@ -69,4 +69,4 @@ def test_a_warm_up_from_zero_ends_it_and_a_decay_to_zero_is_another_matter():
 
 def test_a_group_of_weights_that_is_frozen_is_no_matter():
     rows = curve(*[5.0] * 60, **{"lr": 0.0, "optim/learning_rate": 1e-3})
-    assert not found(rows, "idle", names=NAMES)
+    assert not excursions_of(rows, "idle", names=NAMES)

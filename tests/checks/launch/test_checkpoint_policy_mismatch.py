@@ -18,11 +18,11 @@ def ask(config, argv=("python", "train.py"), **checkpoints):
 
 
 def test_a_difference_names_both_values_and_both_keys():
-    found = {v.subject: v for v in ask(LEVANTER)}
+    result = {v.subject: v for v in ask(LEVANTER)}
 
-    assert {v.outcome for v in found.values()} == {Outcome.FAIL}
+    assert {v.outcome for v in result.values()} == {Outcome.FAIL}
     assert mentions(
-        found["checkpoints.permanent_every"].message,
+        result["checkpoints.permanent_every"].message,
         "[checkpoints]",
         "permanent_every",
         "100 steps",
@@ -30,7 +30,7 @@ def test_a_difference_names_both_values_and_both_keys():
         "5000 steps",
         "trainer.checkpointer.keep.0.every",
     )
-    assert mentions(found["checkpoints.temporary_every"].message, "15m", "configured", "1h")
+    assert mentions(result["checkpoints.temporary_every"].message, "15m", "configured", "1h")
 
 
 def test_what_agrees_passes_and_says_where():
@@ -40,7 +40,7 @@ def test_what_agrees_passes_and_says_where():
 
 
 @pytest.mark.parametrize(
-    ("config", "said"),
+    ("config", "text"),
     [
         (LEVANTER, {PERMANENT: 5000, TEMPORARY: HOUR}),
         ({"checkpointer": {"keep": [{"every": 10, "until": 100}, {"every": 500}]}}, {PERMANENT: 500}),  # noqa: E501  # one entry of a table, or one recorded value
@@ -60,12 +60,12 @@ def test_what_agrees_passes_and_says_where():
         ({"save_steps": "soon", "checkpointer": {"save_interval": "often"}}, {}),
     ],
 )  # fmt: skip
-def test_the_trainers_names(config, said):
-    assert {what: saving.value for what, saving in savings(config, (), 200).items()} == said
+def test_the_trainers_names(config, text):
+    assert {what: saving.value for what, saving in savings(config, (), 200).items()} == text
 
 
 @pytest.mark.parametrize(
-    ("argv", "said"),
+    ("argv", "text"),
     [
         (("--save-interval", "5000"), {PERMANENT: 5000}),
         (("--save_steps=50", "--save_total_limit=2"), {PERMANENT: 50, KEEP: 2}),
@@ -78,10 +78,10 @@ def test_the_trainers_names(config, said):
         (("--log-interval", "10"), {}),
     ],
 )
-def test_the_command_line(argv, said):
-    found = savings({}, ("python", "train.py", *argv), 200)
+def test_the_command_line(argv, text):
+    result = savings({}, ("python", "train.py", *argv), 200)
 
-    assert {what: saving.value for what, saving in found.items()} == said
+    assert {what: saving.value for what, saving in result.items()} == text
 
 
 def test_the_command_lines_word_goes_before_the_configs():

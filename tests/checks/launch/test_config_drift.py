@@ -134,8 +134,8 @@ def test_weights_alone_fit_a_new_run_on_another_mesh():
 
 
 def test_the_contract_may_class_a_key_otherwise():
-    told = {"classes": {"trainer.seed": "operational"}}
-    contract = a_contract(command=GIVEN, config=told)
+    fields = {"classes": {"trainer.seed": "operational"}}
+    contract = a_contract(command=GIVEN, config=fields)
     assert failures(ask(changed(seed=8), contract=contract)) == {}
 
 
@@ -147,10 +147,10 @@ def test_a_secret_that_the_record_masked_is_no_change():
 
 def test_beyond_fifty_keys_one_answer_sums_up():
     config = {**BEFORE, **{f"k{n}": n for n in range(MOST + 7)}}
-    found = failures(ask(config))
+    result = failures(ask(config))
 
-    assert len(found) == MOST + 1 and mentions(
-        found["further keys"], "7 more", "differ", "k54", "->", "54"
+    assert len(result) == MOST + 1 and mentions(
+        result["further keys"], "7 more", "differ", "k54", "->", "54"
     )
 
 

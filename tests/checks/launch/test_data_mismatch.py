@@ -12,8 +12,8 @@ PINNED = a_contract(data={"manifests": {"mix.json": DIGEST, "gs://data/mix": "ge
 FOUND = {"mix.json": DIGEST, "gs://data/mix": "generation:7"}
 
 
-def outcomes(found, unread=None):
-    verdicts = answers(data_mismatch, PINNED, DataFound(found, unread or {}))
+def outcomes(value, unread=None):
+    verdicts = answers(data_mismatch, PINNED, DataFound(value, unread or {}))
     return {verdict.subject: verdict.outcome for verdict in verdicts}
 
 
@@ -30,9 +30,9 @@ def test_what_is_pinned_and_there_passes():
     [("sha256:" + "b" * 64, Outcome.FAIL), (None, Outcome.FAIL), ("generation:7", Outcome.FAIL)],
 )
 def test_other_or_missing_data_fails_by_its_path(now, outcome):
-    found = outcomes({**FOUND, "mix.json": now})
+    result = outcomes({**FOUND, "mix.json": now})
 
-    assert found == {"mix.json": outcome, "gs://data/mix": Outcome.PASS}
+    assert result == {"mix.json": outcome, "gs://data/mix": Outcome.PASS}
 
 
 @pytest.mark.parametrize("unread", [{"gs://data/mix": "403"}, {}])

@@ -11,8 +11,8 @@ BATCHED = {"train_batch_size": 10, "seq_len": 100}  # 1,000 tokens a step
 
 def ask(resolved=None, identity=None, **changes):
     contract = a_contract(**changes)
-    known = identity or {TrackerIdentity: Nothing()}
-    return answers(final_step_mismatch, contract, a_plan(contract, config=resolved), known)
+    names = identity or {TrackerIdentity: Nothing()}
+    return answers(final_step_mismatch, contract, a_plan(contract, config=resolved), names)
 
 
 def failures(verdicts):
@@ -79,10 +79,10 @@ def test_what_agrees_passes(config, changes):
     ],
 )
 def test_what_disagrees_is_named_with_both_values(config, changes, subject, words):
-    found = failures(ask(config or {"seed": 7}, **changes))
+    result = failures(ask(config or {"seed": 7}, **changes))
 
-    assert list(found) == ([subject] if subject else [])
-    assert all(words in message for message in found.values())
+    assert list(result) == ([subject] if subject else [])
+    assert all(words in message for message in result.values())
 
 
 def test_the_sentence_names_the_final_step_and_its_source():
@@ -105,9 +105,9 @@ def test_the_trackers_run_was_to_be_as_long(config, subjects):
 
 
 def test_a_named_key_is_looked_up_at_the_tracker_too():
-    found = ask({"t": {"n": 200}}, tracked(t={"n": 250}), final_step="t.n")
+    answer = ask({"t": {"n": 200}}, tracked(t={"n": 250}), final_step="t.n")
 
-    assert list(failures(found)) == ["tracker:t.n"]
+    assert list(failures(answer)) == ["tracker:t.n"]
 
 
 def test_every_disagreement_is_named():

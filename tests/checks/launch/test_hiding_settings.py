@@ -38,16 +38,16 @@ def test_one_that_hides_what_is_there_is_found(setting, changes):
 
 
 def test_another_submodule_is_not_hidden():
-    told = a_tree(settings=("submodule.other.ignore=all",), submodules=DIRTY)
+    tree = a_tree(settings=("submodule.other.ignore=all",), submodules=DIRTY)
 
-    assert answer(hiding_settings, told).outcome is Outcome.PASS
+    assert answer(hiding_settings, tree).outcome is Outcome.PASS
 
 
 def test_both_kinds_are_reported():
-    told = a_tree(
+    tree = a_tree(
         settings=("core.fsmonitor=true", "status.showUntrackedFiles=no"), untracked=("new.py",)
     )
-    first, second = answers(hiding_settings, told)
+    first, second = answers(hiding_settings, tree)
 
     assert (first.subject, first.outcome) == ("status.showUntrackedFiles", Outcome.FAIL)
     assert (second.outcome, second.details) == (Outcome.PASS, ("core.fsmonitor=true",))

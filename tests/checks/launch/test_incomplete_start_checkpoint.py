@@ -11,12 +11,12 @@ from wording import mentions
 def ask(named, beside=(), own=(), history=None, **changes):
     contract = a_contract(start={"from": named})
     plan = a_plan(contract, own, beside, history)
-    found = {
+    fields = {
         StartSiblings: StartSiblings(tuple(beside)),
         Checkpoints: Checkpoints(tuple(own)),
         **changes,
     }
-    return answer(incomplete_start_checkpoint, plan, found)
+    return answer(incomplete_start_checkpoint, plan, fields)
 
 
 def test_a_run_from_scratch_has_none():

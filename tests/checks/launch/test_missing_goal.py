@@ -8,17 +8,17 @@ from wording import mentions
 
 @pytest.mark.parametrize("hero", [{"hero": True}, {"flops": 1e22}], ids=["stated", "by its FLOPs"])
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "text"),
     [
         ({"goal": None, "stop_when": "loss > 4"}, "must state goal"),
         ({"stop_when": "  "}, "must state stop_when"),
         ({"goal": "", "stop_when": ""}, "must state goal and stop_when"),
     ],
 )
-def test_a_hero_run_without_them_is_blocked(hero, changes, said):
+def test_a_hero_run_without_them_is_blocked(hero, changes, text):
     verdict = answer(missing_goal, a_contract(**hero, **changes))
 
-    assert verdict.outcome is Outcome.FAIL and verdict.message.endswith(said)
+    assert verdict.outcome is Outcome.FAIL and verdict.message.endswith(text)
 
 
 def test_an_ordinary_run_may_leave_them_out():

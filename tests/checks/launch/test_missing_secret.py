@@ -11,18 +11,18 @@ NEEDS = a_contract(command={"secrets": ["WANDB_API_KEY", "HF_TOKEN", "HF_TOKEN"]
 
 
 def ask(*present, contract=NEEDS):
-    found = answers(missing_secret, contract, SecretNames(frozenset(present), "this environment"))
-    return {verdict.subject: verdict for verdict in found}
+    answer = answers(missing_secret, contract, SecretNames(frozenset(present), "this environment"))
+    return {verdict.subject: verdict for verdict in answer}
 
 
 def test_each_missing_name_is_named():
-    found = ask("HF_TOKEN")
+    answer = ask("HF_TOKEN")
 
-    assert {name: verdict.outcome for name, verdict in found.items()} == {
+    assert {name: verdict.outcome for name, verdict in answer.items()} == {
         "WANDB_API_KEY": Outcome.FAIL,
         "HF_TOKEN": Outcome.PASS,
     }
-    assert mentions(found["WANDB_API_KEY"].message, "WANDB_API_KEY", "empty")
+    assert mentions(answer["WANDB_API_KEY"].message, "WANDB_API_KEY", "empty")
 
 
 def test_all_that_are_set_pass():
@@ -32,10 +32,10 @@ def test_all_that_are_set_pass():
 
 
 @pytest.mark.parametrize(
-    "seen", [SecretNames(), {SecretNames: Nothing("the contract names no secrets")}]
+    "observations", [SecretNames(), {SecretNames: Nothing("the contract names no secrets")}]
 )
-def test_a_contract_without_secrets_is_asked_nothing(seen):
-    (verdict,) = answers(missing_secret, seen)
+def test_a_contract_without_secrets_is_asked_nothing(observations):
+    (verdict,) = answers(missing_secret, observations)
 
     assert verdict.outcome is Outcome.NOT_APPLICABLE
 

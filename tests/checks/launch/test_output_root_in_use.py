@@ -10,8 +10,8 @@ from wording import mentions
 
 def ask(permanent, temporary=None, history=None):
     roots = OutputRoots({ROOT: permanent, TEMPORARY: temporary})
-    found = answers(output_root_in_use, roots, history or a_history(0))
-    return {verdict.subject: verdict for verdict in found}
+    answer = answers(output_root_in_use, roots, history or a_history(0))
+    return {verdict.subject: verdict for verdict in answer}
 
 
 @pytest.mark.parametrize("entries", [None, ()])

@@ -9,12 +9,14 @@ from herorun.core.finding import Outcome
 def ask(argv=(), env=None, config=None, resume=(), output=None, tracker=None):
     command = {"argv": ["python", "train.py", *argv], "env": env or {}, "resume_argv": list(resume)}
     contract = a_contract(command=command, output=output or {})
-    known = [TrackerIdentity(TrackerState.FINISHED, config=tracker)] if tracker else []
-    return answers(output_root_mismatch, contract, a_plan(contract, config=config), *known)
+    tracker_identities = [TrackerIdentity(TrackerState.FINISHED, config=tracker)] if tracker else []
+    return answers(
+        output_root_mismatch, contract, a_plan(contract, config=config), *tracker_identities
+    )
 
 
-def wrong(**told):
-    return [verdict.subject for verdict in ask(**told) if verdict.outcome is Outcome.FAIL]
+def wrong(**result):
+    return [verdict.subject for verdict in ask(**result) if verdict.outcome is Outcome.FAIL]
 
 
 def test_where_nothing_names_a_root_there_is_nothing_to_compare():
@@ -22,7 +24,7 @@ def test_where_nothing_names_a_root_there_is_nothing_to_compare():
 
 
 @pytest.mark.parametrize(
-    ("told", "subject"),
+    ("result", "subject"),
     [
         ({"argv": ["--output-dir", "/old"]}, "argv --output-dir"),
         ({"argv": ["--output_dir=/old"]}, "argv --output_dir"),
@@ -48,8 +50,8 @@ def test_where_nothing_names_a_root_there_is_nothing_to_compare():
         ({"tracker": {"save_dir": "/old"}}, "tracker save_dir"),
     ],
 )
-def test_another_root_fails_and_is_named_by_its_key(told, subject):
-    assert wrong(**told) == [subject]
+def test_another_root_fails_and_is_named_by_its_key(result, subject):
+    assert wrong(**result) == [subject]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +120,7 @@ def test_a_folder_of_the_exported_copy_is_no_root(argv):
 
 
 @pytest.mark.parametrize(
-    "told",
+    "result",
     [
         {"argv": ["--checkpoint-dir", "checkpoints", "--output-dir", ROOT]},
         {"argv": ["--checkpoint-dir", "checkpoints"], "config": {"output_dir": ROOT}},
@@ -128,5 +130,5 @@ def test_a_folder_of_the_exported_copy_is_no_root(argv):
         {"argv": ["--log-output-dir", "logs"]},
     ],
 )
-def test_a_relative_folder_next_to_the_root_or_joined_to_it_passes(told):
-    assert wrong(**told) == []
+def test_a_relative_folder_next_to_the_root_or_joined_to_it_passes(result):
+    assert wrong(**result) == []

@@ -23,7 +23,7 @@ def test_nothing_named_passes():
 
 
 @pytest.mark.parametrize(
-    ("told", "where"),
+    ("result", "where"),
     [
         ({"start": {"from": OLD}}, "[start] from"),
         ({"command": {"argv": ["python", "train.py", f"--start={OLD}/"]}}, "the command"),
@@ -31,8 +31,8 @@ def test_nothing_named_passes():
         ({"config": {"trainer": {"initialize_from": OLD}}}, "the config's trainer.initialize_from"),
     ],
 )
-def test_an_older_one_is_named_with_its_place_and_what_it_costs(told, where):
-    verdict = ask(**told)
+def test_an_older_one_is_named_with_its_place_and_what_it_costs(result, where):
+    verdict = ask(**result)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, OLD)
     cost = "4014 steps"
@@ -40,7 +40,7 @@ def test_an_older_one_is_named_with_its_place_and_what_it_costs(told, where):
 
 
 @pytest.mark.parametrize(
-    "told",
+    "result",
     [
         {"start": {"from": NEW}},
         {"start": {"from": OLD, "reason": "a spike at 55,000"}},
@@ -48,8 +48,8 @@ def test_an_older_one_is_named_with_its_place_and_what_it_costs(told, where):
         {"command": {"argv": ["python", "train.py", f"{OLD}0"]}},
     ],
 )
-def test_the_newest_one_that_was_decided_on_and_another_runs_pass(told):
-    assert ask(**told).outcome is not Outcome.FAIL
+def test_the_newest_one_that_was_decided_on_and_another_runs_pass(result):
+    assert ask(**result).outcome is not Outcome.FAIL
 
 
 def test_an_incomplete_newer_one_does_not_count():

@@ -122,10 +122,10 @@ def test_a_run_with_a_past_may_not_begin_from_scratch():
 def test_a_run_with_a_past_may_not_begin_at_its_parent_again():
     contract = a_contract(start={"from": f"{PARENT}/step-900", "reason": "the start of the run"})
     plan = a_plan(contract, (), parents(900), a_history())
-    found = (Checkpoints((a_checkpoint(50),)), StartSiblings(parents(900)))
+    checkpoints = (Checkpoints((a_checkpoint(50),)), StartSiblings(parents(900)))
 
     assert (
-        answer(start_checkpoint_not_newest, contract, plan, a_history(), *found).outcome
+        answer(start_checkpoint_not_newest, contract, plan, a_history(), *checkpoints).outcome
         is Outcome.FAIL
     )
 

@@ -48,7 +48,7 @@ def a_relaunch(contract, *changes):
     return [contract, plan, history, prior, a_job(JobState.FAILED, ended=NOON), *changes]
 
 
-def found(state, **changes):
+def an_identity(state, **changes):
     return TrackerIdentity(TrackerState(state), **changes)
 
 
@@ -57,11 +57,14 @@ def test_a_tracker_without_identities_is_asked_nothing():
 
 
 def test_a_first_launch_under_a_free_id_passes():
-    assert answer(tracker_identity, *a_first(a_tracked()), found("absent")).outcome is Outcome.PASS
+    assert (
+        answer(tracker_identity, *a_first(a_tracked()), an_identity("absent")).outcome
+        is Outcome.PASS
+    )
 
 
 def test_a_first_launch_under_a_taken_id_fails_and_names_it():
-    verdict = answer(tracker_identity, *a_first(a_tracked()), found("finished"))
+    verdict = answer(tracker_identity, *a_first(a_tracked()), an_identity("finished"))
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny")
     assert mentions(verdict.message, "tiny", "finished")
@@ -69,7 +72,7 @@ def test_a_first_launch_under_a_taken_id_fails_and_names_it():
 
 def test_no_answer_is_unknown_with_its_reason():
     verdict = answer(
-        tracker_identity, *a_first(a_tracked()), found("unreachable", why="no API key")
+        tracker_identity, *a_first(a_tracked()), an_identity("unreachable", why="no API key")
     )
 
     assert verdict.outcome is Outcome.UNKNOWN
@@ -78,12 +81,13 @@ def test_no_answer_is_unknown_with_its_reason():
 
 def test_a_relaunch_continues_in_its_own_run():
     assert (
-        answer(tracker_identity, *a_relaunch(a_tracked()), found("crashed")).outcome is Outcome.PASS
+        answer(tracker_identity, *a_relaunch(a_tracked()), an_identity("crashed")).outcome
+        is Outcome.PASS
     )
 
 
 def test_a_relaunch_whose_run_is_gone_fails():
-    verdict = answer(tracker_identity, *a_relaunch(a_tracked()), found("absent"))
+    verdict = answer(tracker_identity, *a_relaunch(a_tracked()), an_identity("absent"))
 
     assert verdict.outcome is Outcome.FAIL
     assert mentions(verdict.message, "silently", "create")
@@ -93,7 +97,9 @@ def test_a_first_instance_that_died_before_its_first_row_holds_nothing_up():
     contract = a_tracked()
     prior = PriorLaunch("tiny-1", {"tracker": plain(a_plan(contract).tracker.value)})
 
-    verdict = answer(tracker_identity, *a_first(contract), prior, a_history(), found("absent"))
+    verdict = answer(
+        tracker_identity, *a_first(contract), prior, a_history(), an_identity("absent")
+    )
 
     assert verdict.outcome is Outcome.PASS
 
@@ -102,13 +108,13 @@ def test_a_first_instance_that_died_before_its_first_row_holds_nothing_up():
     ("beat", "outcome"), [("11:59:30", Outcome.PASS), ("12:05:00", Outcome.FAIL)]
 )
 def test_a_run_that_w_and_b_still_calls_running_is_judged_by_its_last_beat(beat, outcome):
-    identity = found("running", heartbeat=f"2026-01-01T{beat}Z")
+    identity = an_identity("running", heartbeat=f"2026-01-01T{beat}Z")
 
     assert answer(tracker_identity, *a_relaunch(a_tracked()), identity).outcome is outcome
 
 
 def test_a_job_out_of_sight_does_not_explain_a_running_run():
-    identity = found("running", heartbeat="2026-01-01T11:00:00Z")
+    identity = an_identity("running", heartbeat="2026-01-01T11:00:00Z")
 
     verdict = answer(
         tracker_identity, *a_relaunch(a_tracked()), identity, {Job: Unavailable("down")}
@@ -129,13 +135,13 @@ def test_a_job_out_of_sight_does_not_explain_a_running_run():
 def test_auto_is_refused_for_a_hero_run_and_over_several_hosts(changes, outcome):
     contract = a_tracked({"resume": "auto"}, **changes)
 
-    assert answer(tracker_identity, *a_first(contract), found("absent")).outcome is outcome
+    assert answer(tracker_identity, *a_first(contract), an_identity("absent")).outcome is outcome
 
 
 def test_a_rewind_is_refused_in_one_sentence():
     contract = a_tracked({"resume_from": "tiny?_step=50"})
 
-    verdict = answer(tracker_identity, *a_relaunch(contract), found("crashed"))
+    verdict = answer(tracker_identity, *a_relaunch(contract), an_identity("crashed"))
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny?_step=50")
     assert "is refused" in verdict.message
@@ -143,7 +149,7 @@ def test_a_rewind_is_refused_in_one_sentence():
 
 def test_a_fork_passes_with_its_parent_and_step():
     contract = a_tracked(FORK, **HANDOFF)
-    identity = found("absent", parent=TrackerState.FINISHED, parent_last_step=500)
+    identity = an_identity("absent", parent=TrackerState.FINISHED, parent_last_step=500)
 
     verdicts = answers(tracker_identity, *a_first(contract), identity)
 
@@ -152,7 +158,7 @@ def test_a_fork_passes_with_its_parent_and_step():
 
 def test_a_fork_at_the_checkpoints_own_step_fails():
     contract = a_tracked({**FORK, "fork_from": "parent?_step=100"}, **HANDOFF)
-    identity = found("absent", parent=TrackerState.FINISHED, parent_last_step=500)
+    identity = an_identity("absent", parent=TrackerState.FINISHED, parent_last_step=500)
 
     (verdict,) = [
         v
@@ -166,7 +172,7 @@ def test_a_fork_at_the_checkpoints_own_step_fails():
 def test_a_later_launch_of_a_fork_only_resumes():
     contract = a_tracked(FORK, **HANDOFF)
 
-    (verdict,) = answers(tracker_identity, *a_relaunch(contract), found("crashed"))
+    (verdict,) = answers(tracker_identity, *a_relaunch(contract), an_identity("crashed"))
 
     assert verdict.outcome is Outcome.PASS
     assert mentions(verdict.message, "fork_from")
@@ -176,7 +182,7 @@ def test_without_the_record_nobody_knows_the_intent():
     verdict = answer(
         tracker_identity,
         *a_first(a_tracked()),
-        found("absent"),
+        an_identity("absent"),
         {PriorLaunch: Unavailable("git is gone")},
     )
 

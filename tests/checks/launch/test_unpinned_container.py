@@ -32,9 +32,9 @@ def test_the_tag_of_a_hero_run_fails(image):
 
 
 def test_the_finding_says_which_digest_it_is_now():
-    found = Container("ghcr.io/lab/train:v1", DIGEST)
+    container = Container("ghcr.io/lab/train:v1", DIGEST)
 
-    assert DIGEST in answer(unpinned_container, named(found.image), found).message
+    assert DIGEST in answer(unpinned_container, named(container.image), container).message
 
 
 def test_whether_the_registry_answers_does_not_matter():

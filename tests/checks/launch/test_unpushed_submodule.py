@@ -35,8 +35,8 @@ def test_the_commit_that_head_names_is_what_counts(changes, outcome):
 
 
 def test_the_reason_is_reported():
-    said = "no branch or tag of origin contains it"
-    assert said in answer(unpushed_submodule, a_submodule(published=False, why=said)).message
+    text = "no branch or tag of origin contains it"
+    assert text in answer(unpushed_submodule, a_submodule(published=False, why=text)).message
     assert (
         "no route"
         in answer(unpushed_submodule, a_submodule(published=None, why="no route")).message

@@ -6,16 +6,16 @@ from herorun.core.finding import Outcome
 from wording import mentions
 
 
-def ask(*changes, **told):
-    known = {
+def ask(*changes, **result):
+    fields = {
         "commit": "c0",
         "tree": "t0",
         "diff": "sha256:d0",
         "files": ("train.py",),
         "bytes": 653,
-        **told,
+        **result,
     }
-    return answers(unsafe_snapshot, Snapshot(**known), *changes)
+    return answers(unsafe_snapshot, Snapshot(**fields), *changes)
 
 
 def test_a_run_without_one_is_asked_nothing():

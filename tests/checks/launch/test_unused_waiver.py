@@ -19,8 +19,8 @@ def test_each_waiver_that_does_nothing_is_named():
     use = WaiverUse(
         (a_waiver("dirty-tere"), a_waiver(subject="x")), (a_waiver(),), frozenset({"dirty-tere"})
     )
-    found = {verdict.subject: verdict.message for verdict in answers(unused_waiver, use)}
+    messages = {verdict.subject: verdict.message for verdict in answers(unused_waiver, use)}
 
-    assert mentions(found["some-check"], "2026-01-01 12:00 UTC")
-    assert mentions(found["dirty-tere"], "such", "check")
-    assert mentions(found["some-check [x]"], "finding", "open")
+    assert mentions(messages["some-check"], "2026-01-01 12:00 UTC")
+    assert mentions(messages["dirty-tere"], "such", "check")
+    assert mentions(messages["some-check [x]"], "finding", "open")

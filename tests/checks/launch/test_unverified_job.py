@@ -16,15 +16,15 @@ def test_nothing_is_reported_where_nothing_is_adopted() -> None:
 
 
 def test_of_a_job_that_tells_all_code_start_output_and_check_in_stay_unproved() -> None:
-    told = open_ones(Adoptee(a_job(id="7"), "local", "ada", ("python", "train.py")))
-    assert set(told) == {"check-in", "commit", "start", "output root"}
-    assert mentions(told["check-in"], "verified", "inside")
+    ones = open_ones(Adoptee(a_job(id="7"), "local", "ada", ("python", "train.py")))
+    assert set(ones) == {"check-in", "commit", "start", "output root"}
+    assert mentions(ones["check-in"], "verified", "inside")
 
 
 def test_a_command_and_an_owner_that_are_not_told_are_named() -> None:
-    told = open_ones(Adoptee(a_job(id="7"), "slurm", told="/home/ada/job.sh"))
-    assert mentions(told["command"], "7 cannot", "compared", "/home/ada/job.sh")
-    assert mentions(told["owner"], "slurm", "owner", "7")
+    ones = open_ones(Adoptee(a_job(id="7"), "slurm", told="/home/ada/job.sh"))
+    assert mentions(ones["command"], "7 cannot", "compared", "/home/ada/job.sh")
+    assert mentions(ones["owner"], "slurm", "owner", "7")
 
 
 def test_it_only_warns() -> None:

@@ -55,19 +55,19 @@ def test_another_region_fails(region, hardware):
 def test_each_root_and_the_start_checkpoint_is_judged_apart():
     facts = RootFacts({ROOT: "us-central1", TEMPORARY: None, "gs://b/step-9": "us-east1"})
 
-    found = {verdict.subject: verdict.outcome for verdict in answers(wrong_region, HERE, facts)}
+    outcomes = {verdict.subject: verdict.outcome for verdict in answers(wrong_region, HERE, facts)}
 
-    assert found == {ROOT: Outcome.PASS, "gs://b/step-9": Outcome.FAIL}
+    assert outcomes == {ROOT: Outcome.PASS, "gs://b/step-9": Outcome.FAIL}
 
 
 def test_a_root_whose_region_nobody_may_ask_is_unknown_and_the_others_are_judged():
     facts = RootFacts({ROOT: "us-central1"}, unknown_regions={TEMPORARY: "403 Forbidden"})
 
-    found = {verdict.subject: verdict for verdict in answers(wrong_region, HERE, facts)}
+    result = {verdict.subject: verdict for verdict in answers(wrong_region, HERE, facts)}
 
-    assert found[ROOT].outcome is Outcome.PASS
-    assert found[TEMPORARY].outcome is Outcome.UNKNOWN
-    assert "403 Forbidden" in found[TEMPORARY].message
+    assert result[ROOT].outcome is Outcome.PASS
+    assert result[TEMPORARY].outcome is Outcome.UNKNOWN
+    assert "403 Forbidden" in result[TEMPORARY].message
 
 
 @pytest.mark.parametrize("contract", [a_contract(), HERE])

@@ -16,8 +16,8 @@ def test_the_last_row_of_the_final_step_passes():
 
 
 def test_rows_that_end_before_the_end_fail():
-    told = ask(some_metrics(FINAL - 1, last=LAST))
-    assert mentions(told["rows"].message, "199 of", "200", "metrics")
+    answer = ask(some_metrics(FINAL - 1, last=LAST))
+    assert mentions(answer["rows"].message, "199 of", "200", "metrics")
 
 
 def test_no_row_at_all_fails():
@@ -27,14 +27,14 @@ def test_no_row_at_all_fails():
 
 def test_a_last_row_without_a_number_fails_by_its_step():
     """As where the trainer writes null for each value that is not finite."""
-    told = ask(some_metrics(FINAL))["rows"]
-    assert told.outcome is Outcome.FAIL and mentions(told.message, f"step {FINAL}", "number")
+    rows = ask(some_metrics(FINAL))["rows"]
+    assert rows.outcome is Outcome.FAIL and mentions(rows.message, f"step {FINAL}", "number")
 
 
 def test_a_metric_that_the_contract_names_and_nobody_reported_fails():
     never = Presence("eval/loss", 200, seen=False)
-    told = ask(some_metrics(FINAL, last=LAST, presence=(never, Presence("loss", 0))))
-    assert {name: v.outcome for name, v in told.items()} == {"eval/loss": Outcome.FAIL}
+    answer = ask(some_metrics(FINAL, last=LAST, presence=(never, Presence("loss", 0))))
+    assert {name: v.outcome for name, v in answer.items()} == {"eval/loss": Outcome.FAIL}
 
 
 def test_an_unknown_end_fails():

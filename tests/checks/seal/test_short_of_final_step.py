@@ -25,13 +25,13 @@ def test_a_complete_final_checkpoint_proves_the_step_to_whoever_logs_seldom():
 
 
 @pytest.mark.parametrize(
-    "found",
+    "result",
     [a_checkpoint(FINAL, problem="no metadata.json"), a_checkpoint(FINAL - 1)],
     ids=lambda c: c.path,
 )
-def test_an_incomplete_or_earlier_one_proves_nothing(found):
+def test_an_incomplete_or_earlier_one_proves_nothing(result):
     assert (
-        answer(short_of_final_step, some_metrics(191), Checkpoints((found,))).outcome
+        answer(short_of_final_step, some_metrics(191), Checkpoints((result,))).outcome
         is Outcome.FAIL
     )
 

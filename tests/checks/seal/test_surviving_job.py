@@ -11,8 +11,8 @@ def test_no_job_that_lives_passes():
 
 def test_each_living_job_is_its_own_subject():
     live = LiveJobs((a_job(instance="tiny-1"), a_job(JobState.PENDING, instance="tiny-2")))
-    told = [(v.outcome, v.message) for v in answers(surviving_job, live)]
-    assert told == [(Outcome.FAIL, "tiny-1 is running"), (Outcome.FAIL, "tiny-2 is pending")]
+    outcomes = [(v.outcome, v.message) for v in answers(surviving_job, live)]
+    assert outcomes == [(Outcome.FAIL, "tiny-1 is running"), (Outcome.FAIL, "tiny-2 is pending")]
 
 
 def test_a_gang_that_lives_next_to_its_coordinators_success_fails():

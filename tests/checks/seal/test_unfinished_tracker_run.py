@@ -16,9 +16,9 @@ def ask(state=TrackerState.FINISHED, last=FINAL - 1, *changes):
 
 def test_a_finished_run_whose_last_row_is_that_of_the_last_update_passes():
     """`step-200` holds 200 updates, and the last of them was logged as 199."""
-    told = ask()
-    assert [verdict.outcome for verdict in told.values()] == [Outcome.PASS] * 2
-    assert mentions(told["step"].message, "last", "199", "200 of", "200 updates")
+    answer = ask()
+    assert [verdict.outcome for verdict in answer.values()] == [Outcome.PASS] * 2
+    assert mentions(answer["step"].message, "last", "199", "200 of", "200 updates")
 
 
 def test_where_the_first_update_is_logged_as_1_the_last_row_is_the_final_step():

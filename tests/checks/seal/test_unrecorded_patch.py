@@ -10,11 +10,11 @@ def test_a_run_from_a_clean_tree_passes():
 
 
 def test_each_instance_is_its_own_subject():
-    found = RecordedEdits(
+    recorded_edits = RecordedEdits(
         {"tiny-1": "commit 3f2a9c1d0"}, {"tiny-2": "it ran a changed checkout in place"}
     )
-    told = [(v.subject, v.outcome) for v in answers(unrecorded_patch, found)]
-    assert told == [("tiny-2", Outcome.FAIL), ("tiny-1", Outcome.PASS)]
+    subjects = [(v.subject, v.outcome) for v in answers(unrecorded_patch, recorded_edits)]
+    assert subjects == [("tiny-2", Outcome.FAIL), ("tiny-1", Outcome.PASS)]
 
 
 def test_a_remote_that_does_not_answer_is_unknown():

@@ -15,7 +15,7 @@ from herorun.job_kinds import job_kind
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "result"),
     [
         ("step 4600/5155 loss 2.3", "~4600/5155"),
         ("iteration     4600/    5155 | consumed samples", "~4600/5155"),
@@ -30,8 +30,8 @@ from herorun.job_kinds import job_kind
         ("step 12/" + "9" * 40, "~12/unknown"),
     ],
 )
-def test_progress_is_exact_or_its_end_is_unknown(text: str, told: str) -> None:
-    assert str(progress_in(text)) == told
+def test_progress_is_exact_or_its_end_is_unknown(text: str, result: str) -> None:
+    assert str(progress_in(text)) == result
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_what_is_no_training_step_is_no_progress(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "result"),
     [
         ("step 4600/5155 loss 2.3", "~4600/5155"),
         ("train: 89%|████| 4600/5155 [1:02:03<10:00, 1.2it/s]", "~4600/5155"),
@@ -65,8 +65,8 @@ def test_what_is_no_training_step_is_no_progress(text: str) -> None:
         ),
     ],
 )
-def test_a_step_that_a_trainer_tells_as_finished(text: str, told: str) -> None:
-    assert str(trained_in(text)) == told
+def test_a_step_that_a_trainer_tells_as_finished(text: str, result: str) -> None:
+    assert str(trained_in(text)) == result
 
 
 @pytest.mark.parametrize(

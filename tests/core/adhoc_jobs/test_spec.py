@@ -20,9 +20,9 @@ def test_a_long_name_keeps_its_date_in_the_slug() -> None:
 
 @pytest.mark.parametrize("field", ["kind", "cluster", "config", "host", "user"])
 def test_two_jobs_are_one_unless_something_that_is_known_of_the_other_differs(field: str) -> None:
-    known = {"kind": "slurm", "cluster": "c", "config": "f", "host": "h", "user": "u"}
-    one = JobSpec(job="7", **known)
-    assert one.may_be(JobSpec(job="7", **known))
-    assert one.may_be(JobSpec(job="7", **{**known, field: ""}))  # nothing is said of it
-    assert not one.may_be(JobSpec(job="7", **{**known, field: "other"}))
-    assert not JobSpec(job="7", **{**known, field: ""}).may_be(one)
+    fields = {"kind": "slurm", "cluster": "c", "config": "f", "host": "h", "user": "u"}
+    one = JobSpec(job="7", **fields)
+    assert one.may_be(JobSpec(job="7", **fields))
+    assert one.may_be(JobSpec(job="7", **{**fields, field: ""}))  # nothing is said of it
+    assert not one.may_be(JobSpec(job="7", **{**fields, field: "other"}))
+    assert not JobSpec(job="7", **{**fields, field: ""}).may_be(one)

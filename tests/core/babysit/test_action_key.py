@@ -73,7 +73,7 @@ def test_nobody_else_takes_a_key_apart() -> None:
         "output/*.py",
     )
     paths = [path for room in rooms for path in folder.glob(room)]
-    found = [
+    texts = [
         f"{path.name}: {line.strip()}"
         for path in paths
         if path.name != "action_key.py"
@@ -81,7 +81,7 @@ def test_nobody_else_takes_a_key_apart() -> None:
         if apart.search(line)
     ]
     assert len(paths) > 100
-    assert found == []
+    assert texts == []
 
 
 def _written_by_hand(source: str) -> list[str]:
@@ -101,10 +101,10 @@ def test_nobody_else_writes_a_key() -> None:
     assert _written_by_hand('f"tell/{name}/finished"') == ["tell/"]
     assert _written_by_hand('key = "escalate/judge/" + version') == ["escalate/judge/"]
     folder = Path(herorun.__file__).parent
-    found = {
+    texts = {
         f"{path.relative_to(folder)}: {text}"
         for path in folder.rglob("*.py")
         if path.name != "action_key.py"
         for text in _written_by_hand(path.read_text(encoding="utf-8"))
     }
-    assert found == set()
+    assert texts == set()

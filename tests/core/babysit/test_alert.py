@@ -18,8 +18,8 @@ from herorun.core.finding import Finding, Outcome, Verdict, Waiver
 FAIL, PASS, UNKNOWN = Outcome.FAIL, Outcome.PASS, Outcome.UNKNOWN
 
 
-def a_check(**told):
-    @check(Gate.HEALTH, Response.ESCALATE, **told)
+def a_check(**result):
+    @check(Gate.HEALTH, Response.ESCALATE, **result)
     def ill(gaps: Gaps) -> Verdict:
         raise NotImplementedError
 
@@ -118,8 +118,8 @@ def one(outcome, subject="", waiver=None):
     return Finding("ill", Verdict(outcome, f"m {subject}", subject), waiver)
 
 
-def carry(alerts, findings, now=NOON, muted=frozenset(), **told):
-    return advance(alerts, findings, {"ill": a_check(**told)}, Moment(now, EVERY), muted)
+def carry(alerts, findings, now=NOON, muted=frozenset(), **result):
+    return advance(alerts, findings, {"ill": a_check(**result)}, Moment(now, EVERY), muted)
 
 
 def test_each_subject_has_its_own_clock():

@@ -27,7 +27,7 @@ def disk(free):
 FULL, FILLING, ROOM = disk(1 << 20), disk(1 << 30), disk(50 << 40)
 
 
-def told(turn):
+def disk_checks(turn):
     """The checks about disks that a tick tells of."""
     keys = [action.key for action in turn.actions if isinstance(action, (Tell, Escalate))]
     return {name for name in ("full-disk", "filling-disk") for key in keys if f"/{name}[" in key}
@@ -41,14 +41,14 @@ def test_a_full_disk_is_reported_once_and_both_alerts_fire():
     turns = list(Story().ticks([FULL, FULL, ROOM]))
 
     assert {"full-disk", "filling-disk"} <= set(firing(turns[0]))
-    assert [told(turn) for turn in turns] == [{"full-disk"}, set(), {"full-disk"}]
+    assert [disk_checks(turn) for turn in turns] == [{"full-disk"}, set(), {"full-disk"}]
 
 
 def test_the_weaker_one_is_reported_once_the_stronger_one_is_over():
     turns = list(Story().ticks([FULL, FILLING, ROOM]))
 
     assert "full-disk" not in firing(turns[1])
-    assert [told(turn) for turn in turns] == [
+    assert [disk_checks(turn) for turn in turns] == [
         {"full-disk"},
         {"full-disk", "filling-disk"},
         {"filling-disk"},
@@ -58,7 +58,7 @@ def test_the_weaker_one_is_reported_once_the_stronger_one_is_over():
 def test_what_was_reported_before_the_stronger_one_fires_ends_with_a_message():
     turns = list(Story().ticks([FILLING, FULL, ROOM]))
 
-    assert [told(turn) for turn in turns] == [
+    assert [disk_checks(turn) for turn in turns] == [
         {"filling-disk"},
         {"full-disk"},
         {"full-disk", "filling-disk"},
@@ -68,16 +68,16 @@ def test_what_was_reported_before_the_stronger_one_fires_ends_with_a_message():
 def test_no_reminder_repeats_what_the_stronger_one_reminds_of():
     turns = list(Story().ticks([FILLING, *[FULL] * 6], every=timedelta(hours=5)))
 
-    assert told(turns[0]) == {"filling-disk"}
-    assert set().union(*(told(turn) for turn in turns[1:])) == {"full-disk"}
-    assert sum(bool(told(turn)) for turn in turns[1:]) > 1
+    assert disk_checks(turns[0]) == {"filling-disk"}
+    assert set().union(*(disk_checks(turn) for turn in turns[1:])) == {"full-disk"}
+    assert sum(bool(disk_checks(turn)) for turn in turns[1:]) > 1
 
 
 def test_another_disk_is_another_fact():
     two = {Disks: Disks({"/a": Disk(1 << 20, 100 << 40), "/b": Disk(1 << 30, 100 << 40)})}
     (turn,) = Story().ticks([two])
 
-    assert told(turn) == {"full-disk", "filling-disk"}
+    assert disk_checks(turn) == {"full-disk", "filling-disk"}
 
 
 def test_only_what_fires_inhibits():

@@ -16,18 +16,18 @@ from herorun.core.journal import fold
 OVER = an_excursion(12, peak=3.0, first=412, is_open=False)
 
 
-def rows(*spikes, step=500, **told):
+def rows(*spikes, step=500, **result):
     later = NOON + timedelta(days=1)
-    return {Metrics: some_metrics(step, advanced_at=later, spikes=spikes, **told)}
+    return {Metrics: some_metrics(step, advanced_at=later, spikes=spikes, **result)}
 
 
-def told(turns):
+def spike_keys(turns):
     """What each turn says of a check's own, by key."""
     return [[action.key for action in turn.actions if "loss-spike" in action.key] for turn in turns]
 
 
 def test_a_spike_that_is_over_is_not_told_again_when_its_rows_are_read_again():
-    first, gone, again, after = told(Story().ticks([rows(OVER), rows(), rows(OVER), rows()]))
+    first, gone, again, after = spike_keys(Story().ticks([rows(OVER), rows(), rows(OVER), rows()]))
 
     assert first and gone  # that it fires, and that it is over
     assert again == after == []
@@ -35,7 +35,7 @@ def test_a_spike_that_is_over_is_not_told_again_when_its_rows_are_read_again():
 
 def test_another_spike_is_news():
     other = replace(OVER, first_step=450, last_step=461)
-    *_, again = told(Story().ticks([rows(OVER), rows(), rows(OVER, other)]))
+    *_, again = spike_keys(Story().ticks([rows(OVER), rows(), rows(OVER, other)]))
 
     assert [key for key in again if "step 450" in key] and not [
         key for key in again if "step 412" in key
@@ -44,14 +44,14 @@ def test_another_spike_is_news():
 
 def test_the_same_stretch_that_continues_now_is_news():
     still = replace(OVER, last_step=470, open=True)
-    *_, again = told(Story().ticks([rows(OVER), rows(), rows(still)]))
+    *_, again = spike_keys(Story().ticks([rows(OVER), rows(), rows(still)]))
 
     assert again
 
 
 def test_a_spike_that_the_cut_goes_through_is_not_told_again():
     part = replace(OVER, last_step=420, rows=9)
-    *_, again, after = told(Story().ticks([rows(OVER), rows(), rows(part), rows()]))
+    *_, again, after = spike_keys(Story().ticks([rows(OVER), rows(), rows(part), rows()]))
 
     assert again == after == []
 

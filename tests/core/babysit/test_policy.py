@@ -23,12 +23,12 @@ from wording import mentions
 HOUR = 60 * MINUTE
 
 
-def make(name, response, **told):
+def make(name, response, **result):
     def ask(gaps: Gaps) -> Verdict:
         raise NotImplementedError
 
     ask.__name__ = name
-    return check(Gate.HEALTH, response, **told)(ask)
+    return check(Gate.HEALTH, response, **result)(ask)
 
 
 CHECKS = {
@@ -46,16 +46,21 @@ CHECKS = {
 }
 
 
-def alert(name, state=AlertState.FIRING, seen=NOON, subject="", since=NOON):
+def alert(name, state=AlertState.FIRING, observed_at=NOON, subject="", since=NOON):
     return Alert(
-        check=name, subject=subject, since=since, seen=seen, state=state, message=f"{name} message"
+        check=name,
+        subject=subject,
+        since=since,
+        seen=observed_at,
+        state=state,
+        message=f"{name} message",
     )
 
 
 def act(*alerts, policy=None, now=NOON, case=None, **ledger):
-    told = {"instance": "tiny-1", **ledger}
+    fields = {"instance": "tiny-1", **ledger}
     return decide(
-        {a.id: a for a in alerts}, CHECKS, policy or RecoveryPolicy(), Ledger(**told), now, case
+        {a.id: a for a in alerts}, CHECKS, policy or RecoveryPolicy(), Ledger(**fields), now, case
     )
 
 
@@ -63,8 +68,8 @@ def kinds(actions):
     return [type(action) for action in actions]
 
 
-def intervention(*alerts, **told):
-    (last,) = [a for a in act(*alerts, **told) if "relaunch" in a.key or isinstance(a, Stop)]
+def intervention(*alerts, **result):
+    (last,) = [a for a in act(*alerts, **result) if "relaunch" in a.key or isinstance(a, Stop)]
     return last
 
 
@@ -118,17 +123,17 @@ def test_the_end_is_reported_once():
 
 
 def test_a_warning_that_stays_edits_its_own_comment_and_says_nothing_again():
-    (told,) = act(alert("slow"))
-    (again,) = act(alert("slow"), now=NOON + 24 * HOUR, done=frozenset({told.key}))
+    (result,) = act(alert("slow"))
+    (again,) = act(alert("slow"), now=NOON + 24 * HOUR, done=frozenset({result.key}))
 
-    assert (again.edits, again.own_comment) == (told.key, False)
+    assert (again.edits, again.own_comment) == (result.key, False)
 
 
 def test_what_is_critical_is_asked_again_and_its_comment_kept_up_to_date():
-    told, asked = act(alert("spike"))
-    (again,) = act(alert("spike"), now=NOON + 4 * HOUR, done=frozenset({told.key, asked.key}))
+    result, asked = act(alert("spike"))
+    (again,) = act(alert("spike"), now=NOON + 4 * HOUR, done=frozenset({result.key, asked.key}))
 
-    assert (type(again), again.edits) == (Escalate, told.key)
+    assert (type(again), again.edits) == (Escalate, result.key)
 
 
 def test_what_is_done_is_never_done_again():
@@ -144,10 +149,10 @@ def test_what_is_in_doubt_is_not_done_blindly():
 
 
 def test_nothing_is_done_to_a_run_on_what_was_not_seen_this_tick():
-    stale = alert("crashed", seen=NOON - EVERY)
+    stale = alert("crashed", observed_at=NOON - EVERY)
 
     assert kinds(act(stale)) == [Tell]
-    assert not any(isinstance(a, Stop) for a in act(alert("burning", seen=NOON - EVERY)))
+    assert not any(isinstance(a, Stop) for a in act(alert("burning", observed_at=NOON - EVERY)))
 
 
 def test_stop_outranks_relaunch():
@@ -186,7 +191,9 @@ def test_a_pending_veto_does_not_hold_back():
 
 
 def test_a_veto_that_was_not_seen_this_tick_still_holds_back():
-    assert isinstance(intervention(alert("crashed"), alert("spike", seen=NOON - EVERY)), Escalate)
+    assert isinstance(
+        intervention(alert("crashed"), alert("spike", observed_at=NOON - EVERY)), Escalate
+    )
 
 
 @pytest.mark.parametrize("recovery", [Recovery.ASK, Recovery.OBSERVE])
@@ -228,10 +235,10 @@ def failed_tries(count, ago):
 
 
 def test_a_failed_act_is_tried_again_after_its_back_off_and_not_told_again():
-    told = frozenset(a.key for a in act(alert("crashed")) if isinstance(a, Tell))
+    names = frozenset(a.key for a in act(alert("crashed")) if isinstance(a, Tell))
 
-    assert act(alert("crashed"), done=told, failed=failed_tries(1, 14 * MINUTE)) == []
-    assert kinds(act(alert("crashed"), done=told, failed=failed_tries(1, 15 * MINUTE))) == [
+    assert act(alert("crashed"), done=names, failed=failed_tries(1, 14 * MINUTE)) == []
+    assert kinds(act(alert("crashed"), done=names, failed=failed_tries(1, 15 * MINUTE))) == [
         Relaunch
     ]
 
@@ -288,7 +295,7 @@ def test_a_new_instance_has_keys_of_its_own():
     done = frozenset({"relaunch/tiny-1"})
 
     later = act(
-        alert("crashed", since=NOON + EVERY, seen=NOON + EVERY),
+        alert("crashed", since=NOON + EVERY, observed_at=NOON + EVERY),
         done=done,
         instance="tiny-2",
         now=NOON + EVERY,
@@ -303,8 +310,8 @@ def test_a_day_is_the_default_window():
 # --- what a person is asked -----------------------------------------------------------------------
 
 
-def asked(*alerts, **told):
-    (one,) = [action for action in act(*alerts, **told) if isinstance(action, Escalate)]
+def asked(*alerts, **result):
+    (one,) = [action for action in act(*alerts, **result) if isinstance(action, Escalate)]
     return one
 
 
@@ -343,7 +350,7 @@ def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_we
         (Case(live=True), (Option.STOP, Option.STOP_AND_ROLLBACK, Option.FORK)),
         (Case(ending=ended), (Option.ROLLBACK, Option.FORK)),
     ):
-        told = decide(
+        decision = decide(
             {alert("nan").id: alert("nan")},
             checks,
             RecoveryPolicy(),
@@ -351,11 +358,13 @@ def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_we
             NOON,
             case,
         )
-        assert [each.ways for each in told if isinstance(each, Escalate)] == [(Option.ACK, *ways)]
+        assert [each.ways for each in decision if isinstance(each, Escalate)] == [
+            (Option.ACK, *ways)
+        ]
 
 
 @pytest.mark.parametrize(
-    ("told", "reason", "ways"),
+    ("result", "reason", "ways"),
     [
         (
             {"policy": RecoveryPolicy(recovery=Recovery.ASK)},
@@ -384,8 +393,8 @@ def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_we
         ),
     ],
 )
-def test_a_relaunch_that_is_held_back_says_why_and_what_can_be_answered(told, reason, ways):
-    question = asked(alert("crashed"), **told)
+def test_a_relaunch_that_is_held_back_says_why_and_what_can_be_answered(result, reason, ways):
+    question = asked(alert("crashed"), **result)
     assert (question.reason, question.ways) == (reason, ways)
 
 
@@ -446,10 +455,10 @@ def test_the_relaunch_comes_once_the_node_is_gone_or_cannot_be_deleted(changes):
 
 
 def test_without_leave_no_node_is_deleted_and_a_person_reads_how():
-    told = act(alert("crashed"), policy=RecoveryPolicy(), case=Case(ending=BROKEN))
+    result = act(alert("crashed"), policy=RecoveryPolicy(), case=Case(ending=BROKEN))
 
-    assert [type(action) for action in told if not isinstance(action, Tell)] == [Relaunch]
-    (advice,) = [a for a in told if a.key.endswith("bad-node")]
+    assert [type(action) for action in result if not isinstance(action, Tell)] == [Relaunch]
+    (advice,) = [a for a in result if a.key.endswith("bad-node")]
     assert BROKEN.worker in advice.why and BROKEN.why in advice.why
     there = act(alert("crashed"), policy=RecoveryPolicy(zone="us-z"), case=Case(ending=BROKEN))
     (advice,) = [a for a in there if a.key.endswith("bad-node")]

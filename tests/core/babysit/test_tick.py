@@ -103,9 +103,9 @@ def test_a_relaunch_that_failed_is_tried_again_and_not_told_again():
 
 
 def test_a_relaunch_that_fails_thrice_asks_a_person():
-    told = actions([DOWN] * 8, fails=range(8))
+    result = actions([DOWN] * 8, fails=range(8))
 
-    assert [step for step in told if step] == [
+    assert [step for step in result if step] == [
         ["Tell", "Relaunch"],
         ["Relaunch"],
         ["Relaunch"],
@@ -326,12 +326,14 @@ def test_an_alert_of_a_check_that_is_gone_ends_unresolved():
         message="full",
     )
     rules = Rules(checks(Gate.HEALTH), RecoveryPolicy())
-    told = frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"})
-    seen = tick({gone.id: gone}, Ledger(told, instance="tiny-1"), healthy(Gate.HEALTH), rules, NOON)
+    names = frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"})
+    observations = tick(
+        {gone.id: gone}, Ledger(names, instance="tiny-1"), healthy(Gate.HEALTH), rules, NOON
+    )
 
-    assert (seen.alerts, seen.run) == ({}, RunHealth.HEALTHY)
-    assert [alert.state for alert in seen.ended] == [AlertState.ENDED]
-    assert [action.key for action in seen.actions] == [f"tell/{gone.key}/ended"]
+    assert (observations.alerts, observations.run) == ({}, RunHealth.HEALTHY)
+    assert [alert.state for alert in observations.ended] == [AlertState.ENDED]
+    assert [action.key for action in observations.actions] == [f"tell/{gone.key}/ended"]
 
 
 def test_the_cause_is_reported_with_the_symptom_and_never_muted_by_it():

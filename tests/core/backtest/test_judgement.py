@@ -80,14 +80,14 @@ def test_a_loss_that_rises_from_ln_2_may_be_a_generators():
 
 
 @pytest.mark.parametrize(
-    ("third", "fourth", "found"), [(6e4, 1e7, 1), (900.0, 8e3, 0), (6e4, 3, 0)]
+    ("third", "fourth", "result"), [(6e4, 1e7, 1), (900.0, 8e3, 0), (6e4, 3, 0)]
 )
 def test_two_rows_a_thousand_times_the_highest_so_far_are_found_however_sparse(
-    third, fourth, found
+    third, fourth, result
 ):
     rows = curve(0.85, 1.2, third, fourth, 2.5, 2.4, 2.2, 2.0, gap=100)
 
-    assert len([name for name, _ in criticals(rows) if name == "loss-spike"]) == found
+    assert len([name for name, _ in criticals(rows) if name == "loss-spike"]) == result
 
 
 # --- zeros ----------------------------------------------------------------------------------------
@@ -138,11 +138,11 @@ def test_another_level_is_an_alert_without_an_order_too():
     assert criticals(resumed(298, 2, 1.05))[0][0] == "resume-mismatch"  # after the warm-up
 
 
-@pytest.mark.parametrize(("level", "found"), [(0.3, [("loss-spike", 135)]), (0.02, [])])
-def test_near_zero_a_loss_that_is_all_noise_has_no_new_level(level, found):
+@pytest.mark.parametrize(("level", "result"), [(0.3, [("loss-spike", 135)]), (0.02, [])])
+def test_near_zero_a_loss_that_is_all_noise_has_no_new_level(level, result):
     losses = [*noisy(2.0, 20, 0.05), *noisy(level, 100, 0.5), *noisy(6 * level, 60, 0.5, seed=103)]
 
-    assert criticals(curve(*losses)) == found
+    assert criticals(curve(*losses)) == result
 
 
 # --- the gradient norm ----------------------------------------------------------------------------
@@ -179,24 +179,24 @@ def test_a_norm_that_comes_back_from_nothing_is_no_explosion():
     assert criticals(with_norms(*norms)) == []
 
 
-@pytest.mark.parametrize(("after", "found"), [(2.0, False), (7.0, True)])
-def test_a_norm_of_next_to_nothing_that_grows_counts_with_a_loss_that_leaps(after, found):
+@pytest.mark.parametrize(("after", "result"), [(2.0, False), (7.0, True)])
+def test_a_norm_of_next_to_nothing_that_grows_counts_with_a_loss_that_leaps(after, result):
     norms = [*noisy(3e-5, 150, 0.2), *noisy(2e-3, 30, 0.2)]
     losses = [*noisy(2.0, 150, 0.003), *noisy(after, 30, 0.003)]
     checks_fired = {check for check, _ in criticals(with_norms(*norms, losses=losses))}
 
-    assert ("grad-norm-explosion" in checks_fired) is found
+    assert ("grad-norm-explosion" in checks_fired) is result
 
 
-@pytest.mark.parametrize(("rows", "found"), [(1, []), (2, [("not-finite", 31)])])
+@pytest.mark.parametrize(("rows", "result"), [(1, []), (2, [("not-finite", 31)])])
 @pytest.mark.parametrize("norm", [math.nan, math.inf])
-def test_a_loss_of_zero_next_to_a_norm_that_is_not_finite_is_a_lost_run(norm, rows, found):
+def test_a_loss_of_zero_next_to_a_norm_that_is_not_finite_is_a_lost_run(norm, rows, result):
     """A trainer that filters losses of nan logs 0."""
     lost = with_norms(
         *[1.0] * 30, *[norm] * rows, *[1.0] * 9, losses=[*noisy(2, 30), *[0.0] * rows, *noisy(2, 9)]
     )
-    assert criticals(lost) == found
-    assert all(mentions(a.message, "logged as 0", "step 30") for a in alerts(lost) if found)
+    assert criticals(lost) == result
+    assert all(mentions(a.message, "logged as 0", "step 30") for a in alerts(lost) if result)
     skipped = with_norms(*[1.0] * 30, *[norm] * rows, *[1.0] * 9)
     assert criticals(skipped) == []  # half precision looks for its scale
     calm = with_norms(*[1.0] * 30, *[0.0] * rows, losses=[*noisy(2, 30), *[0.0] * rows])
@@ -204,7 +204,7 @@ def test_a_loss_of_zero_next_to_a_norm_that_is_not_finite_is_a_lost_run(norm, ro
 
 
 @pytest.mark.parametrize(
-    ("level", "norm", "found"),
+    ("level", "norm", "result"),
     [
         (1.2, None, [("zero-loss", 4)]),
         (1.2, 0.8, [("zero-loss", 4)]),
@@ -212,13 +212,13 @@ def test_a_loss_of_zero_next_to_a_norm_that_is_not_finite_is_a_lost_run(norm, ro
         (0.6, None, []),  # small enough to be printed as zero by nature
     ],
 )
-def test_two_rows_of_zero_after_a_loss_of_a_nat_are_a_lost_run(level, norm, found):
+def test_two_rows_of_zero_after_a_loss_of_a_nat_are_a_lost_run(level, norm, result):
     norms = {} if norm is None else {"grad_norm": norm}
     begun = curve(level, 1.1 * level, level, 0.0, **norms)
     lost = [*begun, a_row(4, 0.0, **norms)]
 
-    assert criticals(lost) == found
-    assert criticals([*lost, *curve(*[level] * 30, first=5, **norms)]) == found
+    assert criticals(lost) == result
+    assert criticals([*lost, *curve(*[level] * 30, first=5, **norms)]) == result
     # one row may be a batch without labels
     assert criticals(begun) == criticals([*begun, *curve(*[level] * 30, first=4, **norms)]) == []
 
@@ -227,8 +227,8 @@ def test_a_second_collapse_after_a_rollback_is_found_as_soon_as_the_first():
     zeros, level = [0.0] * 100, noisy(2.0, 60)
     rows = [*curve(*level, *zeros), *curve(*level[20:], first=20), *curve(*zeros, first=60)]
 
-    found = [row for check, row in criticals(rows) if check == "zero-loss"]
-    assert found == [61, 201]
+    result = [row for check, row in criticals(rows) if check == "zero-loss"]
+    assert result == [61, 201]
 
 
 def test_zeros_that_a_relaunch_keeps_stay_a_habit_of_the_loss():

@@ -52,18 +52,18 @@ def test_ambiguous_curves_count_for_nothing():
     assert scored(Label("ambiguous"), an_alert(5)) == Score()
 
 
-@pytest.mark.parametrize(("row", "found"), [(16, 0), (17, 1), (20, 1), (33, 1), (34, 0)])
-def test_an_event_is_found_within_its_window_and_a_little_around_it(row, found):
+@pytest.mark.parametrize(("row", "result"), [(16, 0), (17, 1), (20, 1), (33, 1), (34, 0)])
+def test_an_event_is_found_within_its_window_and_a_little_around_it(row, result):
     score = scored(Label("spike-sustained", ((20, 30, "up"),)), an_alert(row))
 
     assert (score.events, score.hits, score.curves_found, score.sustained_found) == (
         1,
-        found,
-        found,
-        found,
+        result,
+        result,
+        result,
     )
-    assert len(score.missed) == 1 - found
-    assert score.delays == ([max(row - 20, 0) * 10] if found else [])
+    assert len(score.missed) == 1 - result
+    assert score.delays == ([max(row - 20, 0) * 10] if result else [])
 
 
 def test_a_warning_finds_no_event_of_the_loss_but_one_of_throughput():

@@ -32,8 +32,8 @@ def test_what_is_no_image(text: str) -> None:
 
 
 def test_the_digest_wins_over_the_tag() -> None:
-    found = [parse_image(text) for text in (f"h.io/x:v1@{DIGEST}", "h.io/x:v1", "h.io/x")]
-    assert [each.version for each in found if each] == [DIGEST, "v1", "latest"]
+    images = [parse_image(text) for text in (f"h.io/x:v1@{DIGEST}", "h.io/x:v1", "h.io/x")]
+    assert [each.version for each in images if each] == [DIGEST, "v1", "latest"]
 
 
 @pytest.mark.parametrize(
@@ -47,5 +47,5 @@ def test_the_digest_wins_over_the_tag() -> None:
     ],
 )
 def test_only_this_machine_is_asked_without_tls(text: str, url: str) -> None:
-    found = parse_image(text)
-    assert found and found.url == url
+    image = parse_image(text)
+    assert image and image.url == url

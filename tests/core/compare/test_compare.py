@@ -15,17 +15,17 @@ FLAT = dict.fromkeys(STEPS, 2.0)
 WORSE = {**FLAT, 50: 2.5}
 
 
-def a_side(name="a", loss=None, **told):
-    further = told.pop("values", {})
-    return Side(name, {"train/loss": FLAT if loss is None else loss, **further}, **told)
+def a_side(name="a", loss=None, **result):
+    further = result.pop("values", {})
+    return Side(name, {"train/loss": FLAT if loss is None else loss, **further}, **result)
 
 
-def answer(gate, loss, window=(None, None), **told):
-    return compare(a_side(), a_side("b", loss, **told), [parse_gate(gate)], window=window).answer
+def answer(gate, loss, window=(None, None), **result):
+    return compare(a_side(), a_side("b", loss, **result), [parse_gate(gate)], window=window).answer
 
 
 @pytest.mark.parametrize(
-    ("gate", "loss", "wanted"),
+    ("gate", "loss", "target"),
     [
         # one bad step of a hundred is 0.25 % of the mean
         ("loss mean <= +0.5%", WORSE, ComparisonAnswer.GO),
@@ -39,8 +39,8 @@ def answer(gate, loss, window=(None, None), **told):
         ("router/z_loss mean <= 0", FLAT, ComparisonAnswer.UNKNOWN),
     ],
 )
-def test_a_gate_has_a_direction_and_a_size(gate, loss, wanted):
-    assert answer(gate, loss) is wanted
+def test_a_gate_has_a_direction_and_a_size(gate, loss, target):
+    assert answer(gate, loss) is target
 
 
 @pytest.mark.parametrize(
@@ -57,38 +57,40 @@ def test_without_a_gate_nothing_is_judged():
 
 
 def test_the_differences_are_b_less_a():
-    told = pair("loss", FLAT, {**WORSE, 60: 1.0}, 0, 99)
+    result = pair("loss", FLAT, {**WORSE, 60: 1.0}, 0, 99)
 
-    assert (told.rise, told.fall, told.largest, told.largest_step) == (0.5, -1.0, -1.0, 60)
-    assert (told.mean, told.median, told.equal, told.first_difference) == (
+    assert (result.rise, result.fall, result.largest, result.largest_step) == (0.5, -1.0, -1.0, 60)
+    assert (result.mean, result.median, result.equal, result.first_difference) == (
         pytest.approx(-0.005),
         0.0,
         98,
         50,
     )
-    assert (told.rise_percent, told.fall_percent) == (25.0, -50.0)
+    assert (result.rise_percent, result.fall_percent) == (25.0, -50.0)
 
 
 def test_steps_of_one_alone_are_counted_and_not_paired():
-    told = pair("loss", {1: 1.0, 2: 1.0}, {2: 1.0, 3: 1.0, 4: 1.0}, 0, 9)
+    result = pair("loss", {1: 1.0, 2: 1.0}, {2: 1.0, 3: 1.0, 4: 1.0}, 0, 9)
 
-    assert (told.pairs, told.only_a, told.only_b) == (1, 1, 2)
+    assert (result.pairs, result.only_a, result.only_b) == (1, 1, 2)
 
 
 def test_where_a_is_broken_b_is_not_judged():
-    told = compare(
+    comparison = compare(
         a_side(loss={**FLAT, 3: math.inf}), a_side("b"), [parse_gate("loss largest within 0")]
     )
 
-    assert told.answer is ComparisonAnswer.GO
-    assert told.metrics[0].not_finite_a == 1 and any("not judged" in note for note in told.notes)
+    assert comparison.answer is ComparisonAnswer.GO
+    assert comparison.metrics[0].not_finite_a == 1 and any(
+        "not judged" in note for note in comparison.notes
+    )
 
 
 def test_a_difference_from_nothing_is_more_than_any_percentage():
-    told = pair("skipped", {1: 0.0, 2: 0.0}, {1: 0.0, 2: 1.0}, 0, 9)
+    result = pair("skipped", {1: 0.0, 2: 0.0}, {1: 0.0, 2: 1.0}, 0, 9)
 
-    assert told.rise_percent == math.inf and told.fall_percent == 0.0
-    assert told.percent("mean") == math.inf
+    assert result.rise_percent == math.inf and result.fall_percent == 0.0
+    assert result.percent("mean") == math.inf
 
 
 def test_a_window_that_b_has_not_reached_is_no_go_and_no_no_go():
@@ -100,28 +102,30 @@ def test_a_window_that_b_has_not_reached_is_no_go_and_no_no_go():
 def test_the_last_row_before_the_window_ends_is_its_end():
     every_ten = dict.fromkeys(range(0, 100, 10), 2.0)
 
-    told = compare(
+    comparison = compare(
         a_side(loss=every_ten),
         a_side("b", every_ten),
         [parse_gate("loss mean within 1%")],
         window=(0, 95),
     )
-    assert told.answer is ComparisonAnswer.GO
+    assert comparison.answer is ComparisonAnswer.GO
 
 
 def test_curves_without_a_common_step():
-    told = compare(a_side(), a_side("b", {500: 2.0}))
+    comparison = compare(a_side(), a_side("b", {500: 2.0}))
 
-    assert told.answer is ComparisonAnswer.UNKNOWN and mentions(told.notes[0], "step", "both")
+    assert comparison.answer is ComparisonAnswer.UNKNOWN and mentions(
+        comparison.notes[0], "step", "both"
+    )
 
 
 def test_each_side_has_its_own_name_for_the_loss():
-    told = compare(a_side(), Side("b", {"loss": FLAT}))
+    comparison = compare(a_side(), Side("b", {"loss": FLAT}))
 
-    assert told.metrics[0].pairs == 100
+    assert comparison.metrics[0].pairs == 100
 
 
-def said(side, first=10, last=90):
+def unexercised_names(side, first=10, last=90):
     return {line.partition(":")[0] for line in unexercised(side, first, last)}
 
 
@@ -134,7 +138,7 @@ FULL = {
 
 
 def test_a_window_that_puts_all_to_the_test():
-    assert said(a_side(**FULL)) == set()
+    assert unexercised_names(a_side(**FULL)) == set()
 
 
 @pytest.mark.parametrize(
@@ -151,4 +155,4 @@ def test_a_window_that_puts_all_to_the_test():
     ],
 )
 def test_what_a_window_did_not_put_to_the_test(change, missing):
-    assert said(a_side(**{**FULL, **change})) == {missing}
+    assert unexercised_names(a_side(**{**FULL, **change})) == {missing}

@@ -8,7 +8,7 @@ from herorun.core.contract import Config, KeyClass
 from wording import mentions
 
 
-def told(before, after, config=None):
+def changes_of(before, after, config=None):
     return [str(change) for change in diff(before, after, config or Config())]
 
 
@@ -32,7 +32,7 @@ def told(before, after, config=None):
     ],
 )
 def test_each_difference_in_one_line(before, after, words):
-    assert told(before, after) == words
+    assert changes_of(before, after) == words
 
 
 LAUNCH = {
@@ -105,9 +105,9 @@ PRINTED = {
 
 
 def test_volatile_keys_leave_with_the_tables_that_they_emptied():
-    kept, dropped = without_volatile(PRINTED, Config(volatile=["run.started", "*.at"]))
+    record, dropped = without_volatile(PRINTED, Config(volatile=["run.started", "*.at"]))
 
-    assert kept == {"run": {"seed": 7}, "mix": [{"name": "web"}]}
+    assert record == {"run": {"seed": 7}, "mix": [{"name": "web"}]}
     assert dropped == ("run.started", "stamp.at", "mix.0.at")
 
 

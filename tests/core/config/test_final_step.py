@@ -87,11 +87,11 @@ BATCHED = {"trainer": {"train_batch_size": 512}, "model": {"seq_len": 4096}}
 
 
 def test_tokens_by_batch_and_sequence_and_the_formula_is_reported():
-    told = final(BATCHED, tokens=1e10)
+    result = final(BATCHED, tokens=1e10)
 
-    assert told.value == 4768 and told.inferred
+    assert result.value == 4768 and result.inferred
     assert (
-        told.source
+        result.source
         == "tokens 1e+10 / (trainer.train_batch_size 512 x model.seq_len 4096) in config.toml"
     )
 
@@ -153,14 +153,14 @@ def test_a_stated_step_is_never_overruled():
     ],
 )
 def test_the_schedules_horizon(config, keys):
-    assert [told.key for told in horizons(config)] == keys
+    assert [horizon.key for horizon in horizons(config)] == keys
 
 
 def test_total_steps_and_horizons_share_no_key():
     config = {"max_steps": 1, "scheduler": {"total_steps": 2}}
 
-    assert [told.key for told in total_steps(config)] == ["max_steps"]
-    assert [told.key for told in horizons(config)] == ["scheduler.total_steps"]
+    assert [total_step.key for total_step in total_steps(config)] == ["max_steps"]
+    assert [total_step.key for total_step in horizons(config)] == ["scheduler.total_steps"]
 
 
 def test_keys_that_the_contract_names_in_vain():

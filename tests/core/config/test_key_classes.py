@@ -222,15 +222,15 @@ def test_the_contract_has_the_first_word(key, place, kind):
 
 
 def test_a_glob_covers_both_spellings():
-    told = Config(classes={"global_batch_size": "operational"})
+    config = Config(classes={"global_batch_size": "operational"})
 
-    assert class_of("global-batch-size", told, "argv") is OP
+    assert class_of("global-batch-size", config, "argv") is OP
 
 
 def test_volatile_comes_before_all():
-    told = Config(volatile=["trainer.*"], classes={"trainer.seed": "trajectory"})
+    config = Config(volatile=["trainer.*"], classes={"trainer.seed": "trajectory"})
 
-    assert class_of("trainer.seed", told) is V and is_volatile("trainer.seed", told)
+    assert class_of("trainer.seed", config) is V and is_volatile("trainer.seed", config)
 
 
 def test_only_the_contract_makes_a_key_leave_the_plan():

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from builders import NOON, a_row
-from curves import CALM, curve, folded, found, spikes, summarise, values
+from curves import CALM, curve, excursions_of, folded, spikes, summarise, values
 from herorun.core.detectors.baseline import RATE
 from herorun.core.detectors.loss import LossState, judge_loss
 from herorun.core.detectors.reorder import WAITING
@@ -43,14 +43,14 @@ def test_the_first_two_rows_of_a_spike_still_move_the_trend():
 def test_a_divergence_is_half_above_the_lowest(height, count):
     rows = curve(*[4.0] * 60, *[2.0] * 600, *ramp(2.0, 2.0 * height), *[2.0 * height] * 600)
 
-    assert len([e for e in found(rows, "diverged") if e.rows >= 50]) == count
+    assert len([e for e in excursions_of(rows, "diverged") if e.rows >= 50]) == count
 
 
 @pytest.mark.parametrize(("fall", "count"), [(1.2, 0), (1.32, 1)])
 def test_only_what_had_learned_diverges(fall, count):
     rows = curve(*[2.0 * fall] * 60, *[2.0] * 900, *ramp(2.0, 4.0), *[4.0] * 300)
 
-    assert len([e for e in found(rows, "diverged") if e.rows >= 50]) == count
+    assert len([e for e in excursions_of(rows, "diverged") if e.rows >= 50]) == count
 
 
 @pytest.mark.parametrize(("ratio", "count"), [(1.09, 1), (1.11, 0)])
@@ -58,7 +58,9 @@ def test_an_opening_is_known_again_within_a_tenth(ratio, count):
     opening = [32.0, 5.9, 5.8, 5.8]
 
     assert (
-        len(found(curve(*opening, *[2.0] * 100, *(ratio * x for x in opening)), "untrained"))
+        len(
+            excursions_of(curve(*opening, *[2.0] * 100, *(ratio * x for x in opening)), "untrained")
+        )
         == count
     )
 
@@ -67,26 +69,26 @@ def test_an_opening_is_known_again_within_a_tenth(ratio, count):
 def test_half_must_have_been_learned_before_it_is_forgotten(level, count):
     opening = [10.0, 9.5, 9.2, 9.0]
 
-    assert len(found(curve(*opening, *[level] * 300, *opening), "untrained")) == count
+    assert len(excursions_of(curve(*opening, *[level] * 300, *opening), "untrained")) == count
 
 
 @pytest.mark.parametrize(("rows", "count"), [(3, 0), (4, 1)])
 def test_an_opening_is_four_rows(rows, count):
     opening = [10.0, 9.5, 9.2, 9.0]
 
-    assert len(found(curve(*opening, *[2.0] * 100, *opening[:rows]), "untrained")) == count
+    assert len(excursions_of(curve(*opening, *[2.0] * 100, *opening[:rows]), "untrained")) == count
 
 
 @pytest.mark.parametrize(("value", "count"), [(2.9, 0), (3.1, 1), (0.35, 0), (0.32, 1)])
 def test_a_router_metric_goes_astray_at_three_times_or_a_third(value, count):
-    assert len(found(values("router/entropy", *[1.0] * 60, value), "wander")) == count
+    assert len(excursions_of(values("router/entropy", *[1.0] * 60, value), "wander")) == count
 
 
 @pytest.mark.parametrize(("value", "count"), [(4.0, 0), (5.0, 1)])
 def test_a_router_metric_that_wavers_may_go_further(value, count):
     wavering = [1.0 * math.exp(0.15 * (-1) ** i) for i in range(200)]
 
-    assert len(found(values("router/entropy", *wavering, value), "wander")) == count
+    assert len(excursions_of(values("router/entropy", *wavering, value), "wander")) == count
 
 
 KINDS = [
@@ -100,7 +102,7 @@ KINDS = [
 def test_what_lasts_five_hundred_rows_is_the_new_level(metric, kind, high):
     rows = values(metric, *[0.5] * 70, *[high] * 700)
 
-    assert max(e.rows for e in found(rows, kind)) == 501
+    assert max(e.rows for e in excursions_of(rows, kind)) == 501
 
 
 @pytest.mark.parametrize(("metric", "kind", "high"), KINDS)
@@ -129,7 +131,7 @@ def test_the_wall_clock_is_judged_by_half_hours_and_after_four_of_them(fast, cou
     ]
 
     assert folded([*quick, *slow, *curve(2.0, first=9000)]).wall.bins >= fast
-    assert len(found([*quick, *slow], "wall")) == count
+    assert len(excursions_of([*quick, *slow], "wall")) == count
 
 
 @pytest.mark.parametrize(("value", "moves"), [(6.0, 3), (2.2, None)])
@@ -157,9 +159,9 @@ def test_one_value_moves_the_smoothed_level_by_four_times_the_noise_at_most():
 @pytest.mark.parametrize(("calm", "expected"), [(30, 0.01), (38, 0.001)])
 def test_the_median_of_a_resume_is_of_its_first_65_rows(calm, expected):
     losses = [2.0 + (0.001 if i < calm else 0.01) for i in range(200)]
-    told = summarise(folded([*curve(*[2.0] * 300), *curve(*losses, first=100)])).resume
+    resume = summarise(folded([*curve(*[2.0] * 300), *curve(*losses, first=100)])).resume
 
-    assert told.median == pytest.approx(expected)
+    assert resume.median == pytest.approx(expected)
 
 
 def test_a_resume_is_compared_with_the_last_2048_rows():
@@ -175,7 +177,7 @@ def test_the_wall_clock_allows_for_three_tenths(share, count):
         a_row(1500 + i, 2.0, fast[-1].at + i * timedelta(seconds=18 / share)) for i in range(1, 400)
     ]
 
-    assert len([e for e in found([*fast, *slow], "wall") if e.rows >= 3]) == count
+    assert len([e for e in excursions_of([*fast, *slow], "wall") if e.rows >= 3]) == count
 
 
 @pytest.mark.parametrize(("back", "attempts"), [(7, 1), (9, 2)])

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from builders import a_row
-from curves import NAMES, curve, folded, found
+from curves import NAMES, curve, excursions_of, folded
 from herorun.core.detectors.first_rises import LONGEST, ROWS
 from herorun.core.detectors.reorder import WAITING
 
@@ -19,7 +19,7 @@ def rises(*losses, first=0, gap=100, norms=()):
             a_row(row.step, row.values["train/loss"], grad_norm=norm)
             for row, norm in zip(rows, norms, strict=True)
         ]
-    return found(rows, "risen", names=NAMES)
+    return excursions_of(rows, "risen", names=NAMES)
 
 
 @pytest.mark.parametrize(

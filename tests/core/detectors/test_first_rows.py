@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from curves import curve, folded, found, summarise
+from curves import curve, excursions_of, folded, summarise
 from herorun.core.backtest.curve import CurveBacktest, judging
 from herorun.core.check import Gate
 from herorun.discover import checks
@@ -26,10 +26,10 @@ def noise(count, level=UNIFORM, seed=1, width=0.002):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_loss_at_the_logarithm_of_its_classes_is_warned_of_and_then_told(seed):
     rows = curve(7.4, 7.2, *noise(200, seed=seed), gap=20)
-    (warned, told) = fired(rows)
+    (warned, result) = fired(rows)
 
     assert warned[:2] == ("frozen-loss", "warn") and 30 <= warned[2] <= 70
-    assert told[:2] == ("flat-start", "critical") and 100 <= told[2] <= 150
+    assert result[:2] == ("flat-start", "critical") and 100 <= result[2] <= 150
 
 
 def test_leaps_do_not_hide_it():
@@ -79,7 +79,7 @@ CHANCE = math.log(1000)
 
 
 def chance(*losses, gap=20):
-    return found(curve(*losses, gap=gap), "chance")
+    return excursions_of(curve(*losses, gap=gap), "chance")
 
 
 def test_a_loss_that_leaps_and_comes_back_to_chance_is_found():
@@ -119,11 +119,11 @@ THROWN = [7.6, 7.5, 7.8, 7.4] * 20
     ],
 )
 def test_a_loss_that_stays_above_chance_and_its_own_first_row_is_no_learning(losses, rows):
-    assert sum(each.rows for each in found(curve(*losses, gap=25), "above")) == rows
+    assert sum(each.rows for each in excursions_of(curve(*losses, gap=25), "above")) == rows
 
 
 def test_it_takes_eight_hundred_steps():
-    assert not found(curve(7.33, *THROWN[:60], gap=13), "above")
+    assert not excursions_of(curve(7.33, *THROWN[:60], gap=13), "above")
     assert fired(curve(7.33, *THROWN[:60], gap=25))[0][:2] == ("flat-start", "critical")
 
 
@@ -162,9 +162,9 @@ def test_one_number_in_eight_rows_and_five_hundred_steps_is_nothing_learned():
 )
 def test_the_logarithm_of_a_whole_number_takes_the_steps(classes, gap, row):
     """Weights whose last layer begins with zeros have it as loss until a warm-up moves them."""
-    told = fired(curve(*[math.log(classes)] * 12, gap=gap))
+    result = fired(curve(*[math.log(classes)] * 12, gap=gap))
 
-    assert told == ([("flat-start", "critical", row)] if row else [])
+    assert result == ([("flat-start", "critical", row)] if row else [])
 
 
 @pytest.mark.parametrize(
@@ -179,12 +179,12 @@ def test_the_logarithm_of_a_whole_number_takes_the_steps(classes, gap, row):
 )
 def test_what_may_move_is_not_one_number(losses):
     gap = 1 if len(losses) > 100 else 100
-    assert not found(curve(*losses, gap=gap), "constant")
+    assert not excursions_of(curve(*losses, gap=gap), "constant")
 
 
 def test_a_number_that_moves_at_last_is_over():
     rows = curve(*[25.600017547607422] * 12, 24.0, first=12_400, gap=100)
-    (constant,) = found(rows, "constant")
+    (constant,) = excursions_of(rows, "constant")
     assert (constant.open, constant.last_step) == (False, 12_400 + 1100 + 1)
 
 
@@ -192,7 +192,7 @@ def test_an_excerpt_from_late_in_a_training_that_stands_at_chance():
     rows = curve(*noise(9, width=0.0005), first=111_383)
 
     assert fired(rows) == [("flat-start", "critical", 7)]
-    assert found(rows, "chance")[0].expected == UNIFORM
+    assert excursions_of(rows, "chance")[0].expected == UNIFORM
 
 
 @pytest.mark.parametrize(
@@ -207,12 +207,12 @@ def test_an_excerpt_from_late_in_a_training_that_stands_at_chance():
     ids=["early", "noisy", "ten classes", "no moves", "seven rows"],
 )
 def test_other_excerpts_show_no_chance(rows):
-    assert not found(rows, "chance", "constant")
+    assert not excursions_of(rows, "chance", "constant")
 
 
 def test_an_excerpt_that_leaves_chance_is_over():
     rows = curve(*noise(12, width=0.0005), 6.7, 6.6, first=111_383)
-    assert [each.open for each in found(rows, "chance")] == [False]
+    assert [each.open for each in excursions_of(rows, "chance")] == [False]
 
 
 EPOCH = [2.3992, 2.6361, 2.6707, 2.4452, 2.5466, 2.5186]
@@ -233,9 +233,9 @@ def test_a_second_pass_with_the_losses_of_the_first_has_learned_nothing():
     ],
 )
 def test_rows_that_may_be_alike_by_chance_are_no_second_pass(losses):
-    assert not found(curve(*losses), "repeats")
+    assert not excursions_of(curve(*losses), "repeats")
 
 
 def test_a_third_pass_that_differs_is_the_end():
-    (repeats,) = found(curve(*EPOCH, *EPOCH, *EPOCH[:3], 2.3, 2.2), "repeats")
+    (repeats,) = excursions_of(curve(*EPOCH, *EPOCH, *EPOCH[:3], 2.3, 2.2), "repeats")
     assert (repeats.open, repeats.first_step, repeats.last_step) == (False, 12, 15)

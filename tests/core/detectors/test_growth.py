@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from builders import a_row
-from curves import found
+from curves import excursions_of
 from herorun.core.detectors.names import Names, precursor_of
 
 UP = [10.0 + 0.1 * i for i in range(400)]
@@ -18,7 +18,7 @@ def grown(name, numbers, noise=0.0):
         a_row(i, 2.0, **{name: number * math.exp(lots.gauss(0, noise))})
         for i, number in enumerate(numbers)
     ]
-    return found(rows, "growth", names=Names())
+    return excursions_of(rows, "growth", names=Names())
 
 
 @pytest.mark.parametrize(
@@ -81,4 +81,4 @@ def test_slow_growth_is_found():
 def test_what_rises_with_the_learning_rate_is_left_alone():
     rows = [a_row(i, 2.0, update_rms=1.0 + 0.1 * i, lr=1e-6 * (1 + i)) for i in range(400)]
 
-    assert not found(rows, "growth", names=Names())
+    assert not excursions_of(rows, "growth", names=Names())

@@ -16,8 +16,8 @@ LATER = NOON + HOUR
 TWO = (Boundary("tiny-1", NOON - HOUR, 0), Boundary("tiny-2", LATER, 120))
 
 
-def told(rows, boundaries=TWO, seen=None):
-    return summarise(fold_rows(MetricsState(), rows, NAMES, seen, boundaries=boundaries))
+def metrics_of(rows, boundaries=TWO, observed_at=None):
+    return summarise(fold_rows(MetricsState(), rows, NAMES, observed_at, boundaries=boundaries))
 
 
 def at(rows, since):
@@ -44,7 +44,7 @@ def test_a_launch_dated_by_a_clock_that_was_set_back_takes_no_older_rows():
     """All rows are read again: those of the instance before are younger than the launch seems."""
     back = (TWO[0], Boundary("tiny-2", NOON - 2 * HOUR, 120))
     rows = [*at(curve(*[2.0] * 120), NOON), *at(curve(*[2.0] * 20, first=120), LATER)]
-    metrics = told(rows, boundaries=back)
+    metrics = metrics_of(rows, boundaries=back)
 
     assert (metrics.first_step, metrics.instance) == (121, "tiny-2")
     assert launched_by(back, NOON, step=120) == 0
@@ -68,8 +68,10 @@ def test_a_launch_dated_by_a_clock_that_ran_ahead_gets_its_rows_by_their_steps(r
 def test_rows_dated_in_the_future_stay_with_the_instance_before():
     """All rows are read again; the last thirty of the older instance were dated an hour ahead."""
     old = [*at(curve(*[2.0] * 90), NOON), *at(curve(*[2.0] * 30, first=90), LATER + HOUR)]
-    seen = LATER + timedelta(minutes=1)
-    metrics = told([*old, *at(curve(*[2.0] * 20, first=120), LATER)], seen=seen)
+    observations = LATER + timedelta(minutes=1)
+    metrics = metrics_of(
+        [*old, *at(curve(*[2.0] * 20, first=120), LATER)], observed_at=observations
+    )
 
     assert (metrics.instance, metrics.first_step) == ("tiny-2", 121)
 
@@ -80,13 +82,13 @@ def test_a_resume_that_repeats_no_step_is_seen_anyway(first):
     client does.
     """
     before, after = curve(*[2.0] * first, lr=1e-4), curve(*[2.0] * 20, first=first, lr=16e-4)
-    metrics = told([*at(before, NOON), *at(after, LATER)])
+    metrics = metrics_of([*at(before, NOON), *at(after, LATER)])
 
     assert (metrics.attempts, metrics.first_step, metrics.instance) == (2, first + 1, "tiny-2")
     resume = metrics.resume
     assert (resume.step, resume.high_water, resume.instance) == (first + 1, first, "tiny-2")
     assert (resume.rate_before, resume.rate_after) == (1e-4, 16e-4)
-    assert told([*at(before, NOON), *at(after, LATER)], boundaries=()).resume is None
+    assert metrics_of([*at(before, NOON), *at(after, LATER)], boundaries=()).resume is None
 
 
 def test_a_level_that_is_off_behind_such_a_resume_is_measured():
@@ -95,14 +97,14 @@ def test_a_level_that_is_off_behind_such_a_resume_is_measured():
         *at(curve(*on[:150]), NOON),
         *at(curve(*(x * 1.015 for x in on[150:]), first=150), LATER),
     ]
-    resume = told(rows).resume
+    resume = metrics_of(rows).resume
 
     assert resume.after == 50 and math.expm1(resume.offset) == pytest.approx(0.015, abs=0.001)
 
 
 def test_the_first_row_alone_tells_the_learning_rate_where_the_loss_is_nan():
     rows = [*at(curve(*[2.0] * 120, lr=1e-4), NOON), *at([a_row(120, math.nan, lr=16e-4)], LATER)]
-    metrics = told(rows)
+    metrics = metrics_of(rows)
 
     assert metrics.resume.rate_after == 16e-4
     assert [excursion.open for excursion in metrics.non_finite] == [True]
@@ -117,11 +119,11 @@ AGAIN = (*ONE, Boundary("tiny-1", LATER, attempt=2))
 @pytest.mark.parametrize("first", [120, 150])
 def test_a_restart_of_the_same_instance_is_known_by_its_check_in(first):
     before, after = curve(*[2.0] * first, lr=1e-4), curve(*[2.0] * 20, first=first, lr=16e-4)
-    metrics = told([*at(before, NOON), *at(after, LATER)], AGAIN)
+    metrics = metrics_of([*at(before, NOON), *at(after, LATER)], AGAIN)
 
     assert (metrics.attempts, metrics.first_step, metrics.instance) == (2, first + 1, "tiny-1")
     assert (metrics.resume.rate_before, metrics.resume.rate_after) == (1e-4, 16e-4)
-    assert told([*at(before, NOON), *at(after, LATER)], ONE).resume is None
+    assert metrics_of([*at(before, NOON), *at(after, LATER)], ONE).resume is None
 
 
 def restarted_late(rows, later):
@@ -174,7 +176,7 @@ def test_rows_of_a_restart_that_are_still_to_come_are_waited_for():
 def test_a_restart_says_nothing_of_rows_without_a_time():
     rows = untimed(curve(*[2.0] * 140))
 
-    assert told(rows, AGAIN, seen=LATER + HOUR).attempts == 1
+    assert metrics_of(rows, AGAIN, observed_at=LATER + HOUR).attempts == 1
 
 
 def test_the_next_launch_forgets_the_restarts_of_the_one_before():
@@ -189,23 +191,31 @@ def test_the_next_launch_forgets_the_restarts_of_the_one_before():
 
 def test_rows_without_a_time_change_hands_where_they_pass_the_start():
     rows = untimed([*curve(*[2.0] * 120, lr=1e-4), *curve(*[2.0] * 20, first=120, lr=16e-4)])
-    metrics = told(rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=110)), seen=LATER + HOUR)
+    metrics = metrics_of(
+        rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=110)), observed_at=LATER + HOUR
+    )
 
     assert metrics.instance == "tiny-2" and metrics.resume.rate_after == 16e-4
-    early = told(rows, TWO, seen=LATER - HOUR / 2)  # the source has not changed since the launch
+    early = metrics_of(
+        rows, TWO, observed_at=LATER - HOUR / 2
+    )  # the source has not changed since the launch
     assert early.instance == "tiny-1" and early.resume is None
 
 
 def test_rows_without_a_time_that_a_tick_knew_before_the_launch_are_the_older_ones():
     rows = untimed(curve(*[2.0] * 130))
-    metrics = told(rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=130)), seen=LATER + HOUR)
+    metrics = metrics_of(
+        rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=130)), observed_at=LATER + HOUR
+    )
 
     assert metrics.instance == "tiny-1" and metrics.resume is None
 
 
 def test_rows_without_a_time_change_hands_where_they_go_back():
     rows = untimed([*curve(*[2.0] * 150), *curve(*[2.1] * 20, first=120)])
-    metrics = told(rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=140)), seen=LATER + HOUR)
+    metrics = metrics_of(
+        rows, (TWO[0], Boundary("tiny-2", LATER, 120, rows=140)), observed_at=LATER + HOUR
+    )
 
     assert metrics.instance == metrics.resume.instance == "tiny-2"
 
@@ -222,16 +232,16 @@ def test_rows_that_nobody_counted_begin_as_the_oldest_instances_and_pass_on_at_t
     instance's.
     """
     rows = untimed(curve(*[2.0] * 125))
-    assert told(rows[:120], UNCOUNTED, seen=LATER + HOUR).instance == "tiny-1"
-    metrics = told(rows, UNCOUNTED, seen=LATER + HOUR)
+    assert metrics_of(rows[:120], UNCOUNTED, observed_at=LATER + HOUR).instance == "tiny-1"
+    metrics = metrics_of(rows, UNCOUNTED, observed_at=LATER + HOUR)
 
     assert (metrics.instance, metrics.first_step) == ("tiny-2", 121)
 
 
 def test_an_attempt_below_the_start_is_nobodys_where_the_rows_were_not_counted():
     """It may as well be a restart of the older job by its scheduler."""
-    assert told(RESTARTED, UNCOUNTED, seen=LATER + HOUR).instance == "tiny-1"
-    assert told(RESTARTED, COUNTED, seen=LATER + HOUR).instance == "tiny-2"
+    assert metrics_of(RESTARTED, UNCOUNTED, observed_at=LATER + HOUR).instance == "tiny-1"
+    assert metrics_of(RESTARTED, COUNTED, observed_at=LATER + HOUR).instance == "tiny-2"
 
 
 def test_rows_that_came_after_a_look_since_the_launch_are_the_new_instances():
@@ -248,7 +258,9 @@ def test_rows_that_came_after_a_look_since_the_launch_are_the_new_instances():
 
 def test_of_several_uncounted_instances_none_is_accused_of_the_steps_of_another():
     three = (TWO[0], Boundary("tiny-2", LATER, 100), Boundary("tiny-3", LATER + HOUR, 120))
-    metrics = told(RESTARTED[:170], three, seen=LATER + 2 * HOUR)  # tiny-2 came to 120 at least
+    metrics = metrics_of(
+        RESTARTED[:170], three, observed_at=LATER + 2 * HOUR
+    )  # tiny-2 came to 120 at least
 
     assert metrics.first_step == 101 and metrics.instance != "tiny-3"
 
@@ -257,7 +269,7 @@ def test_an_instance_that_wrote_nothing_is_passed_over():
     three = (*TWO, Boundary("tiny-3", LATER + HOUR, 120))
     rows = [*at(curve(*[2.0] * 120), NOON), *at(curve(*[2.0] * 20, first=120), LATER + 2 * HOUR)]
 
-    assert told(rows, three).resume.instance == "tiny-3"
+    assert metrics_of(rows, three).resume.instance == "tiny-3"
 
 
 def test_two_relaunches_in_one_read_are_two_attempts():
@@ -268,17 +280,20 @@ def test_two_relaunches_in_one_read_are_two_attempts():
         *at(curve(*[2.0] * 20, first=123), LATER + 2 * HOUR),
     ]
 
-    assert (told(rows, three).attempts, told(rows, three).resume.instance) == (3, "tiny-3")
+    assert (metrics_of(rows, three).attempts, metrics_of(rows, three).resume.instance) == (
+        3,
+        "tiny-3",
+    )
 
 
 def test_a_learning_rate_that_continues_moving_is_no_jump():
     """In the warm-up each row's is another one; one that is far away says nothing."""
     rate = [1e-5 * (n + 1) for n in range(30)]
     rows = [a_row(n, 2.0, lr=rate[n]) for n in range(8)]
-    resume = told([*at(rows, NOON), *at([a_row(10, 2.0, lr=rate[10])], LATER)]).resume
+    resume = metrics_of([*at(rows, NOON), *at([a_row(10, 2.0, lr=rate[10])], LATER)]).resume
     assert resume.rate_before == pytest.approx(rate[10])
 
-    gone = told([*at(rows, NOON), *at([a_row(28, 2.0, lr=rate[28])], LATER)]).resume
+    gone = metrics_of([*at(rows, NOON), *at([a_row(28, 2.0, lr=rate[28])], LATER)]).resume
     assert gone.rate_before is None
 
 
@@ -292,10 +307,12 @@ def test_rows_of_a_discarded_lineage_show_nothing_of_the_present_one(timed, firs
     new = at(curve(*[2.0] * 7, first=120), LATER)
     boundaries = (TWO[0], Boundary("tiny-2", LATER, 120, len(old)))
     rows = [*old, *new] if timed else untimed([*old, *new])
-    seen = LATER + HOUR
+    observations = LATER + HOUR
 
-    state = fold_rows(MetricsState(), rows[:first_look], NAMES, seen, boundaries=boundaries)
-    metrics = summarise(fold_rows(state, rows[first_look:], NAMES, seen, boundaries=boundaries))
+    state = fold_rows(MetricsState(), rows[:first_look], NAMES, observations, boundaries=boundaries)
+    metrics = summarise(
+        fold_rows(state, rows[first_look:], NAMES, observations, boundaries=boundaries)
+    )
     assert (metrics.instance, metrics.step) == ("tiny-2", 127)
     assert metrics.non_finite == ()
     assert metrics.of("spike", "elevated", "drift", "diverged") == ()
@@ -305,5 +322,5 @@ def test_what_was_not_finite_before_the_step_that_the_next_one_started_from_is_o
     old = at(curve(*[2.0] * 100, *[math.nan] * 10, *[2.0] * 40), NOON)
     rows = [*old, *at(curve(*[2.0] * 7, first=120), LATER)]
 
-    (excursion,) = told(rows).non_finite
+    (excursion,) = metrics_of(rows).non_finite
     assert (excursion.first_step, excursion.open) == (101, False)

@@ -7,7 +7,7 @@ from itertools import chain
 import pytest
 
 from builders import a_row
-from curves import CALM, curve, found
+from curves import CALM, curve, excursions_of
 from herorun.core.detectors.interleaved_writers import LONGEST, WriterTurns, arrive
 from herorun.core.detectors.reorder import WAITING
 
@@ -33,9 +33,9 @@ def test_six_turns_are_two_writers(rows, count):
 
 @pytest.mark.parametrize(("batch", "gap"), [(1, 1), (1, 100), (50, 1), (LONGEST, 10)])
 def test_whatever_they_log_at_once_and_how_often(batch, gap):
-    (told,) = mixed(*in_turn(1_000_000, 500, 8 * batch, batch, gap))
+    (result,) = mixed(*in_turn(1_000_000, 500, 8 * batch, batch, gap))
 
-    assert told.open and told.kind == "mixed" and told.metric == "rows"
+    assert result.open and result.kind == "mixed" and result.metric == "rows"
 
 
 def test_turns_that_are_too_long_are_none():
@@ -71,22 +71,22 @@ def test_a_few_steps_apart_they_are_rows_out_of_order():
 
 
 def test_it_is_over_when_one_has_stopped():
-    (told,) = mixed(*in_turn(1000, 0, 20), *range(20, 20 + LONGEST + 1))
+    (result,) = mixed(*in_turn(1000, 0, 20), *range(20, 20 + LONGEST + 1))
 
-    assert not told.open
+    assert not result.open
 
 
 def test_only_rows_with_a_loss_count():
     rows = curve(*CALM, first=1000)
     late = [replace(row, step=row.step - 500, values={"eval/loss": 2.0}) for row in rows]
 
-    assert found([*chain.from_iterable(zip(rows, late, strict=True))], "mixed") == ()
+    assert excursions_of([*chain.from_iterable(zip(rows, late, strict=True))], "mixed") == ()
     both = [*chain.from_iterable(zip(rows, curve(*CALM, first=500), strict=True))]
-    assert len(found(both, "mixed")) == 1
+    assert len(excursions_of(both, "mixed")) == 1
 
 
 def test_a_row_without_anything_is_no_turn():
-    assert found([a_row(step) for step in in_turn(1000, 0, 20)], "mixed") == ()
+    assert excursions_of([a_row(step) for step in in_turn(1000, 0, 20)], "mixed") == ()
 
 
 def doubled(*rows):

@@ -48,18 +48,18 @@ FEW = settings(max_examples=60, deadline=None)
 def runs(draw, moves=(1, 1, 1, 1, 0, 3, -4, -20)):
     """Rows of a run: calm first, then anything, with steps that repeat, skip and go back."""
     calm = draw(st.integers(35, 60))
-    told, step = curve(*[2.0] * calm, grad_norm=1.0), calm - 1
+    result, step = curve(*[2.0] * calm, grad_norm=1.0), calm - 1
     for move, value, size in draw(
         st.lists(st.tuples(st.sampled_from(moves), losses, norms), max_size=25)
     ):
         step = max(step + move, 0)
-        told.append(a_row(step, value, grad_norm=size, step_time_s=size if size == size else 1.0))
-    return told
+        result.append(a_row(step, value, grad_norm=size, step_time_s=size if size == size else 1.0))
+    return result
 
 
-def cut(told, places):
-    edges = [0, *sorted(place % (len(told) + 1) for place in places), len(told)]
-    return [told[a:b] for a, b in pairwise(edges)]
+def cut(values, places):
+    edges = [0, *sorted(place % (len(values) + 1) for place in places), len(values)]
+    return [values[a:b] for a, b in pairwise(edges)]
 
 
 def bare(state):
@@ -150,8 +150,8 @@ def test_another_unit(told, scale):
     ]
     same = [row for row in told if "train/loss" in row.values]
 
-    def stretches(found):
-        return [(e.first_step, e.rows, e.open) for e in summarise(folded(found)).spikes]
+    def stretches(result):
+        return [(e.first_step, e.rows, e.open) for e in summarise(folded(result)).spikes]
 
     assert stretches(other) == stretches(same)
 
@@ -159,14 +159,14 @@ def test_another_unit(told, scale):
 @FEW
 @given(runs())
 def test_no_non_finite_row_is_ever_lost(told):
-    seen = {excursion.metric for excursion in summarise(folded(told)).non_finite}
+    metrics = {excursion.metric for excursion in summarise(folded(told)).non_finite}
     first: dict = {}
     for row in told:
         for name, value in row.values.items():
             first.setdefault((name, row.step), value)
 
     broken = {name for (name, _), value in first.items() if not math.isfinite(value)}
-    assert broken & {"train/loss", "grad_norm"} <= seen
+    assert broken & {"train/loss", "grad_norm"} <= metrics
 
 
 @FEW
@@ -200,10 +200,10 @@ NEW = {"train/loss": "loss"}
 
 def test_a_fold_leaves_the_state_before_it_alone():
     before = folded(curve(*[2.0] * 60, grad_norm=1.0, lr=0.1))
-    kept = canonical(before)
+    record = canonical(before)
     folded(curve(*[9.0] * 60, first=60, grad_norm=99.0, lr=0.2), before)
 
-    assert canonical(before) == kept
+    assert canonical(before) == record
 
 
 def test_the_rules_have_a_digest_that_names_their_constants(monkeypatch):

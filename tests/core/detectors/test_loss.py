@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from curves import CALM, NAMES, NAN, curve, folded, found, spikes, summarise
+from curves import CALM, NAMES, NAN, curve, excursions_of, folded, spikes, summarise
 from herorun.core.detectors.baseline import FLOOR
 from herorun.core.detectors.excursion import KEPT
 from herorun.core.detectors.loss import FREEZE
@@ -103,7 +103,9 @@ def wavy(mean, count, width=0.2):
 def rows_until_shifted(before, after, gap=1):
     """How many of the rows `after` show a new level; None if they never do."""
     counts = range(1, len(after) + 1)
-    return next((n for n in counts if found(curve(*before, *after[:n], gap=gap), "shifted")), None)
+    return next(
+        (n for n in counts if excursions_of(curve(*before, *after[:n], gap=gap), "shifted")), None
+    )
 
 
 @pytest.mark.parametrize(
@@ -162,8 +164,8 @@ def test_values_that_were_rounded_until_they_are_the_same_have_no_range():
 def test_a_level_after_a_spike_is_found_as_soon():
     spike = [*wavy(1.0, 60, 0.01), *[3.0] * 5, *wavy(1.0, 12, 0.01)]
 
-    assert len(found(curve(*spike, *[1.6] * 2), "shifted")) == 1
-    assert len(found(curve(*spike, *[1.6] * 3), "shifted")) == 2
+    assert len(excursions_of(curve(*spike, *[1.6] * 2), "shifted")) == 1
+    assert len(excursions_of(curve(*spike, *[1.6] * 3), "shifted")) == 2
 
 
 def test_a_shift_continues_down_to_the_highest_row_before_or_a_tenth_above_the_usual():
@@ -295,22 +297,22 @@ def test_what_began_among_dense_rows_continues_over_a_gap():
 
 def test_a_raised_level_is_elevated_and_no_spike():
     wavy = [2.0 + 0.004 * math.sin(i) for i in range(200)]
-    raised = [e for e in found(curve(*wavy, *[2.1] * 21), "elevated") if e.rows >= 20]
+    raised = [e for e in excursions_of(curve(*wavy, *[2.1] * 21), "elevated") if e.rows >= 20]
 
     assert len(raised) == 1 and raised[0].first_step == 201
-    assert found(curve(*wavy, *[2.03] * 21), "elevated") == ()
+    assert excursions_of(curve(*wavy, *[2.03] * 21), "elevated") == ()
     assert spikes(*wavy, *[2.1] * 30) == ()
 
 
 def test_a_slow_rise_is_a_drift():
     slow = [2.0 * (1 + max(i - 200, 0) * 0.0004) for i in range(500)]
-    (drift,) = found(curve(*slow), "drift")
+    (drift,) = excursions_of(curve(*slow), "drift")
 
     assert drift.open and drift.rows > 25
-    assert found(curve(*[2.0] * 500), "drift") == ()
+    assert excursions_of(curve(*[2.0] * 500), "drift") == ()
     assert [
         e.rows
-        for e in found(
+        for e in excursions_of(
             curve(*[2.0 * (1 + max(i - 200, 0) * 0.000005) for i in range(500)]), "drift"
         )
     ] == []
@@ -319,16 +321,16 @@ def test_a_slow_rise_is_a_drift():
 def test_a_curve_that_had_fallen_and_rises_for_good_has_diverged():
     falls = [4.0 * 0.99 ** min(i, 100) for i in range(400)]
     rises = [falls[-1] * 1.002**i for i in range(600)]
-    (diverged,) = found(curve(*falls, *rises), "diverged")
+    (diverged,) = excursions_of(curve(*falls, *rises), "diverged")
 
     assert diverged.peak > 1.5
     # it rises by nature
-    assert found(curve(*[2.0 * 1.002**i for i in range(600)]), "diverged") == ()
+    assert excursions_of(curve(*[2.0 * 1.002**i for i in range(600)]), "diverged") == ()
 
 
 @pytest.mark.parametrize(("value", "rows"), [(0.0, 12), (-1.0, 0)])
 def test_a_loss_of_exactly_zero_is_a_collapse(value, rows):
-    assert sum(e.rows for e in found(curve(*CALM, *[value] * 12), "collapsed")) == rows
+    assert sum(e.rows for e in excursions_of(curve(*CALM, *[value] * 12), "collapsed")) == rows
     assert spikes(*CALM, *[value] * 12) == ()
 
 
@@ -339,9 +341,9 @@ def test_a_loss_that_was_below_zero_is_held_against_nothing_for_five_hundred_row
 
 
 def test_what_was_open_ends_with_a_loss_below_zero():
-    told = folded(curve(*CALM, *[3.2] * 12, -0.1, *[2.0] * 10))
+    metrics = folded(curve(*CALM, *[3.2] * 12, -0.1, *[2.0] * 10))
 
-    assert [(e.rows, e.open) for e in summarise(told).spikes] == [(12, False)]
+    assert [(e.rows, e.open) for e in summarise(metrics).spikes] == [(12, False)]
 
 
 @pytest.mark.parametrize(("wave", "count"), [(0.11, 1), (0.14, 0)])
@@ -354,19 +356,21 @@ def test_a_divergence_stands_three_times_out_of_the_noise(wave, count):
     ]
     rows = curve(*(level * math.exp(wave * (-1) ** i) for i, level in enumerate(levels)))
 
-    assert len([e for e in found(rows, "diverged") if e.rows >= 50]) == count
+    assert len([e for e in excursions_of(rows, "diverged") if e.rows >= 50]) == count
 
 
 def test_the_opening_rows_seen_again_are_an_untrained_model():
     opening, learned = [32.0, 5.9, 5.8, 5.8], [5.5 * 0.97**i for i in range(100)]
-    (again,) = found(curve(*opening, *learned, 32.5, 5.9, 5.8, 5.7, *learned[:20]), "untrained")
+    (again,) = excursions_of(
+        curve(*opening, *learned, 32.5, 5.9, 5.8, 5.7, *learned[:20]), "untrained"
+    )
 
     assert again.first_step == 105
     assert (
-        found(curve(*opening, *learned, 32.5, 2.9, 1.8, 0.7, 0.5), "untrained") == ()
+        excursions_of(curve(*opening, *learned, 32.5, 2.9, 1.8, 0.7, 0.5), "untrained") == ()
     )  # a spike that recovers
     # too young to tell
-    assert found(curve(*opening, *[5.5] * 3, 32.5, 5.9, 5.8, 5.7), "untrained") == ()
+    assert excursions_of(curve(*opening, *[5.5] * 3, 32.5, 5.9, 5.8, 5.7), "untrained") == ()
 
 
 # --- phases ---------------------------------------------------------------------------------------
@@ -374,11 +378,13 @@ def test_the_opening_rows_seen_again_are_an_untrained_model():
 
 def test_what_begins_behind_a_declared_phase_is_marked():
     rows = curve(*CALM, *CALM, *CALM, *[2.2] * 60)
-    told = replace(NAMES, phases=(180,))
+    result = replace(NAMES, phases=(180,))
 
-    assert [e.declared for e in found(rows, "elevated")] == [False]
-    assert [e.declared for e in found(rows, "elevated", names=told)] == [True]
-    assert not any(e.first_step < 200 for e in found(rows, "drift", names=told) if not e.declared)
+    assert [e.declared for e in excursions_of(rows, "elevated")] == [False]
+    assert [e.declared for e in excursions_of(rows, "elevated", names=result)] == [True]
+    assert not any(
+        e.first_step < 200 for e in excursions_of(rows, "drift", names=result) if not e.declared
+    )
 
 
 # --- values that are no numbers -------------------------------------------------------------------
@@ -414,7 +420,7 @@ LIVELY = [2.0 + 0.01 * (i % 7) for i in range(60)]
 
 @pytest.mark.parametrize(("rows", "count"), [(20, 0), (21, 1)])
 def test_a_loss_that_stays_constant_for_twenty_rows_is_frozen(rows, count):
-    stretches = found(curve(*LIVELY, *[2.5] * rows), "frozen")
+    stretches = excursions_of(curve(*LIVELY, *[2.5] * rows), "frozen")
 
     assert len(stretches) == count
     assert all(e.expected == 2.5 and e.open for e in stretches)
@@ -424,19 +430,19 @@ def test_a_loss_that_stays_constant_for_twenty_rows_is_frozen(rows, count):
 def test_a_log_that_repeats_each_value_must_stay_constant_for_longer(rows, count):
     repeated = [value for value in LIVELY for _ in range(11)]
 
-    assert len(found(curve(*repeated, *[2.5] * rows), "frozen")) == count
+    assert len(excursions_of(curve(*repeated, *[2.5] * rows), "frozen")) == count
 
 
 @pytest.mark.parametrize(("changes", "count"), [(30, 0), (31, 1)])
 def test_it_must_have_moved_before(changes, count):
-    assert len(found(curve(*LIVELY[: changes - 1], *[2.5] * 40), "frozen")) == count
+    assert len(excursions_of(curve(*LIVELY[: changes - 1], *[2.5] * 40), "frozen")) == count
 
 
 def test_the_next_value_ends_it_and_zeros_are_another_matter():
-    (over,) = found(curve(*LIVELY, *[2.5] * 40, 2.4), "frozen")
+    (over,) = excursions_of(curve(*LIVELY, *[2.5] * 40, 2.4), "frozen")
 
     assert over.rows == 20 and not over.open
-    assert found(curve(*LIVELY, *[0.0] * 40), "frozen") == ()
+    assert excursions_of(curve(*LIVELY, *[0.0] * 40), "frozen") == ()
 
 
 # --- the first descent, and losses that are zero by nature ----------------------------------------
@@ -461,10 +467,10 @@ def test_a_jump_right_behind_the_first_row_that_stays_is_where_the_curve_begins(
 def test_zeros_must_be_five_times_as_many_as_ever_before():
     """Some losses are printed as 0.0000 now and then."""
     losses = [0.5, *[0.0] * 12, *[0.4] * 40, *[0.0] * 60, *[0.4] * 40]
-    first, *more = found(curve(*losses), "collapsed")
+    first, *more = excursions_of(curve(*losses), "collapsed")
     assert first.rows == 12 and more == []
 
-    assert found(curve(*losses, *[0.0] * 310), "collapsed")[-1].rows == 10
+    assert excursions_of(curve(*losses, *[0.0] * 310), "collapsed")[-1].rows == 10
 
 
 def test_no_ratio_says_anything_of_a_loss_that_is_zero_again_and_again():
@@ -476,10 +482,10 @@ def test_a_small_rise_may_be_much_of_what_was_learned():
     falling = [6.9 - 0.01 * i for i in range(200)]
     rising = [*[4.9] * 100, *[4.9 + 0.001 * i for i in range(600)]]
 
-    (lost,) = found(curve(*falling, *rising), "regressed")
+    (lost,) = excursions_of(curve(*falling, *rising), "regressed")
 
-    assert lost.open and not found(curve(*falling, *[4.9] * 600), "regressed")
-    assert not found(curve(*[4.9] * 200, *rising), "regressed")  # had learned nothing
+    assert lost.open and not excursions_of(curve(*falling, *[4.9] * 600), "regressed")
+    assert not excursions_of(curve(*[4.9] * 200, *rising), "regressed")  # had learned nothing
 
 
 @pytest.mark.parametrize(
@@ -499,30 +505,30 @@ def test_a_few_rows_far_above_eight_calm_ones_are_another_level(newer, count):
     """However far apart they are, and however short the curve is."""
     calm = [1.1, 1.05, 1.08, 1.02, 1.07, 1.0, 1.03, 1.01]
 
-    assert len(found(curve(3.0, *calm, *newer, gap=500), "shifted")) == count
-    assert not found(curve(3.0, *calm[:6], *newer, gap=500), "shifted")
+    assert len(excursions_of(curve(3.0, *calm, *newer, gap=500), "shifted")) == count
+    assert not excursions_of(curve(3.0, *calm[:6], *newer, gap=500), "shifted")
 
 
 def test_rows_that_waver_by_a_factor_of_two_are_no_calm_ones():
-    assert not found(curve(3.0, *[1.0, 2.1] * 4, *[4.5] * 4, gap=500), "shifted")
+    assert not excursions_of(curve(3.0, *[1.0, 2.1] * 4, *[4.5] * 4, gap=500), "shifted")
 
 
 def test_zeros_within_rounding_of_small_losses_are_no_collapse():
     small = [0.01, 0.02, 0.03, 0.01, 0.02] * 10
 
-    assert not found(curve(*small, *[0.0] * 40), "collapsed")
-    assert found(curve(*[0.31, 0.32, 0.29, 0.3] * 10, *[0.0] * 40), "collapsed")
+    assert not excursions_of(curve(*small, *[0.0] * 40), "collapsed")
+    assert excursions_of(curve(*[0.31, 0.32, 0.29, 0.3] * 10, *[0.0] * 40), "collapsed")
 
 
 def test_the_largest_loss_of_a_clipped_softmax_is_one_excursion():
     """-ln of the smallest float32, with six digits as Caffe prints it."""
     losses = [*CALM, 87.3365, 87.3365, 87.336544, 2.0, 2.0]
-    (saturated,) = found(curve(*losses), "saturated")
+    (saturated,) = excursions_of(curve(*losses), "saturated")
 
     assert (saturated.rows, saturated.open, saturated.first_step) == (3, False, 61)
-    assert not found(curve(*CALM, 87.33, 87.34), "saturated")
+    assert not excursions_of(curve(*CALM, 87.33, 87.34), "saturated")
 
 
 def test_a_saturated_loss_in_a_batch_is_seen_as_row_by_row():
     rows = curve(*[87.3 + 0.001 * (row % 7) for row in range(200)], *[87.3365] * 3, 87.3)
-    assert [each.rows for each in found(rows, "saturated")] == [3]
+    assert [each.rows for each in excursions_of(rows, "saturated")] == [3]

@@ -29,9 +29,9 @@ def alerts(rows, severity="critical", given=GIVEN):
     return [alert for alert in fired if alert.severity == severity]
 
 
-def steady(seed, **told):
+def steady(seed, **result):
     """A curve that a person would see a rise on: not falling steeply, and of little noise."""
-    return clean(seed, QUIET, shape=STEADY[seed % len(STEADY)], **told)
+    return clean(seed, QUIET, shape=STEADY[seed % len(STEADY)], **result)
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -96,9 +96,11 @@ def test_fewer_than_ten_dense_steps_are_no_spike(rows, seed):
 @pytest.mark.parametrize("change", [lambda i, loss: 1.2 * loss, lambda i, loss: loss * 1.001**i])
 def test_a_raised_level_and_a_slow_drift_are_warned_of(seed, change):
     made = clean(seed, (0.002, 0.01), rows=500, shape="plateau")
-    told = alerts(made.broken(change), "warn")
+    result = alerts(made.broken(change), "warn")
 
-    assert told and told[0].row >= BREAK and told[0].check in ("loss-elevated", "loss-drift"), made
+    assert (
+        result and result[0].row >= BREAK and result[0].check in ("loss-elevated", "loss-drift")
+    ), made
 
 
 # --- resumes --------------------------------------------------------------------------------------
@@ -153,13 +155,16 @@ def test_rewards_and_losses_of_either_sign_raise_no_alert(seed):
 def test_rows_of_evaluations_between_change_nothing(seed):
     made = clean(seed)
     rows = [
-        told
+        result
         for row in made.broken(BREAKS["twice"][0])
-        for told in (row, *([a_row(row.step, **{"eval/loss": 9.0})] if row.step % 50 == 0 else []))
+        for result in (
+            row,
+            *([a_row(row.step, **{"eval/loss": 9.0})] if row.step % 50 == 0 else []),
+        )
     ]
 
-    def steps(told):
-        return [(alert.check, alert.step) for alert in alerts(told)]
+    def steps(result):
+        return [(alert.check, alert.step) for alert in alerts(result)]
 
     assert steps(rows) == steps(made.broken(BREAKS["twice"][0])), made
 

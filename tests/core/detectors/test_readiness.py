@@ -91,20 +91,20 @@ def test_a_descent_that_hides_a_rise_is_named():
 @pytest.mark.parametrize("before", [36, 40, 50, 100])
 def test_a_rise_for_good_of_a_sparse_curve_is_found(low, high, before):
     """Two public language runs rose so, with 400 steps between two rows."""
-    found = [
+    rows = [
         alert.row
         for alert in CurveBacktest(CHECKS).run(risen_for_good(low, high, before))
         if alert.severity == "critical"
     ]
-    assert len(found) == 1 and before + 2 <= found[0] <= before + 5
+    assert len(rows) == 1 and before + 2 <= rows[0] <= before + 5
 
 
 @pytest.mark.parametrize(("low", "high"), [(1.21, 1.74), (2.35, 2.95)])
 def test_a_rise_in_the_midst_of_the_first_descent_is_named_as_not_judged(low, high):
     rows = risen_for_good(low, high, 18)
-    found = [alert for alert in CurveBacktest(CHECKS).run(rows) if alert.severity == "critical"]
+    result = [alert for alert in CurveBacktest(CHECKS).run(rows) if alert.severity == "critical"]
 
-    assert not found
+    assert not result
     for end in range(18, 18 + 20):
         assert "loss-elevated" in unjudged(rows[: end + 1])["loss"].checks
 

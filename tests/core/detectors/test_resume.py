@@ -20,23 +20,25 @@ def test_one_attempt_has_nothing_to_compare():
 
 
 def test_equal_steps_are_compared_one_by_one():
-    told = resumed(*(loss + 0.003 for loss in FALLING[300:]))
+    resume = resumed(*(loss + 0.003 for loss in FALLING[300:]))
 
-    assert (told.step, told.high_water, told.compared) == (301, 400, 100)
-    assert told.early == pytest.approx([0.003] * 5) and told.median == pytest.approx(0.003)
-    assert told.first_bad_step == 301
+    assert (resume.step, resume.high_water, resume.compared) == (301, 400, 100)
+    assert resume.early == pytest.approx([0.003] * 5) and resume.median == pytest.approx(0.003)
+    assert resume.first_bad_step == 301
 
 
 def test_the_worst_keeps_its_sign():
     lower = [loss - (0.05 if i == 10 else 0.0) for i, loss in enumerate(FALLING[300:])]
-    told = resumed(*lower)
+    resume = resumed(*lower)
 
-    assert told.worst == pytest.approx(-0.05) and told.worst_step == told.first_bad_step == 311
+    assert (
+        resume.worst == pytest.approx(-0.05) and resume.worst_step == resume.first_bad_step == 311
+    )
 
 
 def test_a_gap_has_no_overlap():
-    told = summarise(folded([*curve(*FALLING, lr=0.1), *curve(*FALLING[:4], first=450)])).resume
-    assert told is None  # the same attempt, for all that can be seen
+    resume = summarise(folded([*curve(*FALLING, lr=0.1), *curve(*FALLING[:4], first=450)])).resume
+    assert resume is None  # the same attempt, for all that can be seen
 
     rows = [*curve(*FALLING)[::10], *curve(*FALLING)[305::10]]
     assert not summarise(folded(rows)).resume.overlapped
@@ -51,17 +53,17 @@ def test_rows_lost_shortly_before_leave_no_level_to_compare_with(since, after):
         *curve(*losses[460 : 460 + since], first=460),
         *curve(*losses[450 + since : 570 + since], first=450 + since),
     ]
-    told = summarise(folded(rows)).resume
+    resume = summarise(folded(rows)).resume
 
-    assert (told.step, told.broken, told.after) == (451 + since, not after, after)
+    assert (resume.step, resume.broken, resume.after) == (451 + since, not after, after)
 
 
 def test_the_level_behind_the_warm_up_is_compared_with_the_trend():
     on = [3.0 * (1 + i) ** -0.05 * 1.08 for i in range(400, 500)]
-    told = resumed(*FALLING[300:], *on)
+    resume = resumed(*FALLING[300:], *on)
 
-    assert told.median == 0.0 and told.after == 50
-    assert told.offset == pytest.approx(math.log(1.08), abs=0.03)
+    assert resume.median == 0.0 and resume.after == 50
+    assert resume.offset == pytest.approx(math.log(1.08), abs=0.03)
     assert resumed(*FALLING[300:], *on[:99]).after == 49
 
 
@@ -70,32 +72,32 @@ def test_a_jump_of_the_data_shortly_before_is_not_the_resumes():
     well.
     """
     jumped = [*[2.0] * 200, *[2.1] * 60]
-    told = summarise(folded([*curve(*jumped), *curve(*[2.1] * 170, first=230)])).resume
+    resume = summarise(folded([*curve(*jumped), *curve(*[2.1] * 170, first=230)])).resume
 
-    assert told.after == 50 and told.offset == pytest.approx(0.0, abs=1e-6)
+    assert resume.after == 50 and resume.offset == pytest.approx(0.0, abs=1e-6)
 
 
 def test_a_spike_that_was_rolled_back_is_not_what_comes_behind_is_held_against():
     spiked = [*[2.0] * 230, *[3.2] * 30]
-    told = summarise(folded([*curve(*spiked), *curve(*[2.0] * 170, first=230)])).resume
+    resume = summarise(folded([*curve(*spiked), *curve(*[2.0] * 170, first=230)])).resume
 
-    assert told.after == 50 and told.offset == pytest.approx(0.0, abs=0.005)
+    assert resume.after == 50 and resume.offset == pytest.approx(0.0, abs=0.005)
 
 
 def test_a_spike_shortly_before_hides_no_fall():
     losses = [2.0 + 4.0 * math.exp(-step / 300) for step in range(680)]
     spiked = [*losses[:640], *(2.5 * loss for loss in losses[640:652]), *losses[652:]]
     falls = [
-        summarise(folded([*curve(*told), *curve(*losses[660:], first=660)])).resume.fall
-        for told in (losses, spiked)
+        summarise(folded([*curve(*result), *curve(*losses[660:], first=660)])).resume.fall
+        for result in (losses, spiked)
     ]
 
     assert falls[1] == pytest.approx(falls[0], rel=0.2) and falls[0] > 0.04
 
 
 def test_how_a_loss_fell_is_known_from_125_rows_on_of_all_attempts():
-    told = resumed(*FALLING[300:])
-    assert told.fall == pytest.approx(0.05 * math.log(362 / 287), rel=0.02)
+    resume = resumed(*FALLING[300:])
+    assert resume.fall == pytest.approx(0.05 * math.log(362 / 287), rel=0.02)
 
     young = [*curve(*FALLING[:124]), *curve(*FALLING[100:], first=100)]
     assert summarise(folded(young)).resume.fall is None
@@ -124,9 +126,9 @@ def test_a_step_count_that_begins_again_is_no_resume():
 
 def test_the_learning_rate_is_compared_at_the_same_step():
     rows = [*curve(*FALLING, lr=0.1), *curve(*FALLING[300:305], first=300, lr=0.2)]
-    told = summarise(folded(rows)).resume
+    resume = summarise(folded(rows)).resume
 
-    assert (told.rate_before, told.rate_after, told.rate_exact) == (0.1, 0.2, True)
+    assert (resume.rate_before, resume.rate_after, resume.rate_exact) == (0.1, 0.2, True)
 
 
 def test_catching_up_does_not_move_the_trend():

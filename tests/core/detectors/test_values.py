@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from builders import NOON, a_row
-from curves import CALM, NAMES, NAN, curve, folded, found, summarise, values
+from curves import CALM, NAMES, NAN, curve, excursions_of, folded, summarise, values
 from herorun.core.detectors.excursion import KEPT
 from herorun.core.detectors.names import Names
 from herorun.core.ports import Row
@@ -19,34 +19,34 @@ from herorun.core.ports import Row
 def test_a_norm_that_is_back_from_next_to_nothing_is_no_explosion(then, count):
     away = values("grad_norm", *[0.5] * 60, *[1e-9] * 50, *[then] * 5)
 
-    assert len(found(away, "explosion")) == count
+    assert len(excursions_of(away, "explosion")) == count
 
 
 def test_a_norm_of_ten_times_the_trend_is_an_explosion():
-    (boom,) = found(values("grad_norm", *[0.5] * 60, 5.5, 6.0, 7.0), "explosion")
+    (boom,) = excursions_of(values("grad_norm", *[0.5] * 60, 5.5, 6.0, 7.0), "explosion")
 
     assert (boom.metric, boom.rows, boom.first_step) == ("grad_norm", 3, 61)
-    assert found(values("grad_norm", *[0.5] * 60, 4.5), "explosion") == ()
+    assert excursions_of(values("grad_norm", *[0.5] * 60, 4.5), "explosion") == ()
 
 
 def test_a_norm_that_grows_over_thousands_of_rows_creeps():
     grown = [0.2] * 3000 + [0.2 * 1.002**i for i in range(1200)]
-    (creep,) = found(values("grad_norm", *grown), "creep")
+    (creep,) = excursions_of(values("grad_norm", *grown), "creep")
 
     assert creep.open and creep.peak > 3
-    assert found(values("grad_norm", *[0.2] * 4000), "creep") == ()
+    assert excursions_of(values("grad_norm", *[0.2] * 4000), "creep") == ()
 
 
 def test_a_norm_of_zero_is_counted_once_there_was_one():
-    (none,) = found(values("grad_norm", *[0.5] * 30, *[0.0] * 12), "vanished")
+    (none,) = excursions_of(values("grad_norm", *[0.5] * 30, *[0.0] * 12), "vanished")
 
     assert (none.metric, none.rows, none.first_step, none.open) == ("grad_norm", 12, 31, True)
-    assert found(values("grad_norm", *[0.5] * 29, *[0.0] * 12), "vanished") == ()
-    assert found(values("grad_norm", *[0.0] * 50), "vanished") == ()  # it is not computed
+    assert excursions_of(values("grad_norm", *[0.5] * 29, *[0.0] * 12), "vanished") == ()
+    assert excursions_of(values("grad_norm", *[0.0] * 50), "vanished") == ()  # it is not computed
 
 
 def test_a_norm_above_zero_ends_it():
-    stretches = found(values("grad_norm", *[0.5] * 30, *[0.0, 0.0, 0.5] * 3), "vanished")
+    stretches = excursions_of(values("grad_norm", *[0.5] * 30, *[0.0, 0.0, 0.5] * 3), "vanished")
 
     assert [(e.rows, e.open) for e in stretches] == [(2, False)] * 3
 
@@ -55,14 +55,14 @@ def test_a_norm_above_zero_ends_it():
 
 
 def test_a_learning_rate_of_zero_is_spent_once_it_was_above():
-    (spent,) = found(values("lr", 0.0, 1e-4, 3e-4, *[0.0] * 12), "spent")
+    (spent,) = excursions_of(values("lr", 0.0, 1e-4, 3e-4, *[0.0] * 12), "spent")
 
     assert (spent.metric, spent.rows, spent.first_step, spent.open) == ("lr", 12, 4, True)
-    assert found(values("lr", *[0.0] * 50), "spent") == ()
+    assert excursions_of(values("lr", *[0.0] * 50), "spent") == ()
 
 
 def test_a_learning_rate_that_comes_back_was_not_spent_for_good():
-    (spent,) = found(values("lr", 1e-4, 0.0, 0.0, 1e-4), "spent")
+    (spent,) = excursions_of(values("lr", 1e-4, 0.0, 0.0, 1e-4), "spent")
 
     assert spent.rows == 2 and not spent.open
 
@@ -72,11 +72,11 @@ def test_a_learning_rate_that_comes_back_was_not_spent_for_good():
 
 @pytest.mark.parametrize(("seconds", "count"), [(12.0, 0), (13.2, 0), (13.5, 1), (20.0, 1)])
 def test_a_step_that_takes_a_third_longer_is_slow(seconds, count):
-    assert len(found(values("step_time_s", *[10.0] * 60, *[seconds] * 6), "slow")) == count
+    assert len(excursions_of(values("step_time_s", *[10.0] * 60, *[seconds] * 6), "slow")) == count
 
 
 def test_a_rate_is_the_same_thing_upside_down():
-    (slow,) = found(values("tokens_per_s", *[1000.0] * 60, *[700.0] * 6), "slow")
+    (slow,) = excursions_of(values("tokens_per_s", *[1000.0] * 60, *[700.0] * 6), "slow")
     assert slow.inverse and not slow.back
 
     assert slow.rows == 6 and slow.peak == pytest.approx(1 / 0.7)
@@ -86,19 +86,19 @@ def test_a_rate_is_the_same_thing_upside_down():
 def test_what_is_reported_in_another_unit_is_held_against_itself(times, leaks):
     rows = values("tokens_per_s", *[1000.0] * 60, *[1000.0 / times] * 1200)
 
-    assert len([e for e in found(rows, "slow") if e.rows > 500]) == 1
-    assert len(found(rows, "leak")) == leaks
+    assert len([e for e in excursions_of(rows, "slow") if e.rows > 500]) == 1
+    assert len(excursions_of(rows, "leak")) == leaks
 
 
 def test_one_row_back_in_bounds_ends_no_excursion_and_does_not_continue() -> None:
-    (slow,) = found(values("step_time_s", *[1.0] * 60, *[2.0] * 6, 1.0), "slow")
+    (slow,) = excursions_of(values("step_time_s", *[1.0] * 60, *[2.0] * 6, 1.0), "slow")
     assert (slow.open, slow.back, slow.inverse) == (True, True, False)
 
 
 def test_where_both_are_reported_the_time_is_judged():
     rows = [a_row(i, step_time_s=10.0, tokens_per_s=1000.0 if i < 60 else 500.0) for i in range(80)]
 
-    assert found(rows, "slow") == ()
+    assert excursions_of(rows, "slow") == ()
 
 
 def test_the_first_rows_compile_and_are_not_judged():
@@ -142,36 +142,40 @@ def test_rows_without_times_tell_no_pause():
 
 def test_a_slow_leak_is_seen_against_the_best():
     slower = [10.0] * 200 + [10.0 + 0.01 * i for i in range(200)]
-    (leak,) = found(values("step_time_s", *slower), "leak")
+    (leak,) = excursions_of(values("step_time_s", *slower), "leak")
 
     assert leak.open and leak.expected == pytest.approx(10.0, rel=0.01)
-    assert found(values("step_time_s", *slower), "slow") == ()
-    assert found(values("step_time_s", *[10.0] * 200, *[10.4] * 200), "leak") == ()
+    assert excursions_of(values("step_time_s", *slower), "slow") == ()
+    assert excursions_of(values("step_time_s", *[10.0] * 200, *[10.4] * 200), "leak") == ()
 
 
 def test_the_wall_clock_sees_the_gaps_between_steps():
     fast = [a_row(i, 2.0, NOON + i * timedelta(seconds=18)) for i in range(1000)]
     slow = [a_row(1000 + i, 2.0, fast[-1].at + i * timedelta(seconds=30)) for i in range(1, 400)]
-    (wall,) = found([*fast, *slow], "wall")
+    (wall,) = excursions_of([*fast, *slow], "wall")
 
-    assert wall.rows >= 3 and found(fast, "wall") == ()
+    assert wall.rows >= 3 and excursions_of(fast, "wall") == ()
 
 
 def test_steady_step_times_hide_no_gaps_between_steps():
-    told = {"step_time_s": 18.0}
-    fast = [a_row(i, 2.0, NOON + i * timedelta(seconds=18), **told) for i in range(1000)]
+    fields = {"step_time_s": 18.0}
+    fast = [a_row(i, 2.0, NOON + i * timedelta(seconds=18), **fields) for i in range(1000)]
     slow = [
-        a_row(1000 + i, 2.0, fast[-1].at + i * timedelta(seconds=30), **told) for i in range(1, 400)
+        a_row(1000 + i, 2.0, fast[-1].at + i * timedelta(seconds=30), **fields)
+        for i in range(1, 400)
     ]
 
-    assert len(found([*fast, *slow], "wall")) == 1 and found([*fast, *slow], "slow") == ()
+    assert (
+        len(excursions_of([*fast, *slow], "wall")) == 1
+        and excursions_of([*fast, *slow], "slow") == ()
+    )
 
 
 def test_slow_steps_are_seen_where_no_row_has_a_time():
     rows = [Row(i, {"step_time_s": 18.0 if i < 1000 else 30.0}) for i in range(1400)]
 
-    told = summarise(folded(rows, seen_at=NOON), NAMES)
-    assert len(told.of("slow")) == 1 and told.of("wall") == ()
+    result = summarise(folded(rows, seen_at=NOON), NAMES)
+    assert len(result.of("slow")) == 1 and result.of("wall") == ()
 
 
 # --- named metrics --------------------------------------------------------------------------------
@@ -179,37 +183,40 @@ def test_slow_steps_are_seen_where_no_row_has_a_time():
 
 def test_a_metric_out_of_its_band_is_an_excursion():
     names = replace(NAMES, bands=(("router/load", 0.1, 0.9),))
-    (low,) = found(values("router/load", *[0.5] * 5, 0.09, 0.05), "band", names=names)
+    (low,) = excursions_of(values("router/load", *[0.5] * 5, 0.09, 0.05), "band", names=names)
 
     assert (low.metric, low.rows, low.expected) == ("router/load", 2, 0.1)
-    assert found(values("router/load", 0.1, 0.9), "band", names=names) == ()
+    assert excursions_of(values("router/load", 0.1, 0.9), "band", names=names) == ()
 
 
 def test_a_loss_scale_below_one_is_out_of_its_band_unless_another_is_stated():
     fallen = values("train/loss_scale", 65536.0, 1.0, 0.5, 0.25)
-    (low,) = found(fallen, "band")
+    (low,) = excursions_of(fallen, "band")
     assert (low.metric, low.rows, low.peak) == ("train/loss_scale", 2, 0.25)
     assert (
-        found(fallen, "band", names=replace(NAMES, bands=(("train/loss_scale", 0.01, 1e9),))) == ()
+        excursions_of(
+            fallen, "band", names=replace(NAMES, bands=(("train/loss_scale", 0.01, 1e9),))
+        )
+        == ()
     )
 
 
 @pytest.mark.parametrize("value", [3.2, 0.3])
 def test_a_router_metric_without_a_band_is_held_against_its_past(value):
-    (away,) = found(values("router/entropy", *[1.0] * 60, *[value] * 4), "wander")
+    (away,) = excursions_of(values("router/entropy", *[1.0] * 60, *[value] * 4), "wander")
 
     assert away.rows == 4
-    assert found(values("router/entropy", *[1.0] * 60, 2.0, 0.5), "wander") == ()
-    assert found(values("accuracy", *[1.0] * 60, *[value] * 4), "wander") == ()
+    assert excursions_of(values("router/entropy", *[1.0] * 60, 2.0, 0.5), "wander") == ()
+    assert excursions_of(values("accuracy", *[1.0] * 60, *[value] * 4), "wander") == ()
 
 
 def test_a_watched_metric_that_stops_is_counted():
     names = replace(NAMES, declared=("lr", "moe/load"))
     rows = [*curve(*CALM, lr=0.1), *curve(*CALM, first=60)]
-    told = {p.metric: p for p in summarise(folded(rows, names=names), names).presence}
+    result = {p.metric: p for p in summarise(folded(rows, names=names), names).presence}
 
-    assert (told["loss"].rows, told["lr"].rows, told["lr"].seen) == (0, 60, True)
-    assert (told["moe/load"].rows, told["moe/load"].seen) == (120, False)
+    assert (result["loss"].rows, result["lr"].rows, result["lr"].seen) == (0, 60, True)
+    assert (result["moe/load"].rows, result["moe/load"].seen) == (120, False)
 
 
 # --- not finite -----------------------------------------------------------------------------------
@@ -245,12 +252,12 @@ def test_the_loss_of_a_skipped_step_harms_nothing_and_the_skips_are_counted():
     ["aux_loss", "moe/aux_loss", "train/load balancing loss", "train/router Z loss", "z-loss"],
 )
 def test_the_losses_next_to_the_loss_are_held_against_their_past(name):
-    assert len(found(values(name, *[0.01] * 60, *[0.08] * 10), "wander")) == 1
+    assert len(excursions_of(values(name, *[0.01] * 60, *[0.08] * 10), "wander")) == 1
 
 
 @pytest.mark.parametrize("name", ["aux/accuracy", "loss_aux_weight", "balance"])
 def test_other_names_are_not(name):
-    assert found(values(name, *[0.01] * 60, *[0.08] * 10), "wander") == ()
+    assert excursions_of(values(name, *[0.01] * 60, *[0.08] * 10), "wander") == ()
 
 
 OLMO_CORE_NORM = "optim/total grad norm"

@@ -23,8 +23,8 @@ def at(seconds):
     return NOON + timedelta(seconds=seconds)
 
 
-def a_beat(seconds, step, **told):
-    return Beat(START + round(seconds * SECOND), step, **told)
+def a_beat(seconds, step, **result):
+    return Beat(START + round(seconds * SECOND), step, **result)
 
 
 def steps(since, first, count, every=1.0):
@@ -65,9 +65,9 @@ def launch(number, seconds, start=None, of="", count=8):
     ]
 
 
-def looked(seconds, *alerts, **told):
+def looked(seconds, *alerts, **result):
     return Decided(
-        at=at(seconds), run="healthy", monitor="fresh", progress="~1/2", alerts=alerts, **told
+        at=at(seconds), run="healthy", monitor="fresh", progress="~1/2", alerts=alerts, **result
     )
 
 
@@ -78,11 +78,11 @@ def checked_in(number, seconds):
     )
 
 
-def crash(number, seconds, seen, cause=Cause.INFRA):
+def crash(number, seconds, observed_at, cause=Cause.INFRA):
     name = f"tiny-{number}"
     return looked(
-        seen,
-        ended=End(instance=name, state=JobState.FAILED, at=at(seen), ended=at(seconds)),
+        observed_at,
+        ended=End(instance=name, state=JobState.FAILED, at=at(observed_at), ended=at(seconds)),
         failure=Ending(
             instance=name, cause=cause, fingerprint="same", why="why", ended=at(seconds)
         ),
@@ -103,7 +103,7 @@ def success(number, seconds):
 
 def spent(events, beats):
     """Seconds by state, those that are not empty."""
-    return {state.value: told for state, told in goodput(events, beats).states.items() if told}
+    return {state.value: items for state, items in goodput(events, beats).states.items() if items}
 
 
 HEALTHY = [
@@ -115,22 +115,22 @@ HEALTHY = [
 
 
 def test_a_healthy_run_from_scratch_state_by_state():
-    told = spent(HEALTHY, steps(31, 1, 99))
+    result = spent(HEALTHY, steps(31, 1, 99))
 
     # The first row ends a step of one second; what follows the last row is told by nobody.
-    assert told == {"queued": 10, "init": 20, "productive": 99, "unknown": 1}
+    assert result == {"queued": 10, "init": 20, "productive": 99, "unknown": 1}
 
 
 def test_without_what_the_scheduler_said_the_beginning_is_unknown():
-    told = spent([*launch(1, 0), looked(12), success(1, 130)], steps(31, 1, 99))
+    result = spent([*launch(1, 0), looked(12), success(1, 130)], steps(31, 1, 99))
 
-    assert told == {"unknown": 31, "productive": 99}
+    assert result == {"unknown": 31, "productive": 99}
 
 
 CRASHED = [
     *launch(1, 0),
     looked(2, job_started=at(0)),
-    crash(1, 51, seen=60),
+    crash(1, 51, observed_at=60),
     *launch(2, 70, start=20, of="tiny-1"),
     looked(90, job_started=at(80)),
     checked_in(2, 85),
@@ -140,40 +140,42 @@ ROWS = steps(11, 1, 40) + steps(91, 21, 99)
 
 
 def test_after_a_crash_restoring_and_doing_steps_again_are_no_progress():
-    told = spent(CRASHED, ROWS)
+    result = spent(CRASHED, ROWS)
 
-    assert told["restore"] == 5
-    assert told["catch-up"] == 20  # steps 21 to 40
-    assert told["productive"] == 40 + 79
-    assert told["down"] == 70 - 51
-    assert told["queued"] == 10
+    assert result["restore"] == 5
+    assert result["catch-up"] == 20  # steps 21 to 40
+    assert result["productive"] == 40 + 79
+    assert result["down"] == 70 - 51
+    assert result["queued"] == 10
 
 
 def test_what_a_crash_cost():
-    told = goodput(CRASHED, ROWS, rate=2.0)
+    result = goodput(CRASHED, ROWS, rate=2.0)
 
-    assert (told.lost_steps, told.max_step, told.unknown_losses) == (20, 119, 0)
-    assert told.interruptions == {Cause.INFRA: 1}
+    assert (result.lost_steps, result.max_step, result.unknown_losses) == (20, 119, 0)
+    assert result.interruptions == {Cause.INFRA: 1}
     assert (
-        told.mtbf
-        == told.wall_seconds - told.states[WallTimeState.QUEUED] - told.states[WallTimeState.DOWN]
+        result.mtbf
+        == result.wall_seconds
+        - result.states[WallTimeState.QUEUED]
+        - result.states[WallTimeState.DOWN]
     )
     held = (
-        told.wall_seconds
-        - told.states[WallTimeState.QUEUED]
-        - told.states[WallTimeState.DOWN]
-        - told.states[WallTimeState.UNKNOWN]
+        result.wall_seconds
+        - result.states[WallTimeState.QUEUED]
+        - result.states[WallTimeState.DOWN]
+        - result.states[WallTimeState.UNKNOWN]
     )
-    assert told.total_accelerator_hours.min == pytest.approx(held * 8 / 3600)
-    assert told.cost.min == pytest.approx(held * 8 / 3600 * 2)
+    assert result.total_accelerator_hours.min == pytest.approx(held * 8 / 3600)
+    assert result.cost.min == pytest.approx(held * 8 / 3600 * 2)
 
 
 def test_the_babysitters_own_latencies():
-    told = goodput(CRASHED, ROWS).delays
+    delays = goodput(CRASHED, ROWS).delays
 
     # the second end was seen after 5 s
-    assert (told.detection.median, told.relaunch.median) == (7.0, 11.0)
-    assert told.human.count == 0
+    assert (delays.detection.median, delays.relaunch.median) == (7.0, 11.0)
+    assert delays.human.count == 0
 
 
 def test_a_question_is_open_until_a_person_answers():
@@ -185,14 +187,14 @@ def test_a_question_is_open_until_a_person_answers():
 
 
 def test_an_end_that_the_scheduler_did_not_date_has_no_detection_time():
-    seen = looked(
+    snapshot = looked(
         60,
         ended=End(instance="tiny-1", state=JobState.FAILED, at=at(60)),
         failure=Ending(instance="tiny-1", cause=Cause.INFRA, fingerprint="", why="", ended=at(60)),
     )
-    told = goodput([*launch(1, 0), seen], steps(11, 1, 40)).delays.detection
+    detection = goodput([*launch(1, 0), snapshot], steps(11, 1, 40)).delays.detection
 
-    assert (told.count, told.unknown) == (0, 1)
+    assert (detection.count, detection.unknown) == (0, 1)
 
 
 def test_an_eval_that_the_row_dates_is_no_training():
@@ -203,10 +205,10 @@ def test_an_eval_that_the_row_dates_is_no_training():
 
 def test_a_long_gap_before_a_row_of_an_eval_is_taken_for_it_and_said():
     rows = [*steps(11, 1, 20), a_beat(91, 21, evaluated=True), *steps(92, 22, 9)]
-    told = goodput([*launch(1, 0), success(1, 100)], rows)
+    result = goodput([*launch(1, 0), success(1, 100)], rows)
 
-    assert told.states[WallTimeState.EVAL] == 60
-    assert any("inferred" in note for note in told.notes)
+    assert result.states[WallTimeState.EVAL] == 60
+    assert any("inferred" in note for note in result.notes)
 
 
 def test_a_save_that_the_row_dates_is_no_training():
@@ -231,10 +233,10 @@ def test_a_gap_that_nothing_explains_is_unknown():
 
 
 def test_a_gap_in_which_the_alert_fired_was_a_stall():
-    told = spent([*launch(1, 0), looked(80, STALL), success(1, 99)], GAP)
+    result = spent([*launch(1, 0), looked(80, STALL), success(1, 99)], GAP)
 
-    assert told["stalled"] == 60
-    assert "down" not in told
+    assert result["stalled"] == 60
+    assert "down" not in result
 
 
 def test_slow_steps_are_steps():
@@ -244,28 +246,28 @@ def test_slow_steps_are_steps():
 
 
 def test_an_end_that_nobody_saw_is_no_time_down():
-    told = spent(
+    result = spent(
         [*launch(1, 0), *launch(2, 100, start=20, of="tiny-1"), success(2, 160)], steps(11, 1, 40)
     )
 
-    assert "down" not in told
+    assert "down" not in result
 
 
 def test_accelerator_hours_are_not_guessed():
-    told = goodput(
+    result = goodput(
         [*launch(1, 0, count=None), looked(2, job_started=at(0)), success(1, 99)],
         steps(11, 1, 40),
         2.0,
     )
 
-    assert told.accelerator_hours is None and told.cost.min is None
-    assert any("[hardware] count" in note for note in told.notes)
+    assert result.accelerator_hours is None and result.cost.min is None
+    assert any("[hardware] count" in note for note in result.notes)
 
 
 def test_nothing_was_launched():
-    told = goodput([], [])
+    result = goodput([], [])
 
-    assert (told.since, told.wall_seconds, told.productive_fraction.min) == (None, 0, None)
+    assert (result.since, result.wall_seconds, result.productive_fraction.min) == (None, 0, None)
 
 
 def test_a_timeline_never_goes_back():
@@ -334,14 +336,14 @@ BEATS = st.lists(
 @settings(max_examples=150, deadline=None)
 @given(stories(), BEATS)
 def test_the_parts_are_the_whole(events, beats):
-    told = goodput(events, beats)
-    whole = round((told.until - told.since).total_seconds() * SECOND) if told.since else 0
+    result = goodput(events, beats)
+    whole = round((result.until - result.since).total_seconds() * SECOND) if result.since else 0
 
     assert (
-        sum(round(part * SECOND) for part in told.states.values())
-        == round(told.wall_seconds * SECOND)
+        sum(round(part * SECOND) for part in result.states.values())
+        == round(result.wall_seconds * SECOND)
         == whole
     )
-    assert all(part >= 0 for part in told.states.values())
-    if told.wall_seconds:
-        assert 0 <= told.productive_fraction.min <= told.productive_fraction.max <= 1 + 1e-12
+    assert all(part >= 0 for part in result.states.values())
+    if result.wall_seconds:
+        assert 0 <= result.productive_fraction.min <= result.productive_fraction.max <= 1 + 1e-12

@@ -20,23 +20,23 @@ CONTRACT = a_contract(tracker={**TRACKER, "name": "Tiny"})
 NAMELESS = a_contract(tracker={**TRACKER, "name": None, "id": None})
 
 
-def subjects(found: list[tuple[str, str]]) -> list[str]:
-    return [subject for subject, _ in found]
+def subjects(value: list[tuple[str, str]]) -> list[str]:
+    return [subject for subject, _ in value]
 
 
-def known(id: str = "tiny", name: str = "Tiny", state: TrackerState = TrackerState.RUNNING):
+def an_identity(id: str = "tiny", name: str = "Tiny", state: TrackerState = TrackerState.RUNNING):
     return TrackerIdentity(state, id=id, display_name=name)
 
 
 @pytest.mark.parametrize(
     ("identity", "expected"),
     [
-        (known(), []),
-        (known(id="other"), ["id"]),
-        (known(name="Other"), ["name"]),
-        (known(id="other", name="Other"), ["id", "name"]),
-        (known(id=""), []),  # a tracker that does not tell an id says nothing against it
-        (known(name=""), []),
+        (an_identity(), []),
+        (an_identity(id="other"), ["id"]),
+        (an_identity(name="Other"), ["name"]),
+        (an_identity(id="other", name="Other"), ["id", "name"]),
+        (an_identity(id=""), []),  # a tracker that does not tell an id says nothing against it
+        (an_identity(name=""), []),
     ],
 )
 def test_what_the_tracker_answers_is_held_against_the_contract(identity, expected):
@@ -44,19 +44,19 @@ def test_what_the_tracker_answers_is_held_against_the_contract(identity, expecte
 
 
 def test_without_a_name_the_display_name_is_the_id_and_without_an_id_the_slug():
-    assert name_drift(NAMELESS, known(name="tiny"), must_be_there=True) == []
-    assert subjects(name_drift(NAMELESS, known(name="Tiny"), must_be_there=True)) == ["name"]
+    assert name_drift(NAMELESS, an_identity(name="tiny"), must_be_there=True) == []
+    assert subjects(name_drift(NAMELESS, an_identity(name="Tiny"), must_be_there=True)) == ["name"]
 
 
 @pytest.mark.parametrize("state", [TrackerState.ABSENT, TrackerState.DELETED])
 def test_a_run_that_is_missing_counts_once_the_job_has_reported_long_enough(state):
-    gone = known(state=state, id="other")
+    gone = an_identity(state=state, id="other")
     assert subjects(name_drift(CONTRACT, gone, must_be_there=True)) == ["id"]
     assert name_drift(CONTRACT, gone, must_be_there=False) == []
 
 
 def test_a_tracker_out_of_reach_is_no_drift():
-    away = known(state=TrackerState.UNREACHABLE, id="other")
+    away = an_identity(state=TrackerState.UNREACHABLE, id="other")
     assert name_drift(CONTRACT, away, must_be_there=True) == []
 
 
@@ -82,8 +82,8 @@ def test_what_the_contract_leaves_open_is_not_drift():
 
 def test_only_a_failed_tracker_id_of_the_receipt_counts():
     items = (("argv", "fail", "x"), ("tracker-id", "pass", "tiny"), ("tracker-id", "fail", "eve"))
-    (found,) = receipt_drift(a_receipt(items=items))
-    assert found[0] == "id" and found[1].endswith("eve")
+    (result,) = receipt_drift(a_receipt(items=items))
+    assert result[0] == "id" and result[1].endswith("eve")
     assert receipt_drift(None) == []
 
 

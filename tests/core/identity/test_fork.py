@@ -11,9 +11,9 @@ START = StartPoint("/data/parent/step-100", 100)
 PARENT = TrackerIdentity(TrackerState.ABSENT, parent=TrackerState.FINISHED, parent_last_step=500)
 
 
-def ask(told="parent?_step=99", start=START, identity=PARENT, first_step=0):
+def ask(point="parent?_step=99", start=START, identity=PARENT, first_step=0):
     run = a_plan(a_contract(tracker={"first_step": first_step})).tracker.value
-    return judge_fork(told, run, start, identity)
+    return judge_fork(point, run, start, identity)
 
 
 def outcomes(**changes):
@@ -25,12 +25,12 @@ def test_a_fork_just_below_the_checkpoint_is_right():
 
 
 @pytest.mark.parametrize(
-    "told",
+    "point",
     ["parent", "parent?step=9", "parent?_step=", "parent?_step=-1", "parent?_step=9.5", "?_step=9"],
 )
-def test_any_other_form_is_refused(told):
-    assert fork_point(told) is None
-    assert outcomes(told=told) == [Outcome.FAIL]
+def test_any_other_form_is_refused(point):
+    assert fork_point(point) is None
+    assert outcomes(point=point) == [Outcome.FAIL]
 
 
 def test_the_form_of_w_and_b():
@@ -48,7 +48,7 @@ def test_a_fork_above_the_first_row_names_where_to_fork(first, notice):
 
 
 def test_a_run_is_no_fork_of_itself():
-    (verdict,) = ask(told="tiny?_step=9")
+    (verdict,) = ask(values="tiny?_step=9")
 
     assert verdict.outcome is Outcome.FAIL
     assert "own id" in verdict.message
@@ -80,7 +80,7 @@ def test_the_parent_must_be_there_and_have_come_so_far(state, last, outcome, not
     [(99, 0, Outcome.PASS), (100, 0, Outcome.FAIL), (100, 1, Outcome.PASS), (101, 1, Outcome.FAIL)],
 )
 def test_the_childs_first_row_lies_above_the_forks_step(step, first_step, outcome):
-    assert ask(told=f"parent?_step={step}", first_step=first_step)[1].outcome is outcome
+    assert ask(values=f"parent?_step={step}", first_step=first_step)[1].outcome is outcome
 
 
 @pytest.mark.parametrize("start", [None, StartPoint("/data/parent/step-100", 100, "weights-only")])

@@ -14,10 +14,12 @@ PARENT = a_contract()
 DROPS = TrackerTraits(drops_past_steps=True)
 
 
-def fork_of(parent, **told):
+def fork_of(parent, **result):
     return fork_contract(
         parent,
-        ForkRequest(**{"slug": "tiny-b", "start": "/data/tiny/step-100", "reason": "fp8", **told}),
+        ForkRequest(
+            **{"slug": "tiny-b", "start": "/data/tiny/step-100", "reason": "fp8", **result}
+        ),
     )
 
 
@@ -35,14 +37,14 @@ def test_it_shares_neither_identity_nor_root():
 
 
 @pytest.mark.parametrize(
-    ("told", "shared"),
+    ("result", "shared"),
     [
         ({"tracker_id": "tiny"}, "tracker id tiny"),
         ({"root": "/data/tiny/"}, "output root /data/tiny"),
     ],
 )
-def test_what_they_would_share_is_named(told, shared):
-    assert shared in same_identity(PARENT, contract_from(fork_of(PARENT, **told), "here"))
+def test_what_they_would_share_is_named(result, shared):
+    assert shared in same_identity(PARENT, contract_from(fork_of(PARENT, **result), "here"))
 
 
 def test_a_root_without_the_name_is_not_guessed():

@@ -45,8 +45,8 @@ CASES = [
 
 
 def sentence(intent: str, state: str, policy: str) -> str:
-    told = judge_resume(Intent(intent), TrackerState(state), policy).sentence
-    return told.format(id="tiny", state=state, policy=policy, tracker="W&B")
+    result = judge_resume(Intent(intent), TrackerState(state), policy).sentence
+    return result.format(id="tiny", state=state, policy=policy, tracker="W&B")
 
 
 def test_there_are_84_cases_and_no_other() -> None:

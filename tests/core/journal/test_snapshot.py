@@ -54,12 +54,12 @@ def a_memory() -> Memory:
     )
 
 
-def kept(memory: Memory) -> Remembered:
+def a_snapshot(memory: Memory) -> Remembered:
     return remembered(SEGMENTS, b"lines\n", ("sha256:ff", "ab"), 9, memory)
 
 
 def test_it_comes_back_as_it_was() -> None:
-    one = kept(a_memory())
+    one = a_snapshot(a_memory())
     assert from_bytes(to_bytes(one, "1.0"), "1.0") == one
     pages = one.memory.pages
     assert all((pages.waiting, pages.told, pages.sent, pages.folded, pages.interrupted))
@@ -67,7 +67,7 @@ def test_it_comes_back_as_it_was() -> None:
 
 
 def test_another_herorun_or_a_changed_byte_is_none_at_all() -> None:
-    data = to_bytes(kept(a_memory()), "1.0")
+    data = to_bytes(a_snapshot(a_memory()), "1.0")
     assert from_bytes(data, "1.1") is None
     assert from_bytes(data.replace(b"@dri", b"@you"), "1.0") is None
     assert from_bytes(data[:-9], "1.0") is None and from_bytes(b"", "1.0") is None
@@ -75,7 +75,7 @@ def test_another_herorun_or_a_changed_byte_is_none_at_all() -> None:
 
 def test_what_would_come_back_otherwise_is_not_kept() -> None:
     odd = replace(a_memory(), health=Health(step="7"))  # a wrong type is the case
-    assert to_bytes(kept(odd), "1.0") == b""
+    assert to_bytes(a_snapshot(odd), "1.0") == b""
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_what_would_come_back_otherwise_is_not_kept() -> None:
     ],
 )
 def test_it_counts_for_its_own_segments_only(segments: list[tuple[str, str]], fits: bool) -> None:
-    assert kept(a_memory()).is_of(segments) is fits
+    assert a_snapshot(a_memory()).is_of(segments) is fits
 
 
 def test_it_counts_for_its_own_bytes_only() -> None:
-    one = kept(a_memory())
+    one = a_snapshot(a_memory())
     assert one.is_prefix_of(b"lines\n") and one.is_prefix_of(b"lines\nmore\n")
     assert not one.is_prefix_of(b"Lines\nmore\n") and not one.is_prefix_of(b"line")

@@ -26,7 +26,7 @@ from wording import mentions
 STARTED = a_history().current.started
 
 
-def told(health=RunHealth.HEALTHY, days=0.0, ledger=None, policy=None, alerts=(), **evidence):
+def news_of(health=RunHealth.HEALTHY, days=0.0, ledger=None, policy=None, alerts=(), **evidence):
     """The news of a run that has just been launched and has nothing to show yet."""
     bare = {
         **healthy(Gate.HEALTH),
@@ -55,12 +55,12 @@ kinds = {
 }
 
 
-def keys(found):
-    return [tell.key.removeprefix("tell/tiny-1/") for tell in found]
+def keys(value):
+    return [tell.key.removeprefix("tell/tiny-1/") for tell in value]
 
 
 def test_the_end_is_reported_once_and_alone():
-    (tell,) = told(
+    (tell,) = news_of(
         RunHealth.FINISHED,
         3.0,
         metrics=some_metrics(FINAL),
@@ -69,7 +69,7 @@ def test_the_end_is_reported_once_and_alone():
 
     message = f"~{FINAL}/{FINAL}; next: `herorun seal tiny`"
     assert tell == Tell("tell/tiny-1/finished", "tiny-1 finished", message)
-    assert told(RunHealth.FINISHED, ledger=Ledger(done=frozenset({tell.key}))) == []
+    assert news_of(RunHealth.FINISHED, ledger=Ledger(done=frozenset({tell.key}))) == []
 
 
 def test_no_seal_is_proposed_while_an_alert_fires():
@@ -81,7 +81,7 @@ def test_no_seal_is_proposed_while_an_alert_fires():
         state=AlertState.FIRING,
         message="nan",
     )
-    (tell,) = told(RunHealth.FINISHED, alerts=[alert])
+    (tell,) = news_of(RunHealth.FINISHED, alerts=[alert])
     assert "`herorun status tiny`" in tell.why and "seal" not in tell.why
 
 
@@ -90,16 +90,16 @@ def test_no_seal_is_proposed_while_an_alert_fires():
 )
 def test_the_first_step_is_the_first_after_the_start(step, start, expected):
     ledger = Ledger(instance="tiny-1", start_step=start)
-    assert keys(told(metrics=some_metrics(step, advanced_at=NOON), ledger=ledger)) == expected
+    assert keys(news_of(metrics=some_metrics(step, advanced_at=NOON), ledger=ledger)) == expected
 
 
 def test_rows_of_an_instance_before_are_no_first_step():
-    assert told(metrics=some_metrics(50, advanced_at=STARTED - timedelta(hours=1))) == []
+    assert news_of(metrics=some_metrics(50, advanced_at=STARTED - timedelta(hours=1))) == []
 
 
 def test_each_tracker_run_that_the_log_names_is_reported_once_with_its_link(notice):
     log = JobLog(runs=("lab/hero/t1", "lab/hero/t2"), server="https://wandb.ai")
-    first, second = told(log=log)
+    first, second = news_of(log=log)
 
     assert (first.key, first.why) == (
         "tell/tiny-1/run-lab.hero.t1",
@@ -109,74 +109,76 @@ def test_each_tracker_run_that_the_log_names_is_reported_once_with_its_link(noti
     before = Ledger(
         done=frozenset({first.key.replace("tiny-1", "tiny-0")}), instance="tiny-1", start_step=-1
     )
-    assert told(log=log, ledger=before) == [second]
+    assert news_of(log=log, ledger=before) == [second]
 
 
 @pytest.mark.parametrize(
     "log", [JobLog(runs=("lab/hero/t1",)), JobLog(runs=("a/b/<c>",), server="https://x")]
 )
 def test_what_is_no_link_is_not_told(log):
-    assert told(log=log) == []
+    assert news_of(log=log) == []
 
 
 def test_the_first_complete_checkpoint_of_the_run():
     saved = Checkpoints((a_checkpoint(10), a_checkpoint(20)))
-    (tell,) = told(saved=saved)
+    (tell,) = news_of(saved=saved)
     assert (tell.key, tell.why) == ("tell/tiny-1/first-checkpoint", a_checkpoint(10).path)
     half = Checkpoints((a_checkpoint(10, problem="no metadata.json"),))
-    assert told(saved=half) == []
+    assert news_of(saved=half) == []
 
 
 def test_a_checkpoint_that_was_there_before_is_not_the_runs():
-    found = a_checkpoint(10)
-    history = a_history(foreign=frozenset({found.path}))
-    assert told(saved=Checkpoints((found,)), history=history) == []
+    checkpoint = a_checkpoint(10)
+    history = a_history(foreign=frozenset({checkpoint.path}))
+    assert news_of(saved=Checkpoints((checkpoint,)), history=history) == []
 
 
 def test_a_milestone_is_reported_when_its_permanent_checkpoint_is_complete():
     policy = RecoveryPolicy(milestones=(20, 30))
     ledger = Ledger(done=frozenset({"tell/tiny-1/first-checkpoint"}), instance="tiny-1")
     saved = Checkpoints((a_checkpoint(20), a_checkpoint(30, temporary=True)))
-    assert keys(told(saved=saved, policy=policy, ledger=ledger)) == ["milestone-20"]
+    assert keys(news_of(saved=saved, policy=policy, ledger=ledger)) == ["milestone-20"]
 
 
 def test_the_final_step_of_a_job_that_still_runs():
     done = Ledger(done=frozenset({"tell/tiny-1/first-step"}), instance="tiny-1")
-    assert keys(told(metrics=some_metrics(FINAL, advanced_at=NOON), ledger=done)) == ["final-step"]
+    assert keys(news_of(metrics=some_metrics(FINAL, advanced_at=NOON), ledger=done)) == [
+        "final-step"
+    ]
 
 
 def test_what_an_ended_job_reached_its_end_tells():
     ended = a_job(JobState.FAILED)
-    assert told(RunHealth.DOWN, metrics=some_metrics(50, advanced_at=NOON), job=ended) == []
+    assert news_of(RunHealth.DOWN, metrics=some_metrics(50, advanced_at=NOON), job=ended) == []
 
 
 def test_what_an_instance_before_told_is_not_told_again():
     before = Ledger(done=frozenset({"tell/tiny-0/first-step"}), instance="tiny-1", start_step=-1)
-    assert told(metrics=some_metrics(1, advanced_at=NOON), ledger=before) == []
+    assert news_of(metrics=some_metrics(1, advanced_at=NOON), ledger=before) == []
 
 
 @pytest.mark.parametrize(("days", "count"), [(0.99, 0), (1.0, 1), (1.9, 1)])
 def test_a_digest_every_24_hours(days, count):
-    assert len(told(days=days)) == count
+    assert len(news_of(days=days)) == count
 
 
 def test_each_day_is_a_key_of_its_own():
-    assert {key for day in (1.1, 1.5, 2.1) for key in keys(told(days=day))} == {"day-1", "day-2"}
+    assert {key for day in (1.1, 1.5, 2.1) for key in keys(news_of(days=day))} == {"day-1", "day-2"}
 
 
 def test_the_digest_says_how_it_goes():
     metrics = some_metrics(
         100, advanced_at=STARTED + timedelta(hours=10), last={"tokens_per_s": 1234.5}
     )
-    known = Ledger(done=frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"}))
+    ledger = Ledger(done=frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"}))
     fires = Alert(
         check="loss-spike", subject="", since=NOON, seen=NOON, state=AlertState.FIRING, message="up"
     )
-    (tell,) = told(
+    (tell,) = news_of(
         days=1.0,
         metrics=metrics,
         saved=Checkpoints((a_checkpoint(90),)),
-        ledger=known,
+        ledger=ledger,
         alerts=[fires],
     )
     pace, saved = "10 steps/h, tokens_per_s 1234.5", a_checkpoint(90).path
@@ -185,12 +187,12 @@ def test_the_digest_says_how_it_goes():
 
 def test_the_digest_of_a_blind_day_guesses_nothing():
     dark = Unavailable("503")
-    (tell,) = told(RunHealth.UNKNOWN, days=1.0, metrics=dark, saved=dark, job=dark)
+    (tell,) = news_of(RunHealth.UNKNOWN, days=1.0, metrics=dark, saved=dark, job=dark)
     assert mentions(tell.why, "~unknown/", f"{FINAL}", "fires")
 
 
 def test_before_a_launch_there_is_no_news():
-    assert told(RunHealth.UNKNOWN, days=9, history=a_history(0)) == []
+    assert news_of(RunHealth.UNKNOWN, days=9, history=a_history(0)) == []
 
 
 @pytest.mark.parametrize(

@@ -148,41 +148,41 @@ def test_a_launch_that_did_not_happen_is_not_paged_later():
 def two_incidents():
     """A flapping alert, told twice within the hour, and firing a third time."""
     keys = [f"tell/{alert_key(at=NOON + n * MINUTE)}/resolved" for n in range(3)]
-    told = [
+    result = [
         e
         for n, key in enumerate(keys[:2])
         for e in (post(key, Urgency.NEWS), sent(key, NOON + n * MINUTE))
     ]
-    return told, keys[2]
+    return result, keys[2]
 
 
 def test_repeats_beyond_the_budget_are_folded():
-    told, third = two_incidents()
-    seen = pages(*told, post(third, Urgency.NEWS))
-    assert seen.is_folded(seen.waiting[third], "ALERTS", BUDGET, NOON + 2 * MINUTE)
+    result, third = two_incidents()
+    page = pages(*result, post(third, Urgency.NEWS))
+    assert page.is_folded(page.waiting[third], "ALERTS", BUDGET, NOON + 2 * MINUTE)
     # has its own budget
-    assert not seen.is_folded(seen.waiting[third], "MAIL", BUDGET, NOON + 2 * MINUTE)
-    assert not seen.is_folded(seen.waiting[third], "ALERTS", BUDGET, NOON + 2 * HOUR)
-    assert not seen.is_folded(seen.waiting[third], "ALERTS", PageBudget(3, 4), NOON + 2 * MINUTE)
+    assert not page.is_folded(page.waiting[third], "MAIL", BUDGET, NOON + 2 * MINUTE)
+    assert not page.is_folded(page.waiting[third], "ALERTS", BUDGET, NOON + 2 * HOUR)
+    assert not page.is_folded(page.waiting[third], "ALERTS", PageBudget(3, 4), NOON + 2 * MINUTE)
 
 
 def test_the_day_has_its_own_budget():
-    told, third = two_incidents()
-    seen = pages(*told, post(third, Urgency.NEWS))
-    assert seen.is_folded(seen.waiting[third], "ALERTS", PageBudget(2, 2), NOON + 2 * HOUR)
+    result, third = two_incidents()
+    page = pages(*result, post(third, Urgency.NEWS))
+    assert page.is_folded(page.waiting[third], "ALERTS", PageBudget(2, 2), NOON + 2 * HOUR)
 
 
 def test_what_is_new_is_never_folded():
-    told, _ = two_incidents()
+    result, _ = two_incidents()
     other = f"tell/{alert_key('stalled-by-infrastructure')}/resolved"
-    seen = pages(*told, post(other, Urgency.NEWS))
-    assert not seen.is_folded(seen.waiting[other], "ALERTS", BUDGET, NOON + 2 * MINUTE)
+    page = pages(*result, post(other, Urgency.NEWS))
+    assert not page.is_folded(page.waiting[other], "ALERTS", BUDGET, NOON + 2 * MINUTE)
 
 
 def test_crashes_and_escalations_are_never_folded():
     keys = [f"escalate/{alert_key(at=NOON + n * MINUTE)}" for n in range(20)]
-    seen = pages(*(e for key in keys[:-1] for e in (post(key), sent(key))), post(keys[-1]))
-    assert not seen.is_folded(seen.waiting[keys[-1]], "ALERTS", BUDGET, NOON + 20 * MINUTE)
+    page = pages(*(e for key in keys[:-1] for e in (post(key), sent(key))), post(keys[-1]))
+    assert not page.is_folded(page.waiting[keys[-1]], "ALERTS", BUDGET, NOON + 20 * MINUTE)
 
 
 def test_the_next_page_tells_what_was_folded_and_the_one_after_does_not():
@@ -193,8 +193,8 @@ def test_the_next_page_tells_what_was_folded_and_the_one_after_does_not():
         for e in (post(key, Urgency.AGAIN, NOON + n * MINUTE), sent(key, result=FOLDED))
     ]
     key = f"escalate/{alert_key('stalled-by-infrastructure')}"
-    seen = pages(*events, post(key))
-    words = seen.message_of(seen.waiting[key], sending_key("ALERTS", key))
+    page = pages(*events, post(key))
+    words = page.message_of(page.waiting[key], sending_key("ALERTS", key))
     assert words == "the words\n\n7 more about stalled-steps[tiny-1] since 2026-01-01 12:00 UTC."
     after = pages(*events, post(key), sent(key), post("tell/x"))
     assert after.message_of(after.waiting["tell/x"], "page/ALERTS/tell/x") == "the words"
@@ -210,18 +210,18 @@ def test_what_was_folded_is_reported_by_itself_when_nothing_else_is():
 
 
 def test_sendings_older_than_a_day_are_forgotten():
-    seen = pages(
+    page = pages(
         post("tell/x"), sent("tell/x"), post("tell/y"), sent("tell/y", NOON + timedelta(days=1))
     )
-    assert [one.group for one in seen.sent] == ["tell/y"]
+    assert [one.group for one in page.sent] == ["tell/y"]
 
 
 def test_a_sending_that_was_interrupted_says_so():
     key = f"escalate/{alert_key()}"
-    seen = pages(post(key), failed(key, interrupted=True))
-    assert seen.interrupted == {sending_key("ALERTS", key): 1}
-    assert mentions(seen.message_of(seen.waiting[key], sending_key("ALERTS", key)), "repeat")
-    assert not mentions(seen.message_of(seen.waiting[key], sending_key("MAIL", key)), "repeat")
+    page = pages(post(key), failed(key, interrupted=True))
+    assert page.interrupted == {sending_key("ALERTS", key): 1}
+    assert mentions(page.message_of(page.waiting[key], sending_key("ALERTS", key)), "repeat")
+    assert not mentions(page.message_of(page.waiting[key], sending_key("MAIL", key)), "repeat")
 
 
 # --- what reached nobody --------------------------------------------------------------------------

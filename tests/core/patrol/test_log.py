@@ -7,19 +7,19 @@ from herorun.core.patrol.log import own_log
 from herorun.core.patrol.observation import LogEnd
 
 
-def seen(text: str, progress: str | None = None) -> LogEnd:
+def end_of(text: str, progress: str | None = None) -> LogEnd:
     return own_log(signatures.with_own(), text.encode(), progress, True)
 
 
 @pytest.mark.parametrize("progress", [None, r"step (\d+)"])
 def test_a_coloured_step_is_a_step_and_its_line_steers_no_terminal(progress: str | None) -> None:
-    told = seen("step 5/200\n\x1b[2J\x1b[32mstep 6/200\x1b[0m\x1b]0;title\x07\n", progress)
-    assert (told.line, told.step) == ("step 6/200", 6)
+    result = end_of("step 5/200\n\x1b[2J\x1b[32mstep 6/200\x1b[0m\x1b]0;title\x07\n", progress)
+    assert (result.line, result.step) == ("step 6/200", 6)
 
 
 @pytest.mark.parametrize("progress", [None, r"step (\d+)"])
 def test_a_number_that_no_run_reaches_is_no_step(progress: str | None) -> None:
-    assert seen(f"step 6\nstep {'9' * 5_000}\n", progress).step in (None, 6)
+    assert end_of(f"step 6\nstep {'9' * 5_000}\n", progress).step in (None, 6)
 
 
 FAILED = (
@@ -33,4 +33,4 @@ FAILED = (
     [("", "code-bug-small"), ("step 9\n", "code-bug-small"), ("step 9\nstep 10\n", "")],
 )
 def test_an_old_failure_with_steps_behind_it_is_over(after: str, failure: str) -> None:
-    assert seen(f"step 7\n{FAILED}{after}").failure == failure
+    assert end_of(f"step 7\n{FAILED}{after}").failure == failure

@@ -40,12 +40,12 @@ from wording import mentions
 NOWHERE = {"why": "squeue: slurm_load_jobs error: Unable to contact slurm controller"}
 
 
-def own(**seen: Any) -> dict[str, Any]:
-    return {"now": 0.0, "seen": seen}
+def own(**observations: Any) -> dict[str, Any]:
+    return {"now": 0.0, "seen": observations}
 
 
 @pytest.mark.parametrize(
-    ("seen", "alive", "well"),
+    ("fields", "alive", "well"),
     [
         ({"slurm": True}, Alive.YES, False),
         ({"slurm": NOWHERE}, Alive.UNKNOWN, False),
@@ -74,9 +74,9 @@ def own(**seen: Any) -> dict[str, Any]:
     ],
 )
 def test_a_sign_of_life_counts_before_a_doubt_and_a_doubt_before_an_end(
-    seen: dict[str, Any], alive: Alive, well: bool, notice: Notice
+    fields: dict[str, Any], alive: Alive, well: bool, notice: Notice
 ) -> None:
-    answer = alive_by(None, own(**seen))
+    answer = alive_by(None, own(**fields))
     assert (answer[0], answer[2]) == (alive, well)
     assert answer[1] == notice
 

@@ -54,8 +54,8 @@ def rows(look: HostObservation, before: PreviousTick | None = None) -> list[str]
 
 
 def advice(look: HostObservation, row: str, before: PreviousTick | None = None) -> Any:
-    (found,) = [each for each in decide(look, WAYS, before).advice if each.row == row]
-    return found
+    (result,) = [each for each in decide(look, WAYS, before).advice if each.row == row]
+    return result
 
 
 def test_a_healthy_run_needs_nothing() -> None:
@@ -64,11 +64,11 @@ def test_a_healthy_run_needs_nothing() -> None:
 
 
 def test_a_box_out_of_reach_is_unknown_and_not_down() -> None:
-    told = decide(
+    decision = decide(
         a_look(alive=Alive.UNKNOWN, unreachable="box1 does not answer: the link is cut."), WAYS
     )
-    assert (told.state, told.code) == (PatrolState.UNKNOWN, 3)
-    (only,) = told.advice
+    assert (decision.state, decision.code) == (PatrolState.UNKNOWN, 3)
+    (only,) = decision.advice
     assert mentions(only.message, "provider", "console") and not only.command
 
 
@@ -76,8 +76,8 @@ def test_gone_without_its_marker_it_is_down_with_the_exact_resume_command() -> N
     look = a_look(
         alive=Alive.NO, why="tiny-1 ended as failed: exit code 1", markers={"/data/DONE": None}
     )
-    told = decide(look, WAYS)
-    assert (told.state, told.code) == (PatrolState.DOWN, 1)
+    decision = decide(look, WAYS)
+    assert (decision.state, decision.code) == (PatrolState.DOWN, 1)
     gone = advice(look, "gone")
     assert (
         gone.command == "RESUME"
@@ -130,14 +130,14 @@ def test_while_its_chain_works_an_ended_job_is_not_down() -> None:
 
 
 def test_a_job_that_nobody_could_see_is_unknown() -> None:
-    told = decide(a_look(alive=Alive.UNKNOWN, why="squeue gave no answer"), WAYS)
-    assert (told.state, told.code) == (PatrolState.UNKNOWN, 3)
+    decision = decide(a_look(alive=Alive.UNKNOWN, why="squeue gave no answer"), WAYS)
+    assert (decision.state, decision.code) == (PatrolState.UNKNOWN, 3)
 
 
 def test_a_result_is_told_word_for_word() -> None:
     look = a_look(results={"/data/r.csv": CommandOutput("acc,0.8125\nf1,0.79\n")})
-    found = advice(look, "result")
-    assert found.message == "/data/r.csv:\nacc,0.8125\nf1,0.79" and not found.critical
+    result = advice(look, "result")
+    assert result.message == "/data/r.csv:\nacc,0.8125\nf1,0.79" and not result.critical
 
 
 @pytest.mark.parametrize("there", [Count(99, 900), Count(100, 899), Count(0, 0), None])
@@ -153,8 +153,8 @@ def test_a_whole_copy_needs_nothing() -> None:
 
 @pytest.mark.parametrize(("there", "here"), [(Blind("it hangs"), Count(1, 1)), (Count(1, 1), None)])
 def test_a_copy_that_nobody_could_count_is_not_incomplete(there: Any, here: Any) -> None:
-    found = advice(a_look(copies=(Copy("/data/set", "/s", there, here),)), "copy")
-    assert not found.critical and not found.command
+    result = advice(a_look(copies=(Copy("/data/set", "/s", there, here),)), "copy")
+    assert not result.critical and not result.command
 
 
 def test_gpus_at_0_while_steps_advance_wait_for_data() -> None:
@@ -240,11 +240,11 @@ def test_a_failed_chain_is_reported_with_how_it_continues() -> None:
 
 def test_the_line_is_reported_even_when_nothing_changed() -> None:
     look = a_look()
-    told = decide(look, WAYS)
+    decision = decide(look, WAYS)
     from herorun.core.patrol.summary_line import facts_of
 
-    before = PreviousTick(NOW - timedelta(minutes=30), facts_of(look, told), 120)
-    now, *parts = patrol_line(look, told, before).split("; ")
+    before = PreviousTick(NOW - timedelta(minutes=30), facts_of(look, decision), 120)
+    now, *parts = patrol_line(look, decision, before).split("; ")
     *machine, change = parts[1:]
     assert now == "2026-03-01T12:00:00Z tiny-1: running"
     assert parts[0] == "step 120 loss 2.1 [+0 steps in 30m] (3s ago)"

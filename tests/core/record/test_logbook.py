@@ -75,8 +75,8 @@ def grown() -> Iterator[tuple[list[JournalLine], Pages]]:
 def snapshot(lines: list[JournalLine], pages: Pages, number: int = 0) -> RecordSnapshot:
     segment = "".join(f"{line.text}\n" for line in lines).encode()
     parents = (f"{number - 1:040}",) if number else ()
-    told = {path: pages[path].encode() for path in pages_of(FIRST, pages)}
-    return RecordSnapshot(f"{number:040}", parents, {"20260101.jsonl": segment}, told)
+    result = {path: pages[path].encode() for path in pages_of(FIRST, pages)}
+    return RecordSnapshot(f"{number:040}", parents, {"20260101.jsonl": segment}, result)
 
 
 def history() -> list[RecordSnapshot]:
@@ -112,11 +112,11 @@ def test_each_page_leads_to_the_next_and_back() -> None:
 
 
 def test_a_closed_page_never_changes_again() -> None:
-    seen: Pages = {}
+    fields: Pages = {}
     for _, pages in grown():
         for path in [*pages][:-1]:
-            assert seen.setdefault(path, pages[path]) == pages[path]
-    assert len(seen) == 2
+            assert fields.setdefault(path, pages[path]) == pages[path]
+    assert len(fields) == 2
 
 
 def test_many_entries_at_once_make_the_same_pages() -> None:
@@ -276,8 +276,8 @@ def test_a_forgery_on_a_later_page_is_found(name: str) -> None:
     lines, pages = last()
     forged = edit(pages)
     assert forged != pages
-    found = judge_history([*history(), snapshot(lines, forged, len(lines))]).faults
-    assert on_top in "\n".join(found)
+    faults = judge_history([*history(), snapshot(lines, forged, len(lines))]).faults
+    assert on_top in "\n".join(faults)
     assert anew in "\n".join(judge_history([snapshot(lines, forged)]).faults)
 
 
@@ -285,11 +285,11 @@ def test_an_entry_that_was_added_to_a_closed_page_is_found() -> None:
     """In harmony with the journal: but a closed page stays as it is."""
     lines, pages = last()
     (more,) = chain([Noted(NOON, "dri", "late", {"Status": "late"})], lines[-1].hash, digest_of)
-    text, told = module.opened(pages[SECOND])
+    text, result = module.opened(pages[SECOND])
     forged = {**pages, SECOND: module.closed(add_entries(text, entries_of([more])), FIRST, 3)}
-    assert told == "tiny_003.md"
-    found = judge_history([*history(), snapshot([*lines, more], forged, len(lines))]).faults
-    assert mentions("\n".join(found), f"{SECOND}", "changed", "closed")
+    assert result == "tiny_003.md"
+    faults = judge_history([*history(), snapshot([*lines, more], forged, len(lines))]).faults
+    assert mentions("\n".join(faults), f"{SECOND}", "changed", "closed")
     assert mentions(
         "\n".join(judge_history([snapshot([*lines, more], forged)]).faults), "stands", "place"
     )

@@ -124,9 +124,9 @@ def test_instances_and_events_go_to_their_own_sections_in_order():
 
 def test_an_entry_carries_its_id_and_its_lines_hash():
     (line,) = chain([noted("x")], START)
-    found = MARK.search(logbook(noted("x")))
+    search = MARK.search(logbook(noted("x")))
 
-    assert (found["id"], found["hash"]) == (line.id, line.hash)
+    assert (search["id"], search["hash"]) == (line.id, line.hash)
 
 
 def test_the_logbook_only_grows_at_the_end_of_each_section():
@@ -158,8 +158,8 @@ def test_an_entry_has_the_templates_lines():
         f"- {n}" for n in (*EVENT_LINES, "By")
     ]
     _, text = entry_of(launched(1))
-    wanted = [f"- {name}" for name in INSTANCE_LINES + INSTANCE_FURTHER]
-    assert [line.split(":")[0] for line in text.splitlines()[2:]] == wanted
+    texts = [f"- {name}" for name in INSTANCE_LINES + INSTANCE_FURTHER]
+    assert [line.split(":")[0] for line in text.splitlines()[2:]] == texts
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ FAILED = JobState.FAILED
 
 
 @pytest.mark.parametrize(
-    ("state", "scene", "cause", "seen", "asks"),
+    ("state", "scene", "cause", "observations", "asks"),
     [
         # an output root that is gone
         (
@@ -334,11 +334,11 @@ FAILED = JobState.FAILED
         ),
     ],
 )
-def test_what_is_named(state, scene, cause, seen, asks, notice):
-    told = diagnose(a_job(state), scene)
+def test_what_is_named(state, scene, cause, observations, asks, notice):
+    result = diagnose(a_job(state), scene)
 
-    assert (told.cause, told.basis, told.needs_person) == (Cause(cause), seen, asks)
-    assert told.why == notice and told.why.startswith("tiny-1 ended as ")
+    assert (result.cause, result.basis, result.needs_person) == (Cause(cause), observations, asks)
+    assert result.why == notice and result.why.startswith("tiny-1 ended as ")
 
 
 def test_a_tick_s_evidence_becomes_the_scene():

@@ -38,7 +38,7 @@ from herorun.core.recovery.endings import (
 SAVED = Checkpoints((a_checkpoint(100),))
 
 
-def seen(job, *others):
+def evidence_of(job, *others):
     evidence = {Job: job, Metrics: some_metrics(150), Checkpoints: SAVED}
     for change in others:
         evidence |= change if isinstance(change, dict) else {type(change): change}
@@ -50,14 +50,14 @@ def recorded(evidence, history=None):
 
 
 def test_a_live_job_has_no_end():
-    assert recorded(seen(a_job())) is None
+    assert recorded(evidence_of(a_job())) is None
     assert recorded({Job: Unavailable("squeue: time-out")}) is None
 
 
 def test_the_end_and_what_is_known_of_it():
     job = a_crashed_job(exit_code=137, failed_on=("n7",))
 
-    assert recorded(seen(job)) == End(
+    assert recorded(evidence_of(job)) == End(
         instance="tiny-1",
         state=JobState.FAILED,
         at=NOON,
@@ -73,8 +73,8 @@ def test_the_end_and_what_is_known_of_it():
 
 def test_what_was_not_there_is_distinguished_from_what_nobody_saw():
     def end(metrics, saved):
-        found = recorded(seen(a_crashed_job(), {Metrics: metrics, Checkpoints: saved}))
-        return found.step, found.checkpoint
+        record = recorded(evidence_of(a_crashed_job(), {Metrics: metrics, Checkpoints: saved}))
+        return record.step, record.checkpoint
 
     assert end(Nothing("no rows yet"), Checkpoints()) == (None, 0)
     assert end(Unavailable("503"), Unavailable("403")) == (None, None)
@@ -83,15 +83,18 @@ def test_what_was_not_there_is_distinguished_from_what_nobody_saw():
 
 
 def test_it_is_recorded_once_and_again_when_more_is_known():
-    blind = recorded(seen(a_crashed_job(), {Metrics: Unavailable("503")}))
+    blind = recorded(evidence_of(a_crashed_job(), {Metrics: Unavailable("503")}))
     history = a_history(ends=(blind,))
 
-    assert recorded(seen(a_crashed_job(), {Metrics: Unavailable("503")}), history) is None
-    better = recorded(seen(a_crashed_job()), history)
+    assert recorded(evidence_of(a_crashed_job(), {Metrics: Unavailable("503")}), history) is None
+    better = recorded(evidence_of(a_crashed_job()), history)
     assert better.step == 150
-    assert recorded(seen(a_crashed_job()), a_history(ends=(better,))) is None
+    assert recorded(evidence_of(a_crashed_job()), a_history(ends=(better,))) is None
     triage = Triage(failure_class="code-bug-small", fingerprint="f1")
-    assert recorded(seen(a_crashed_job(), triage), a_history(ends=(better,))).fingerprint == "f1"
+    assert (
+        recorded(evidence_of(a_crashed_job(), triage), a_history(ends=(better,))).fingerprint
+        == "f1"
+    )
 
 
 def test_the_most_checkpoints_that_there_were():
@@ -134,9 +137,9 @@ def test_the_journal_remembers_both():
         fingerprint="f1",
         failed_on=("n7",),
     )
-    told = Decided(at=NOON, run="down", monitor="fresh", progress="~150/200", ended=end, saved=7)
+    result = Decided(at=NOON, run="down", monitor="fresh", progress="~150/200", ended=end, saved=7)
     quiet = Decided(at=NOON + MINUTE, run="down", monitor="fresh", progress="~150/200")
-    lines = [read_line(write_line(event, "").text, "here").event for event in (told, quiet)]
+    lines = [read_line(write_line(event, "").text, "here").event for event in (result, quiet)]
     history = fold(lines, begun()).history
 
     assert history.ends == (end,)

@@ -48,7 +48,7 @@ FIRST = Instance(
 )
 
 
-def an_ending(cause=Cause.INFRA, number=2, fingerprint=None, advanced=True, **told):
+def an_ending(cause=Cause.INFRA, number=2, fingerprint=None, advanced=True, **result):
     return Ending(
         instance=f"tiny-{number}",
         cause=cause,
@@ -56,15 +56,15 @@ def an_ending(cause=Cause.INFRA, number=2, fingerprint=None, advanced=True, **to
         why="why",
         ended=NOON,
         advanced=advanced,
-        **told,
+        **result,
     )
 
 
 def after(ending, *earlier, policy=None, **ledger):
     """What is done about the end of tiny-2, the newest instance."""
-    told = {"instance": ending.instance, "endings": earlier, **ledger}
+    fields = {"instance": ending.instance, "endings": earlier, **ledger}
     case = Case(ending=ending)
-    actions = act(alert("crashed"), policy=policy or RecoveryPolicy(), case=case, **told)
+    actions = act(alert("crashed"), policy=policy or RecoveryPolicy(), case=case, **fields)
     return [a for a in actions if not isinstance(a, Tell)]
 
 
@@ -78,7 +78,7 @@ def asked(actions):
 
 
 @pytest.mark.parametrize(
-    ("state", "told", "cause"),
+    ("state", "result", "cause"),
     [
         (JobState.FAILED, None, Cause.UNKNOWN),
         (JobState.PREEMPTED, None, Cause.PREEMPTION),
@@ -97,8 +97,8 @@ def asked(actions):
         (JobState.CANCELLED, "code-bug-small", Cause.BY_HAND),
     ],
 )
-def test_the_schedulers_word_is_certain_and_the_logs_is_next(state, told, cause):
-    triage = Triage(failure_class=told) if told else None
+def test_the_schedulers_word_is_certain_and_the_logs_is_next(state, result, cause):
+    triage = Triage(failure_class=result) if result else None
 
     ending = ending_of(
         a_job(state), Scene(triage=triage, checkpoints=Checkpoints()), FIRST, -1, NOON
@@ -145,7 +145,7 @@ def test_a_killed_job_was_stopped_by_hand_only_if_nothing_else_explains_it(reaso
 
 
 @pytest.mark.parametrize(
-    ("told", "asks"),
+    ("result", "asks"),
     [
         ("bad-accelerator", False),
         ("network-collective", False),
@@ -156,8 +156,8 @@ def test_a_killed_job_was_stopped_by_hand_only_if_nothing_else_explains_it(reaso
         ("code-bug-small", True),
     ],
 )
-def test_a_fault_of_the_hardware_is_relaunched_directly_though_its_row_names_a_person(told, asks):
-    triage = Triage(failure_class=told, needs_person=True)
+def test_a_fault_of_the_hardware_is_relaunched_directly_though_its_row_names_a_person(result, asks):
+    triage = Triage(failure_class=result, needs_person=True)
 
     assert (
         ending_of(a_job(JobState.FAILED), Scene(triage=triage), FIRST, -1, NOON).needs_person
@@ -389,9 +389,9 @@ def test_a_running_job_is_stopped_only_under_the_contracts_line_and_never_relaun
 )
 def test_what_nobody_recovers_from_is_reported_again(name, hours, times, kind):
     since = NOON - hours * HOUR
-    said = [a for a in act(alert(name, since=since)) if a.key.startswith("again/")]
+    text = [a for a in act(alert(name, since=since)) if a.key.startswith("again/")]
 
-    assert [(type(a), a.key.rpartition("/")[2]) for a in said] == (
+    assert [(type(a), a.key.rpartition("/")[2]) for a in text] == (
         [(kind, str(times))] if times else []
     )
     acked = frozenset({alert(name, since=since).key})
@@ -469,9 +469,9 @@ def test_the_address_is_read_from_the_line_that_blames_the_node():
     job = a_job(JobState.FAILED)
     line = "(worker ip=10.0.0.7) RuntimeError: No accelerator found"
 
-    def worker(excerpt, told="bad-accelerator"):
+    def worker(excerpt, result="bad-accelerator"):
         return ending_of(
-            job, Scene(triage=Triage(failure_class=told, excerpt=excerpt)), FIRST, 0, NOON
+            job, Scene(triage=Triage(failure_class=result, excerpt=excerpt)), FIRST, 0, NOON
         ).worker
 
     assert worker(line) == "10.0.0.7"
@@ -480,9 +480,9 @@ def test_the_address_is_read_from_the_line_that_blames_the_node():
 
 def test_a_bad_node_is_printed_and_the_run_relaunched():
     actions = act(alert("crashed"), case=Case(ending=BAD), instance="tiny-2")
-    told = next(a for a in actions if a.key == "tell/tiny-2/bad-node")
+    item = next(a for a in actions if a.key == "tell/tiny-2/bad-node")
 
-    assert " ".join(delete_command("NAME", "ZONE")) in told.why and "10.0.0.7" in told.why
+    assert " ".join(delete_command("NAME", "ZONE")) in item.why and "10.0.0.7" in item.why
     assert DeleteNode not in kinds(actions) and Relaunch in kinds(actions)
 
 
@@ -503,7 +503,7 @@ def test_under_the_contracts_line_it_is_deleted_before_the_relaunch():
 
 
 @pytest.mark.parametrize(
-    ("told", "seconds"),
+    ("result", "seconds"),
     [
         ({}, 900),
         ({"age": timedelta(0)}, 120),
@@ -518,7 +518,7 @@ def test_under_the_contracts_line_it_is_deleted_before_the_relaunch():
         ({"cadence": timedelta(seconds=60), "pending": True}, 60),
     ],
 )
-def test_it_looks_sooner_when_it_matters_and_never_later_than_the_contract_says(told, seconds):
+def test_it_looks_sooner_when_it_matters_and_never_later_than_the_contract_says(result, seconds):
     given = {
         "cadence": 15 * MINUTE,
         "age": 5 * HOUR,
@@ -527,7 +527,7 @@ def test_it_looks_sooner_when_it_matters_and_never_later_than_the_contract_says(
         "firing": False,
     }
 
-    assert next_tick_delay(**{**given, **told}) == timedelta(seconds=seconds)
+    assert next_tick_delay(**{**given, **result}) == timedelta(seconds=seconds)
 
 
 def test_until_is_a_step_or_a_time():

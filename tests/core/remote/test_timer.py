@@ -20,14 +20,14 @@ from wording import mentions
 
 def a_wish(every: str = "30m", **changes: str) -> TimerRequest:
     minutes = {"1m": 1, "30m": 30, "45m": 45, "1h": 60, "7h": 420, "12h": 720, "24h": 1440}[every]
-    told = {
+    fields = {
         "slug": "tiny",
         "top": "/home/dri/work",
         "program": "/usr/bin/herorun",
         "command": "patrol",
         **changes,
     }
-    return TimerRequest(**told, every=timedelta(minutes=minutes))
+    return TimerRequest(**fields, every=timedelta(minutes=minutes))
 
 
 def units(text: str) -> dict[str, str]:
@@ -153,12 +153,12 @@ def test_a_real_crontab_takes_the_line(every: str, tmp_path: Path) -> None:
     """By Debian's dry run, which puts nothing in place; another cron's `-n` is something else."""
     usage = ["crontab", "-h"]
     program = shutil.which("crontab")
-    told = (
+    errors = (
         subprocess.run(usage, capture_output=True, text=True, timeout=30, check=False).stderr
         if program
         else ""
     )
-    if "checks the syntax" not in told:
+    if "checks the syntax" not in errors:
         skip_or_fail(
             "there is no crontab here that checks a table and puts none in place: Debian's "
             "package cron"
@@ -172,9 +172,9 @@ def test_a_real_crontab_takes_the_line(every: str, tmp_path: Path) -> None:
 
 
 def test_the_cloud_gets_the_watchdog_of_this_run_alone() -> None:
-    told = yaml.safe_load(actions(a_wish(command="watchdog"), template("watchdog.yml")))
-    (job,) = told["jobs"].values()
+    document = yaml.safe_load(actions(a_wish(command="watchdog"), template("watchdog.yml")))
+    (job,) = document["jobs"].values()
     assert mentions(
         [step["run"] for step in job["steps"] if "run" in step][-1], "tiny", "--comment"
     )
-    assert told[True]["schedule"] == [{"cron": when(a_wish())}]
+    assert document[True]["schedule"] == [{"cron": when(a_wish())}]

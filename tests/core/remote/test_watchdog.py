@@ -43,8 +43,8 @@ def test_a_short_cadence_is_stale_after_two_minutes_at_the_earliest() -> None:
 
 
 def test_the_key_names_the_instance_and_the_last_tick_so_that_each_silence_has_one() -> None:
-    seen, due = replace(WATCHED, last_seen=NOON), NOON + HOUR
-    assert look(seen, due).key == "watchdog/tiny-1/20260101T120000.000000"
+    observations, due = replace(WATCHED, last_seen=NOON), NOON + HOUR
+    assert look(observations, due).key == "watchdog/tiny-1/20260101T120000.000000"
     assert look(NO_TICK, due).key == "watchdog/tiny-1/20260101T110000.000000"
 
 

@@ -29,36 +29,36 @@ def test_a_steady_run_has_a_narrow_range() -> None:
     """A step a minute for two days: 120 are left, so it takes two hours, and the minute until the
     next row.
     """
-    told = eta(beats((NOON - 2880 * MINUTE, 1, 2881, 1)), 3001, NOON)
-    assert told.earliest is not None and told.latest is not None
-    assert told.earliest == NOON + timedelta(hours=2)
-    assert told.latest - told.earliest < MINUTE
-    assert mentions(told.why, "120 steps")
+    result = eta(beats((NOON - 2880 * MINUTE, 1, 2881, 1)), 3001, NOON)
+    assert result.earliest is not None and result.latest is not None
+    assert result.earliest == NOON + timedelta(hours=2)
+    assert result.latest - result.earliest < MINUTE
+    assert mentions(result.why, "120 steps")
 
 
 def test_time_that_was_lost_widens_it() -> None:
     """Half of the time it was down: the whole run's pace is half of the last hour's."""
-    told = eta(
+    result = eta(
         beats((NOON - 400 * MINUTE, 1, 101, 1), (NOON - 100 * MINUTE, 101, 101, 1)), 300, NOON
     )
-    assert told.earliest == NOON + timedelta(minutes=99)
-    assert told.latest is not None and told.latest > NOON + timedelta(minutes=190)
+    assert result.earliest == NOON + timedelta(minutes=99)
+    assert result.latest is not None and result.latest > NOON + timedelta(minutes=190)
 
 
 def test_steps_that_are_done_again_gain_nothing() -> None:
     """It fell back from 200 to 101 two hours ago: only what is beyond 200 counts."""
-    told = eta(
+    result = eta(
         beats((NOON - 400 * MINUTE, 1, 200, 1), (NOON - 120 * MINUTE, 101, 121, 1)), 1000, NOON
     )
     steady = eta(beats((NOON - 220 * MINUTE, 1, 221, 1)), 1000, NOON)
-    assert told.latest is not None and steady.latest is not None and told.latest > steady.latest
+    assert result.latest is not None and steady.latest is not None and result.latest > steady.latest
 
 
 RUNNING = beats((NOON - 60 * MINUTE, 1, 61, 1))
 
 
 @pytest.mark.parametrize(
-    "told",
+    "result",
     [
         eta(RUNNING, None, NOON),
         eta(RUNNING, 61, NOON),
@@ -68,9 +68,9 @@ RUNNING = beats((NOON - 60 * MINUTE, 1, 61, 1))
         eta(RUNNING, 100, NOON + 30 * MINUTE),
     ],
 )
-def test_where_nobody_can_tell_it_says_so(told: Eta, notice: Notice) -> None:
-    assert (told.earliest, told.latest) == (None, None)
-    assert told.text == notice
+def test_where_nobody_can_tell_it_says_so(result: Eta, notice: Notice) -> None:
+    assert (result.earliest, result.latest) == (None, None)
+    assert result.text == notice
 
 
 def test_an_evaluation_of_some_minutes_is_no_standstill() -> None:
@@ -78,6 +78,6 @@ def test_an_evaluation_of_some_minutes_is_no_standstill() -> None:
 
 
 def test_in_words_it_is_a_range() -> None:
-    told = Eta(NOON, NOON + timedelta(hours=3), "")
-    assert told.text == f"{NOON:%Y-%m-%d %H:%M} to {NOON + timedelta(hours=3):%Y-%m-%d %H:%M} UTC"
+    result = Eta(NOON, NOON + timedelta(hours=3), "")
+    assert result.text == f"{NOON:%Y-%m-%d %H:%M} to {NOON + timedelta(hours=3):%Y-%m-%d %H:%M} UTC"
     assert Eta(NOON, NOON, "").text == f"{NOON:%Y-%m-%d %H:%M} UTC"

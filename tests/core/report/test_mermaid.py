@@ -14,7 +14,7 @@ from herorun.core.report.mermaid import STYLE, picture
 
 
 def lines(text: str) -> list[list[float]]:
-    return [[float(n) for n in found.split(",")] for found in re.findall(r"line \[(.*)\]", text)]
+    return [[float(n) for n in match.split(",")] for match in re.findall(r"line \[(.*)\]", text)]
 
 
 def test_a_smooth_curve_is_one_line_in_a_fence() -> None:

@@ -102,11 +102,11 @@ def followed(*lines: str) -> OwnLog:
 
 @pytest.mark.parametrize(("line", "loads"), LINES)
 def test_each_trainers_own_words(line: str, loads: str) -> None:
-    said = log_of("step 1", line).loading
+    text = log_of("step 1", line).loading
 
     # a line that finds none and goes on from scratch comes to the latter
-    assert said[-1].loads == loads
-    assert all(each.line == 2 for each in said)
+    assert text[-1].loads == loads
+    assert all(each.line == 2 for each in text)
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,9 @@ def test_each_trainers_own_words(line: str, loads: str) -> None:
     ],
 )
 def test_the_step_and_the_path_that_a_line_names(line: str, step: int | None, path: str) -> None:
-    (said,) = log_of(line).loading
+    (output,) = log_of(line).loading
 
-    assert (said.step, said.path) == (step, path)
+    assert (output.step, output.path) == (step, path)
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,12 @@ def test_every_rank_says_it_and_it_counts_once() -> None:
 def test_a_log_of_a_loader_that_fell_back_is_not_benign() -> None:
     """A long compilation behind it says nothing, and the log is all that there is."""
     log = followed("Loading checkpoint from /ckpt/step-120", "Starting from scratch", "Compiling")
-    told = verdict_of_log(shipped(), log, None)
+    verdict = verdict_of_log(shipped(), log, None)
 
-    assert (told.failure, told.line) == ("not-a-failure", 2) and "no checkpoint" in told.advice
+    assert (verdict.failure, verdict.line) == (
+        "not-a-failure",
+        2,
+    ) and "no checkpoint" in verdict.advice
     sound = verdict_of_log(shipped(), followed("Resuming training from step 120"), None)
     assert sound.failure == "benign"
 

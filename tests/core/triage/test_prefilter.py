@@ -16,12 +16,12 @@ TEXT = st.lists(
 
 @given(TEXT)
 def test_the_lines_with_a_stem_are_found_and_no_others(text: str) -> None:
-    block, at, wanted = text.encode(), 0, []
+    block, at, target = text.encode(), 0, []
     for line in block.split(b"\n"):
         if any(stem.encode() in line.lower() for stem in STEMS):
-            wanted.append(at)
+            target.append(at)
         at += len(line) + 1
-    assert Sieve(STEMS).starts(block) == wanted
+    assert Sieve(STEMS).starts(block) == target
 
 
 @pytest.mark.parametrize(

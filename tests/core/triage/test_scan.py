@@ -26,14 +26,14 @@ PIECES = [text.encode() for _, text in CASES] + [
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=8), st.lists(st.integers(0, 60_000), max_size=6))
 def test_how_the_bytes_are_cut_changes_nothing(pieces: list[bytes], cuts: list[int]) -> None:
-    known, data = shipped(), b"\n".join(pieces)
-    state, found = Scan(), []
+    names, data = shipped(), b"\n".join(pieces)
+    state, result = Scan(), []
     edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     for begin, end in pairwise(edges):
-        state, some = scan(known, state, data[begin:end])
-        found += some
-    state, rest = finish(known, state)
-    assert (state, found + rest) == scanned(data, known)
+        state, some = scan(names, state, data[begin:end])
+        result += some
+    state, rest = finish(names, state)
+    assert (state, result + rest) == scanned(data, names)
     assert state.offset == len(data)
 
 
@@ -47,12 +47,12 @@ def test_byte_by_byte_is_as_good_as_whole(block: int) -> None:
 
 
 def test_a_line_is_seen_once_and_the_number_is_its_own() -> None:
-    known = shipped()
-    state, found = scan(known, Scan(), b"one\ntwo\nCUDA out of mem")
-    assert (found, state.lines, state.offset) == ([], 2, 23)
-    state, found = scan(known, state, b"ory\nfour")
-    assert [match.line for match in found] == [3]
-    assert finish(known, state)[1] == []
+    names = shipped()
+    state, result = scan(names, Scan(), b"one\ntwo\nCUDA out of mem")
+    assert (result, state.lines, state.offset) == ([], 2, 23)
+    state, result = scan(names, state, b"ory\nfour")
+    assert [match.line for match in result] == [3]
+    assert finish(names, state)[1] == []
 
 
 @pytest.mark.parametrize(
@@ -77,10 +77,10 @@ def test_ugly_bytes_hide_nothing(log: bytes) -> None:
 @pytest.mark.thorough
 def test_the_memory_is_bounded_and_the_time_too() -> None:
     """One line of 2 MB, without an end, with a word that must be looked at in each piece."""
-    known, state = shipped(), Scan()
+    names, state = shipped(), Scan()
     block, began = b"error timeout nccl " * 55_188, time.thread_time()
     for _ in range(2):
-        state, _found = scan(known, state, block)
+        state, _found = scan(names, state, block)
         assert len(state.carry) <= LONGEST
     assert time.thread_time() - began < 8
 

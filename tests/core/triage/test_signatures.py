@@ -96,16 +96,16 @@ def test_a_row_of_ones_own_is_asked() -> None:
 
 def test_a_row_of_ones_own_takes_the_place_of_a_shipped_one() -> None:
     shipped_row = {**ROW, "class": "timeout"}
-    known = parse([*DOCUMENTS, {"signature": [shipped_row]}], [("mine.toml", {"signature": [ROW]})])
-    assert judged("flux capacitor", catalogue=known).failure == "data"
-    assert len(known.signatures) == 1
+    names = parse([*DOCUMENTS, {"signature": [shipped_row]}], [("mine.toml", {"signature": [ROW]})])
+    assert judged("flux capacitor", catalogue=names).failure == "data"
+    assert len(names.signatures) == 1
 
 
 def test_a_row_of_ones_own_may_name_a_shipped_one_as_it_was_called_before() -> None:
     shipped_row = {**ROW, "id": "process-cascade"}
     row = {**ROW, "id": "slurm-cascade", "confirms": ["slurm-cascade", "exit-1"]}
-    known = parse([*DOCUMENTS, {"signature": [shipped_row]}], [("mine.toml", {"signature": [row]})])
-    (signature,) = known.signatures
+    names = parse([*DOCUMENTS, {"signature": [shipped_row]}], [("mine.toml", {"signature": [row]})])
+    (signature,) = names.signatures
     assert (signature.id, signature.confirms[0]) == ("process-cascade", "process-cascade")
 
 

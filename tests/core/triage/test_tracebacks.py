@@ -8,13 +8,17 @@ SITE = "/opt/conda/lib/python3.11/site-packages/torch/nn/module.py"
 
 
 def test_the_innermost_frame_of_the_user_is_named() -> None:
-    told = judged(
+    judgement = judged(
         'Traceback (most recent call last):\n  File "/u/train.py", line 5, in <module>\n    '
         "main()\n"
         f'  File "/u/train.py", line 3, in main\n    f()\n  File "{SITE}", line 10, in f\n    '
         "raise KeyError(key)\nKeyError: 1"
     )
-    assert (told.failure, str(told.where), told.line) == ("code-bug-small", "/u/train.py:3", 8)
+    assert (judgement.failure, str(judgement.where), judgement.line) == (
+        "code-bug-small",
+        "/u/train.py:3",
+        8,
+    )
 
 
 @pytest.mark.parametrize(
@@ -30,8 +34,8 @@ def test_a_launchers_prefix_hides_nothing(prefix: str) -> None:
         "    x = d['k']",
         "KeyError: 'k'",
     ]
-    told = judged("\n".join(prefix + line for line in lines))
-    assert (told.failure, str(told.where)) == ("code-bug-small", "/u/a.py:7")
+    judgement = judged("\n".join(prefix + line for line in lines))
+    assert (judgement.failure, str(judgement.where)) == ("code-bug-small", "/u/a.py:7")
 
 
 def test_ranks_that_speak_at_once_are_kept_apart() -> None:
@@ -49,11 +53,11 @@ def test_ranks_that_speak_at_once_are_kept_apart() -> None:
 
 
 def test_lines_of_others_inside_a_traceback_do_not_end_it() -> None:
-    told = judged(
+    judgement = judged(
         'Traceback (most recent call last):\nEpoch: 3\n  File "/u/a.py", line 7, in f\nwandb: '
         "syncing\n    x\nNameError: x"
     )
-    assert (told.failure, str(told.where)) == ("code-bug-small", "/u/a.py:7")
+    assert (judgement.failure, str(judgement.where)) == ("code-bug-small", "/u/a.py:7")
 
 
 FIRST = 'Traceback (most recent call last):\n  File "/u/a.py", line 1, in f\n    x\nKeyError: 1\n\n'
@@ -84,17 +88,19 @@ def test_frames_in_several_files_make_it_complex() -> None:
 
 
 def test_a_frame_names_the_place_of_a_known_failure() -> None:
-    told = judged(
+    judgement = judged(
         'Traceback (most recent call last):\n  File "/u/a.py", line 9, in step\n    '
         "loss.backward()\n"
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB"
     )
-    assert (told.failure, str(told.where)) == ("oom-accelerator", "/u/a.py:9")
+    assert (judgement.failure, str(judgement.where)) == ("oom-accelerator", "/u/a.py:9")
 
 
 def test_a_torn_traceback_is_unknown_and_says_where() -> None:
-    told = judged('Traceback (most recent call last):\n  File "/u/a.py", line 9, in step\n    x')
-    assert (told.failure, str(told.where)) == ("unknown", "/u/a.py:9")
+    judgement = judged(
+        'Traceback (most recent call last):\n  File "/u/a.py", line 9, in step\n    x'
+    )
+    assert (judgement.failure, str(judgement.where)) == ("unknown", "/u/a.py:9")
 
 
 def test_a_header_that_nothing_follows_is_forgotten() -> None:

@@ -24,8 +24,8 @@ def test_every_class_but_none_is_tried() -> None:
 
 
 def test_the_stronger_explains_the_earlier() -> None:
-    told = judged(f"{NCCL}\n{OOM}")
-    assert (told.failure, told.line) == ("oom-accelerator", 2)
+    judgement = judged(f"{NCCL}\n{OOM}")
+    assert (judgement.failure, judgement.line) == ("oom-accelerator", 2)
 
 
 def test_of_equals_the_earliest_wins() -> None:
@@ -35,8 +35,8 @@ def test_of_equals_the_earliest_wins() -> None:
 
 
 def test_a_cascade_alone_is_unknown() -> None:
-    told = judged("srun: Job step aborted: Waiting up to 47 seconds for job step to finish.")
-    assert (told.failure, told.role) == ("unknown", "cascade")
+    judgement = judged("srun: Job step aborted: Waiting up to 47 seconds for job step to finish.")
+    assert (judgement.failure, judgement.role) == ("unknown", "cascade")
 
 
 def test_what_may_have_been_is_not_what_was() -> None:
@@ -51,15 +51,15 @@ def test_a_person_bug_before_the_time_limit_is_the_root() -> None:
     limit = (
         "slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***"
     )
-    told = judged(f"{KEY}\n{NCCL}\n{limit}")
-    assert (told.failure, str(told.where)) == ("code-bug-small", "/home/u/train.py:51")
+    judgement = judged(f"{KEY}\n{NCCL}\n{limit}")
+    assert (judgement.failure, str(judgement.where)) == ("code-bug-small", "/home/u/train.py:51")
 
 
 def test_an_older_attempt_is_no_news() -> None:
-    told = judged(
+    judgement = judged(
         f"{OOM}\nWorker group FAILED. 2/3 attempts left; will restart worker group\nstep 1 loss 2.0"
     )
-    assert (told.failure, told.attempt) == ("benign", 2)
+    assert (judgement.failure, judgement.attempt) == ("benign", 2)
 
 
 @pytest.mark.parametrize(
@@ -113,16 +113,16 @@ def test_an_exit_code_of_zero_is_a_claim() -> None:
 
 
 def test_an_empty_log_names_buffered_output() -> None:
-    told = judged("\n \n")
-    assert (told.failure, told.line) == ("unknown", None)
-    assert "PYTHONUNBUFFERED" in told.advice
+    judgement = judged("\n \n")
+    assert (judgement.failure, judgement.line) == ("unknown", None)
+    assert "PYTHONUNBUFFERED" in judgement.advice
 
 
 def test_a_benign_line_is_shown_as_such() -> None:
-    told = judged(
+    judgement = judged(
         "step 1\nGradient overflow. Skipping step, loss scaler 0 reducing loss scale to 131072.0"
     )
-    assert (told.failure, told.role, told.line) == ("benign", "benign", 2)
+    assert (judgement.failure, judgement.role, judgement.line) == ("benign", "benign", 2)
 
 
 CAUGHT = f"{KEY}\nfalling back to the default\n"
@@ -130,9 +130,9 @@ STEPS = "".join(f"[rank{step % 2}] step {step}/1000 loss 2.0\n" for step in rang
 
 
 def test_what_the_training_continued_after_is_no_failure() -> None:
-    told = judged(CAUGHT + STEPS)
-    assert (told.failure, told.line) == ("not-a-failure", 4)
-    assert judged(CAUGHT + STEPS, block=50) == told
+    judgement = judged(CAUGHT + STEPS)
+    assert (judgement.failure, judgement.line) == ("not-a-failure", 4)
+    assert judged(CAUGHT + STEPS, block=50) == judgement
 
 
 def test_what_came_after_it_is_the_root() -> None:

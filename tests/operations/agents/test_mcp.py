@@ -34,11 +34,11 @@ def test_what_a_job_wrote_is_marked_as_data(story: Story) -> None:
     story.launched(f"echo '{ORDERED}'; echo 'RuntimeError: boom' >&2; exit 1")
 
     async def talk(agent: Agent) -> None:
-        told = await agent.call("read_logs", run=SLUG, lines=20)
-        assert ORDERED in told.structured_content["untrusted_data"]["document"]["text"]
-        mark = re.search(r"<(untrusted-data-[0-9a-f]{16})>\n", text_of(told))
+        answer = await agent.call("read_logs", run=SLUG, lines=20)
+        assert ORDERED in answer.structured_content["untrusted_data"]["document"]["text"]
+        mark = re.search(r"<(untrusted-data-[0-9a-f]{16})>\n", text_of(answer))
         assert mark is not None
-        before, _, data = text_of(told).partition(mark[0])
+        before, _, data = text_of(answer).partition(mark[0])
         assert "Ignore" not in before
         assert "Ignore" in data
         assert data.endswith(f"</{mark[1]}>")
@@ -65,13 +65,13 @@ def test_reading_changes_nothing_and_reads_no_file(story: Story) -> None:
     async def talk(agent: Agent) -> None:
         names = {tool.name for tool in (await agent.client.list_tools()).tools}
         assert names == {tool.name for tool in READS}
-        told = await agent.call("triage_run", run="secret.log")
-        assert told.is_error
-        assert mentions(text_of(told), "secret.log", SLUG)
+        answer = await agent.call("triage_run", run="secret.log")
+        assert answer.is_error
+        assert mentions(text_of(answer), "secret.log", SLUG)
         for tool in (PREVIEW, CONFIRM):
-            told = await agent.call(tool, order="note", arguments={}, digest="x")
-            assert told.is_error
-            assert mentions(text_of(told), "--read-only")
+            answer = await agent.call(tool, order="note", arguments={}, digest="x")
+            assert answer.is_error
+            assert mentions(text_of(answer), "--read-only")
         await agent.document("run_status", run=SLUG)
         await agent.document("list_checkpoints", run=SLUG)
 
@@ -89,19 +89,19 @@ def test_an_order_is_given_once_as_it_was_shown(story: Story) -> None:
         assert not story.events("Ordered")
         # the run changes, so that what was shown is no longer what would be done
         await agent.order("pause", run=SLUG, until="2h", reason="maintenance")
-        told = await agent.call(CONFIRM, digest=shown["digest"])
-        assert told.is_error
-        assert mentions(text_of(told), "changed", "nothing")
+        answer = await agent.call(CONFIRM, digest=shown["digest"])
+        assert answer.is_error
+        assert mentions(text_of(answer), "changed", "nothing")
         again = await agent.preview("stop", run=SLUG, reason="wrong data")
         assert again["digest"] != shown["digest"]
-        told = await agent.call(CONFIRM, digest=again["digest"])
-        assert not told.is_error, text_of(told)
-        told = await agent.call(CONFIRM, digest=again["digest"])
-        assert told.is_error
-        assert mentions(text_of(told), "confirmed already")
-        told = await agent.call(PREVIEW, order="approve", arguments={"run": SLUG})
-        assert told.is_error
-        assert mentions(text_of(told), "approve", "stop")
+        answer = await agent.call(CONFIRM, digest=again["digest"])
+        assert not answer.is_error, text_of(answer)
+        answer = await agent.call(CONFIRM, digest=again["digest"])
+        assert answer.is_error
+        assert mentions(text_of(answer), "confirmed already")
+        answer = await agent.call(PREVIEW, order="approve", arguments={"run": SLUG})
+        assert answer.is_error
+        assert mentions(text_of(answer), "approve", "stop")
 
     through_stdio(story.work, talk)
     orders = [(event.word.value, event.reason) for event in story.events("Ordered")]
@@ -163,13 +163,13 @@ async def _over_http(url: str) -> None:
         assert (await stranger.post(url, json={}, headers=foreign)).status_code in (403, 421)
     headers = {"authorization": f"Bearer {TOKEN}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=120) as known,
-        Client(streamable_http_client(url, http_client=known)) as client,
+        httpx2.AsyncClient(headers=headers, timeout=120) as async_client,
+        Client(streamable_http_client(url, http_client=async_client)) as client,
     ):
         names = {tool.name for tool in (await client.list_tools()).tools}
         assert {PREVIEW, CONFIRM} < names
-        told = await client.call_tool("list_runs", {})
-        assert not told.is_error
+        call_tool = await client.call_tool("list_runs", {})
+        assert not call_tool.is_error
     with pytest.raises((MCPError, httpx2.HTTPError, BaseExceptionGroup)):
         async with Client(url) as client:
             await client.list_tools()

@@ -31,8 +31,8 @@ def test_babysit_this(story: Story) -> None:
         assert [each for each in status["alerts"] if each["state"] == "firing"] == []
         assert status["questions"] == []
         text = f"{status['progress']}, nothing fires; continue"
-        told = await agent.order("note", run=run["slug"], text=text)
-        assert not told.is_error, told.content[0].text
+        order = await agent.order("note", run=run["slug"], text=text)
+        assert not order.is_error, order.content[0].text
         assert text in (await agent.document("read_record", run=run["slug"]))["logbook"]
         acts = [tool for tool, _ in agent.transcript if tool in ACTS]
         assert len(acts) == 1
@@ -56,8 +56,8 @@ def test_launch_it(story: Story) -> None:
         code.write_text(committed)
         assert (await agent.document("run_preflight", run=SLUG))["verdict"] == "clear"
         shown = await agent.preview("launch", run=SLUG)
-        told = await agent.call("confirm_order", digest=shown["digest"])
-        assert not told.is_error, told.content[0].text
+        answer = await agent.call("confirm_order", digest=shown["digest"])
+        assert not answer.is_error, answer.content[0].text
         story.ended()
         assert (await agent.call("confirm_order", digest=shown["digest"])).is_error
 
@@ -87,10 +87,10 @@ def test_find_the_stall_and_start_it_again(story: Story) -> None:
             ("ack", {"alert": "stalled-steps", "reason": "a hung collective"}),
             ("resume", {"reason": "start it again"}),
         ):
-            told = await agent.order(order, run=SLUG, **values)
-            assert not told.is_error, told.content[0].text
-        told = await agent.order("relaunch", run=SLUG, reason="it hung", stop_first=True)
-        assert not told.is_error, told.content[0].text
+            result = await agent.order(order, run=SLUG, **values)
+            assert not result.is_error, result.content[0].text
+        result = await agent.order("relaunch", run=SLUG, reason="it hung", stop_first=True)
+        assert not result.is_error, result.content[0].text
         story.ended("tiny-2")
 
     through_stdio(story.work, talk)
@@ -116,8 +116,8 @@ def test_go_back(story: Story) -> None:
         facts = shown["untrusted_data"]["document"]["facts"]
         assert [fact for fact in facts if fact.startswith("Discards: 1 step,")]
         assert len(story.starts) == 1
-        told = await agent.call("confirm_order", digest=shown["digest"])
-        assert not told.is_error, told.content[0].text
+        answer = await agent.call("confirm_order", digest=shown["digest"])
+        assert not answer.is_error, answer.content[0].text
         story.ended("tiny-2")
 
     through_stdio(story.work, talk)
@@ -130,8 +130,8 @@ def test_hand_it_over(story: Story) -> None:
     story.tick()
 
     async def talk(agent: Agent) -> None:
-        told = await agent.order("handoff", run=SLUG, to="eve@there", reason="my shift ends")
-        assert not told.is_error, told.content[0].text
+        order = await agent.order("handoff", run=SLUG, to="eve@there", reason="my shift ends")
+        assert not order.is_error, order.content[0].text
         assert "eve@there" in (await agent.document("read_record", run=SLUG))["logbook"]
 
     through_stdio(story.work, talk)
@@ -160,8 +160,8 @@ def test_recover_that(story: Story) -> None:
         assert early.structured_content["verdict"] == "blocked"
         shown = await agent.preview("relaunch", run=SLUG, reason="the node was killed")
         assert shown["run"] == "down"
-        told = await agent.call("confirm_order", digest=shown["digest"])
-        assert not told.is_error, told.content[0].text
+        answer = await agent.call("confirm_order", digest=shown["digest"])
+        assert not answer.is_error, answer.content[0].text
         story.ended("tiny-2")
         story.tick()  # or the babysitter that the relaunch started
         sealed = await agent.order("seal", run=SLUG)
@@ -209,14 +209,14 @@ def test_babysit_a_job_without_a_contract(alone: Alone, capsys: pytest.CaptureFi
     one = ("--job", place, "--scheduler", "local")
     assert asked(alone, capsys, "jobs", "add", "local", place, "--no-watch", "--json").code == 0
     eventually(lambda: not alone.adapter.live_jobs("loose"))
-    seen = asked(alone, capsys, "jobs", "watch", "--once", "--json")
-    assert (seen.code, "FAILED" in seen.out.upper()) == (1, True)
+    answer = asked(alone, capsys, "jobs", "watch", "--once", "--json")
+    assert (answer.code, "FAILED" in answer.out.upper()) == (1, True)
     again = ("--resubmit", alone.again("echo step 20/20; exit 0"))
     look = asked(alone, capsys, "babysit", *one, *again, "--once", "--json")
     assert look.code == 1
     assert alone.all == ["loose-1"]  # a bug in the code is no reason to start it again
-    told = asked(alone, capsys, "relaunch", "--job", place, "--reason", "x is defined", "--json")
-    assert told.code == 0, told.err
+    result = asked(alone, capsys, "relaunch", "--job", place, "--reason", "x is defined", "--json")
+    assert result.code == 0, result.err
     assert alone.all == ["loose-1", "loose-2"]
     eventually(lambda: not alone.adapter.live_jobs("loose"))
     end = asked(alone, capsys, "babysit", "--once", "--json")

@@ -67,14 +67,14 @@ def test_a_broken_run_does_not_blind_a_status(
 def test_a_status_of_all_opens_each_run_once_and_tells_findings_only_where_they_are_shown(
     two: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
-    opened, told = [], []
+    opened, result = [], []
 
     def watched(name: str, start: Path) -> Any:
         opened.append(name)
         return watched_run(name, start)
 
     def as_json(*finding: Any) -> Any:
-        told.append(finding)
+        result.append(finding)
         return finding_entries(*finding)
 
     monkeypatch.setattr("herorun.operations.report.status.watched_run", watched)
@@ -82,7 +82,7 @@ def test_a_status_of_all_opens_each_run_once_and_tells_findings_only_where_they_
     monkeypatch.setattr("herorun.operations.report.status.finding_entries", as_json)
     ask(two, capsys, *words)
     assert sorted(opened) == [BROKEN, SLUG]
-    assert bool(told) == ("--json" in words)
+    assert bool(result) == ("--json" in words)
 
 
 @pytest.mark.thorough
@@ -104,10 +104,14 @@ def test_the_worst_code_counts(codes: list[int], one: int) -> None:
 @pytest.mark.thorough
 def test_a_tick_of_one_run_keeps_its_shape(story: Story, capsys: CAPTURE) -> None:
     story.launched()
-    told = ask(story, capsys, "babysit", SLUG, "--once", "--json").document
+    document = ask(story, capsys, "babysit", SLUG, "--once", "--json").document
     promised = ["schema", "run", "monitor", "progress", "findings", "alerts", "actions"]
-    assert list(told)[: len(promised)] == promised
-    assert (told["doubts"], told["contract"], told["pushed"]) == ([], "as admitted", True)
+    assert list(document)[: len(promised)] == promised
+    assert (document["doubts"], document["contract"], document["pushed"]) == (
+        [],
+        "as admitted",
+        True,
+    )
 
 
 def test_a_status_names_the_log_of_the_newest_instance(story: Story, capsys: CAPTURE) -> None:
@@ -115,8 +119,8 @@ def test_a_status_names_the_log_of_the_newest_instance(story: Story, capsys: CAP
     story.launched()
     log = str(story.jobs / "tiny-1" / "job.log")
     assert ask(story, capsys, "status", SLUG, "--json").document["log"] == log
-    told = ask(story, capsys, "status", SLUG).out
-    assert "  log        /" in told and "job.log" in told
+    output = ask(story, capsys, "status", SLUG).out
+    assert "  log        /" in output and "job.log" in output
 
 
 @pytest.mark.thorough
@@ -130,11 +134,11 @@ def test_drift_and_a_record_that_is_not_pushed_are_in_both_documents(
     story.herorun("babysit", SLUG, "--once", "--json")
     tick = json.loads(capsys.readouterr().out)  # what it tells besides stands on the other stream
     status = ask(story, capsys, "status", SLUG, "--json").document
-    for told in (tick, status):
-        assert mentions(told["contract"], "runs/tiny.toml", "changed")
-        (doubt,) = told["doubts"]
-        assert mentions(doubt, "contract-drift", told["contract"], "admitted")
-        assert told["pushed"] is False
+    for result in (tick, status):
+        assert mentions(result["contract"], "runs/tiny.toml", "changed")
+        (doubt,) = result["doubts"]
+        assert mentions(doubt, "contract-drift", result["contract"], "admitted")
+        assert result["pushed"] is False
 
 
 @pytest.mark.thorough
@@ -146,8 +150,8 @@ def test_the_loop_prints_one_line_a_tick(
     capsys.readouterr()
     assert story.herorun("babysit", SLUG, "--json") == 0
     ticks = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [told["run"] for told in ticks] == ["finished", "finished"]
-    assert {told["schema"] for told in ticks} == {1}
+    assert [result["run"] for result in ticks] == ["finished", "finished"]
+    assert {result["schema"] for result in ticks} == {1}
 
 
 # --- what comes next ------------------------------------------------------------------------------
@@ -181,12 +185,12 @@ def leaves(command: click.Command, name: str) -> list[tuple[str, click.Command]]
     if not isinstance(command, click.Group):
         return [(name, command)]
     context = click.Context(command)
-    found = [
+    result = [
         (child, command.get_command(context, child)) for child in command.list_commands(context)
     ]
     return [
         leaf
-        for child, it in found
+        for child, it in result
         if it and not it.hidden
         for leaf in leaves(it, f"{name} {child}")
     ]

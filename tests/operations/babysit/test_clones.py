@@ -73,10 +73,10 @@ def test_the_second_clone_says_who_watches_and_leaves_no_trace(
             for name in refused:
                 full.setattr(LocalStore, name, no_space)
             other.tick()
-        said = capsys.readouterr().out
+        output = capsys.readouterr().out
         assert (
-            mentions(said, "clone", "observes")
-            and f"held by {host.owner()} in {story.work}" in said
+            mentions(output, "clone", "observes")
+            and f"held by {host.owner()} in {story.work}" in output
         )
         assert (other.run.record.tip, lease(story)) == (before, held)
         assert not (other.state / "issue.md").exists() and len(story.starts) == 1
@@ -100,13 +100,13 @@ def test_a_babysitter_on_another_machine_only_looks_while_the_first_one_watches(
     capsys.readouterr()
     for _ in range(2):
         other.tick()
-        said = capsys.readouterr().out
-        assert mentions(said, "clone", "observes") and f"held by {owner}" in said
+        output = capsys.readouterr().out
+        assert mentions(output, "clone", "observes") and f"held by {owner}" in output
         assert (other.run.record.tip, lease(story)) == (before, held)
     assert not (other.state / "issue.md").exists()
-    seen = other.state / "lease-seen.json"
-    note = json.loads(seen.read_text())
-    seen.write_text(json.dumps({**note, "uptime": note["uptime"] - 86_400}))
+    lease_seen_json = other.state / "lease-seen.json"
+    note = json.loads(lease_seen_json.read_text())
+    lease_seen_json.write_text(json.dumps({**note, "uptime": note["uptime"] - 86_400}))
     other.tick()
     keys = [event.key for event in other.events("Intended")]
     assert any(key.startswith("escalate/lease/") for key in keys)

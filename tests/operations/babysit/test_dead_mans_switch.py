@@ -45,12 +45,12 @@ def test_a_tick_that_saw_the_run_pings_and_no_other(
 
     # what it could not see, it does not vouch for
     metrics = story.root / "metrics.jsonl"
-    kept = metrics.read_bytes()
+    record = metrics.read_bytes()
     metrics.unlink()
     metrics.mkdir()
     story.tick()
     metrics.rmdir()
-    metrics.write_bytes(kept)
+    metrics.write_bytes(record)
     assert len(service.taken) == 2
 
     texts = [p.read_text(errors="replace") for p in story.state.rglob("*") if p.is_file()]

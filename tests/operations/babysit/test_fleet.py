@@ -64,8 +64,8 @@ def test_both_are_watched_to_their_end_and_their_lines_do_not_mix(
     monkeypatch.setattr("time.sleep", lambda _: None)
     runner.start()
     runner.join(60)
-    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    out = [each["slug"] for each in told if each["run"] == "finished"]
+    documents = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    out = [each["slug"] for each in documents if each["run"] == "finished"]
     assert codes == [0] and sorted(set(out)) == [OTHER, SLUG]
 
 
@@ -139,7 +139,7 @@ def test_one_tick_of_both_is_one_push(two: Story, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.thorough
 def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
-    seen: list[str] = []
+    lines: list[str] = []
     done = threading.Event()
 
     def slow(
@@ -150,14 +150,14 @@ def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch)
         return run_tick(run, drift, looks, push)
 
     def report(run: Run, turn: TickOutcome) -> None:
-        seen.append(run.slug)
+        lines.append(run.slug)
         if run.slug == SLUG and turn.is_complete:
             done.set()
 
     monkeypatch.setattr(supervise, "run_tick", slow)
     codes = fleet.watch_all([OTHER, SLUG], two.work, report, lambda *_: None, StopCondition())
     assert codes == [0, 0]
-    assert seen.index(OTHER) > max(i for i, slug in enumerate(seen) if slug == SLUG)
+    assert lines.index(OTHER) > max(i for i, slug in enumerate(lines) if slug == SLUG)
 
 
 @pytest.mark.thorough
@@ -192,8 +192,8 @@ def test_one_that_cannot_be_watched_is_told_of_and_ends_no_other(
     (two.work / "runs" / f"{OTHER}.toml").write_text("nonsense")
     capsys.readouterr()
     assert two.herorun("babysit", "nowhere", SLUG) == 2
-    said = capsys.readouterr()
-    assert mentions(said.err, "nowhere", "contract") and "tiny: finished" in said.out
+    output = capsys.readouterr()
+    assert mentions(output.err, "nowhere", "contract") and "tiny: finished" in output.out
 
 
 @pytest.mark.thorough

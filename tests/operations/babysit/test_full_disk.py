@@ -52,8 +52,8 @@ def test_a_crash_on_a_full_state_folder_is_recorded_told_and_relaunched(
         filling = fill(state)
         capsys.readouterr()
         story.tick()
-        said = capsys.readouterr().out
-        assert mentions(said, "evidence", "replayed")
+        output = capsys.readouterr().out
+        assert mentions(output, "evidence", "replayed")
         alerts = {alert.check for alert in story.events("Decided")[-1].alerts if alert.firing}
         assert {"full-disk", "filling-disk", "crashed"} <= alerts
         assert not [key for key in story.comments if "filling-disk" in key]

@@ -16,22 +16,22 @@ def look(story: Story, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     """One turn, as `babysit --once --json` tells it."""
     capsys.readouterr()
     story.tick("--json")
-    told: dict[str, Any] = json.loads(
+    fields: dict[str, Any] = json.loads(
         capsys.readouterr().out.rpartition('{\n  "schema"')[2].join(('{"schema"', ""))
     )
-    return told
+    return fields
 
 
-def firing(told: dict[str, Any]) -> list[str]:
-    return [alert["check"] for alert in told["alerts"] if alert["state"] == "firing"]
+def firing(fields: dict[str, Any]) -> list[str]:
+    return [alert["check"] for alert in fields["alerts"] if alert["state"] == "firing"]
 
 
-def asked(told: dict[str, Any]) -> dict[str, set[str]]:
+def asked(values: dict[str, Any]) -> dict[str, set[str]]:
     """The checks by outcome."""
-    found: dict[str, set[str]] = {}
-    for finding in told["findings"]:
-        found.setdefault(finding["outcome"], set()).add(finding["check"])
-    return found
+    fields: dict[str, set[str]] = {}
+    for finding in values["findings"]:
+        fields.setdefault(finding["outcome"], set()).add(finding["check"])
+    return fields
 
 
 @pytest.mark.thorough
@@ -39,19 +39,19 @@ def test_nothing_is_wrong_with_a_healthy_run(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     story.launched(WAIT)
-    told = look(story, capsys)
-    assert (told["run"], told["monitor"], firing(told)) == ("healthy", "fresh", [])
-    assert told["missing_evidence"] == []
-    assert asked(told).keys() <= {"pass", "n/a"}
+    snapshot = look(story, capsys)
+    assert (snapshot["run"], snapshot["monitor"], firing(snapshot)) == ("healthy", "fresh", [])
+    assert snapshot["missing_evidence"] == []
+    assert asked(snapshot).keys() <= {"pass", "n/a"}
     assert {"late-checkpoints", "stalled-steps", "full-disk", "late-tick", "wrong-resume"} <= asked(
-        told
+        snapshot
     )["pass"]
     (story.data / "go").touch()
     story.ended()
-    told = look(story, capsys)
-    assert (told["run"], told["monitor"], told["alerts"]) == ("finished", "fresh", [])
-    assert asked(told).keys() <= {"pass", "n/a"}
-    assert "missing-artefacts" in asked(told)["pass"]
+    snapshot = look(story, capsys)
+    assert (snapshot["run"], snapshot["monitor"], snapshot["alerts"]) == ("finished", "fresh", [])
+    assert asked(snapshot).keys() <= {"pass", "n/a"}
+    assert "missing-artefacts" in asked(snapshot)["pass"]
 
 
 @pytest.mark.thorough
@@ -59,9 +59,9 @@ def test_a_success_without_its_final_checkpoint_is_no_end(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     story.launched("save() { :; }")
-    told = look(story, capsys)
+    snapshot = look(story, capsys)
 
-    assert (told["run"], firing(told)) == ("degraded", ["missing-artefacts"])
+    assert (snapshot["run"], firing(snapshot)) == ("degraded", ["missing-artefacts"])
     assert look(story, capsys)["actions"] == []
 
 
@@ -76,10 +76,10 @@ def test_nearly_the_same_step_twice_is_not_relaunched_a_third_time(
     story.launched(CRASH)
     assert firing(look(story, capsys)) == ["crashed"]
     story.ended("tiny-2")
-    told = look(story, capsys)
+    snapshot = look(story, capsys)
 
-    assert firing(told) == ["crashed", "repeated-crash"]
-    assert {action["action"] for action in told["actions"]} == {"tell", "escalate"}
+    assert firing(snapshot) == ["crashed", "repeated-crash"]
+    assert {action["action"] for action in snapshot["actions"]} == {"tell", "escalate"}
     look(story, capsys)
     assert len(story.starts) == 2
     ends = story.run.record.memory().history.ends
@@ -95,7 +95,7 @@ def test_a_receipt_of_another_checkpoint_stops_a_relaunch(
 ) -> None:
     story.launched(WAIT)
     items: list[Any] = []
-    told = {
+    fields = {
         "instance": "tiny-1",
         "attempt": 1,
         "rank": 0,
@@ -105,12 +105,12 @@ def test_a_receipt_of_another_checkpoint_stops_a_relaunch(
     }
     receipts = story.root / "_herorun" / "receipts"
     receipts.mkdir(parents=True, exist_ok=True)
-    (receipts / "tiny-1.1.json").write_text(json.dumps(told))
-    seen = look(story, capsys)
+    (receipts / "tiny-1.1.json").write_text(json.dumps(fields))
+    snapshot = look(story, capsys)
     (story.data / "go").touch()
 
-    assert firing(seen) == ["wrong-resume"]
-    assert seen["run"] == "degraded"
+    assert firing(snapshot) == ["wrong-resume"]
+    assert snapshot["run"] == "degraded"
 
 
 HBM = "XlaRuntimeError: RESOURCE_EXHAUSTED: Program hbm requirement 16.30G"
@@ -130,10 +130,10 @@ def test_a_running_job_whose_log_fails_is_reported_and_never_relaunched_and_step
         assert (story.init(), story.launch()) == (0, 0)
         log = story.jobs / "tiny-1" / "job.log"
         eventually(lambda: log.exists() and HBM in log.read_text())
-        told = look(story, capsys)
+        snapshot = look(story, capsys)
 
-        assert (told["run"], firing(told)) == ("degraded", ["error-in-log", "failing-log"])
-        assert {action["action"] for action in told["actions"]} == {"tell", "escalate"}
+        assert (snapshot["run"], firing(snapshot)) == ("degraded", ["error-in-log", "failing-log"])
+        assert {action["action"] for action in snapshot["actions"]} == {"tell", "escalate"}
         (story.data / "caught").touch()
         eventually(lambda: "step 20" in log.read_text())
         assert firing(look(story, capsys)) == []

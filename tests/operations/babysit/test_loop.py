@@ -68,9 +68,9 @@ def test_there_is_one_at_a_time_and_a_signal_ends_it(
 ) -> None:
     story.launched(WAIT)
     run = story.run
-    told = start_babysitter.start_babysitter(run)
+    result = start_babysitter.start_babysitter(run)
     pid = json.loads((run.state / "heartbeat.json").read_text())["pid"]
-    assert f"process {pid}" in told
+    assert f"process {pid}" in result
     assert mentions(start_babysitter.start_babysitter(run), "already", "babysit.log")
     os.kill(pid, signal.SIGTERM)
     eventually(lambda: not is_locked(lock(story)))
@@ -177,9 +177,9 @@ def test_a_tick_that_fails_is_reported_and_the_next_one_is_due(
     monkeypatch.setattr(loop, "run_tick", flaky)
     monkeypatch.setattr(time, "sleep", lambda _: None)
     assert story.herorun("babysit", SLUG) == 0
-    said = capsys.readouterr().err
-    assert mentions(said, "/state", "space")
-    assert mentions(said, "tick", "RuntimeError", "�[31mx")
+    errors = capsys.readouterr().err
+    assert mentions(errors, "/state", "space")
+    assert mentions(errors, "tick", "RuntimeError", "�[31mx")
     assert "tell/tiny-1/finished" in story.comments
 
 
@@ -193,18 +193,22 @@ def test_a_status_says_when_nobody_watches(
     assert mentions(json.loads(capsys.readouterr().out)["babysitter"], "none", "seen")
     story.tick()
     heart = story.work / ".herorun" / SLUG / "heartbeat.json"
-    told = json.loads(heart.read_text())
+    document = json.loads(heart.read_text())
     heart.write_text(json.dumps({"at": "2026-01-01T00:00:00Z"}))
-    seen = ask(story, capsys, "status", SLUG, "--json")
-    assert seen.document["babysitter"].startswith("monitor stale: ")
-    assert (seen.code, seen.document["monitor"], seen.document["run"]) == (3, "stale", "healthy")
+    answer = ask(story, capsys, "status", SLUG, "--json")
+    assert answer.document["babysitter"].startswith("monitor stale: ")
+    assert (answer.code, answer.document["monitor"], answer.document["run"]) == (
+        3,
+        "stale",
+        "healthy",
+    )
     heart.write_text(
-        json.dumps({**told, "next": told["at"]})
+        json.dumps({**document, "next": document["at"]})
     )  # a loop was to look again, and none holds the lock
-    seen = ask(story, capsys, "status", SLUG, "--json").document
-    assert mentions(seen["babysitter"], "gone", "last heartbeat")
-    assert seen["next"] == f"herorun babysit {SLUG}"
-    assert seen["monitor"] == "stale"
+    answer = ask(story, capsys, "status", SLUG, "--json").document
+    assert mentions(answer["babysitter"], "gone", "last heartbeat")
+    assert answer["next"] == f"herorun babysit {SLUG}"
+    assert answer["monitor"] == "stale"
     heart.write_text("{torn")
     assert last_heartbeat(story.run) is None
 
@@ -216,8 +220,8 @@ def test_a_babysitter_that_has_nothing_left_to_watch_is_not_stale(
     story.finished()
     heart = story.work / ".herorun" / SLUG / "heartbeat.json"
     heart.write_text(json.dumps({"at": "2026-01-01T00:00:00Z"}))
-    said = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
-    assert mentions(said, "heartbeat", "2026-01-01T00:00:00Z")
+    babysitter = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
+    assert mentions(babysitter, "heartbeat", "2026-01-01T00:00:00Z")
 
 
 # --- when it looks --------------------------------------------------------------------------------
@@ -304,8 +308,8 @@ def test_several_runs_are_watched_at_once_and_one_that_is_broken_ends_no_other(
         check=False,
     )
     assert done.returncode == 2 and "other" in done.stderr
-    told = {row["slug"]: row for row in (json.loads(line) for line in done.stdout.splitlines())}
-    assert told[SLUG]["run"] == "finished" and mentions(told["other"]["error"], "valid", "TOML")
+    result = {row["slug"]: row for row in (json.loads(line) for line in done.stdout.splitlines())}
+    assert result[SLUG]["run"] == "finished" and mentions(result["other"]["error"], "valid", "TOML")
 
 
 @pytest.mark.thorough

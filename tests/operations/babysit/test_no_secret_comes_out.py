@@ -49,15 +49,15 @@ ONE_LINE = [kind for kind in planted.PLACES if "\n" not in planted.PLACES[kind][
 def _planted(seed: str) -> dict[str, tuple[str, str]]:
     """For each field the text to put there and the secret in it."""
     draw = random.Random(seed)
-    told = {}
+    fields = {}
     for field in FIELDS:
         if draw.random() < 0.4:
             kind = draw.choice([kind for kind in planted.SHAPED if kind not in BLOCKS])
             secret = planted.SHAPED[kind](draw)
-            told[field] = (f"got {secret} here", secret)
+            fields[field] = (f"got {secret} here", secret)
         else:
-            told[field] = planted.placed(draw.choice(ONE_LINE), draw)
-    return told
+            fields[field] = planted.placed(draw.choice(ONE_LINE), draw)
+    return fields
 
 
 def _kept(story: Story) -> Iterator[tuple[str, str]]:
@@ -88,11 +88,11 @@ def _running() -> Iterator[tuple[str, str]]:
             continue  # it has ended
 
 
-def _leaks(told: dict[str, tuple[str, str]], texts: Iterator[tuple[str, str]]) -> list[str]:
+def _leaks(values: dict[str, tuple[str, str]], texts: Iterator[tuple[str, str]]) -> list[str]:
     return [
         f"{field} in {where}"
         for where, text in texts
-        for field, (_, secret) in told.items()
+        for field, (_, secret) in values.items()
         if secret in text or json.dumps(secret)[1:-1] in text
     ]
 
@@ -102,8 +102,8 @@ def _leaks(told: dict[str, tuple[str, str]], texts: Iterator[tuple[str, str]]) -
 def test_what_is_planted_in_any_field_stays_there(
     home: Path, seed: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    told = _planted(seed)
-    text = {field: both[0] for field, both in told.items()}
+    result = _planted(seed)
+    text = {field: both[0] for field, both in result.items()}
     story = Story(home).begin(
         goal=text["goal"],
         stop_when=text["stop_when"],
@@ -121,9 +121,9 @@ def test_what_is_planted_in_any_field_stays_there(
             "remote",
             "add",
             "mirror",
-            f"https://ada:{told['remote'][1][:40]}@127.0.0.1:9/x.git",
+            f"https://ada:{result['remote'][1][:40]}@127.0.0.1:9/x.git",
         )
-        told["remote"] = (text["remote"], told["remote"][1][:40])
+        result["remote"] = (text["remote"], result["remote"][1][:40])
         receipt = {
             "instance": "tiny-1",
             "attempt": 1,
@@ -150,11 +150,11 @@ def test_what_is_planted_in_any_field_stays_there(
         story.herorun("preflight", SLUG)
         assert story.launch() == 0
         story.ended()
-        said = [
+        texts = [
             f"{word}={text['note']}"
             for word in ("--status", "--evidence", "--decision", "--next", "--caveat")
         ]
-        assert story.herorun("note", SLUG, *said) == 0
+        assert story.herorun("note", SLUG, *texts) == 0
         assert story.herorun("pause", SLUG, "--until", "2h", "--reason", text["pause"]) == 0
         story.tick("--json")
         (story.work / "config.toml").write_text(
@@ -165,7 +165,7 @@ def test_what_is_planted_in_any_field_stays_there(
         assert story.herorun("resume", SLUG) == 0
         story.tick()
         story.tick("--json")
-        running = _leaks(told, _running())
+        running = _leaks(result, _running())
         for words in (
             ("status", SLUG, "--json"),
             ("status", SLUG),
@@ -179,9 +179,9 @@ def test_what_is_planted_in_any_field_stays_there(
         screen = capfd.readouterr()
 
         assert running == []
-        assert _leaks(told, _kept(story)) == []
+        assert _leaks(result, _kept(story)) == []
         assert (
-            _leaks(told, iter([("standard output", screen.out), ("standard error", screen.err)]))
+            _leaks(result, iter([("standard output", screen.out), ("standard error", screen.err)]))
             == []
         )
         assert story.events("Noted") and story.starts  # it was a run
@@ -197,7 +197,7 @@ def test_a_blocked_launch_shows_nothing_of_what_blocks_it(
     draw = random.Random(seed)
     secret = planted.SHAPED[draw.choice(["huggingface", "github", "wandb_v1", "openai"])](draw)
     plain = planted.chars(draw, planted.ALNUM, 24)
-    told = {"shaped": ("", secret), "named": ("", plain)}
+    fields = {"shaped": ("", secret), "named": ("", plain)}
     story = Story(home).begin(
         command={
             "argv": [
@@ -217,9 +217,10 @@ def test_a_blocked_launch_shows_nothing_of_what_blocks_it(
     assert story.herorun("preflight", SLUG, "--json") == 1
     screen = capfd.readouterr()
     assert story.starts == []
-    assert _leaks(told, _kept(story)) == []
+    assert _leaks(fields, _kept(story)) == []
     assert (
-        _leaks(told, iter([("standard output", screen.out), ("standard error", screen.err)])) == []
+        _leaks(fields, iter([("standard output", screen.out), ("standard error", screen.err)]))
+        == []
     )
 
 

@@ -24,9 +24,9 @@ def launch(story: Story, capsys: CAPTURE) -> tuple[int, Any]:
     return code, json.loads(capsys.readouterr().out)
 
 
-def outcome(told: Any, check: str) -> str:
-    (found,) = [f["outcome"] for f in told["findings"] if f["check"] == check]
-    return str(found)
+def outcome(values: Any, check: str) -> str:
+    (result,) = [f["outcome"] for f in values["findings"] if f["check"] == check]
+    return str(result)
 
 
 @pytest.mark.thorough
@@ -35,13 +35,13 @@ def test_launch_starts_none_where_the_owner_is_elsewhere_and_gives_the_run_to_it
 ) -> None:
     story.sign(babysit={"owner": THERE})
     story.init()
-    code, told = launch(story, capsys)
-    assert (code, told["verdict"], outcome(told, "no-babysitter")) == (0, "clear", "fail")
-    assert mentions(told["babysitter"], f"{THERE}", "15m", "started")
+    code, output = launch(story, capsys)
+    assert (code, output["verdict"], outcome(output, "no-babysitter")) == (0, "clear", "fail")
+    assert mentions(output["babysitter"], f"{THERE}", "15m", "started")
     assert not (story.state / "heartbeat.json").exists()
     assert lease(story) == Lease(THERE, SLUG, 2, 0)
     story.ended()
-    assert story.events("Launched")[0].entry["Babysitter/check cadence"] == told["babysitter"]
+    assert story.events("Launched")[0].entry["Babysitter/check cadence"] == output["babysitter"]
 
 
 @pytest.mark.thorough
@@ -50,8 +50,8 @@ def test_a_run_that_was_given_away_is_not_launched_from_here_again(
 ) -> None:
     story.sign(babysit={"owner": THERE})
     story.launched()
-    code, told = launch(story, capsys)
-    assert (code, outcome(told, "second-babysitter"), outcome(told, "no-babysitter")) == (
+    code, output = launch(story, capsys)
+    assert (code, outcome(output, "second-babysitter"), outcome(output, "no-babysitter")) == (
         1,
         "fail",
         "pass",
@@ -63,9 +63,9 @@ def test_a_run_that_was_given_away_is_not_launched_from_here_again(
 def test_launch_starts_one_where_the_owner_is_this_machine(story: Story, capsys: CAPTURE) -> None:
     story.sign(babysit={"owner": host.owner()})
     story.init()
-    code, told = launch(story, capsys)
-    assert (code, outcome(told, "no-babysitter")) == (0, "pass")
-    assert told["babysitter"].startswith("process ")
+    code, output = launch(story, capsys)
+    assert (code, outcome(output, "no-babysitter")) == (0, "pass")
+    assert output["babysitter"].startswith("process ")
     held = lease(story)
     assert held is not None and held.owner == host.owner()
 

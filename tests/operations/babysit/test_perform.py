@@ -191,8 +191,8 @@ def test_another_instances_relaunch_is_not_this_one(run: Any, acted: list[Any]) 
 def test_one_post_that_fails_keeps_none_of_the_others_back(
     run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lost, said = (intended(f"tell/tiny-1/{name}", body="b") for name in ("lost", "said"))
-    run.record.events += [lost, said]
+    lost, output = (intended(f"tell/tiny-1/{name}", body="b") for name in ("lost", "said"))
+    run.record.events += [lost, output]
     works = acts.deliver
 
     def deliver(run: Any, each: Intended) -> None:
@@ -208,10 +208,10 @@ def test_one_post_that_fails_keeps_none_of_the_others_back(
 def test_a_post_that_failed_waits_for_its_time(run: Any, acted: list[Any]) -> None:
     cadence = run.contract.babysit.cadence
     post = intended("tell/tiny-1/x", body="b")
-    for at, said in ((NOON, 0), (NOON - cadence, 1)):
+    for at, text in ((NOON, 0), (NOON - cadence, 1)):
         run.record.events[run.record.began :] = [post, Failed(at, post.key, 1, "no network")]
         settle(run)
-        assert len(acted) == said
+        assert len(acted) == text
 
 
 # --- the machine of a bad accelerator -------------------------------------------------------------

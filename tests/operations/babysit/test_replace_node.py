@@ -36,11 +36,11 @@ def cloud(story: Story, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "gcloud").write_text(GCLOUD)
     (folder / "gcloud").chmod(0o755)
     machines = {"ray-1": "10.0.0.71", "ray-2": "10.0.0.7"}
-    told = [
+    fields = [
         {"name": f"p/nodes/{n}", "createTime": MADE, "networkEndpoints": [{"ipAddress": a}]}
         for n, a in machines.items()
     ]
-    (folder / "machines.json").write_text(json.dumps(told))
+    (folder / "machines.json").write_text(json.dumps(fields))
     monkeypatch.setenv("PATH", str(folder), prepend=":")
     story.init()
     return folder
@@ -70,9 +70,9 @@ def test_a_machine_that_is_gone_is_not_deleted_again(story: Story, cloud: Path) 
     again = DeleteNode("node/tiny-2", "tiny-2", "the same again", "10.0.0.7", "us-east5-a")
     assert perform(story.run, again).why == ""
     assert len(deletions(cloud)) == 1
-    told = story.events("Done")[-1].lines
-    assert told["Command"] == "none" and mentions(told["Before"], "no machine", "address")
-    assert mentions(told["Status"], "worker", "10.0.0.7")
+    lines = story.events("Done")[-1].lines
+    assert lines["Command"] == "none" and mentions(lines["Before"], "no machine", "address")
+    assert mentions(lines["Status"], "worker", "10.0.0.7")
 
 
 @pytest.mark.thorough

@@ -31,20 +31,20 @@ def recorded() -> Iterator[Story]:
     two ticks.
     """
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
-        told = Story(Path(folder).resolve())
-        told.begin(final_step=20)
-        told.launched(CRASH)
-        told.tick()
-        told.ended("tiny-2")
-        with (told.root / "metrics.jsonl").open("a") as file:
+        result = Story(Path(folder).resolve())
+        result.begin(final_step=20)
+        result.launched(CRASH)
+        result.tick()
+        result.ended("tiny-2")
+        with (result.root / "metrics.jsonl").open("a") as file:
             file.write(NAN)
         with pytest.MonkeyPatch.context() as patch:
             for hours in (1, 2, 6):
                 for module in (tick, evaluate):
                     patch.setattr(module, "now", lambda hours=hours: now() + timedelta(hours=hours))
-                told.tick()
-        yield told
-        told.end()
+                result.tick()
+        yield result
+        result.end()
 
 
 @pytest.fixture
@@ -52,14 +52,14 @@ def story(recorded: Story) -> Iterator[Story]:
     """The same, put back afterwards: a test may change its contract, its evidence and its
     record.
     """
-    kept = {path: path.read_bytes() for path in (recorded.state / "evidence").iterdir()}
+    remainder = {path: path.read_bytes() for path in (recorded.state / "evidence").iterdir()}
     code, record = git(recorded.work, "rev-parse", "HEAD", "refs/herorun/record/tiny").split()
     yield recorded
     git(recorded.work, "reset", "-q", "--hard", code)
     git(recorded.work, "update-ref", "refs/herorun/record/tiny", record)
     git(recorded.origin, "update-ref", "refs/heads/main", code)
     git(recorded.origin, "update-ref", "refs/heads/herorun/tiny", record)
-    for path, data in kept.items():
+    for path, data in remainder.items():
         path.write_bytes(data)
 
 
@@ -111,9 +111,9 @@ def test_another_process_under_another_hash_seed_and_another_clock_says_the_same
         )
 
     both = [start("0", 0), start("4711", 400)]
-    said = [process.communicate(timeout=180)[0] for process in both]
+    outputs = [process.communicate(timeout=180)[0] for process in both]
     assert [process.returncode for process in both] == [0, 0]
-    assert said[0] == said[1] and '"same": 4' in said[0]
+    assert outputs[0] == outputs[1] and '"same": 4' in outputs[0]
 
 
 def test_another_threshold_prints_what_differs_tick_by_tick(story: Story, capsys: CAPTURE) -> None:
@@ -193,8 +193,8 @@ def test_a_tick_whose_memory_was_written_over_is_unknown(recorded: Story) -> Non
 def test_the_record_names_the_evidence_as_it_is_kept(recorded: Story) -> None:
     """Also where a secret was masked in it: the digest is that of the masked words."""
     (line, *_) = evidence(recorded).read_text().splitlines()
-    kept = json.loads(line)
-    assert canonical(kept) == line
+    document = json.loads(line)
+    assert canonical(document) == line
     assert {
         "Job",
         "Metrics",
@@ -206,4 +206,4 @@ def test_the_record_names_the_evidence_as_it_is_kept(recorded: Story) -> None:
         "Contract",
         "Waivers",
         "ActionBlock",
-    } <= set(kept["evidence"])
+    } <= set(document["evidence"])

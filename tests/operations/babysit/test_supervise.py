@@ -84,14 +84,14 @@ def test_a_run_whose_own_babysitter_is_killed_is_taken_up(story: Story, watched:
     story.launched(WAIT)
     run = story.run
     own = threading.Event()
-    kept = take_lock(run.lock("babysitter"), 0.0, "its own babysitter")
+    lock = take_lock(run.lock("babysitter"), 0.0, "its own babysitter")
     fleet = watched(story, [SLUG])
     eventually(lambda: fleet.said)
     assert mentions(fleet.said[0], "tiny", "work")
     own.wait(0.3)
     assert len(fleet.said) == 1 and not fleet.ticks
 
-    os.close(kept)  # as the kernel does when it is killed
+    os.close(lock)  # as the kernel does when it is killed
     eventually(lambda: fleet.ticks)
 
 
@@ -182,10 +182,10 @@ def test_a_run_that_nobody_looks_at_is_reported_once_and_paged(
     fleet.fleet._tasks[SLUG].silence = 0.0
     fleet.fleet._tasks[SLUG].alarmed = -1000.0
     eventually(lambda: [key for key in story.comments if key.startswith("watchdog/tiny-1/")])
-    (told,) = {
+    (values,) = {
         event.key: event for event in story.events("Intended") if event.key.startswith("watchdog/")
     }.values()
-    assert told.page == "must" and "Monitor stale" in told.what
+    assert values.page == "must" and "Monitor stale" in values.what
     eventually(lambda: any("no sign of a monitor of tiny" in words for words in fleet.said))
 
 
@@ -196,9 +196,9 @@ def test_a_status_of_a_run_that_is_not_ticking_is_unknown_and_its_alert_critical
     story.tick()
     assert story.herorun("status", "--all") == 0
     monkeypatch.setattr(status, "now", lambda: clock.now() + timedelta(hours=2))
-    seen = ask(story, capsys, "status", "--all", "--json")
-    (told,) = seen.document["runs"]
-    (alert,) = [each for each in told["alerts"] if each["subject"] == "no babysitter"]
+    answer = ask(story, capsys, "status", "--all", "--json")
+    (result,) = answer.document["runs"]
+    (alert,) = [each for each in result["alerts"] if each["subject"] == "no babysitter"]
     assert (alert["check"], alert["severity"], alert["state"]) == (
         "stale-monitor",
         "critical",
@@ -207,7 +207,7 @@ def test_a_status_of_a_run_that_is_not_ticking_is_unknown_and_its_alert_critical
     assert "`herorun babysit tiny`" in alert["message"]
     assert story.herorun("status", "--all") == story.herorun("status", SLUG) == 3
     elsewhere = story.clone("elsewhere")  # whose record is older: it cannot tell
-    seen = ask(elsewhere, capsys, "status", SLUG, "--json")
-    assert not [each for each in seen.document["alerts"] if each["subject"] == "no babysitter"]
+    answer = ask(elsewhere, capsys, "status", SLUG, "--json")
+    assert not [each for each in answer.document["alerts"] if each["subject"] == "no babysitter"]
     (story.data / "go").touch()
     story.ended()

@@ -35,9 +35,9 @@ def save(root: Path, step: int, metadata: bool = True) -> str:
     folder = root / f"step-{step}"
     folder.mkdir(parents=True)
     (folder / "weights").write_text("weights")
-    told = {"step": step, "timestamp": "2026-01-01T00:00:00", "is_temporary": False}
+    fields = {"step": step, "timestamp": "2026-01-01T00:00:00", "is_temporary": False}
     if metadata:
-        (folder / "metadata.json").write_text(json.dumps(told))
+        (folder / "metadata.json").write_text(json.dumps(fields))
     return str(folder)
 
 
@@ -90,8 +90,8 @@ def test_a_quiet_tick_says_what_was_reached_and_keeps_no_order_waiting_for_its_p
         assert not is_locked(story.run.lock("act"))
         return record.push()
 
-    run, seen = tick_once(SLUG, story.work, push=slow)
-    assert tick_exit_code(seen) == 0 and run.record.pushed == run.record.tip
+    run, observations = tick_once(SLUG, story.work, push=slow)
+    assert tick_exit_code(observations) == 0 and run.record.pushed == run.record.tip
     assert story.comments == [*before, "tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"]
     (story.data / "go").touch()
     story.ended()
@@ -104,13 +104,19 @@ def test_a_checkin_enters_the_record_once_an_attempt(story: Story) -> None:
     receipts = story.root / "_herorun" / "receipts"
     receipts.mkdir(parents=True)
     item = {"item": "argv", "outcome": "pass", "message": "as admitted"}
-    told = {"instance": "tiny-1", "attempt": 1, "outcome": "pass", "items": [item], "loaded": None}
-    (receipts / "tiny-1.1.json").write_text(json.dumps(told))
+    fields = {
+        "instance": "tiny-1",
+        "attempt": 1,
+        "outcome": "pass",
+        "items": [item],
+        "loaded": None,
+    }
+    (receipts / "tiny-1.1.json").write_text(json.dumps(fields))
     story.tick()
     story.tick()
     (event,) = story.events("CheckedIn")
     assert event.items == (("argv", "pass", "as admitted"),)
-    (receipts / "tiny-1.7.json").write_text(json.dumps({**told, "attempt": 7}))
+    (receipts / "tiny-1.7.json").write_text(json.dumps({**fields, "attempt": 7}))
     story.tick()
     story.tick()
     assert [attempt for _, attempt in story.run.record.memory().history.starts] == [1, 7]
@@ -131,7 +137,7 @@ def test_a_crash_is_relaunched_once_from_the_newest_complete_checkpoint(story: S
     for path in begun:
         path.touch()
     save(story.root, 9)
-    wanted = save(story.data / "tiny-temporary", 10)
+    target = save(story.data / "tiny-temporary", 10)
     save(story.root, 100, metadata=False)
     story.tick()
     # what a relaunch may be writing is left; the ended instance writes no more
@@ -139,7 +145,7 @@ def test_a_crash_is_relaunched_once_from_the_newest_complete_checkpoint(story: S
     story.ended("tiny-2")
     story.tick()
     story.tick()
-    assert story.starts == ["tiny-1 scratch", f"tiny-2 {wanted}"]
+    assert story.starts == ["tiny-1 scratch", f"tiny-2 {target}"]
     assert [e.relaunch_of for e in story.events("Launched")] == ["", "tiny-1"]
     assert (len(keys(story, "tell/crashed")), len(keys(story, "post/submit/tiny-2"))) == (1, 1)
 
@@ -211,10 +217,10 @@ def test_an_unknown_job_is_left_alone(story: Story, capsys: pytest.CaptureFixtur
     capsys.readouterr()
     for _ in range(3):
         assert story.tick("--json") == 3
-    told = json.loads(
+    document = json.loads(
         capsys.readouterr().out.rpartition('{\n  "schema"')[2].join(('{"schema"', ""))
     )
-    assert (told["run"], told["monitor"], told["actions"]) == ("unknown", "partial", [])
+    assert (document["run"], document["monitor"], document["actions"]) == ("unknown", "partial", [])
     assert len(story.starts) == 1
 
 

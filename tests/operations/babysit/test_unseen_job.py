@@ -58,9 +58,9 @@ def test_a_job_that_reports_elsewhere_is_warned_of_and_never_healthy(
     assert unseen.launch() == 0
     eventually(lambda: (unseen.root / "step-2" / "metadata.json").exists())
     for look in (1, 2):
-        seen = ask(unseen, capsys, "status", SLUG, "--json")
-        assert seen.document["run"] != "healthy" and seen.code == 3
-        assert {each["evidence"] for each in seen.document["missing_evidence"]} >= {"receipt"}
+        answer = ask(unseen, capsys, "status", SLUG, "--json")
+        assert answer.document["run"] != "healthy" and answer.code == 3
+        assert {each["evidence"] for each in answer.document["missing_evidence"]} >= {"receipt"}
         assert unseen.tick() == 3, look
     alerts = open_checks(ask(unseen, capsys, "status", SLUG, "--json").document)
     assert mentions(alerts["unreported-steps"], "metrics.jsonl", "reports")

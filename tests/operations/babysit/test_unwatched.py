@@ -22,15 +22,15 @@ def test_a_babysitter_that_does_not_start_hides_no_launch(
     story.init()
     capsys.readouterr()
     assert story.herorun("launch", SLUG, "--json") == 3
-    said = capsys.readouterr()
-    told = json.loads(said.out)
-    assert (told["instance"], told["job"], told["babysitter"]) == (
+    output = capsys.readouterr()
+    document = json.loads(output.out)
+    assert (document["instance"], document["job"], document["babysitter"]) == (
         "tiny-1",
         "tiny-1",
         "not started",
     )
-    assert mentions(told["warnings"][0], "babysitter", "1")
-    assert told["warnings"][0] in said.err
+    assert mentions(document["warnings"][0], "babysitter", "1")
+    assert document["warnings"][0] in output.err
 
 
 @pytest.mark.thorough

@@ -89,9 +89,9 @@ def by(source: Path, story: Story, *commands: tuple[str, ...]) -> list[Any]:
         timeout=100,
         check=False,
     )
-    said = done.stdout.split("\0\n")[:-1]
-    assert len(said) == len(commands), done.stderr
-    return [json.loads(text) for text in said]
+    part = done.stdout.split("\0\n")[:-1]
+    assert len(part) == len(commands), done.stderr
+    return [json.loads(text) for text in part]
 
 
 TICK = ("babysit", SLUG, "--once")
@@ -148,9 +148,9 @@ def test_without_the_evidence_it_cannot_be_shown(story: Story, alike: Path) -> N
     story.tick()
     for path in (story.state / "evidence").iterdir():
         path.unlink()
-    (told,) = by(alike, story, TICK)
+    (result,) = by(alike, story, TICK)
     assert len(asked(story)) == 1
-    assert any(mentions(doubt, "1 of", "1 tick", "judged") for doubt in told["doubts"])
+    assert any(mentions(doubt, "1 of", "1 tick", "judged") for doubt in result["doubts"])
     (story.data / "go").touch()
     story.ended()
 

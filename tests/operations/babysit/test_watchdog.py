@@ -18,8 +18,8 @@ CAPTURE = pytest.CaptureFixture[str]
 def bark(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, Any]:
     capsys.readouterr()
     code = story.herorun("watchdog", SLUG, "--json", *words)
-    (told,) = json.loads(capsys.readouterr().out)["runs"]
-    return code, told
+    (result,) = json.loads(capsys.readouterr().out)["runs"]
+    return code, result
 
 
 def later(monkeypatch: pytest.MonkeyPatch, **passed: float) -> None:
@@ -34,8 +34,8 @@ def test_a_run_that_was_looked_at_is_watched(
     story.launched(WAIT)
     assert story.tick() == 0
     later(monkeypatch, minutes=29)
-    code, told = bark(story, capsys)
-    assert (code, told["monitor"], told["run"]) == (0, "fresh", "healthy")
+    code, output = bark(story, capsys)
+    assert (code, output["monitor"], output["run"]) == (0, "fresh", "healthy")
 
 
 def test_after_two_missed_cadences_it_is_stale_and_told_of_once(
@@ -44,11 +44,11 @@ def test_after_two_missed_cadences_it_is_stale_and_told_of_once(
     story.launched(WAIT)
     assert story.tick() == 0
     later(monkeypatch, minutes=31)
-    code, told = bark(story, capsys, "--comment")
-    assert (code, told["monitor"], told["run"]) == (1, "stale", "healthy")
+    code, output = bark(story, capsys, "--comment")
+    assert (code, output["monitor"], output["run"]) == (1, "stale", "healthy")
     bark(story, capsys, "--comment")
-    said = [key for key in story.comments if key.startswith("watchdog/")]
-    assert len(said) == 1
+    text = [key for key in story.comments if key.startswith("watchdog/")]
+    assert len(text) == 1
     lines = len(story.lines)
     assert story.tick() == 0  # it is watched again, and falls silent once more
     later(monkeypatch, hours=2)
@@ -70,8 +70,8 @@ def test_an_outsider_sees_what_is_published_and_not_what_its_clone_has(
     assert bark(outside, capsys)[1]["last_seen"] > before
     story.refuse_pushes()
     assert story.tick() == 0
-    seen = bark(outside, capsys)[1]["last_seen"]
-    assert bark(outside, capsys)[1]["last_seen"] == seen
+    last_seen = bark(outside, capsys)[1]["last_seen"]
+    assert bark(outside, capsys)[1]["last_seen"] == last_seen
 
 
 @pytest.mark.thorough
@@ -104,11 +104,11 @@ def test_what_nobody_needs_to_watch_is_quiet(
     assert bark(story, capsys)[0] == 0
     story.finished()
     later(monkeypatch, days=9)
-    code, told = bark(story, capsys, "--comment")
-    assert (code, told["monitor"]) == (0, "not-watched")
+    code, output = bark(story, capsys, "--comment")
+    assert (code, output["monitor"]) == (0, "not-watched")
     assert story.seal() == 0
-    code, told = bark(story, capsys, "--comment")
-    assert (code, told["monitor"]) == (0, "not-watched")
+    code, output = bark(story, capsys, "--comment")
+    assert (code, output["monitor"]) == (0, "not-watched")
     assert not [key for key in story.comments if key.startswith("watchdog/")]
 
 
@@ -117,17 +117,17 @@ def test_a_remote_that_does_not_answer_is_not_fresh(story: Story, capsys: CAPTUR
     story.launched(WAIT)
     assert story.tick() == 0
     story.origin.rename(story.origin.with_name("gone"))
-    code, told = bark(story, capsys)
-    assert (code, told["monitor"]) == (3, "unknown")
+    code, output = bark(story, capsys)
+    assert (code, output["monitor"]) == (3, "unknown")
 
 
 def test_the_schedule_for_actions_runs_it() -> None:
     text = (Path(__file__).parents[3] / "templates" / "watchdog.yml").read_text()
-    told = yaml.safe_load(text)
-    steps = told["jobs"]["watchdog"]["steps"]
+    document = yaml.safe_load(text)
+    steps = document["jobs"]["watchdog"]["steps"]
     assert [step["run"].split() for step in steps if "run" in step] == [
         ["pip", "install", "herorun"],
         ["herorun", "box", "watchdog", "--all", "--comment"],
     ]
-    assert told["permissions"] == {"contents": "read", "issues": "write"}
-    assert told[True]["schedule"]  # YAML 1.1 reads `on` as true
+    assert document["permissions"] == {"contents": "read", "issues": "write"}
+    assert document[True]["schedule"]  # YAML 1.1 reads `on` as true

@@ -38,9 +38,9 @@ class Counting(LocalStore):
         self.read_bytes, self.cut = 0, cut
 
     def digests(
-        self, folder: str, names: Sequence[str], known: Mapping[str, FileDigest]
+        self, folder: str, names: Sequence[str], base: Mapping[str, FileDigest]
     ) -> Iterator[int | FileDigest]:
-        for event in super().digests(folder, names, known):
+        for event in super().digests(folder, names, base):
             self.read_bytes += event if isinstance(event, int) else 0
             yield event
             if self.cut and isinstance(event, FileDigest):
@@ -49,18 +49,18 @@ class Counting(LocalStore):
 
 def test_every_file_has_its_sha256_as_sha256sum_prints_it(checkpoint: Path) -> None:
     store = connect(Options(), Place("tiny", "state", str(checkpoint), "."))
-    found = read_contents(store, read_manifest(store, str(checkpoint)))
-    assert {file.name: file.checksum for file in found.files} == {
+    contents = read_contents(store, read_manifest(store, str(checkpoint)))
+    assert {file.name: file.checksum for file in contents.files} == {
         name: f"sha256:{hashlib.sha256(data).hexdigest()}" for name, data in FILES.items()
     }
-    assert found.by_size_alone == ()
+    assert contents.by_size_alone == ()
 
 
 def test_a_checkpoint_that_is_one_file_is_digested_too(tmp_path: Path) -> None:
     (tmp_path / "last.ckpt").write_bytes(b"weights")
     store = LocalStore()
-    found = read_contents(store, read_manifest(store, f"{tmp_path}/last.ckpt"))
-    (file,) = found.files
+    contents = read_contents(store, read_manifest(store, f"{tmp_path}/last.ckpt"))
+    (file,) = contents.files
     assert (file.name, file.checksum) == ("", f"sha256:{hashlib.sha256(b'weights').hexdigest()}")
 
 
@@ -118,8 +118,8 @@ def test_links_that_lead_nowhere_or_to_folders_have_no_content_of_their_own(
     (checkpoint / "folder").symlink_to(checkpoint.parent)
     (checkpoint / "to-a").symlink_to("a")
     store = LocalStore()
-    found = read_contents(store, read_manifest(store, str(checkpoint)))
-    assert found.by_size_alone == ("folder", "nowhere")
+    contents = read_contents(store, read_manifest(store, str(checkpoint)))
+    assert contents.by_size_alone == ("folder", "nowhere")
 
 
 def test_what_was_read_before_an_interruption_is_not_read_again(
@@ -128,13 +128,13 @@ def test_what_was_read_before_an_interruption_is_not_read_again(
     first, listed = Counting(cut=True), read_manifest(LocalStore(), str(checkpoint))
     with pytest.raises(KeyboardInterrupt):
         read_contents(first, listed, DigestLog(tmp_path, str(checkpoint)))
-    (kept,) = DigestLog(tmp_path, str(checkpoint)).digests.values()
+    (values,) = DigestLog(tmp_path, str(checkpoint)).digests.values()
     second = Counting()
-    found = read_contents(second, listed, DigestLog(tmp_path, str(checkpoint)))
-    assert second.read_bytes == sum(map(len, FILES.values())) - kept.size
-    assert found == read_contents(LocalStore(), listed)
+    contents = read_contents(second, listed, DigestLog(tmp_path, str(checkpoint)))
+    assert second.read_bytes == sum(map(len, FILES.values())) - values.size
+    assert contents == read_contents(LocalStore(), listed)
     again = Counting()
-    assert read_contents(again, listed, DigestLog(tmp_path, str(checkpoint))) == found
+    assert read_contents(again, listed, DigestLog(tmp_path, str(checkpoint))) == contents
     assert again.read_bytes == 0
 
 
@@ -177,12 +177,12 @@ def test_a_disk_that_hangs_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_progress_is_reported_in_bytes_and_ends(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[tuple[str, int, int | None]] = []
-    monkeypatch.setattr(progress, "_show", lambda *words: told.append(words))
+    result: list[tuple[str, int, int | None]] = []
+    monkeypatch.setattr(progress, "_show", lambda *words: result.append(words))
     read_contents(LocalStore(), read_manifest(LocalStore(), str(checkpoint)))
     total = sum(map(len, FILES.values()))
-    assert told[-1] == (f"digest of {checkpoint}", total, total)
-    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    assert result[-1] == (f"digest of {checkpoint}", total, total)
+    assert [done for _, done, _ in result] == sorted(done for _, done, _ in result)
 
 
 KILLED = """
@@ -210,7 +210,7 @@ def test_a_kill_costs_the_files_that_were_being_read(tmp_path: Path) -> None:
         assert killed.poll() is None, "it was through before it could be killed"
     killed.send_signal(signal.SIGKILL)
     killed.wait()
-    kept, second = len(log.digests), Counting()
-    assert 5 <= kept < 40
+    record, second = len(log.digests), Counting()
+    assert 5 <= record < 40
     read_contents(second, read_manifest(second, str(folder)), log)
-    assert second.read_bytes == (40 - kept) * (64 << 20)
+    assert second.read_bytes == (40 - record) * (64 << 20)

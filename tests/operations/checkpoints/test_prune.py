@@ -47,18 +47,18 @@ def ended(story: Story) -> Story:
     return story
 
 
-def told(story: Story, capsys: CAPTURE, *words: str, code: int = 0) -> dict[str, Any]:
+def run_json(story: Story, capsys: CAPTURE, *words: str, code: int = 0) -> dict[str, Any]:
     capsys.readouterr()
     assert story.herorun("checkpoints", *words, "--json") == code
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
+    fields: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return fields
 
 
 def planned(story: Story, capsys: CAPTURE) -> tuple[str, str]:
     """The plan's file, and its digest."""
     file = story.home / "prune.json"
     file.unlink(missing_ok=True)
-    digest = told(story, capsys, "plan", SLUG, "--out", str(file))["digest"]
+    digest = run_json(story, capsys, "plan", SLUG, "--out", str(file))["digest"]
     return str(file), str(digest)
 
 
@@ -79,7 +79,7 @@ PERMANENT = ["tiny/step-2", "tiny/step-4"]
 def test_they_are_listed_in_number_order_with_kind_size_and_age(
     ended: Story, capsys: CAPTURE
 ) -> None:
-    rows = told(ended, capsys, "list", SLUG)["checkpoints"]
+    rows = run_json(ended, capsys, "list", SLUG)["checkpoints"]
     assert [(row["step"], row["state"], row["temporary"]) for row in rows] == [
         *(
             (1, "complete", True),
@@ -93,12 +93,12 @@ def test_they_are_listed_in_number_order_with_kind_size_and_age(
 
 @pytest.mark.thorough
 def test_the_plan_says_why_each_is_kept_and_deletes_nothing(ended: Story, capsys: CAPTURE) -> None:
-    plan = told(ended, capsys, "plan", SLUG)
+    plan = run_json(ended, capsys, "plan", SLUG)
     assert [Path(v["path"]).name for v in plan["victims"]] == ["step-1", "step-3"]
-    kept = {Path(k["path"]).name: "; ".join(k["why"]) for k in plan["kept"]}
-    assert mentions(kept["step-2"], "permanent", "2 steps")
+    texts = {Path(k["path"]).name: "; ".join(k["why"]) for k in plan["kept"]}
+    assert mentions(texts["step-2"], "permanent", "2 steps")
     for why in ("latest 1", "recovery source", "of the final step"):
-        assert why in kept["step-4"]
+        assert why in texts["step-4"]
     assert there(ended) == ALL
 
 

@@ -44,20 +44,24 @@ class World:
     def there(self) -> list[str]:
         """The files of all checkpoints."""
         roots = ("tiny", "tiny-temporary")
-        found = [
+        texts = [
             f"{root}/{name}"
             for root in roots
             for name in self.files(root)
             if name.startswith("step-")
         ]
-        return sorted(found)
+        return sorted(texts)
 
 
 def a_checkpoint(step: int) -> dict[str, str]:
     """Even ones are permanent."""
     folder = f"tiny{'-temporary' if step % 2 else ''}/step-{step}"
-    told = {"step": step, "timestamp": f"2026-01-01T00:00:0{step}", "is_temporary": bool(step % 2)}
-    return {f"{folder}/model/0": "weights" * step, f"{folder}/metadata.json": json.dumps(told)}
+    fields = {
+        "step": step,
+        "timestamp": f"2026-01-01T00:00:0{step}",
+        "is_temporary": bool(step % 2),
+    }
+    return {f"{folder}/model/0": "weights" * step, f"{folder}/metadata.json": json.dumps(fields)}
 
 
 def has_ended(story: Story, top: str, scheduler: Mapping[str, Any]) -> None:
@@ -85,12 +89,17 @@ LOCAL = {"kind": "local", "settle": "1ms", "grace": "200ms"}
 def on_ssh(home: Path, box: Box) -> Iterator[World]:
     top = f"{box.home}/{home.name}"
     box.ssh(f"mkdir -p {top}")
-    told = {"kind": "ssh", "host": box.name, "ssh_config": str(box.config), "folder": f"{top}/jobs"}
+    fields = {
+        "kind": "ssh",
+        "host": box.name,
+        "ssh_config": str(box.config),
+        "folder": f"{top}/jobs",
+    }
     story = Story(home).begin()
     has_ended(
         story,
         top,
-        {**told, "settle": "20s", "grace": "200ms", "connect_timeout": "2s", "timeout": "5s"},
+        {**fields, "settle": "20s", "grace": "200ms", "connect_timeout": "2s", "timeout": "5s"},
     )
 
     def write(files: Mapping[str, str]) -> None:
@@ -166,9 +175,9 @@ def prune(world: World, capsys: CAPTURE, typed: str) -> tuple[int, str]:
         patch.setattr(sys, "stdin", io.StringIO(f"{typed}\n"))
         file = str(world.story.home / "prune.json")
         code = world.story.herorun("checkpoints", "prune", SLUG, "--plan", file)
-    told = capsys.readouterr()
-    assert "Traceback" not in told.err
-    return code, told.out + told.err
+    output = capsys.readouterr()
+    assert "Traceback" not in output.err
+    return code, output.out + output.err
 
 
 @pytest.mark.parametrize("where", ["on_ssh", "on_gs", "on_s3"])
@@ -181,16 +190,16 @@ def test_exactly_what_was_printed_is_deleted_and_only_while_all_can_be_read(
     digest = planned(world, capsys)
 
     world.cut()
-    code, said = prune(world, capsys, digest)
-    assert code == 3 and mentions(said, "could not") and ".." not in said, said
+    code, output = prune(world, capsys, digest)
+    assert code == 3 and mentions(output, "could not") and ".." not in output, output
     assert world.story.herorun("checkpoints", "plan", SLUG) == 3
     world.fix()
     assert world.there == sorted(files)
 
     for step in (2, 4):
         world.remove(f"tiny/step-{step}/metadata.json")
-    code, said = prune(world, capsys, digest)
-    assert code == 1 and mentions(said, "tiny-temporary/step-3", "kept"), said
+    code, output = prune(world, capsys, digest)
+    assert code == 1 and mentions(output, "tiny-temporary/step-3", "kept"), output
     world.write(files)
     digest = planned(world, capsys)
 
@@ -203,15 +212,15 @@ def test_exactly_what_was_printed_is_deleted_and_only_while_all_can_be_read(
 
     with monkeypatch.context() as patch:
         patch.setattr(pruning, "_must_be_pushed", written_meanwhile)
-        code, said = prune(world, capsys, digest)
-    assert code == 1 and mentions(said, "step-1", "printed"), said
+        code, output = prune(world, capsys, digest)
+    assert code == 1 and mentions(output, "step-1", "printed"), output
     assert world.there == sorted({**files, **late})
-    code, said = prune(world, capsys, digest)
-    assert code == 1 and "changed since" in said, said
+    code, output = prune(world, capsys, digest)
+    assert code == 1 and "changed since" in output, output
 
     digest = planned(world, capsys)
-    code, said = prune(world, capsys, digest)
-    assert code == 0 and "2 of 2 deleted" in said, said
+    code, output = prune(world, capsys, digest)
+    assert code == 0 and "2 of 2 deleted" in output, output
     stay = sorted(name for name in files if name.startswith("tiny/"))
     assert world.there == stay
     lines = len(world.story.lines)

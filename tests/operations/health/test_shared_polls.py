@@ -37,8 +37,8 @@ class Cluster:
     polls: list[set[str]] = field(default_factory=list)
     down: bool = False
 
-    def snapshot(self, wanted: Mapping[str, datetime]) -> int:
-        self.polls.append(set(wanted))
+    def snapshot(self, target: Mapping[str, datetime]) -> int:
+        self.polls.append(set(target))
         if self.down:
             raise CouldNotLook("the cluster does not answer")
         return len(self.polls)
@@ -144,11 +144,11 @@ def test_a_thousand_runs_on_slurm_are_watched_by_one_squeue_and_one_sacct_a_roun
         polls.note_intent(name, scheduler, (name, LONG_AGO))
 
     def tick(name: str) -> str:
-        seen = polls.shared(name, runs[name], (name, LONG_AGO), HALF)
-        found, live = seen.find(name, LONG_AGO), seen.live_jobs(name.removesuffix("-1"))
-        state = found.job.state if isinstance(found, Found) else None
+        snapshot = polls.shared(name, runs[name], (name, LONG_AGO), HALF)
+        search, live = snapshot.find(name, LONG_AGO), snapshot.live_jobs(name.removesuffix("-1"))
+        state = search.job.state if isinstance(search, Found) else None
         assert [job.instance for job in live] == ([name] if state is JobState.RUNNING else [])
-        return str(state or found)
+        return str(state or search)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         rounds = [sorted(pool.map(tick, runs)) for _ in range(2)]
@@ -170,9 +170,9 @@ def test_a_namesake_of_another_run_that_lives_does_not_hide_an_end(stand_in: Slu
     stand_in.says(
         "sacct", sacct("COMPLETED", "71", name="run1-1", submitted=tag.at, line=tag.comment)
     )
-    seen = SharedPolls().shared("run1", scheduler, ("run1-1", LONG_AGO), HALF)
-    found = seen.find("run1-1", LONG_AGO)
-    assert isinstance(found, Found) and (found.job.id, found.job.state) == (
+    snapshot = SharedPolls().shared("run1", scheduler, ("run1-1", LONG_AGO), HALF)
+    search = snapshot.find("run1-1", LONG_AGO)
+    assert isinstance(search, Found) and (search.job.id, search.job.state) == (
         "71",
         JobState.SUCCEEDED,
     )
@@ -198,11 +198,11 @@ def test_babysit_and_status_of_all_look_once(
     )
     asked: list[set[str]] = []
 
-    def look(self: Scheduler, wanted: Mapping[str, datetime]) -> str:
-        asked.append(set(wanted))
+    def look(self: Scheduler, target: Mapping[str, datetime]) -> str:
+        asked.append(set(target))
         return "seen"
 
-    def told(self: Scheduler, seen: str) -> Scheduler:
+    def told(self: Scheduler, observations: str) -> Scheduler:
         return self
 
     monkeypatch.setattr(local.Local, "snapshot", look, raising=False)

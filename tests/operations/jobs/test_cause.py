@@ -25,26 +25,26 @@ TRACE = 'Traceback (most recent call last):\n  File "/w/data.py", line 12, in re
 def _failed(alone: Alone, text: str) -> str:
     (alone.folder / "said").write_text(text)
     job = alone.start(f"echo step 7/20; cat {alone.folder / 'said'}; exit 1")
-    eventually(lambda: (found := alone.adapter.find(job.instance, note("x").at)) and found.job)
+    eventually(lambda: (search := alone.adapter.find(job.instance, note("x").at)) and search.job)
     eventually(lambda: not alone.adapter.live_jobs("loose"))
     return alone.place(job)
 
 
 @pytest.mark.parametrize(
-    ("text", "failure", "said"),
+    ("text", "failure", "output"),
     [
         (f"{TRACE}{HBM}\n", "hbm-exhaustion", "hbm"),
         (f"reading shard 00017 of the data\n{TRACE}{SHARD}\n", "data", "Compressed file ended"),
     ],
 )
 def test_exhausted_hbm_and_a_broken_shard_are_called_so_on_the_screen_the_page_and_in_json(
-    alone: Alone, capsys: pytest.CaptureFixture[str], text: str, failure: str, said: str
+    alone: Alone, capsys: pytest.CaptureFixture[str], text: str, failure: str, output: str
 ) -> None:
     words = ("--job", _failed(alone, text), "--scheduler", "local", "--once")
     command = ("--resubmit", alone.again(GOES))
     cause = json.loads(babysit(alone, capsys, *words, *command, "--json").out)["cause"]
     assert (cause["failure"], cause["effort"]) == (failure, "complex")
-    assert said in cause["excerpt"] and cause["advice"]
+    assert output in cause["excerpt"] and cause["advice"]
     assert f"cause    {failure}" in babysit(alone, capsys, *words).out
     page = re.sub("<!--.*?-->", "", next(jobs_home().glob("*/issue.md")).read_text())
     assert failure in page and "code-bug" not in page

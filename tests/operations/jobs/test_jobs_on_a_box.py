@@ -53,9 +53,9 @@ def pid(box: Box, tmp_path: Path) -> Iterator[str]:
 def babysit(here: Path, capsys: CAPTURE, *words: str) -> Answer:
     capsys.readouterr()
     code = cli.run(["-C", str(here), "babysit", *words])
-    told = capsys.readouterr()
-    assert "Traceback" not in told.err
-    return Answer(code, told.out, told.err)
+    output = capsys.readouterr()
+    assert "Traceback" not in output.err
+    return Answer(code, output.out, output.err)
 
 
 def test_a_number_and_a_host_are_enough(here: Path, box: Box, pid: str, capsys: CAPTURE) -> None:
@@ -63,8 +63,8 @@ def test_a_number_and_a_host_are_enough(here: Path, box: Box, pid: str, capsys: 
     assert "~7/20" in first.out and "healthy" in first.out, first
     assert f"process {pid} is `sh -c" in first.err and "train.py" in first.err
     (state,) = (here / "scratch").iterdir()
-    kept = json.loads(state.read_text())
-    assert (kept["host"], kept["job_id"]) == (box.name, pid)
+    document = json.loads(state.read_text())
+    assert (document["host"], document["job_id"]) == (box.name, pid)
 
     box.ssh(f"touch -d '3 hours ago' $(readlink /proc/{pid}/cwd)/train.log")
     shutil.rmtree(here.parent / "state")

@@ -93,6 +93,6 @@ def test_a_live_job_of_the_same_work_is_not_joined_by_another(
     space.create_job("again-b", ["sh", "-c", WAITS], str(work), generate="again-")
     words = ["-C", str(work), "babysit", "--job", "job.batch/again-a", "--scheduler", "kubernetes"]
     cli.run([*words, *cluster_of(space), "--once", "--resubmit", f"touch {work}/submitted"])
-    told = capsys.readouterr()
-    assert mentions(told.out + told.err, "babysit", "--job", "job.batch/again-b"), told
+    output = capsys.readouterr()
+    assert mentions(output.out + output.err, "babysit", "--job", "job.batch/again-b"), output
     assert not (work / "submitted").exists()

@@ -73,16 +73,24 @@ def test_a_job_on_ray_is_watched_by_its_id_until_it_fails(
         *EXPERIMENT,
     ]
     eventually(lambda: status(ray_head, name) == "RUNNING", within=120)
-    code, said = cli.run([*words, "--once"]), capsys.readouterr()
+    code, output = cli.run([*words, "--once"]), capsys.readouterr()
     # Ray tells no age of a log: its first step proves nothing yet
-    assert code == 3 and mentions(said.out, "starting") and mentions(said.out, "awaited"), said
-    told = json.loads(next((work / "scratch").iterdir()).read_text())
-    assert (told["job_id"], told["cluster"], told["restart_count"]) == (name, ray_head.url, 0)
+    assert code == 3 and mentions(output.out, "starting") and mentions(output.out, "awaited"), (
+        output
+    )
+    document = json.loads(next((work / "scratch").iterdir()).read_text())
+    assert (document["job_id"], document["cluster"], document["restart_count"]) == (
+        name,
+        ray_head.url,
+        0,
+    )
 
     (work / "go").touch()
     eventually(lambda: status(ray_head, name) == "FAILED", within=120)
-    code, said = cli.run([*words, "--once"]), capsys.readouterr()
-    assert code == 1 and mentions(said.out, "failed: exit code 3") and "~7/20" in said.out, said
+    code, output = cli.run([*words, "--once"]), capsys.readouterr()
+    assert code == 1 and mentions(output.out, "failed: exit code 3") and "~7/20" in output.out, (
+        output
+    )
 
 
 def test_cluster_experiment_and_id_are_enough_to_submit_it_again(
@@ -103,11 +111,11 @@ def test_cluster_experiment_and_id_are_enough_to_submit_it_again(
     eventually(lambda: status(ray_head, name) == "FAILED", within=120)
     words = ["-C", str(work), "babysit", "--job", name, "--scheduler", "ray"]
     cli.run([*words, "--cluster", ray_head.url, *EXPERIMENT, "--once"])
-    said = capsys.readouterr()
-    told = json.loads(next((work / "scratch").iterdir()).read_text())
-    assert (told["restart_count"], told["job_id"] != name) == (1, True), said
-    again = ray_head.get(f"/api/jobs/{told['job_id']}")
-    ray_head.post(f"/api/jobs/{told['job_id']}/stop", {})
+    output = capsys.readouterr()
+    document = json.loads(next((work / "scratch").iterdir()).read_text())
+    assert (document["restart_count"], document["job_id"] != name) == (1, True), output
+    again = ray_head.get(f"/api/jobs/{document['job_id']}")
+    ray_head.post(f"/api/jobs/{document['job_id']}/stop", {})
     assert again["entrypoint"] == f"python {EXPERIMENT[1]}"
 
 
@@ -119,8 +127,8 @@ def test_the_end_of_its_log_is_read_and_it_is_stopped_by_its_id(
     eventually(lambda: adapter.tail(name, 5) == "step 7/20\n", within=120)
     adapter.stop(name)
     eventually(lambda: status(ray_head, name) == "STOPPED", within=120)
-    found = adapter.find_job(name)
-    assert isinstance(found, Found) and found.job.state is JobState.CANCELLED
+    job = adapter.find_job(name)
+    assert isinstance(job, Found) and job.job.state is JobState.CANCELLED
     assert adapter.find_job(name[:-1]) == Absent()
     with pytest.raises(WrongUse, match="loose-none"):
         adapter.stop("loose-none")
@@ -140,10 +148,10 @@ def test_an_id_that_ray_does_not_know_is_wrong_use_and_a_head_that_is_not_there_
             *EXPERIMENT,
             "--once",
         ]
-        code, said = cli.run(["-C", str(work), "babysit", *words]), capsys.readouterr()
-        return code, said.out + said.err
+        code, output = cli.run(["-C", str(work), "babysit", *words]), capsys.readouterr()
+        return code, output.out + output.err
 
-    code, said = watched(ray_head.url)
-    assert code == 2 and mentions(said, "knows", "loose-none")
-    code, said = watched("http://127.0.0.1:9")
-    assert code == 3 and mentions(said, "Connection", "refused")
+    code, output = watched(ray_head.url)
+    assert code == 2 and mentions(output, "knows", "loose-none")
+    code, output = watched("http://127.0.0.1:9")
+    assert code == 3 and mentions(output, "Connection", "refused")

@@ -68,11 +68,11 @@ def test_a_preempted_job_is_submitted_again_and_its_successor_followed(
         "--once",
     ]
     cli.run(words)
-    told = json.loads(next((work / "scratch").iterdir()).read_text())
-    (work.parent / "numbers").open("a").write(f"{told['job_id']}\n")
-    assert told["restart_count"] == 1, capsys.readouterr()
-    assert told["job_id"] != number
-    eventually(lambda: "RUNNING" in word(cluster, told["job_id"]), within=120)
+    document = json.loads(next((work / "scratch").iterdir()).read_text())
+    (work.parent / "numbers").open("a").write(f"{document['job_id']}\n")
+    assert document["restart_count"] == 1, capsys.readouterr()
+    assert document["job_id"] != number
+    eventually(lambda: "RUNNING" in word(cluster, document["job_id"]), within=120)
     capsys.readouterr()
     assert cli.run(["-C", str(work), "babysit", "--once"]) == 0
     assert "healthy" in capsys.readouterr().out
@@ -86,8 +86,8 @@ def test_what_ended_for_memory_is_not_submitted_again(
     eventually(lambda: ended(cluster, number) == 2, within=120)
     command = f"touch {work}/submitted"
     words = ["-C", str(work), "babysit", "--job", number, "--scheduler", "slurm", "--once"]
-    code, said = cli.run([*words, "--resubmit", command]), capsys.readouterr()
-    assert code == 1 and mentions(said.out, "2 of", "2", "137", "memory"), said
+    code, output = cli.run([*words, "--resubmit", command]), capsys.readouterr()
+    assert code == 1 and mentions(output.out, "2 of", "2", "137", "memory"), output
     assert not (work / "submitted").exists()
 
 
@@ -105,9 +105,9 @@ def test_a_registered_job_is_removed_at_its_end_with_exit_code_and_elapsed_time(
     eventually(lambda: "COMPLETED" in word(cluster, number), within=120)
     capsys.readouterr()
     assert cli.run([*jobs, "watch", "--every", "1s"]) == 0
-    told = capsys.readouterr().out
-    assert f"slurm {number}: COMPLETED" in told
-    assert "exit code 0:0, elapsed 00:00" in told
+    output = capsys.readouterr().out
+    assert f"slurm {number}: COMPLETED" in output
+    assert "exit code 0:0, elapsed 00:00" in output
     assert os.listdir(work / ".claude/agents") != []
     assert json.loads((work / ".claude/agents/thread-1/active_jobs.json").read_text()) == []
 
@@ -121,6 +121,8 @@ def test_a_live_job_of_the_same_name_and_user_is_not_joined_by_another(
     live = submit(cluster, work, WAITS)
     words = ["-C", str(work), "babysit", "--job", failed, "--scheduler", "slurm", "--once"]
     cli.run([*words, "--resubmit", f"touch {work}/submitted"])
-    told = capsys.readouterr()
-    assert mentions(told.out + told.err, "babysit", "--job", f"{live}", "--scheduler"), told.out
+    output = capsys.readouterr()
+    assert mentions(output.out + output.err, "babysit", "--job", f"{live}", "--scheduler"), (
+        output.out
+    )
     assert not (work / "submitted").exists()

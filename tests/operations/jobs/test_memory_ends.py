@@ -62,10 +62,10 @@ def followed(tmp_path: Path, tasks: Sequence[TaskEnd] | Exception) -> Search:
 
 def test_thirteen_of_fourteen_near_the_limit_are_an_end_for_memory(tmp_path: Path) -> None:
     tasks = [killed(16_000.0)] * 13 + [TaskEnd(name="13", state="succeeded", exit_code=0)]
-    found = followed(tmp_path, tasks)
-    assert isinstance(found, Found)
-    assert found.job.state is JobState.OUT_OF_MEMORY
-    assert mentions(found.job.reason, "13 of", "14 tasks", "near")
+    output = followed(tmp_path, tasks)
+    assert isinstance(output, Found)
+    assert output.job.state is JobState.OUT_OF_MEMORY
+    assert mentions(output.job.reason, "13 of", "14 tasks", "near")
 
 
 def test_without_the_ends_of_its_tasks_nothing_is_decided(tmp_path: Path) -> None:

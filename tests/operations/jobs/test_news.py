@@ -20,8 +20,8 @@ LINE = f"wandb: View run tiny at: {RUN}"
 class Scheduler:
     """A back end that tells what the test says."""
 
-    def __init__(self, **told: Any) -> None:
-        self.told = told
+    def __init__(self, **result: Any) -> None:
+        self.told = result
 
     def _tell(self, what: str, default: Any) -> Any:
         answer = self.told.get(what, default)
@@ -132,11 +132,11 @@ def test_what_did_not_fail_has_no_cause(job: Any) -> None:
 
 def test_a_doubt_about_the_job_is_reported_with_the_command_where_its_id_was_reused() -> None:
     spec, job = JobSpec(job="4711", kind="local", log="/l"), a_job(JobState.GONE, reason="gone")
-    told: Any = Scheduler()
-    assert news.job_doubts(told, spec, {Job: job}) == ["gone"]
-    told = Scheduler(reused=True)
-    reason, command = news.job_doubts(told, spec, {Job: job})
+    scheduler: Any = Scheduler()
+    assert news.job_doubts(scheduler, spec, {Job: job}) == ["gone"]
+    scheduler = Scheduler(reused=True)
+    reason, command = news.job_doubts(scheduler, spec, {Job: job})
     options = f"--job {job.id} --scheduler local --log /l --new-job"
     assert reason == "gone" and options in command
     for certain in (a_job(reason="busy"), a_job(JobState.GONE), Nothing("none")):
-        assert news.job_doubts(told, spec, {Job: certain}) == []
+        assert news.job_doubts(scheduler, spec, {Job: certain}) == []

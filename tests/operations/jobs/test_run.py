@@ -31,8 +31,8 @@ AGAIN_AT_21 = "echo Resuming from step 20; echo step 21/90; until [ -e go ]; do 
 
 def events(*kinds: type) -> list[Any]:
     (folder,) = jobs_home().iterdir()
-    found = [line.event for line in Journal(folder / "journal.jsonl", folder.name).lines()]
-    return [event for event in found if isinstance(event, kinds)]
+    result = [line.event for line in Journal(folder / "journal.jsonl", folder.name).lines()]
+    return [event for event in result if isinstance(event, kinds)]
 
 
 def ended(alone: Alone, name: str) -> None:
@@ -53,10 +53,10 @@ def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(
     assert mentions(answer.out, "finished", "monitor fresh", "~9/20")
     assert "herorun seal" not in next(jobs_home().glob("*/issue.md")).read_text()
     assert answer.err.count("https://wandb.ai/a/b/runs/ab12") == 1
-    told = state(alone)
-    assert (told["job_id"], told["restart_count"]) == (alone.place(job), 0)
-    assert (told["progress"], told["tracker_runs"]) == ("~9/20", ["ab12"])
-    assert {"ts", "config", "cluster", "experiment", "resubmit_command"} <= told.keys()
+    result = state(alone)
+    assert (result["job_id"], result["restart_count"]) == (alone.place(job), 0)
+    assert (result["progress"], result["tracker_runs"]) == ("~9/20", ["ab12"])
+    assert {"ts", "config", "cluster", "experiment", "resubmit_command"} <= result.keys()
 
     (path,) = (alone.folder / "scratch").iterdir()
     path.write_text(path.read_text().replace('"tracker_runs"', '"wandb_runs"'))
@@ -82,8 +82,8 @@ def test_a_recoverable_failure_is_submitted_again_once_and_the_next_job_is_follo
     )
     assert babysit(alone, capsys, *words).code == 1
     assert alone.all == ["loose-1", "loose-2"]
-    told = state(alone)
-    assert (told["job_id"], told["restart_count"]) == (alone.place("loose-2"), 1)
+    result = state(alone)
+    assert (result["job_id"], result["restart_count"]) == (alone.place("loose-2"), 1)
     kinds = [
         e.kind
         for e in events(Intended, Launched, Done)
@@ -155,11 +155,11 @@ def test_progress_falls_where_an_earlier_step_is_trained_again(
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "text"),
     [("echo no id; touch ran; exit 0", "named no local job"), ("touch ran; exit 3", "failed")],
 )
 def test_a_command_of_unclear_outcome_is_never_run_twice_for_one_end(
-    alone: Alone, capsys: pytest.CaptureFixture[str], command: str, said: str
+    alone: Alone, capsys: pytest.CaptureFixture[str], command: str, text: str
 ) -> None:
     job = alone.start(PREEMPTED)
     ended(alone, job.instance)
@@ -179,7 +179,7 @@ def test_a_command_of_unclear_outcome_is_never_run_twice_for_one_end(
         assert babysit(alone, capsys, *words).code == 1
     assert not ran.exists()
     (failed,) = [event for event in events(Failed) if event.key.startswith("resubmit/")]
-    assert said in failed.why
+    assert text in failed.why
 
 
 @pytest.mark.thorough
@@ -263,8 +263,8 @@ def test_a_number_that_another_process_has_since_is_watched_again_by_what_the_me
     words = ("--job", str(os.getpid()), "--scheduler", "local", "--log", "a b.log", "--once")
     (alone.folder / "a b.log").write_text("step 1/9\n")
     assert babysit(alone, capsys, *words).code == 0
-    (kept,) = jobs_home().glob(f"*/process-{os.getpid()}")
-    kept.write_text("another boot 1")
+    (paths,) = jobs_home().glob(f"*/process-{os.getpid()}")
+    paths.write_text("another boot 1")
     answer = babysit(alone, capsys, *words)
     assert (answer.code, mentions(answer.out, "number", "another")) == (3, True)
     typed = answer.out.partition("type: herorun babysit ")[2].splitlines()[0]
@@ -322,8 +322,8 @@ def test_a_half_written_state_file_is_reported_and_the_next_one_is_gone_on_with(
     assert babysit(alone, capsys, "--once").code == 3
     job = alone.start(GOES)
     eventually(lambda: "step 9" in alone.adapter.tail(job.instance, 9))
-    told = {"job_id": alone.place(job), "scheduler": "local", "restart_count": 0}
-    (scratch / "20260101-0000_monitoring_state.json").write_text(json.dumps(told))
+    fields = {"job_id": alone.place(job), "scheduler": "local", "restart_count": 0}
+    (scratch / "20260101-0000_monitoring_state.json").write_text(json.dumps(fields))
     answer = babysit(alone, capsys, "--once")
     assert answer.code == 0
     assert mentions(answer.err, "20990101-0000_monitoring_state.json", "read")
@@ -442,11 +442,11 @@ def test_after_a_fix_it_is_submitted_again_by_its_command_and_a_second_time_for_
     assert (answer.code, alone.all) == (0, ["loose-1", "loose-2"]), answer
     assert mentions(answer.out, f"{alone.place('loose-2')}", "submitted", "place")
     assert f"babysit --job {alone.place('loose-2')} --scheduler local" in answer.err
-    told = state(alone)
-    assert (told["job_id"], told["restart_count"]) == (alone.place("loose-2"), 1)
+    result = state(alone)
+    assert (result["job_id"], result["restart_count"]) == (alone.place("loose-2"), 1)
     assert (
         "submitted already"
-        in relaunch(alone, capsys, "--job", told["job_id"], "--reason", "mended").out
+        in relaunch(alone, capsys, "--job", result["job_id"], "--reason", "mended").out
     )
 
     ended(alone, "loose-2")
@@ -475,8 +475,8 @@ def test_a_live_job_is_stopped_first_only_where_that_was_reported(
 
     answer = relaunch(alone, capsys, *words, "--stop-first", "--reason", "hangs")
     assert (answer.code, alone.all) == (0, ["loose-1", "loose-2"]), answer
-    found = alone.adapter.find("loose-1", note("x").at)
-    assert found.job.state == "cancelled"
+    search = alone.adapter.find("loose-1", note("x").at)
+    assert search.job.state == "cancelled"
     assert state(alone)["restart_count"] == 1
 
 
@@ -511,7 +511,7 @@ def test_an_order_about_nothing_is_one_sentence(
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "result"),
     [
         (CouldNotLook("the login node is away"), Unavailable),
         (PermissionError(13, "Permission denied"), Unavailable),
@@ -519,7 +519,7 @@ def test_an_order_about_nothing_is_one_sentence(
     ],
 )
 def test_a_log_that_nobody_could_read_tells_no_end_and_is_a_gap(
-    tmp_path: Path, error: Exception, told: type
+    tmp_path: Path, error: Exception, result: type
 ) -> None:
     facts = JobSpec(job="71", kind="slurm")
     run = JobRun(facts, tmp_path, contract_for(facts, tmp_path / "slurm-71"))
@@ -530,4 +530,4 @@ def test_a_log_that_nobody_could_read_tells_no_end_and_is_a_gap(
             raise error
 
     run.__dict__["scheduler"] = Away()
-    assert isinstance(run._final(run.record.memory()), told)
+    assert isinstance(run._final(run.record.memory()), result)

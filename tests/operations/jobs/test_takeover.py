@@ -99,13 +99,13 @@ def test_a_secret_is_stored_by_its_name_and_looked_up_when_the_command_runs(
     monkeypatch.delenv("WANDB_API_KEY", raising=False)
     ended(alone, alone.start("echo step 1/20; exit 0").instance)
     words = ("--job", alone.place("loose-1"), "--scheduler", "local")
-    seen = alone.folder / "seen"
+    observations = alone.folder / "seen"
     script = alone.folder / "submit.sh"
-    script.write_text(f'printf %s "$2" > {seen}; exec {alone.again(GOES)}\n')
+    script.write_text(f'printf %s "$2" > {observations}; exec {alone.again(GOES)}\n')
     command = f"sh {script} -e WANDB_API_KEY={SECRET} [1,2]"
     babysit(alone, capsys, *words, "--resubmit", command, "--once")
-    kept = [path for path in alone.folder.parent.rglob("*") if path.is_file()]
-    assert not [path for path in kept if SECRET.encode() in path.read_bytes()]
+    record = [path for path in alone.folder.parent.rglob("*") if path.is_file()]
+    assert not [path for path in record if SECRET.encode() in path.read_bytes()]
     assert state(alone)["resubmit_secrets"] == ["WANDB_API_KEY"]
 
     relaunch = ("relaunch", "--job", alone.place("loose-1"))
@@ -115,7 +115,10 @@ def test_a_secret_is_stored_by_its_name_and_looked_up_when_the_command_runs(
 
     monkeypatch.setenv("WANDB_API_KEY", SECRET)
     assert asked(alone, capsys, *relaunch).code == 0
-    assert (seen.read_text(), alone.all) == (f"WANDB_API_KEY={SECRET}", ["loose-1", "loose-2"])
+    assert (observations.read_text(), alone.all) == (
+        f"WANDB_API_KEY={SECRET}",
+        ["loose-1", "loose-2"],
+    )
 
 
 def test_a_command_that_was_stored_without_its_secret_is_refused(

@@ -43,18 +43,18 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Alone]:
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-1")
     monkeypatch.delenv("CODEX_THREAD_ID", raising=False)
     (home / "w").mkdir()
-    told = Alone(home / "w")
-    yield told
-    told.end()
+    result = Alone(home / "w")
+    yield result
+    result.end()
     forget()
 
 
 def jobs(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
     capsys.readouterr()
     code = cli.run(["-C", str(alone.folder), "jobs", *words])
-    told = capsys.readouterr()
-    assert "Traceback" not in told.err
-    return Answer(code, told.out, told.err)
+    output = capsys.readouterr()
+    assert "Traceback" not in output.err
+    return Answer(code, output.out, output.err)
 
 
 def held(alone: Alone) -> list[Entry]:
@@ -123,18 +123,18 @@ def test_one_watch_a_session_is_started_and_ends_with_the_last_job(
 def test_a_second_watch_of_a_session_does_nothing(
     alone: Alone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session, said = current_session(alone.folder), list[str]()
+    session, text = current_session(alone.folder), list[str]()
     job = alone.start(HANG)
     registry.register(session, _entry(alone.place(job)))
-    first = threading.Thread(target=watch.watch_jobs, args=(session, said.append, 0.05))
+    first = threading.Thread(target=watch.watch_jobs, args=(session, text.append, 0.05))
     first.start()
-    eventually(lambda: bool(said))
-    assert watch.watch_jobs(session, said.append, 0.05) == 0
-    assert mentions(said[-1], "s-1", "watched")
+    eventually(lambda: bool(text))
+    assert watch.watch_jobs(session, text.append, 0.05) == 0
+    assert mentions(text[-1], "s-1", "watched")
     (alone.folder / "go").touch()
     first.join(20)
     assert not first.is_alive()
-    assert "SUCCEEDED" in said[-1] or "EXIT 0" in said[-1]
+    assert "SUCCEEDED" in text[-1] or "EXIT 0" in text[-1]
 
 
 def _entry(job: str, kind: str = "local") -> Entry:
@@ -203,20 +203,20 @@ def test_what_nobody_could_see_is_no_change_and_stays(
 def test_a_watch_that_never_sees_a_thing_ends_after_a_day_of_looks_whatever_the_clock_says(
     alone: Alone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session, said = current_session(alone.folder), list[str]()
+    session, text = current_session(alone.folder), list[str]()
     registry.register(session, {**_entry("/nowhere/jobs/x-1"), "last_status": "RUNNING"})
     looks = itertools.count(1)
     monkeypatch.setattr(
         registry, "now", lambda: datetime(2026, 3, 1, tzinfo=UTC) + next(looks) * timedelta(days=2)
     )
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    assert watch.watch_jobs(session, said.append, 43_000.0) == 3
-    assert mentions(said[-1], "3 times", "stay")
+    assert watch.watch_jobs(session, text.append, 43_000.0) == 3
+    assert mentions(text[-1], "3 times", "stay")
     assert len(read_jobs(session)[0]) == 1
 
 
 def test_a_look_that_fails_ends_no_watch(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    session, said = JobSession("s", "manual", home / ".claude/agents/s"), list[str]()
+    session, text = JobSession("s", "manual", home / ".claude/agents/s"), list[str]()
     change_jobs(session, lambda entries: [_entry("71", "slurm")])
     full = OSError(28, "No space left on device", str(session.file))
     looks = iter([full, full, None])
@@ -228,8 +228,8 @@ def test_a_look_that_fails_ends_no_watch(home: Path, monkeypatch: pytest.MonkeyP
         return [JobStatus(_entry("71", "slurm"), JobState.SUCCEEDED, "COMPLETED")], ""
 
     monkeypatch.setattr(watch, "check_jobs", look)
-    assert watch.watch_jobs(session, said.append, 0.0) == 0
-    failure, end = said
+    assert watch.watch_jobs(session, text.append, 0.0) == 0
+    failure, end = text
     assert mentions(failure, "failed", f"{session.file}", full.strerror)
     assert end == "slurm 71: COMPLETED"
 
@@ -286,8 +286,8 @@ def test_a_process_number_that_is_registered_again_is_another_job(
     session = current_session(alone.folder)
     registry.register(session, entry)
     assert jobs(alone, capsys, "watch", "--once").code == 0
-    (kept,) = (alone.folder.parent / "state" / "herorun" / "registered").glob("*/process-*")
-    kept.write_text("another boot 1")
+    (paths,) = (alone.folder.parent / "state" / "herorun" / "registered").glob("*/process-*")
+    paths.write_text("another boot 1")
     gone = jobs(alone, capsys, "watch", "--once")
     assert (gone.code, held(alone)) == (3, []) and mentions(gone.out, "number", "another")
     registry.register(session, entry)
@@ -305,11 +305,11 @@ def on_nel(alone: Alone, monkeypatch: pytest.MonkeyPatch, status: str) -> None:
     (programs / "nel").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     row = {"invocation_id": "15be12f8", "job_id": "15be12f8.0", "executor": "local", "config": {}}
-    told = {
+    fields = {
         "timestamp": datetime.now(UTC).timestamp(),
         "data": {"output_dir": str(alone.folder / "none")},
     }
-    (alone.folder / "exec.jsonl").write_text(json.dumps({**row, **told}) + "\n")
+    (alone.folder / "exec.jsonl").write_text(json.dumps({**row, **fields}) + "\n")
     monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(alone.folder / "exec.jsonl"))
 
 
@@ -348,7 +348,7 @@ def test_what_is_not_in_nels_list_is_taken_out_at_the_second_look(
 def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_said_once(
     alone: Alone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session, said, answers = current_session(alone.folder), list[str](), itertools.count(1)
+    session, text, answers = current_session(alone.folder), list[str](), itertools.count(1)
     out = alone.folder / "out.log"  # of another job, which is seen and goes on
     out.write_text("Calibration begins\n")
     registry.register(session, {**_entry(str(out), "launcher"), "last_status": "BUILDING"})
@@ -369,10 +369,10 @@ def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_
 
     monkeypatch.setattr(not_found_grace, "now", lambda: begun)
     monkeypatch.setattr(time, "sleep", goes_on)
-    assert watch.watch_jobs(session, said.append) == 3
-    told = [line for line in said if "no.log" in line]
-    assert mentions(told[0], "queried") and "-> NOT FOUND" in told[1]
-    assert len(told) == 3 and mentions(told[2], "5 times", "1h20m", "`herorun jobs", "add")
+    assert watch.watch_jobs(session, text.append) == 3
+    result = [line for line in text if "no.log" in line]
+    assert mentions(result[0], "queried") and "-> NOT FOUND" in result[1]
+    assert len(result) == 3 and mentions(result[2], "5 times", "1h20m", "`herorun jobs", "add")
 
 
 def test_a_launchers_events_are_reported_once_and_its_export_at_the_end(
@@ -444,9 +444,9 @@ def test_jobs_are_found_again_in_the_seeds_order(
     monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(listed))
     (alone.folder / "tools/launcher/experiments/cicd/cicd_1744152200").mkdir(parents=True)
     answer = jobs(alone, capsys, "find", "--json")
-    told = json.loads(answer.out)["places"]
+    places = json.loads(answer.out)["places"]
     assert answer.code == 0
-    assert [[each["job"].split()[0] for each in place["jobs"]] for place in told] == [
+    assert [[each["job"].split()[0] for each in place["jobs"]] for place in places] == [
         ["local"],
         ["nel"],
         ["slurm"],

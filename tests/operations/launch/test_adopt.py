@@ -52,8 +52,8 @@ def refused(story: Story, capsys: pytest.CaptureFixture[str], job: object, code:
     capsys.readouterr()
     assert adopt(story, job) == code
     assert story.events("Launching") == []
-    told = capsys.readouterr()
-    return told.out + told.err
+    output = capsys.readouterr()
+    return output.out + output.err
 
 
 def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_reported(
@@ -61,10 +61,14 @@ def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_repo
 ) -> None:
     capsys.readouterr()
     assert adopt(story, job, "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["verdict"], told["instance"], told["job"]) == ("clear", "tiny-1", str(job.pid))
-    assert told["adopted"]["command"] == ["sh", "train.sh", str(story.data)]
-    unproved = " ".join(told["adopted"]["unproven"])
+    document = json.loads(capsys.readouterr().out)
+    assert (document["verdict"], document["instance"], document["job"]) == (
+        "clear",
+        "tiny-1",
+        str(job.pid),
+    )
+    assert document["adopted"]["command"] == ["sh", "train.sh", str(story.data)]
+    unproved = " ".join(document["adopted"]["unproven"])
     assert mentions(unproved, "not verified", "job") and mentions(unproved, "cannot", "commit")
     assert "output-root-in-use" in unproved
 
@@ -178,8 +182,8 @@ def test_a_job_that_ends_before_it_is_adopted_is_given_up(
 ) -> None:
     real = start_instance.announce
 
-    def announce(*told: object) -> None:
-        real(*told)
+    def announce(*value: object) -> None:
+        real(*value)
         (story.data / "go").touch()
         job.wait(60)
 
@@ -199,8 +203,10 @@ def test_next_to_another_live_job_of_the_run_nothing_is_adopted(
 ) -> None:
     live = (a_job(instance="tiny-9", id="tiny-9"),)
     monkeypatch.setattr(Local, "live_jobs", lambda self, slug: live)
-    told = refused(story, capsys, job, 1)
-    assert mentions(told, "tiny-9", "running", "tiny-9") and mentions(told, "nothing", "adopted")
+    result = refused(story, capsys, job, 1)
+    assert mentions(result, "tiny-9", "running", "tiny-9") and mentions(
+        result, "nothing", "adopted"
+    )
 
 
 def test_a_sealed_slug_adopts_nothing(

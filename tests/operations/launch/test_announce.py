@@ -62,10 +62,10 @@ def test_a_launch_that_ended_unsubmitted_says_so_in_its_comment(
     story.init()
     monkeypatch.setattr(start_instance, "submit", refused)
     assert story.launch() == 2
-    said = comment(story, "post/submit/tiny-1")
-    assert mentions(said, "Not submitted", "tiny-1", reason)
+    text = comment(story, "post/submit/tiny-1")
+    assert mentions(text, "Not submitted", "tiny-1", reason)
     assert "requested:" not in page(story)
-    assert "@someone" not in said
+    assert "@someone" not in text
     assert story.comments.count("post/submit/tiny-1") == 1
 
 
@@ -102,9 +102,9 @@ def test_another_checkpoint_policy_is_told_of(story: Story) -> None:
     story.sign(checkpoints={"keep": 3})
     assert story.launch() == 0
     story.ended("tiny-2")
-    said = comment(story, "tell/tiny-2/retention")
-    assert mentions(said, "policy", "tiny-2")
-    assert "checkpoints.keep: 10 -> 3" in said
+    text = comment(story, "tell/tiny-2/retention")
+    assert mentions(text, "policy", "tiny-2")
+    assert "checkpoints.keep: 10 -> 3" in text
 
 
 def test_a_plan_of_before_has_no_policy_to_compare() -> None:
@@ -118,8 +118,8 @@ def test_what_a_run_reached_is_reported_once(story: Story) -> None:
     story.tick()
     (story.data / "go").touch()
     story.ended()
-    told = [key for key in story.comments if key.startswith("tell/tiny-1/")]
-    assert told == ["tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"]
+    result = [key for key in story.comments if key.startswith("tell/tiny-1/")]
+    assert result == ["tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"]
 
 
 def test_an_incident_that_is_over_says_so_again_and_in_its_own_comment(story: Story) -> None:

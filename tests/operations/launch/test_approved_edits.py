@@ -54,13 +54,13 @@ def refs(where: Path) -> dict[str, str]:
 def answer(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     capsys.readouterr()
     story.herorun(*words, SLUG, "--json")
-    told: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return told
+    fields: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return fields
 
 
-def finding(told: dict[str, Any], check: str) -> dict[str, Any]:
-    (found,) = [f for f in told["findings"] if f["check"] == check]
-    return dict(found)
+def finding(fields: dict[str, Any], check: str) -> dict[str, Any]:
+    (result,) = [f for f in fields["findings"] if f["check"] == check]
+    return dict(result)
 
 
 # --- what runs ------------------------------------------------------------------------------------
@@ -169,8 +169,8 @@ def test_the_plan_is_the_same_each_time_and_moves_with_the_edits(
     (edited.work / "train.sh").write_text(EDITED + "# and more\n")
     capsys.readouterr()
     assert edited.launch("--plan", str(plan)) == 1
-    said = capsys.readouterr().err
-    assert "patch.tree: " in said and "patch.diff: sha256:" in said and "commit: " in said
+    errors = capsys.readouterr().err
+    assert "patch.tree: " in errors and "patch.diff: sha256:" in errors and "commit: " in errors
     (edited.work / "train.sh").write_text(EDITED)
     assert edited.launch("--plan", str(plan)) == 0
 
@@ -183,12 +183,16 @@ def test_a_secret_in_it_blocks_and_is_never_told(
     edited: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (edited.work / "setup.sh").write_text(f"set -e\nexport HF_TOKEN={KEY}\n")
-    told = answer(edited, capsys, "preflight")
-    found = finding(told, "unsafe-snapshot")
-    assert (told["verdict"], found["outcome"], found["subject"]) == ("blocked", "fail", "setup.sh")
-    assert mentions(found["message"], "setup.sh", "2 may", "secret")
+    verdict = answer(edited, capsys, "preflight")
+    result = finding(verdict, "unsafe-snapshot")
+    assert (verdict["verdict"], result["outcome"], result["subject"]) == (
+        "blocked",
+        "fail",
+        "setup.sh",
+    )
+    assert mentions(result["message"], "setup.sh", "2 may", "secret")
     assert edited.launch() == 1
-    assert KEY not in json.dumps(told) + "".join(capsys.readouterr())
+    assert KEY not in json.dumps(verdict) + "".join(capsys.readouterr())
     assert (refs(edited.work), refs(edited.origin), edited.starts) == ({}, {}, [])
 
 
@@ -212,7 +216,7 @@ def test_a_person_may_say_that_it_is_no_secret_and_the_diff_is_not_kept(story: S
     assert story.launch() == 0
     story.ended()
     assert ran_edited(story) == ["tiny-1"]
-    assert kept(story) == []
+    assert diffs_in_record(story) == []
 
 
 @pytest.mark.thorough
@@ -221,10 +225,10 @@ def test_too_much_blocks_and_no_waiver_helps(
 ) -> None:
     approved(story, UNSAFE, code={"snapshot_max_mb": 1})
     (story.work / "data.bin").write_bytes(b"\1" * 1_000_001)
-    told = answer(story, capsys, "preflight")
-    message = finding(told, "unsafe-snapshot")["message"]
+    verdict = answer(story, capsys, "preflight")
+    message = finding(verdict, "unsafe-snapshot")["message"]
     assert mentions(message, "1.0 MB", "train.sh", "data.bin", "[code] snapshot_max_mb = 1")
-    assert told["plan"] is None
+    assert verdict["plan"] is None
     assert story.launch() != 0
     assert (refs(story.origin), story.starts) == ({}, [])
 
@@ -287,7 +291,7 @@ def test_an_interrupted_launch_goes_on_with_the_same_edits(
 # --- the record, the relaunch, the seal -----------------------------------------------------------
 
 
-def kept(story: Story) -> list[str]:
+def diffs_in_record(story: Story) -> list[str]:
     names = git(story.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
     return [name for name in names if name.endswith(".diff")]
 
@@ -295,7 +299,7 @@ def kept(story: Story) -> list[str]:
 @pytest.mark.thorough
 def test_a_small_diff_is_kept_next_to_the_record(edited: Story) -> None:
     assert edited.launch() == 0
-    (name,) = kept(edited)
+    (name,) = diffs_in_record(edited)
     diff = git(edited.work, "show", f"refs/herorun/record/tiny:{name}")
     patch = edited.events("Launching")[0].plan["patch"]["value"]
     assert f"sha256:{hashlib.sha256(diff.encode()).hexdigest()}" == patch["diff"]
@@ -307,7 +311,7 @@ def test_a_small_diff_is_kept_next_to_the_record(edited: Story) -> None:
 def test_a_large_diff_is_not(edited: Story) -> None:
     (edited.work / "table.csv").write_text("".join(f"{n}\n" for n in range(60_000)))
     assert edited.launch() == 0
-    assert kept(edited) == []
+    assert diffs_in_record(edited) == []
 
 
 def crashed(story: Story) -> Story:
@@ -368,11 +372,13 @@ def admitted(story: Story) -> Any:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("told", [{"diff": "sha256:0"}, {"commit": "0" * 40}])
-def test_what_the_record_says_of_the_edits_must_be_so(edited: Story, told: dict[str, str]) -> None:
+@pytest.mark.parametrize("result", [{"diff": "sha256:0"}, {"commit": "0" * 40}])
+def test_what_the_record_says_of_the_edits_must_be_so(
+    edited: Story, result: dict[str, str]
+) -> None:
     assert edited.launch() == 0
     plan = edited.events("Launching")[0].plan
-    lie = {"patch": {"value": {**plan["patch"]["value"], **told}}}
+    lie = {"patch": {"value": {**plan["patch"]["value"], **result}}}
     with pytest.raises(Blocked):
         admitted_snapshot(edited.run, plan["commit"]["value"], lie)
     older = git(edited.work, "rev-parse", "HEAD^").strip()

@@ -26,8 +26,8 @@ def save(root: Path, step: int, metadata: bool = True, hour: int = 1) -> str:
     folder.mkdir(parents=True)
     (folder / "weights").write_text("weights")
     if metadata:
-        told = {"step": step, "timestamp": f"2026-01-01T{hour:02}:00:00"}
-        (folder / "metadata.json").write_text(json.dumps(told))
+        fields = {"step": step, "timestamp": f"2026-01-01T{hour:02}:00:00"}
+        (folder / "metadata.json").write_text(json.dumps(fields))
     return str(folder)
 
 
@@ -37,17 +37,17 @@ def preflight(
     """What is told of the checkpoints, and each check's outcome."""
     capsys.readouterr()
     story.herorun("preflight", "tiny", "--json")
-    told = json.loads(capsys.readouterr().out)
-    return told["checkpoints"], {f["check"]: f["outcome"] for f in told["findings"]}
+    document = json.loads(capsys.readouterr().out)
+    return document["checkpoints"], {f["check"]: f["outcome"] for f in document["findings"]}
 
 
 def test_a_first_launch_has_nothing_to_choose(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     story.init()
-    told, _ = preflight(story, capsys)
-    assert (told["chosen"], told["candidates"], told["unread"]) == (None, [], [])
-    assert told["discarded"]["steps"] == 0
+    output, _ = preflight(story, capsys)
+    assert (output["chosen"], output["candidates"], output["unread"]) == (None, [], [])
+    assert output["discarded"]["steps"] == 0
 
 
 def test_before_the_first_launch_what_lies_in_the_roots_is_nobodys(
@@ -56,8 +56,8 @@ def test_before_the_first_launch_what_lies_in_the_roots_is_nobodys(
     save(story.root, 20)
     (story.root / "metrics.jsonl").write_text('{"step": 30, "train/loss": 2.5}\n')
     story.init()
-    told, _ = preflight(story, capsys)
-    assert (told["candidates"], told["unexamined"], told["discarded"]["steps"]) == ([], 0, 0)
+    output, _ = preflight(story, capsys)
+    assert (output["candidates"], output["unexamined"], output["discarded"]["steps"]) == ([], 0, 0)
 
 
 @pytest.mark.thorough
@@ -70,18 +70,18 @@ def test_what_was_refused_and_what_it_costs_is_reported(
     temporary = story.data / "tiny-temporary"
     chosen = save(temporary, 4, hour=1)
     save(story.root, 20, metadata=False)
-    told, outcomes = preflight(story, capsys)
+    output, outcomes = preflight(story, capsys)
     states = {
-        Path(c["path"]).name: (c["state"], c["chosen"], c["refused"]) for c in told["candidates"]
+        Path(c["path"]).name: (c["state"], c["chosen"], c["refused"]) for c in output["candidates"]
     }
-    assert told["chosen"] == chosen
+    assert output["chosen"] == chosen
     assert states.pop("step-20") == ("incomplete", False, "no metadata.json")
     assert states.pop("step-4") == ("complete", True, "")
     state, is_chosen, refused = states.pop("step-2")
     assert (state, is_chosen, states) == ("complete", False, {})
     assert mentions(refused, "another", "chosen")
-    assert told["discarded"]["steps"] == 16
-    assert told["discarded"]["accelerator_hours"] == pytest.approx(16 * 3598 / 2 * 8 / 3600)
+    assert output["discarded"]["steps"] == 16
+    assert output["discarded"]["accelerator_hours"] == pytest.approx(16 * 3598 / 2 * 8 / 3600)
     assert outcomes["start-checkpoint-not-newest"] == "pass"
     story.herorun("preflight", "tiny")
     page = capsys.readouterr().out
@@ -101,11 +101,11 @@ def test_one_that_was_written_after_an_unresolved_alert_is_passed_over(
         file.write(NAN)
     tainted = save(story.root, 9)
     assert story.tick() == 1
-    told, outcomes = preflight(story, capsys)
-    (refused,) = [c["refused"] for c in told["candidates"] if c["path"] == tainted]
+    output, outcomes = preflight(story, capsys)
+    (refused,) = [c["refused"] for c in output["candidates"] if c["path"] == tainted]
     assert mentions(refused, "tainted", "not-finite[train/loss]", "4", "2")
-    assert told["chosen"] == str(story.root / "step-2")
-    assert told["discarded"]["steps"] == 7
+    assert output["chosen"] == str(story.root / "step-2")
+    assert output["discarded"]["steps"] == 7
     assert outcomes["tainted-start-checkpoint"] == "pass"
 
 
@@ -145,8 +145,8 @@ def test_from_scratch_with_a_past_is_blocked(
 ) -> None:
     story.launched(CRASH)
     (story.root / "step-2" / "metadata.json").unlink()
-    told, outcomes = preflight(story, capsys)
-    assert told["chosen"] is None
+    output, outcomes = preflight(story, capsys)
+    assert output["chosen"] is None
     assert (outcomes["scratch-with-history"], outcomes["no-complete-checkpoint"]) == (
         "fail",
         "fail",
@@ -163,10 +163,10 @@ def a_child(story: Story, source_run: str | None) -> SourceRun | Nothing | Unava
         start["source_run"] = source_run
     data = contract_of(story.data) | {"slug": "child", "start": start}
     (story.work / "runs" / "child.toml").write_text(tomli_w.dumps(data))
-    found: SourceRun | Nothing | Unavailable = open_run("child", story.work).given(Memory())[
+    result: SourceRun | Nothing | Unavailable = open_run("child", story.work).given(Memory())[
         SourceRun
     ]
-    return found
+    return result
 
 
 @pytest.mark.thorough
@@ -182,8 +182,8 @@ def test_the_source_run_is_reported_by_its_own_record(story: Story) -> None:
 
 def test_a_record_that_is_not_in_this_clone_says_how_to_get_it(story: Story) -> None:
     story.init()
-    found = a_child(story, "elsewhere")
-    assert isinstance(found, Unavailable)
+    child = a_child(story, "elsewhere")
+    assert isinstance(child, Unavailable)
     refspec = "herorun/elsewhere:refs/herorun/record/elsewhere"
-    assert mentions(found.why, "git fetch", f"origin {refspec}")
+    assert mentions(child.why, "git fetch", f"origin {refspec}")
     assert isinstance(a_child(story, "no slug at all"), Unavailable)

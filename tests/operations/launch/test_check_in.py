@@ -43,12 +43,12 @@ class Ended:
     @property
     def refusals(self) -> list[str]:
         """The items for which it refused."""
-        said = [
+        text = [
             line.split(": ")
             for line in self.err.splitlines()
             if line.startswith("herorun: refused: ")
         ]
-        return [parts[2] for parts in said]
+        return [parts[2] for parts in text]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Admitted:
         code: Path | None = None,
         env: Mapping[str, str] | None = None,
         main: bool = True,
-        **told: Any,
+        **result: Any,
     ) -> Ended:
         """Run the job in its exported copy, or in another one; `told` is what the script passes to
         check-in.
@@ -81,7 +81,7 @@ class Admitted:
             [*(SUBMITTED if main else ()), *(argv or ARGV)],
             cwd=code or admission["code"],
             env={**least, **(env or {})},
-            input=json.dumps(told),
+            input=json.dumps(result),
             capture_output=True,
             text=True,
             check=False,
@@ -168,8 +168,8 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
 def test_a_difference_refuses_with_78_before_anything_else_runs(
     admitted: Admitted, name: str
 ) -> None:
-    told, item, words = WRONG[name]
-    ended = admitted.run(**told)
+    result, item, words = WRONG[name]
+    ended = admitted.run(**result)
     assert (ended.code, ended.out, ended.refusals) == (78, "", [item])
     assert words in ended.err and "Exit code 78" in ended.err
     assert "Traceback" not in ended.err
@@ -223,8 +223,8 @@ def test_every_rank_compares_and_one_writes_unless_it_refuses(admitted: Admitted
     wrong = [admitted.run(env={"RANK": str(rank)}, tracker_id="other") for rank in range(4)]
     assert [rank.code for rank in wrong] == [78] * 4
     assert len(admitted.receipts) == before + 1 + 4
-    refused = [told for told in admitted.receipts.values() if told["outcome"] == "fail"]
-    assert sorted(told["rank"] for told in refused) == [0, 1, 2, 3]
+    refused = [value for value in admitted.receipts.values() if value["outcome"] == "fail"]
+    assert sorted(value["rank"] for value in refused) == [0, 1, 2, 3]
 
 
 @pytest.mark.thorough

@@ -75,15 +75,19 @@ def test_two_preflights_are_one_plan_and_check_in_does_not_mind(
 def checked_in(story: Story, config: str) -> int:
     """The exit code of a process that checks in with this config."""
     admission = story.state / "admissions" / "tiny-1" / "admission.json"
-    told = json.loads(admission.read_text())
+    document = json.loads(admission.read_text())
     aside = story.home / "admission.json"
-    aside.write_text(json.dumps({**told, "output_root": str(story.home)}))
+    aside.write_text(json.dumps({**document, "output_root": str(story.home)}))
     words = (
         f"import json, herorun; herorun.check_in(config=json.loads({config!r}), "
         f"output_root={str(story.home)!r})"
     )
     sources = str(Path(__file__).parents[3] / "src")
-    env = {"PYTHONPATH": sources, **told["environment"]["values"], "HERORUN_ADMISSION": str(aside)}
+    env = {
+        "PYTHONPATH": sources,
+        **document["environment"]["values"],
+        "HERORUN_ADMISSION": str(aside),
+    }
     done = subprocess.run([sys.executable, "-c", words], env=env, capture_output=True, check=False)
     return done.returncode
 
@@ -138,9 +142,9 @@ def test_a_hydra_output_is_a_config(story: Story, capsys: CAPTURE) -> None:
     (folder / "config.yaml").write_text("seed: 7\nmodel: {seed: '${seed}'}\nout: 'x/${now:%Y}'\n")
     (folder / "overrides.yaml").write_text("- model=big\n- seed=7\n")
     story.sign(config={"files": [".hydra/config.yaml", ".hydra/overrides.yaml"]})
-    told = ask(story, capsys, "preflight", SLUG, "--json").document["plan"]["config"]["value"]
+    value = ask(story, capsys, "preflight", SLUG, "--json").document["plan"]["config"]["value"]
 
-    assert told == {
+    assert value == {
         "seed": 7,
         "model": {"seed": 7},
         "out": "x/${now:%Y}",
@@ -158,9 +162,9 @@ def test_a_second_launch_with_another_seed_is_blocked_by_name_and_may_be_waived(
     (story.work / "config.toml").write_text("[trainer]\nseed = 8\n")
     story.publish()
     answer = ask(story, capsys, "preflight", SLUG, "--json")
-    found = answer.finding("config-drift")
+    result = answer.finding("config-drift")
     assert answer.code == 1
-    assert (found["subject"], found["message"]) == (
+    assert (result["subject"], result["message"]) == (
         "trainer.seed",
         "trainer.seed: 7 -> 8 (trajectory)",
     )
@@ -172,18 +176,23 @@ def test_a_second_launch_with_another_seed_is_blocked_by_name_and_may_be_waived(
         "approved_by": "@dri",
     }
     story.sign(waiver=[{**waiver, "expires": "2999-01-01T00:00:00Z"}])
-    found = ask(story, capsys, "preflight", SLUG, "--json").finding("config-drift")
-    assert found["waiver"]["approved_by"] == "@dri"
+    result = ask(story, capsys, "preflight", SLUG, "--json").finding("config-drift")
+    assert result["waiver"]["approved_by"] == "@dri"
 
 
 def test_the_estimate_is_shown(story: Story, capsys: CAPTURE) -> None:
     story.sign(
         params=1e9, tokens=1e10, budget={"accelerator_hours": 80, "rate": 2}, hardware={"count": 8}
     )
-    told = ask(story, capsys, "preflight", SLUG, "--json").document["estimate"]
+    estimate = ask(story, capsys, "preflight", SLUG, "--json").document["estimate"]
     shown = ask(story, capsys, "preflight", SLUG).out
 
-    assert (told["flops"], told["cost"], told["wall_hours"], told["hero"]) == (6e19, 160, 10, False)
+    assert (estimate["flops"], estimate["cost"], estimate["wall_hours"], estimate["hero"]) == (
+        6e19,
+        160,
+        10,
+        False,
+    )
     assert "6 x 1e+09 parameters x 1e+10 tokens" in shown and "160.00" in shown
 
 
@@ -216,24 +225,24 @@ def test_a_changed_key_of_no_weight_does_not_block_the_next_launch(
     story.launched()
     (story.work / "config.toml").write_text("[trainer]\nseed = 7\nlog_interval = 9\n")
     story.publish()
-    found = ask(story, capsys, "preflight", SLUG, "--json").document["findings"]
+    result = ask(story, capsys, "preflight", SLUG, "--json").document["findings"]
 
     assert {
-        f["outcome"] for f in found if f["check"] in ("config-drift", "changed-trajectory")
+        f["outcome"] for f in result if f["check"] in ("config-drift", "changed-trajectory")
     } == {"pass"}
 
 
 def test_one_reason_is_reported_once(story: Story, capsys: CAPTURE) -> None:
-    told = ask(printing(story, "print('no config')"), capsys, "preflight", SLUG).out
+    output = ask(printing(story, "print('no config')"), capsys, "preflight", SLUG).out
 
-    assert told.count("JSON object") == 1
-    assert mentions(told, "unknown", "reason")
+    assert output.count("JSON object") == 1
+    assert mentions(output, "unknown", "reason")
 
 
 def test_a_secret_in_the_environment_of_the_command_is_not_shown(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.sign(command={"env": {"WANDB_API_KEY": "hunter2hunter2"}})
-    told = ask(story, capsys, "preflight", SLUG).out
+    output = ask(story, capsys, "preflight", SLUG).out
 
-    assert "WANDB_API_KEY=[scrubbed]" in told and "hunter2" not in told
+    assert "WANDB_API_KEY=[scrubbed]" in output and "hunter2" not in output

@@ -17,10 +17,10 @@ CAPTURE = pytest.CaptureFixture[str]
 def drift(story: Story, capsys: CAPTURE, *words: str) -> Any:
     capsys.readouterr()
     story.herorun(*words, "--json")
-    (found,) = [
+    (result,) = [
         f for f in json.loads(capsys.readouterr().out)["findings"] if f["check"] == "contract-drift"
     ]
-    return found
+    return result
 
 
 def test_before_the_first_launch_there_is_none(story: Story, capsys: CAPTURE) -> None:
@@ -33,9 +33,9 @@ def test_the_next_launch_names_each_key(story: Story, capsys: CAPTURE) -> None:
     story.launched()
     assert drift(story, capsys, "preflight", SLUG)["outcome"] == "pass"
     story.sign(checkpoints={"keep": 3}, goal="another", babysit={"cadence": "5m"})
-    found = drift(story, capsys, "preflight", SLUG)
-    assert (found["outcome"], found["subject"], found["gate"]) == ("fail", "tiny-1", "launch")
-    assert found["details"] == ["checkpoints.keep: 10 -> 3"]
+    drifts = drift(story, capsys, "preflight", SLUG)
+    assert (drifts["outcome"], drifts["subject"], drifts["gate"]) == ("fail", "tiny-1", "launch")
+    assert drifts["details"] == ["checkpoints.keep: 10 -> 3"]
 
 
 @pytest.mark.thorough
@@ -43,20 +43,20 @@ def test_every_turn_names_them_and_tells_once(story: Story, capsys: CAPTURE) -> 
     story.launched(WAIT)
     assert drift(story, capsys, "babysit", SLUG, "--once")["outcome"] == "pass"
     story.sign(checkpoints={"keep": 3})
-    found = drift(story, capsys, "babysit", SLUG, "--once")
-    assert (found["outcome"], found["details"]) == ("fail", ["checkpoints.keep: 10 -> 3"])
-    assert found["gate"] == "health" and mentions(found["message"], "admitted", "applies")
+    drifts = drift(story, capsys, "babysit", SLUG, "--once")
+    assert (drifts["outcome"], drifts["details"]) == ("fail", ["checkpoints.keep: 10 -> 3"])
+    assert drifts["gate"] == "health" and mentions(drifts["message"], "admitted", "applies")
     story.tick()
-    told = [key for key in story.comments if key.startswith("tell/contract-drift")]
-    assert len(told) == 1
+    result = [key for key in story.comments if key.startswith("tell/contract-drift")]
+    assert len(result) == 1
 
 
 @pytest.mark.thorough
 def test_a_broken_file_is_reported_with_what_is_wrong(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     (story.work / "runs" / "tiny.toml").write_text("[[[")
-    found = drift(story, capsys, "babysit", SLUG, "--once")
-    assert found["outcome"] == "fail" and mentions(found["message"], "valid", "TOML")
+    drifts = drift(story, capsys, "babysit", SLUG, "--once")
+    assert drifts["outcome"] == "fail" and mentions(drifts["message"], "valid", "TOML")
 
 
 @pytest.mark.parametrize("name", ["runs/absent/tiny", "other/tiny.toml"])

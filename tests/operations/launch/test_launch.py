@@ -24,9 +24,11 @@ def findings(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> d
     """The open findings of a launch that was not clear."""
     capsys.readouterr()
     assert story.launch("--json", *words) != 0
-    told = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
     return {
-        f["check"]: f["message"] for f in told["findings"] if f["outcome"] in ("fail", "unknown")
+        f["check"]: f["message"]
+        for f in document["findings"]
+        if f["outcome"] in ("fail", "unknown")
     }
 
 
@@ -50,17 +52,17 @@ def test_a_launch_says_what_it_did(story: Story, capsys: pytest.CaptureFixture[s
     story.init()
     capsys.readouterr()
     assert story.launch("--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["schema"], told["verdict"], told["instance"], told["job"]) == (
+    document = json.loads(capsys.readouterr().out)
+    assert (document["schema"], document["verdict"], document["instance"], document["job"]) == (
         1,
         "clear",
         "tiny-1",
         "tiny-1",
     )
-    assert mentions(told["babysitter"], "by hand", "`herorun babysit tiny`", "15m")
-    assert told["log"] == str(story.jobs / "tiny-1" / "job.log")
+    assert mentions(document["babysitter"], "by hand", "`herorun babysit tiny`", "15m")
+    assert document["log"] == str(story.jobs / "tiny-1" / "job.log")
     (launched,) = story.events("Launched")
-    assert launched.plan_digest == told["plan_digest"]
+    assert launched.plan_digest == document["plan_digest"]
     assert mentions(launched.entry["Live jobs"], "alone")
 
 
@@ -68,16 +70,18 @@ def test_a_launch_says_what_it_did(story: Story, capsys: pytest.CaptureFixture[s
 def test_the_exact_request_is_reported_and_kept_before_it_is_sent(
     story: Story, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = story.state / "requests" / "tiny-1.txt"
-    seen = []
+    record = story.state / "requests" / "tiny-1.txt"
+    observations = []
     real = Local.submit
     monkeypatch.setattr(
-        Local, "submit", lambda self, *told: seen.append(kept.read_text()) or real(self, *told)
+        Local,
+        "submit",
+        lambda self, *result: observations.append(record.read_text()) or real(self, *result),
     )
     story.init()
     assert story.launch() == 0
-    assert seen == [kept.read_text()] != [""]
-    assert f"herorun: submitting\n{seen[0]}" in capsys.readouterr().err
+    assert observations == [record.read_text()] != [""]
+    assert f"herorun: submitting\n{observations[0]}" in capsys.readouterr().err
 
 
 @pytest.mark.thorough
@@ -159,8 +163,8 @@ def test_a_reviewed_plan_that_stands_is_launched(
     plan = story.home / "plan.json"
     assert story.herorun("preflight", SLUG, "--out", str(plan)) == 0
     # a narrow output folds it
-    said = "".join(capsys.readouterr().out.split("next: ")[1].splitlines())
-    assert said.replace(" ", "") == f"herorunlaunch{SLUG}--plan{plan}"
+    text = "".join(capsys.readouterr().out.split("next: ")[1].splitlines())
+    assert text.replace(" ", "") == f"herorunlaunch{SLUG}--plan{plan}"
     assert story.launch("--plan", str(plan)) == 0
     (launched,) = story.events("Launched")
     assert launched.plan_digest == json.loads(plan.read_text())["plan_digest"]
@@ -178,9 +182,9 @@ def test_a_reviewed_plan_that_moved_is_not_launched_and_says_what_moved(
     after = git(story.work, "rev-parse", "HEAD").strip()
     capsys.readouterr()
     assert story.launch("--plan", str(plan)) == 1
-    said = capsys.readouterr().err
-    assert f"commit: {before} -> {after}" in said and "retention.keep: 10 -> 3" in said
-    assert "code_tree" not in said
+    errors = capsys.readouterr().err
+    assert f"commit: {before} -> {after}" in errors and "retention.keep: 10 -> 3" in errors
+    assert "code_tree" not in errors
     assert (story.starts, story.events("Launching")) == ([], [])
 
 
@@ -214,8 +218,8 @@ def test_a_launch_that_cannot_be_announced_is_not_submitted(
     monkeypatch.setattr(LocalIssue, "post", down)
     capsys.readouterr()
     assert story.launch() == 1
-    said = capsys.readouterr().err
-    assert mentions(said, "announced", "https://issues.example")
+    errors = capsys.readouterr().err
+    assert mentions(errors, "announced", "https://issues.example")
     assert story.starts == []
 
 

@@ -37,10 +37,10 @@ def signed(check: str, **changes: Any) -> dict[str, Any]:
     return {**waiver, **changes}
 
 
-def failing(told: Story, capsys: CAPTURE, slug: str = SLUG) -> dict[str, str]:
+def failing(story: Story, capsys: CAPTURE, slug: str = SLUG) -> dict[str, str]:
     """The open findings of preflight that block, by check; the last of several."""
     capsys.readouterr()
-    told.herorun("preflight", slug, "--json")
+    story.herorun("preflight", slug, "--json")
     findings = json.loads(capsys.readouterr().out)["findings"]
     return {
         f["check"]: f["message"]
@@ -54,10 +54,10 @@ def test_a_moved_root_blocks_and_the_old_checkpoint_is_named(
 ) -> None:
     crashed.sign(output={"root": str(crashed.data / "elsewhere")})
 
-    found = failing(crashed, capsys)
+    failures = failing(crashed, capsys)
 
-    assert mentions(found["moved-root"], "complete", "2 lies", f"{crashed.root}")
-    assert f"{crashed.root}/step-2" in found["scratch-with-history"]
+    assert mentions(failures["moved-root"], "complete", "2 lies", f"{crashed.root}")
+    assert f"{crashed.root}/step-2" in failures["scratch-with-history"]
     assert crashed.launch() == 1 and len(crashed.starts) == 1
 
 
@@ -68,9 +68,9 @@ def test_a_new_id_asks_for_the_reason_and_the_record_keeps_it(
     (crashed.work / "config.toml").write_text(LOUD)
     crashed.sign(tracker={"id": "tiny-2nd"})
 
-    found = failing(crashed, capsys)
+    failures = failing(crashed, capsys)
 
-    assert "trainer.learning_rate: absent -> 0.016 (trajectory)" in found["changed-identity"]
+    assert "trainer.learning_rate: absent -> 0.016 (trajectory)" in failures["changed-identity"]
     assert crashed.launch() == 1
     crashed.sign(tracker={"id": "tiny-2nd"}, waiver=[signed("changed-identity")])
     assert crashed.launch() == 0
@@ -87,9 +87,9 @@ def test_resume_never_is_refused_by_hand_with_the_command_that_works(
 ) -> None:
     crashed.sign(tracker={"resume": "never"})
 
-    found = failing(crashed, capsys)
+    failures = failing(crashed, capsys)
 
-    assert f"`herorun fork {SLUG} NEW" in found["resume-never"]
+    assert f"`herorun fork {SLUG} NEW" in failures["resume-never"]
     assert crashed.launch() == 1 and len(crashed.starts) == 1
     assert crashed.herorun("fork", SLUG, NEW, "--reason", "never resumed") == 0
 
@@ -103,11 +103,11 @@ def test_a_fork_is_compared_with_the_instance_that_it_starts_from(
     crashed.publish()
     assert crashed.herorun("fork", SLUG, NEW) == 0
 
-    found = failing(crashed, capsys, NEW)
+    failures = failing(crashed, capsys, NEW)
 
-    assert found.keys() == {"fork-drift"}
-    assert found["fork-drift"].startswith("trainer.learning_rate: absent -> 0.016 (trajectory)")
-    assert "tiny-1" in found["fork-drift"]
+    assert failures.keys() == {"fork-drift"}
+    assert failures["fork-drift"].startswith("trainer.learning_rate: absent -> 0.016 (trajectory)")
+    assert "tiny-1" in failures["fork-drift"]
     contract = crashed.work / "runs" / f"{NEW}.toml"
     assert crashed.herorun("waive", "fork-drift", NEW, "--reason", "meant so") == 0
     block = capsys.readouterr().out.replace('approved_by = ""', 'approved_by = "@dri"')

@@ -28,7 +28,7 @@ def test_every_surface_says_that_the_output_root_is_gone(story: Story, capsys: C
     story.ended()
     sentence = f"tiny-1 ended as failed: exit code 1; the output root {story.root} is gone"
 
-    said = {}
+    fields = {}
     log = str(story.jobs / "tiny-1" / "job.log")
     downloaded = story.home / "slurm-4711.out"
     receipt = json.dumps({"instance": "tiny-1", "attempt": 1, "outcome": "pass", "items": []})
@@ -42,15 +42,15 @@ def test_every_surface_says_that_the_output_root_is_gone(story: Story, capsys: C
     ):
         capsys.readouterr()
         assert story.herorun(*words) == 1
-        said[" ".join(words)] = " ".join(capsys.readouterr().out.split())
+        fields[" ".join(words)] = " ".join(capsys.readouterr().out.split())
     capsys.readouterr()
     story.herorun("report", "tiny", "--json")
     (launched,) = json.loads(capsys.readouterr().out)["instances"]
-    said["report"] = launched["diagnosis"]
+    fields["report"] = launched["diagnosis"]
     page = (story.state / "issue.md").read_text()
-    said["issue"] = " ".join(page.replace("\\", "").replace("\n> ", " ").split())
+    fields["issue"] = " ".join(page.replace("\\", "").replace("\n> ", " ").split())
 
-    assert {name: sentence in text for name, text in said.items()} == dict.fromkeys(said, True)
+    assert {name: sentence in text for name, text in fields.items()} == dict.fromkeys(fields, True)
     assert not mentions(page, "bug", "code") and mentions(page, "relaunched", "output")
     assert story.herorun("relaunch", "tiny") == 1
     assert story.starts == ["tiny-1 scratch"]
@@ -58,8 +58,8 @@ def test_every_surface_says_that_the_output_root_is_gone(story: Story, capsys: C
     story.root.joinpath("brought-back").mkdir(parents=True)
     capsys.readouterr()
     assert story.herorun("triage", "tiny") == 1
-    told = capsys.readouterr().out
-    assert mentions(told, "output", f"{story.root}", "gone")
+    output = capsys.readouterr().out
+    assert mentions(output, "output", f"{story.root}", "gone")
     assert story.tick() == 1
     assert story.comments[-1] == "escalate/relaunch/tiny-1/output-root-back"
     assert story.starts == ["tiny-1 scratch"]
@@ -102,13 +102,13 @@ def test_a_root_that_is_lost_while_the_job_lives_is_told_at_the_first_look(
 
     (story.data / "go").touch()
     story.ended()
-    said = {}
+    fields = {}
     for words in (("babysit", "tiny", "--once"), ("status", "tiny"), ("triage", "tiny")):
         capsys.readouterr()
         assert story.herorun(*words) == 1
-        said[" ".join(words)] = " ".join(capsys.readouterr().out.split())
+        fields[" ".join(words)] = " ".join(capsys.readouterr().out.split())
     ended = ("tiny-1", "failed: exit code 1;", f"{lost} is gone")
-    assert {name: mentions(text, *ended) for name, text in said.items()} == dict.fromkeys(
-        said, True
+    assert {name: mentions(text, *ended) for name, text in fields.items()} == dict.fromkeys(
+        fields, True
     )
     assert story.starts == ["tiny-1 scratch"]

@@ -39,9 +39,9 @@ def test_a_checkpoint_without_its_marker_is_not_complete(
 ) -> None:
     story, root = on_azure
     assert story.herorun("checkpoints", "list", SLUG, "--json") == 0
-    found = json.loads(capsys.readouterr().out)["checkpoints"]
-    assert {each["step"]: each["state"] for each in found} == {2: "complete", 4: "incomplete"}
-    assert found[0]["path"].startswith(root)
+    checkpoints = json.loads(capsys.readouterr().out)["checkpoints"]
+    assert {each["step"]: each["state"] for each in checkpoints} == {2: "complete", 4: "incomplete"}
+    assert checkpoints[0]["path"].startswith(root)
 
     monkeypatch.setenv(CONNECTION, azure_connection(azure, WRONG_KEY))
     assert story.herorun("checkpoints", "list", SLUG) == 3
@@ -56,12 +56,12 @@ def test_the_doctor_names_the_login_and_a_root_that_cannot_be_read(
 
     def parts() -> dict[tuple[str, str], Any]:
         story.herorun("doctor", SLUG, "--json")
-        told = json.loads(capsys.readouterr().out)["parts"]
-        return {(part["group"], part["name"]): part for part in told}
+        result = json.loads(capsys.readouterr().out)["parts"]
+        return {(part["group"], part["name"]): part for part in result}
 
-    told = parts()
-    assert mentions(told["login", "Azure"]["message"], "account key", AZURE_ACCOUNT)
-    assert told["store", root]["status"] == "works"
+    result = parts()
+    assert mentions(result["login", "Azure"]["message"], "account key", AZURE_ACCOUNT)
+    assert result["store", root]["status"] == "works"
     monkeypatch.setenv(CONNECTION, azure_connection(azure, WRONG_KEY))
     assert parts()["store", root]["status"] == "unseen"
 

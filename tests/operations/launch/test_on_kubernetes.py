@@ -208,12 +208,12 @@ def test_doctor_names_what_is_wrong_with_a_cluster(
         },
         "a context that is not there": ({"context": "prod"}, {own: "unseen"}),
     }
-    for what, (changes, wanted) in fits.items():
+    for what, (changes, items) in fits.items():
         table = {**contract["scheduler"], **changes}
         path.write_text(tomli_w.dumps({**contract, "scheduler": table}))
         answer = ask(story, capsys, "doctor", "tiny", "--json")
         parts = {each["name"]: each["status"] for each in answer.document["parts"]}
-        assert wanted.items() <= parts.items(), (what, answer)
+        assert items.items() <= parts.items(), (what, answer)
         assert (answer.code == 0) == (what == "all well"), (what, answer)
 
 
@@ -241,7 +241,7 @@ def test_a_cluster_that_may_not_be_read_any_more_makes_a_run_unknown_and_nothing
     eventually(lambda: (story.data / "pid-tiny-1").exists(), within=120)
     own = Path(space.kubeconfig)
     for what, (config, words) in kubeconfigs(space).items():
-        kept = own.read_text()
+        text = own.read_text()
         if Path(config).exists():
             own.write_text(Path(config).read_text())
         else:
@@ -254,7 +254,7 @@ def test_a_cluster_that_may_not_be_read_any_more_makes_a_run_unknown_and_nothing
             answer = ask(story, capsys, *command)
             assert answer.code in (2, 3) and words in answer.err, (what, answer)
             assert len(answer.err.splitlines()) == 1, (what, answer)
-        own.write_text(kept)
+        own.write_text(text)
     assert story.tick() == 0
     assert story.starts == ["tiny-1 scratch"]
     assert len(space.jobs()) == 1 and "activeDeadlineSeconds" not in space.jobs()[0]["spec"]
@@ -318,8 +318,8 @@ def test_any_number_of_instances_is_asked_for_by_one_list_of_jobs_and_one_of_pod
     program.write_text(f'#!/bin/sh\necho "$*" >> {calls}\nexec {kubectl()} "$@"\n')
     program.chmod(0o755)
     scheduler = adapter(space, tmp_path, program=str(program))
-    wanted = {f"tiny-{number}": long_ago() for number in range(1, 200)}
-    answers = scheduler.find_all(wanted)
+    times = {f"tiny-{number}": long_ago() for number in range(1, 200)}
+    answers = scheduler.find_all(times)
     assert len(answers) == 199 and {type(answer) for answer in answers.values()} == {Absent}
     lines = calls.read_text().splitlines()
     assert [line.rpartition("--raw ")[2].partition("?")[0] for line in lines] == [

@@ -67,10 +67,10 @@ def reporting(story: Story, mlflow: MlflowExperiment) -> None:
 
 
 def runs(mlflow: MlflowExperiment) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = mlflow.service.call(
+    value: list[dict[str, Any]] = mlflow.service.call(
         "runs/search", {"experiment_ids": [mlflow.id]}
     ).get("runs", [])
-    return [run["info"] for run in found]
+    return [run["info"] for run in value]
 
 
 def test_a_crash_is_seen_and_the_relaunch_continues_in_the_same_run(
@@ -81,8 +81,8 @@ def test_a_crash_is_seen_and_the_relaunch_continues_in_the_same_run(
     (begun,) = runs(mlflow)
     assert begun["status"] == "RUNNING"  # MLflow notices no crash
 
-    told = look(story, capsys)
-    assert told["run"] != "healthy" and firing(told) == ["crashed"]
+    snapshot = look(story, capsys)
+    assert snapshot["run"] != "healthy" and firing(snapshot) == ["crashed"]
     story.ended("tiny-2")
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {story.root}/step-2"]
     (there,) = runs(mlflow)
@@ -110,8 +110,8 @@ def test_a_strangers_run_is_not_appended_to(
     mlflow.begin(status="FINISHED")
     capsys.readouterr()
     assert story.herorun("preflight", SLUG, "--json") == 1
-    told = json.loads(capsys.readouterr().out)
-    outcomes = {f["check"]: (f["outcome"], f["message"]) for f in told["findings"]}
+    document = json.loads(capsys.readouterr().out)
+    outcomes = {f["check"]: (f["outcome"], f["message"]) for f in document["findings"]}
     outcome, message = outcomes["tracker-identity"]
     assert outcome == "fail" and mentions(message, "MLflow", "append")
     assert outcomes["hidden-replay"][0] == "n/a"
@@ -125,6 +125,6 @@ def test_the_doctor_says_that_the_server_did_not_answer(
     mlflow.service.fault(url=mlflow.name, status=403)
     capsys.readouterr()
     assert story.herorun("doctor", SLUG, "--json") == 3
-    told = json.loads(capsys.readouterr().out)
-    (part,) = [each for each in told["parts"] if each["group"] == "tracker"]
+    document = json.loads(capsys.readouterr().out)
+    (part,) = [each for each in document["parts"] if each["group"] == "tracker"]
     assert "unseen" in part.values() and mentions(part["message"], "forbids", "403")

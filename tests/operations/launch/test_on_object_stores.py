@@ -62,7 +62,7 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[WandbService]:
 
 
 @pytest.fixture
-def told(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story:
+def begun_story(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story:
     return begun(story, gcs, s3, wandb)
 
 
@@ -102,13 +102,13 @@ def begun(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story
     return story
 
 
-def accepts(told: Story, check: str, subject: str) -> None:
+def accepts(begun_story: Story, check: str, subject: str) -> None:
     """The DRI signs that so few rows after a resume cannot be compared."""
-    path = told.work / "runs" / "tiny.toml"
+    path = begun_story.work / "runs" / "tiny.toml"
     contract = tomllib.loads(path.read_text())
     contract["waiver"].append({**STAND_IN, "check": check, "subject": subject, "unknown": True})
     path.write_text(tomli_w.dumps(contract))
-    told.publish()
+    begun_story.publish()
 
 
 def bucket_of(story: Story) -> str:
@@ -174,128 +174,144 @@ def lease(story: Story) -> Lease | None:
 
 
 def test_each_store_is_asked_for_what_lies_there(
-    told: Story, gcs: Service, s3: Service, capsys: CAPTURE
+    begun_story: Story, gcs: Service, s3: Service, capsys: CAPTURE
 ) -> None:
-    bucket, temporary = bucket_of(told), roots(told)["temporary_root"]
-    assert open_findings(told, capsys) == (0, {})
+    bucket, temporary = bucket_of(begun_story), roots(begun_story)["temporary_root"]
+    assert open_findings(begun_story, capsys) == (0, {})
 
     s3.tell("fill", bucket=bucket, files={"tiny/notes.txt": "somebody's"})
     gcs.tell("fill", bucket=bucket, files=a_checkpoint(150))
     gcs.tell("bucket", name=bucket, lifecycle={"rule": [LIFECYCLE]})
-    code, found = open_findings(told, capsys)
-    assert (code, set(found)) == (
+    code, result = open_findings(begun_story, capsys)
+    assert (code, set(result)) == (
         1,
         {"output-root-in-use", "start-checkpoint-not-newest", "expiring-start-checkpoint"},
     )
-    assert f"{temporary}: notes.txt" in found["output-root-in-use"]
-    assert mentions(found["start-checkpoint-not-newest"], "complete", "150")
+    assert f"{temporary}: notes.txt" in result["output-root-in-use"]
+    assert mentions(result["start-checkpoint-not-newest"], "complete", "150")
 
     s3.fault(url=f"/{bucket}", status=403)
-    code, found = open_findings(told, capsys)
-    assert code == 3 and f"{temporary}: 403" in found["output-root-in-use"]
+    code, result = open_findings(begun_story, capsys)
+    assert code == 3 and f"{temporary}: 403" in result["output-root-in-use"]
 
 
 # --- the whole run --------------------------------------------------------------------------------
 
 
 def test_a_run_on_object_stores_from_launch_to_seal(
-    told: Story, gcs: Service, wandb: WandbService, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
+    begun_story: Story,
+    gcs: Service,
+    wandb: WandbService,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: CAPTURE,
 ) -> None:
-    root, temporary = roots(told).values()
-    (told.data / "orders" / "tiny-1-107").touch()
-    assert told.herorun("preflight", SLUG, "--probe", "--out", str(told.home / "plan.json")) == 0
-    assert told.launch("--plan", str(told.home / "plan.json")) == 0
+    root, temporary = roots(begun_story).values()
+    (begun_story.data / "orders" / "tiny-1-107").touch()
+    assert (
+        begun_story.herorun(
+            "preflight", SLUG, "--probe", "--out", str(begun_story.home / "plan.json")
+        )
+        == 0
+    )
+    assert begun_story.launch("--plan", str(begun_story.home / "plan.json")) == 0
     eventually(lambda: logged(wandb) == list(range(START, 107)), 60)
     eventually(
-        lambda: told.run.store.names(f"{temporary}/step-106") == ("metadata.json", "weights/")
+        lambda: (
+            begun_story.run.store.names(f"{temporary}/step-106") == ("metadata.json", "weights/")
+        )
     )
 
     # metrics from W&B, and the receipt from the log: check-in writes to no gs://
-    assert told.tick() == 0
+    assert begun_story.tick() == 0
     assert "~107/112" in capsys.readouterr().out
-    assert [event.outcome for event in told.events("CheckedIn")] == ["pass"]
-    one_lease = lease(told)
-    elsewhere_nothing_starts(told, monkeypatch, capsys)
-    assert lease(told) == one_lease
+    assert [event.outcome for event in begun_story.events("CheckedIn")] == ["pass"]
+    one_lease = lease(begun_story)
+    elsewhere_nothing_starts(begun_story, monkeypatch, capsys)
+    assert lease(begun_story) == one_lease
 
-    gcs.fault(url=f"/{bucket_of(told)}", status=401)
-    assert told.tick() == 3
+    gcs.fault(url=f"/{bucket_of(begun_story)}", status=401)
+    assert begun_story.tick() == 3
     assert mentions(capsys.readouterr().out, "Google", "expired")
     gcs.heal()
 
-    pid = json.loads((told.jobs / "tiny-1" / "started.json").read_text())["pid"]
+    pid = json.loads((begun_story.jobs / "tiny-1" / "started.json").read_text())["pid"]
     os.kill(pid, signal.SIGKILL)
-    told.ended()
+    begun_story.ended()
     assert wandb.runs()[WRITTEN]["state"] == "running"  # as W&B still believes
-    assert told.tick() == 1
-    (again,) = [event for event in told.events("Launching") if event.relaunch_of == "tiny-1"]
+    assert begun_story.tick() == 1
+    (again,) = [event for event in begun_story.events("Launching") if event.relaunch_of == "tiny-1"]
     assert again.plan["start"]["value"]["path"] == f"{temporary}/step-106"
     assert mentions(again.overlooked[0], "hidden-replay", "106", "resumes", "106")
     assert not commands_with(f"--pid {pid}")  # W&B's own service ends with its trainer
 
-    told.ended("tiny-2")
-    assert told.tick() == 0
+    begun_story.ended("tiny-2")
+    assert begun_story.tick() == 0
     assert mentions(capsys.readouterr().out, "finished", "monitor fresh", "~112/112")
     assert logged(wandb) == list(range(START, 112))
-    accepts(told, "open-alerts", "resume-mismatch")
-    assert told.seal() == 0
-    assert told.herorun("logbook", "verify", SLUG) == 0
-    assert told.stated["final_checkpoint"] == f"{root}/step-112"
-    assert mentions(told.stated["manifest"]["proof"], "checksums (crc32c, md5)", "all")
-    assert told.herorun("verify-seal", TAG) == 0
-    what_is_planned_is_deleted(told, capsys)
+    accepts(begun_story, "open-alerts", "resume-mismatch")
+    assert begun_story.seal() == 0
+    assert begun_story.herorun("logbook", "verify", SLUG) == 0
+    assert begun_story.stated["final_checkpoint"] == f"{root}/step-112"
+    assert mentions(begun_story.stated["manifest"]["proof"], "checksums (crc32c, md5)", "all")
+    assert begun_story.herorun("verify-seal", TAG) == 0
+    what_is_planned_is_deleted(begun_story, capsys)
     assert "Traceback" not in capsys.readouterr().err
-    nothing_is_given_away(told)
+    nothing_is_given_away(begun_story)
 
 
-def what_is_planned_is_deleted(told: Story, capsys: CAPTURE) -> None:
+def what_is_planned_is_deleted(begun_story: Story, capsys: CAPTURE) -> None:
     """Of the temporary ones in S3 all but the newest; nothing in Cloud Storage, where the permanent
     ones are.
     """
-    temporary, file = roots(told)["temporary_root"], told.home / "prune.json"
+    temporary, file = roots(begun_story)["temporary_root"], begun_story.home / "prune.json"
     capsys.readouterr()
     assert (
-        told.herorun("checkpoints", "plan", SLUG, "--keep", "1", "--out", str(file), "--json") == 0
+        begun_story.herorun(
+            "checkpoints", "plan", SLUG, "--keep", "1", "--out", str(file), "--json"
+        )
+        == 0
     )
     plan = json.loads(capsys.readouterr().out)
     gone = {victim["path"] for victim in plan["victims"]}
     assert gone and gone < {f"{temporary}/step-{step}" for step in range(START + 2, 112, 4)}
-    before = set(told.run.store.names(temporary))
+    before = set(begun_story.run.store.names(temporary))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdin", io.StringIO(plan["digest"]))
-        assert told.herorun("checkpoints", "prune", SLUG, "--plan", str(file)) == 0
+        assert begun_story.herorun("checkpoints", "prune", SLUG, "--plan", str(file)) == 0
     left = before - {f"{path.rpartition('/')[2]}/" for path in gone}
-    assert set(told.run.store.names(temporary)) == left
+    assert set(begun_story.run.store.names(temporary)) == left
 
 
-def elsewhere_nothing_starts(told: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE) -> None:
+def elsewhere_nothing_starts(
+    begun_story: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
+) -> None:
     """Another person in another clone can neither launch nor act, and sees what there is to see."""
-    other = told.clone("two")
+    other = begun_story.clone("two")
     with monkeypatch.context() as eve:
         eve.setenv("LOGNAME", "eve")
-        code, found = open_findings(other, capsys, "launch")
-        assert code == 1 and {"live-duplicate", "second-babysitter"} <= set(found)
+        code, result = open_findings(other, capsys, "launch")
+        assert code == 1 and {"live-duplicate", "second-babysitter"} <= set(result)
         assert other.tick() == 3
     assert mentions(capsys.readouterr().out, "held")
     assert not other.jobs.exists()
 
 
 def commands_with(words: str) -> list[str]:
-    found = []
+    result = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             line = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
         except OSError:
             continue
-        found += [line] if words in line else []
-    return found
+        result += [line] if words in line else []
+    return result
 
 
-def nothing_is_given_away(told: Story) -> None:
-    for path in told.home.rglob("*"):
+def nothing_is_given_away(begun_story: Story) -> None:
+    for path in begun_story.home.rglob("*"):
         if path.is_file():
             assert KEY.encode() not in path.read_bytes(), path
-    for path in (told.state / "evidence").iterdir():
+    for path in (begun_story.state / "evidence").iterdir():
         for line in path.read_text().splitlines():
             json.loads(line)
 
@@ -303,11 +319,11 @@ def nothing_is_given_away(told: Story) -> None:
 # --- the lease ------------------------------------------------------------------------------------
 
 
-def test_of_many_who_take_a_run_on_a_store_at_once_one_has_it(told: Story) -> None:
+def test_of_many_who_take_a_run_on_a_store_at_once_one_has_it(begun_story: Story) -> None:
     held: list[str] = []
 
     def take(owner: str) -> None:
-        run = told.run
+        run = begun_story.run
         run.launcher = replace(run.launcher, owner=owner)
         with contextlib.suppress(HerorunError):
             held.append(take_lease(run).owner)
@@ -317,5 +333,5 @@ def test_of_many_who_take_a_run_on_a_store_at_once_one_has_it(told: Story) -> No
         thread.start()
     for thread in threads:
         thread.join(30)
-    found = lease(told)
-    assert found is not None and held == [found.owner]
+    result = lease(begun_story)
+    assert result is not None and held == [result.owner]

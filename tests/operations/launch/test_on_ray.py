@@ -21,10 +21,10 @@ PATIENCE = 90.0
 def ended(story: Story, instance: str) -> Job:
     until = time.monotonic() + PATIENCE
     while True:
-        found = story.run.scheduler.find(instance, story.events("Launching")[0].at)
-        if isinstance(found, Found) and found.job.state.ended:
-            return found.job
-        assert time.monotonic() < until, found
+        search = story.run.scheduler.find(instance, story.events("Launching")[0].at)
+        if isinstance(search, Found) and search.job.state.ended:
+            return search.job
+        assert time.monotonic() < until, search
         time.sleep(0.1)
 
 

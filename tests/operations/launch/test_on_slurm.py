@@ -23,7 +23,7 @@ PID = 'echo $$ > "$data/pid-$HERORUN_INSTANCE"'
 
 
 @pytest.fixture
-def told(home: Path, cluster: Cluster) -> Iterator[Story]:
+def slurm_story(home: Path, cluster: Cluster) -> Iterator[Story]:
     """The run of all the other stories, with three lines of its contract changed."""
     story = Story(home).begin()
     path = story.work / "runs" / "tiny.toml"
@@ -43,9 +43,9 @@ def told(home: Path, cluster: Cluster) -> Iterator[Story]:
 
 def job_of(story: Story, instance: str) -> Job:
     run = story.run
-    found = run.scheduler.find(instance, run.record.memory().launchings[instance].at)
-    assert isinstance(found, Found), found
-    return found.job
+    search = run.scheduler.find(instance, run.record.memory().launchings[instance].at)
+    assert isinstance(search, Found), search
+    return search.job
 
 
 def ended(story: Story, instance: str) -> Job:
@@ -54,76 +54,85 @@ def ended(story: Story, instance: str) -> Job:
 
 
 def test_a_run_is_launched_relaunched_after_a_crash_and_left_alone_after_a_scancel(
-    told: Story, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+    slurm_story: Story, cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told.order("tiny-1", f"{PID}; echo begun; {WAIT}")
-    told.order("tiny-2", f"{PID}; {WAIT}")
-    assert told.init() == 0
-    assert ask(told, capsys, "preflight", "tiny", "--json").document["verdict"] == "clear"
-    assert told.launch() == 0
-    eventually(lambda: (told.data / "pid-tiny-1").exists(), within=120)
+    slurm_story.order("tiny-1", f"{PID}; echo begun; {WAIT}")
+    slurm_story.order("tiny-2", f"{PID}; {WAIT}")
+    assert slurm_story.init() == 0
+    assert ask(slurm_story, capsys, "preflight", "tiny", "--json").document["verdict"] == "clear"
+    assert slurm_story.launch() == 0
+    eventually(lambda: (slurm_story.data / "pid-tiny-1").exists(), within=120)
     capsys.readouterr()
-    told.herorun("babysit", "tiny", "--once", "--json")
+    slurm_story.herorun("babysit", "tiny", "--once", "--json")
     tick = json.loads(capsys.readouterr().out)  # its news stand on the other stream
     assert tick["monitor"] == "fresh" and tick["run"] == "healthy"
-    assert job_of(told, "tiny-1").state is JobState.RUNNING
+    assert job_of(slurm_story, "tiny-1").state is JobState.RUNNING
 
-    os.kill(int((told.data / "pid-tiny-1").read_text()), signal.SIGKILL)
-    job = ended(told, "tiny-1")
+    os.kill(int((slurm_story.data / "pid-tiny-1").read_text()), signal.SIGKILL)
+    job = ended(slurm_story, "tiny-1")
     assert (job.state, job.signal, job.stopped_by) == (JobState.FAILED, "SIGKILL", None)
-    told.tick()
-    eventually(lambda: (told.data / "pid-tiny-2").exists(), within=120)
-    assert told.starts == ["tiny-1 scratch", f"tiny-2 {told.root / 'step-2'}"]
+    slurm_story.tick()
+    eventually(lambda: (slurm_story.data / "pid-tiny-2").exists(), within=120)
+    assert slurm_story.starts == ["tiny-1 scratch", f"tiny-2 {slurm_story.root / 'step-2'}"]
 
-    cluster.ask("scancel", job_of(told, "tiny-2").id)
-    job = ended(told, "tiny-2")
+    cluster.ask("scancel", job_of(slurm_story, "tiny-2").id)
+    job = ended(slurm_story, "tiny-2")
     assert (job.state, job.stopped_by) == (
         JobState.CANCELLED,
         "root" if os.geteuid() == 0 else os.environ["USER"],
     )
     capsys.readouterr()
-    assert told.tick("--json") == 1
+    assert slurm_story.tick("--json") == 1
     tick = json.loads(capsys.readouterr().out)
     assert "stopped-by-hand" in [f["check"] for f in tick["findings"] if f["outcome"] == "fail"]
-    told.tick()
-    assert len(told.starts) == 2
-    assert [event.relaunch_of for event in told.events("Launched")] == ["", "tiny-1"]
-    assert "begun\n" in ask(told, capsys, "logs", "--instance", "1").out
-    assert "begun\n" not in ask(told, capsys, "logs", "-n", "100").out
+    slurm_story.tick()
+    assert len(slurm_story.starts) == 2
+    assert [event.relaunch_of for event in slurm_story.events("Launched")] == ["", "tiny-1"]
+    assert "begun\n" in ask(slurm_story, capsys, "logs", "--instance", "1").out
+    assert "begun\n" not in ask(slurm_story, capsys, "logs", "-n", "100").out
 
 
 def test_a_job_that_sbatch_has_started_by_hand_is_adopted_watched_and_replaced_after_its_crash(
-    told: Story, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+    slurm_story: Story, cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told.order("by-hand", f"{PID}; {WAIT}")
-    told.order("tiny-2", f"{PID}; {WAIT}")
-    assert told.init() == 0
-    script = told.home / "by hand.sh"
-    script.write_text(f"#!/bin/sh\nexport HERORUN_INSTANCE=by-hand\nexec sh train.sh {told.data}\n")
+    slurm_story.order("by-hand", f"{PID}; {WAIT}")
+    slurm_story.order("tiny-2", f"{PID}; {WAIT}")
+    assert slurm_story.init() == 0
+    script = slurm_story.home / "by hand.sh"
+    script.write_text(
+        f"#!/bin/sh\nexport HERORUN_INSTANCE=by-hand\nexec sh train.sh {slurm_story.data}\n"
+    )
     number = cluster.ask(
-        "sbatch", "--parsable", f"--chdir={told.work}", "-o", f"{told.home}/log", str(script)
+        "sbatch",
+        "--parsable",
+        f"--chdir={slurm_story.work}",
+        "-o",
+        f"{slurm_story.home}/log",
+        str(script),
     )
     try:
-        eventually(lambda: (told.data / "pid-by-hand").exists(), within=120)
+        eventually(lambda: (slurm_story.data / "pid-by-hand").exists(), within=120)
         capsys.readouterr()
-        assert told.launch("--adopt", number, "--json") == 0, capsys.readouterr()
+        assert slurm_story.launch("--adopt", number, "--json") == 0, capsys.readouterr()
         answer = json.loads(capsys.readouterr().out)
         assert (answer["instance"], answer["job"]) == ("tiny-1", number)
         assert answer["adopted"]["user"] and answer["adopted"]["command"] is None
         assert mentions(" ".join(answer["adopted"]["unproven"]), "compared", "reports", f"{script}")
-        assert told.starts == ["by-hand scratch"]
-        assert job_of(told, "tiny-1").state is JobState.RUNNING
-        assert told.tick("--json") == 3  # it checked in under its own name: tiny-1 has no receipt
+        assert slurm_story.starts == ["by-hand scratch"]
+        assert job_of(slurm_story, "tiny-1").state is JobState.RUNNING
+        assert (
+            slurm_story.tick("--json") == 3
+        )  # it checked in under its own name: tiny-1 has no receipt
         tick = json.loads(capsys.readouterr().out)
         assert tick["run"] == "unknown"
         assert [missing["evidence"] for missing in tick["missing_evidence"]] == ["receipt"], tick
-        os.kill(int((told.data / "pid-by-hand").read_text()), signal.SIGKILL)
-        assert ended(told, "tiny-1").state is JobState.FAILED
-        told.tick()
-        eventually(lambda: (told.data / "pid-tiny-2").exists(), within=120)
-        assert told.starts == ["by-hand scratch", f"tiny-2 {told.root / 'step-2'}"]
+        os.kill(int((slurm_story.data / "pid-by-hand").read_text()), signal.SIGKILL)
+        assert ended(slurm_story, "tiny-1").state is JobState.FAILED
+        slurm_story.tick()
+        eventually(lambda: (slurm_story.data / "pid-tiny-2").exists(), within=120)
+        assert slurm_story.starts == ["by-hand scratch", f"tiny-2 {slurm_story.root / 'step-2'}"]
         capsys.readouterr()
-        assert told.launch("--adopt", number) == 1
+        assert slurm_story.launch("--adopt", number) == 1
         assert mentions(capsys.readouterr().err, f"{number}", "tiny-1", "tiny-2", "after")
     finally:
         cluster.ask("scancel", "-s", "KILL", "-f", number, check=False)

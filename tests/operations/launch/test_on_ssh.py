@@ -37,7 +37,7 @@ def data(box: Box, home: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def told(home: Path, box: Box, data: str) -> Story:
+def box_story(home: Path, box: Box, data: str) -> Story:
     """A world whose run is to be launched on the box."""
     contract = contract_of(Path(data))
     scheduler = {
@@ -78,10 +78,10 @@ def bring_check_in(story: Story) -> None:
     )
 
 
-def seen(told: Story, capsys: CAPTURE) -> tuple[int, Any]:
+def status_of(box_story: Story, capsys: CAPTURE) -> tuple[int, Any]:
     """The exit code of a tick, and what it saw."""
     capsys.readouterr()
-    code = told.tick("--json")
+    code = box_story.tick("--json")
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -90,44 +90,44 @@ def starts(box: Box, data: str) -> list[str]:
 
 
 def test_a_run_on_a_box_outlives_a_cut_link_and_is_relaunched_after_a_crash(
-    told: Story, box: Box, data: str, capsys: CAPTURE
+    box_story: Story, box: Box, data: str, capsys: CAPTURE
 ) -> None:
     box.ssh(f"echo {shlex.quote(WAIT)} > {data}/orders/tiny-1")
-    assert told.init() == 0
-    assert told.herorun("preflight", SLUG, "--probe") == 0
-    assert told.launch() == 0
+    assert box_story.init() == 0
+    assert box_story.herorun("preflight", SLUG, "--probe") == 0
+    assert box_story.launch() == 0
     eventually(lambda: box.ssh(f"ls {data}/tiny/step-2/metadata.json", check=False).returncode == 0)
-    assert not (told.root).exists()  # nothing was written, or looked for, under that path here
+    assert not (box_story.root).exists()  # nothing was written, or looked for, under that path here
 
-    code, tick = seen(told, capsys)
+    code, tick = status_of(box_story, capsys)
     assert (code, tick["run"], tick["monitor"]) == (0, "healthy", "fresh"), tick["alerts"]
     assert tick["progress"] == "~3/4"
 
     box.cut()
-    code, tick = seen(told, capsys)
+    code, tick = status_of(box_story, capsys)
     assert (code, tick["run"]) == (3, "unknown")
     assert tick["monitor"] != "fresh"
     assert {action["action"] for action in tick["actions"]} <= {"tell", "escalate"}
     box.fix()
     assert starts(box, data) == ["tiny-1 scratch"]
 
-    code, tick = seen(told, capsys)
+    code, tick = status_of(box_story, capsys)
     assert (code, tick["run"], tick["monitor"]) == (0, "healthy", "fresh"), tick["alerts"]
 
     box.ssh(
         f"kill -9 $(sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p' {data}/jobs/tiny-1/started.json)"
     )
     eventually(lambda: box.ssh(f"ls {data}/jobs/tiny-1/exit.json", check=False).returncode == 0)
-    code, tick = seen(told, capsys)
+    code, tick = status_of(box_story, capsys)
     assert [action["action"] for action in tick["actions"] if action["action"] == "relaunch"] == [
         "relaunch"
     ]
-    assert [event.outcome for event in told.events("CheckedIn")] == ["pass"]
+    assert [event.outcome for event in box_story.events("CheckedIn")] == ["pass"]
     eventually(lambda: len(starts(box, data)) == 2)
     assert starts(box, data) == ["tiny-1 scratch", f"tiny-2 {data}/tiny/step-2"]
 
     eventually(lambda: box.ssh(f"ls {data}/jobs/tiny-2/exit.json", check=False).returncode == 0)
-    told.tick()
-    code, tick = seen(told, capsys)
+    box_story.tick()
+    code, tick = status_of(box_story, capsys)
     assert (code, tick["run"], tick["progress"]) == (0, "finished", "~4/4")
-    assert told.seal() == 0
+    assert box_story.seal() == 0

@@ -40,9 +40,9 @@ def refusal(story: Story, capsys: pytest.CaptureFixture[str], plan: Path, code: 
     capsys.readouterr()
     assert story.launch("--plan", str(plan)) == code
     assert (story.starts, story.events("Launching")) == ([], [])
-    told = capsys.readouterr()
-    assert not told.out or code != 2
-    return told.err
+    output = capsys.readouterr()
+    assert not output.out or code != 2
+    return output.err
 
 
 # --- the file -------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_each_value_that_moved_is_named_in_words(
 ) -> None:
     (story.work / "config.toml").write_text("[trainer]\nseed = 8\nclip = true\n")
     story.sign(checkpoints={"keep": 3}, command={"env": {"MODE": "slow"}}, hardware={"count": 8})
-    said = refusal(story, capsys, plan, 1)
+    text = refusal(story, capsys, plan, 1)
     for words in (
         "config.trainer.seed: 7 -> 8",
         "config.trainer.clip: absent -> true",
@@ -168,8 +168,8 @@ def test_each_value_that_moved_is_named_in_words(
         "retention.keep: 10 -> 3",
         "code_tree: sha256:",
     ):
-        assert words in said
-    assert "argv" not in said and "None" not in said and "{" not in said
+        assert words in text
+    assert "argv" not in text and "None" not in text and "{" not in text
 
 
 def warnings(capsys: pytest.CaptureFixture[str]) -> str:
@@ -186,9 +186,9 @@ def test_what_was_seen_otherwise_is_named_and_does_not_stop_it(
     edit(plan, lambda d: d["seen"].update(verdict="blocked", findings={"no-logbook": "fail"}))
     capsys.readouterr()
     assert story.launch("--plan", str(plan)) == 0
-    said = warnings(capsys)
+    text = warnings(capsys)
     changes = ("findings.no-logbook: fail -> absent", "verdict: blocked -> clear\n")
-    assert said.count("\n") == 1 and mentions(said, "herorun: ", "reviewed", *changes)
+    assert text.count("\n") == 1 and mentions(text, "herorun: ", "reviewed", *changes)
 
 
 @pytest.mark.thorough
@@ -209,13 +209,13 @@ def test_a_job_that_was_started_since_the_review_is_named(
     story.launched(WAIT)
     capsys.readouterr()
     assert story.launch("--plan", str(plan)) == 1
-    said = capsys.readouterr().err
+    errors = capsys.readouterr().err
     for words in (
         "findings.live-duplicate[tiny-1]: absent -> fail",
         f"newest_checkpoint: none -> {story.root}/step-2",
         "verdict: clear -> blocked",
     ):
-        assert words in said
+        assert words in errors
     assert len(story.starts) == 1
 
 
@@ -223,14 +223,14 @@ def test_a_job_that_was_started_since_the_review_is_named(
 def test_a_tip_that_moved_is_named(
     story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seen = json.loads(plan.read_text())["seen"]["tips"]
+    tips = json.loads(plan.read_text())["seen"]["tips"]
     other = story.clone("elsewhere")
     (other.work / "README.md").write_text("words\n")
     other.publish()
     tip = git(story.origin, "rev-parse", "refs/heads/main").strip()
     capsys.readouterr()
     assert story.launch("--plan", str(plan)) == 0
-    assert f"tips.refs/heads/main: {seen['refs/heads/main']} -> {tip}" in capsys.readouterr().err
+    assert f"tips.refs/heads/main: {tips['refs/heads/main']} -> {tip}" in capsys.readouterr().err
 
 
 @pytest.mark.thorough
@@ -247,9 +247,9 @@ def test_a_job_that_was_submitted_before_the_review_is_taken_over_and_said(
     later = review(story, "later.json")
     capsys.readouterr()
     assert story.launch("--plan", str(later)) == 0
-    said = capsys.readouterr().err
-    assert mentions(said, "tiny-1", "review", "sha256")
-    assert json.loads(plan.read_text())["plan_digest"] in said
+    errors = capsys.readouterr().err
+    assert mentions(errors, "tiny-1", "review", "sha256")
+    assert json.loads(plan.read_text())["plan_digest"] in errors
 
 
 # --- masked values --------------------------------------------------------------------------------

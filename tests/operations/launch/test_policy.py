@@ -20,8 +20,8 @@ def asked(story: Story, capsys: CAPTURE, code: int, *words: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
-def open_ones(told: Any) -> list[str]:
-    acting = [f for f in told["findings"] if f["response"] == "block" and not f["waiver"]]
+def open_ones(values: Any) -> list[str]:
+    acting = [f for f in values["findings"] if f["response"] == "block" and not f["waiver"]]
     return [f["check"] for f in acting if f["outcome"] in ("fail", "unknown")]
 
 
@@ -41,8 +41,8 @@ def lenient(story: Story, policy: dict[str, str], **changes: Any) -> None:
 
 
 def test_findings_are_enforced_by_default(dirty: Story, capsys: CAPTURE) -> None:
-    told = asked(dirty, capsys, 1, "preflight", SLUG)
-    assert (told["verdict"], told["verdict_if_enforced"], told["mode"]) == (
+    answer = asked(dirty, capsys, 1, "preflight", SLUG)
+    assert (answer["verdict"], answer["verdict_if_enforced"], answer["mode"]) == (
         "blocked",
         "blocked",
         "enforce",
@@ -55,13 +55,13 @@ def test_a_lenient_mode_launches_and_says_what_it_would_have_been(
     dirty: Story, capsys: CAPTURE, policy: dict[str, str]
 ) -> None:
     lenient(dirty, policy)
-    told = asked(dirty, capsys, 0, "launch", SLUG, "--no-babysit")
-    assert (told["verdict"], told["verdict_if_enforced"], told["mode"]) == (
+    answer = asked(dirty, capsys, 0, "launch", SLUG, "--no-babysit")
+    assert (answer["verdict"], answer["verdict_if_enforced"], answer["mode"]) == (
         "clear",
         "blocked",
         policy["mode"],
     )
-    assert open_ones(told) == ["dirty-tree"]
+    assert open_ones(answer) == ["dirty-tree"]
     dirty.ended()
 
 
@@ -119,9 +119,9 @@ def test_a_hero_run_is_always_enforced(
 ) -> None:
     waived = {"reason": "r", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
     lenient(dirty, policy, hero=True, waiver=[{"check": "lenient-policy", **waived}])
-    told = asked(dirty, capsys, 1, "preflight", SLUG)
-    assert (told["verdict"], told["mode"]) == ("blocked", "enforce")
-    assert "dirty-tree" in open_ones(told)
+    answer = asked(dirty, capsys, 1, "preflight", SLUG)
+    assert (answer["verdict"], answer["mode"]) == ("blocked", "enforce")
+    assert "dirty-tree" in open_ones(answer)
     lenient(dirty, policy, hero=True)
     assert "lenient-policy" in open_ones(asked(dirty, capsys, 1, "preflight", SLUG))
 
@@ -129,8 +129,8 @@ def test_a_hero_run_is_always_enforced(
 def test_only_the_committed_mode_counts(dirty: Story, capsys: CAPTURE) -> None:
     contract = dirty.work / "runs" / "tiny.toml"
     contract.write_text(contract.read_text() + '\n[policy]\nmode = "audit"\n')
-    told = asked(dirty, capsys, 1, "preflight", SLUG)
-    assert (told["verdict"], told["mode"]) == ("blocked", "enforce")
+    answer = asked(dirty, capsys, 1, "preflight", SLUG)
+    assert (answer["verdict"], answer["mode"]) == ("blocked", "enforce")
 
 
 @pytest.mark.thorough
@@ -140,8 +140,8 @@ def test_what_would_do_harm_stands_in_every_mode(
 ) -> None:
     story.sign(policy=policy)
     story.launched(WAIT)
-    told = asked(story, capsys, 1, "launch", SLUG, "--no-babysit")
-    assert (told["verdict"], told["verdict_if_enforced"]) == ("blocked", "blocked")
+    answer = asked(story, capsys, 1, "launch", SLUG, "--no-babysit")
+    assert (answer["verdict"], answer["verdict_if_enforced"]) == ("blocked", "blocked")
     assert len(story.starts) == 1
     capsys.readouterr()
     assert story.launch() == 1
@@ -155,13 +155,13 @@ def test_what_could_not_be_read_is_overlooked_too_but_never_a_missing_plan(
     story.sign(policy=WARN)
     story.init()
     story.origin.rename(story.home / "away")
-    told = asked(story, capsys, 0, "preflight", SLUG)
-    assert (told["verdict"], told["verdict_if_enforced"]) == ("clear", "unknown")
+    answer = asked(story, capsys, 0, "preflight", SLUG)
+    assert (answer["verdict"], answer["verdict_if_enforced"]) == ("clear", "unknown")
     (story.home / "away").rename(story.origin)
     (story.work / "config.toml").write_text("[[[")
     story.publish()
-    told = asked(story, capsys, 3, "preflight", SLUG)
-    assert (told["verdict"], told["plan"]) == ("unknown", None)
+    answer = asked(story, capsys, 3, "preflight", SLUG)
+    assert (answer["verdict"], answer["plan"]) == ("unknown", None)
 
 
 @pytest.mark.thorough

@@ -75,9 +75,9 @@ def proposed(story: Story, capsys: CAPTURE) -> list[str]:
     """In the issue, and as the next command of `status`."""
     page = (story.state / "issue.md").read_text()
     status = ask(story, capsys, "status", SLUG).out
-    found = re.findall(r"^- `(herorun [^`]+)`: ", page, re.MULTILINE)
+    matches = re.findall(r"^- `(herorun [^`]+)`: ", page, re.MULTILINE)
     return list(
-        dict.fromkeys([*found, *re.findall(r"^  next       (herorun .+)$", status, re.MULTILINE)])
+        dict.fromkeys([*matches, *re.findall(r"^  next       (herorun .+)$", status, re.MULTILINE)])
     )
 
 

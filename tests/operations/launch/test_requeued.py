@@ -93,24 +93,24 @@ def requeue(cluster: Cluster, job: Job) -> None:
 
 
 def test_what_an_earlier_attempt_saved_is_no_sign_of_the_next(
-    told: Story, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+    story: Story, cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert told.init() == 0 and told.launch() == 0
-    eventually(lambda: newest_step(told) >= 12, within=120)
-    assert tick_of(told, capsys)["run"] == "healthy"
+    assert story.init() == 0 and story.launch() == 0
+    eventually(lambda: newest_step(story) >= 12, within=120)
+    assert tick_of(story, capsys)["run"] == "healthy"
 
-    (told.data / "hold").touch()
-    (job,) = told.run.scheduler.live_jobs("tiny")
+    (story.data / "hold").touch()
+    (job,) = story.run.scheduler.live_jobs("tiny")
     requeue(cluster, job)
-    tick = tick_of(told, capsys)
+    tick = tick_of(story, capsys)
     assert tick["run"] == "starting" and tick["alerts"] == []
     assert [missing["evidence"] for missing in tick["missing_evidence"]] == ["row"]
     assert tick["missing_evidence"][0]["until"] is not None
 
-    step = newest_step(told)
-    (told.data / "hold").unlink()
-    eventually(lambda: newest_step(told) > step + 10, within=120)
-    assert tick_of(told, capsys)["run"] == "healthy"
-    receipts = told.root / "_herorun" / "receipts"
+    step = newest_step(story)
+    (story.data / "hold").unlink()
+    eventually(lambda: newest_step(story) > step + 10, within=120)
+    assert tick_of(story, capsys)["run"] == "healthy"
+    receipts = story.root / "_herorun" / "receipts"
     attempts = [json.loads(path.read_text())["attempt"] for path in sorted(receipts.glob("*"))]
     assert attempts == [1, 2]

@@ -27,8 +27,8 @@ def save(root: Path, step: int) -> Path:
     folder = root / f"step-{step}"
     folder.mkdir(parents=True)
     (folder / "weights").write_text("weights")
-    told = {"step": step, "timestamp": "2026-01-01T00:00:00", "is_temporary": False}
-    (folder / "metadata.json").write_text(json.dumps(told))
+    fields = {"step": step, "timestamp": "2026-01-01T00:00:00", "is_temporary": False}
+    (folder / "metadata.json").write_text(json.dumps(fields))
     return folder
 
 
@@ -90,8 +90,8 @@ def test_a_waiver_in_an_uncommitted_contract_waives_nothing(
     (story.work / "left_over.py").write_text("")
     capsys.readouterr()
     assert story.herorun("preflight", SLUG, "--json") == 1
-    told = json.loads(capsys.readouterr().out)["findings"]
-    failed = {f["check"]: f["waiver"] for f in told if f["outcome"] == "fail"}
+    result = json.loads(capsys.readouterr().out)["findings"]
+    failed = {f["check"]: f["waiver"] for f in result if f["outcome"] == "fail"}
     assert failed == {"dirty-tree": None, "uncommitted-contract": None}
 
 
@@ -139,10 +139,10 @@ def test_a_numeric_veto_outlives_its_alert(
     assert "escalate/relaunch/tiny-1/veto" in story.comments
     capsys.readouterr()
     story.herorun("status", SLUG)
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     back = "herorun rollback tiny --to 2"
-    assert mentions(told, "question  ", "relaunch (veto)?", f"`{back}`", "`herorun deny tiny`")
-    assert mentions(told, "next  ", f" {back}\n") and "approve" not in told
+    assert mentions(output, "question  ", "relaunch (veto)?", f"`{back}`", "`herorun deny tiny`")
+    assert mentions(output, "next  ", f" {back}\n") and "approve" not in output
 
 
 @pytest.mark.thorough
@@ -250,10 +250,10 @@ def test_a_machine_that_takes_over_tells_no_old_news(story: Story) -> None:
     log(74, "2.5", 60)
     story.tick()
     story.tick()
-    told = story.comments
-    assert [key for key in told if "not-finite" in key and key.endswith("/resolved")]
+    comments = story.comments
+    assert [key for key in comments if "not-finite" in key and key.endswith("/resolved")]
     (story.state / "metrics.json").unlink()
     story.tick()
-    assert story.comments == told
+    assert story.comments == comments
     (story.data / "go").touch()
     story.ended()

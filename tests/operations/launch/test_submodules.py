@@ -45,7 +45,7 @@ def saved(work: Path) -> None:
     git(work, "commit", "-q", "-m", "code")
 
 
-def found(story: Story, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+def failures_of(story: Story, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     capsys.readouterr()
     story.herorun("preflight", SLUG, "--json")
     findings = json.loads(capsys.readouterr().out)["findings"]
@@ -66,7 +66,7 @@ def test_what_differs_in_it_blocks(
     story: Story, lib: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (lib / "untracked").write_text("x")
-    assert mentions(found(story, capsys)["dirty-submodule"], "untracked", "files")
+    assert mentions(failures_of(story, capsys)["dirty-submodule"], "untracked", "files")
     assert story.launch() == 1
 
 
@@ -77,7 +77,7 @@ def test_a_commit_of_it_that_is_not_published_blocks_although_ours_is(
     (lib / "model.sh").write_text("echo other\n")
     saved(lib)
     story.publish()
-    assert found(story, capsys).keys() == {"unpushed-submodule"}
+    assert failures_of(story, capsys).keys() == {"unpushed-submodule"}
     assert story.launch() == 1
     git(lib, "push", "-q", "origin", "HEAD:main")
     assert story.launch() == 0

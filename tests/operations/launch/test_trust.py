@@ -27,7 +27,7 @@ from wording import mentions
 CAPTURE = pytest.CaptureFixture[str]
 
 
-def told(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, Any]:
+def run_json(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, Any]:
     capsys.readouterr()
     code = story.herorun(*words, "--json")
     return code, json.loads(capsys.readouterr().out)
@@ -130,7 +130,7 @@ def test_a_forged_launch_runs_nothing_in_a_fresh_clone(
     ):
         fresh.herorun(*words)
     assert fresh.seal() == 1
-    code, verified = told(fresh, capsys, "logbook", "verify", SLUG)
+    code, verified = run_json(fresh, capsys, "logbook", "verify", SLUG)
     assert not mark.exists()
     assert code == 1 and verified["verdict"] == "blocked"
     assert any(mentions(f, "tiny-2", "count") for f in verified["faults"])
@@ -160,10 +160,10 @@ def test_verify_judges_what_was_forged_after_this_clone_took_the_record(
 ) -> None:
     story.launched(WAIT)
     fresh = story.clone("fresh")
-    assert told(fresh, capsys, "logbook", "verify", SLUG)[1]["verdict"] == "clear"
+    assert run_json(fresh, capsys, "logbook", "verify", SLUG)[1]["verdict"] == "clear"
     forge_launch(story, home / "ran")
     forge_seal(story)
-    code, verified = told(fresh, capsys, "logbook", "verify", SLUG)
+    code, verified = run_json(fresh, capsys, "logbook", "verify", SLUG)
     assert (code, verified["verdict"]) == (1, "blocked")
     for forged in ("tiny-2", "seal-1"):
         assert any(mentions(fault, forged, "count") for fault in verified["faults"]), forged
@@ -178,7 +178,7 @@ def test_the_watch_goes_on_with_the_launch_that_counts(
     git(story.work, "fetch", "-q", "origin", "refs/heads/herorun/tiny")
     git(story.work, "update-ref", run.record.ref, "FETCH_HEAD")
     git(story.work, "update-ref", run.record.pushed_ref, "FETCH_HEAD")
-    code, turn = told(story, capsys, "babysit", SLUG, "--once")
+    code, turn = run_json(story, capsys, "babysit", SLUG, "--once")
     firing = {alert["check"] for alert in turn["alerts"] if alert["state"] == "firing"}
     assert "unproven-launch" in firing and turn["run"] != "down" and code == 3
     (finding,) = [
@@ -209,7 +209,7 @@ def test_a_launch_by_another_name_than_the_runs_does_not_count(
     forger.record.append(replace(first, **name), replace(started, **name), page, post)
     assert forger.record.push()
     adopt_the_forgers(story)
-    _, look = told(story, capsys, "status", SLUG)
+    _, look = run_json(story, capsys, "status", SLUG)
     (doubt,) = [f["message"] for f in look["findings"] if f["check"] == "unproven-launch"]
     assert mentions(doubt, "/../evil", "count")
     assert look["run"] == "healthy"
@@ -236,8 +236,8 @@ def test_a_forged_hand_over_ends_no_watch_and_its_owner_takes_it_back(
     adopt_the_forgers(story)
     capsys.readouterr()
     assert story.tick() == 3
-    said = capsys.readouterr().out
-    assert "unproven-launch" in said and mentions(said, "eve@there", "tiny")
+    output = capsys.readouterr().out
+    assert "unproven-launch" in output and mentions(output, "eve@there", "tiny")
     assert [*story.events("Observed")][-1].at > story.events("HandedOff")[-1].at
     assert slugs_to_watch(story.run.repository) == [SLUG]
     assert story.herorun("handoff", SLUG, "--take") == 0
@@ -252,8 +252,8 @@ def test_a_shell_that_only_the_record_reports_starts_no_job(
     story.finished()
     forge_environment(story, home / "evil")
     fresh = story.clone("fresh")
-    assert told(fresh, capsys, "status", SLUG)[1]["stage"] == "launched"  # looking goes on
-    code, verified = told(fresh, capsys, "logbook", "verify", SLUG)
+    assert run_json(fresh, capsys, "status", SLUG)[1]["stage"] == "launched"  # looking goes on
+    code, verified = run_json(fresh, capsys, "logbook", "verify", SLUG)
     assert code == 0 and any("NCCL_NET_PLUGIN=x, PYTHONPATH=" in note for note in verified["notes"])
     watched, _ = watched_run(SLUG, fresh.work)
     forged = watched.record.memory().launchings["tiny-2"]
@@ -294,7 +294,7 @@ def test_a_rejected_forgery_is_left_out_and_said_no_more(
     fresh = story.clone("fresh")
     git(fresh.work, "fetch", "-q", "origin", "+refs/heads/*:refs/remotes/origin/*")
     assert fresh.herorun("trust", SLUG, "--reject") == 0
-    _, verified = told(fresh, capsys, "logbook", "verify", SLUG)
+    _, verified = run_json(fresh, capsys, "logbook", "verify", SLUG)
     assert not [f for f in verified["faults"] if "tiny-2" in f]
     run = fresh.run
     watched, _ = watched_run(SLUG, fresh.work)
@@ -306,7 +306,7 @@ def test_a_rejected_forgery_is_left_out_and_said_no_more(
 def test_a_fresh_clone_proves_an_honest_launch_and_looks(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     fresh = story.clone("fresh")
-    _, standing = told(fresh, capsys, "status", SLUG)
+    _, standing = run_json(fresh, capsys, "status", SLUG)
     assert standing["stage"] == "launched" and not [d for d in standing["doubts"] if "count" in d]
     assert (fresh.work / ".git" / "herorun" / "tiny.proven.json").exists(), standing
 
@@ -331,7 +331,7 @@ def test_a_launch_that_cannot_be_asked_about_is_shown_from_the_record(
     fresh = story.clone("fresh")
     fresh.run.record.fetch()
     story.origin.rename(story.home / "away")
-    code, standing = told(fresh, capsys, "status", SLUG)
+    code, standing = run_json(fresh, capsys, "status", SLUG)
     (story.home / "away").rename(story.origin)
     assert code == 3 and standing["run"] == "unknown" and standing["monitor"] == "stale"
     assert any(mentions(doubt, "record", "alone") for doubt in standing["doubts"])
@@ -341,13 +341,13 @@ def test_a_forged_seal_ends_no_watch(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     forge_seal(story)
     fresh = story.clone("fresh")
-    _, standing = told(fresh, capsys, "status", SLUG)
+    _, standing = run_json(fresh, capsys, "status", SLUG)
     assert standing["seal_tag"] is None and standing["stage"] == "launched"
     assert any(mentions(doubt, "herorun/tiny/seal-1", "count") for doubt in standing["doubts"])
     assert any(
-        "seal-1" in each for each in told(fresh, capsys, "logbook", "show", SLUG)[1]["doubts"]
+        "seal-1" in each for each in run_json(fresh, capsys, "logbook", "show", SLUG)[1]["doubts"]
     )
-    code, verified = told(fresh, capsys, "logbook", "verify", SLUG)
+    code, verified = run_json(fresh, capsys, "logbook", "verify", SLUG)
     assert code == 1 and any(mentions(fault, "count") for fault in verified["faults"])
     assert fresh.launch() == 1
 
@@ -357,10 +357,10 @@ def test_a_seal_is_believed_by_its_tag_which_is_fetched(story: Story, capsys: CA
     assert story.seal() == 0
     fresh = story.clone("fresh")
     git(fresh.work, "tag", "-d", "herorun/tiny/seal-1")
-    assert told(fresh, capsys, "status", SLUG)[1]["seal_tag"] == "herorun/tiny/seal-1"
+    assert run_json(fresh, capsys, "status", SLUG)[1]["seal_tag"] == "herorun/tiny/seal-1"
     git(fresh.work, "tag", "-d", "herorun/tiny/seal-1")
     git(fresh.work, "tag", "-a", "-m", "another", "herorun/tiny/seal-1")
-    assert told(fresh, capsys, "status", SLUG)[1]["seal_tag"] is None
+    assert run_json(fresh, capsys, "status", SLUG)[1]["seal_tag"] is None
 
 
 def test_a_record_that_fills_the_memory_is_not_read(story: Story, capsys: CAPTURE) -> None:

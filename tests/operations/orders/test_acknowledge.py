@@ -39,7 +39,7 @@ FAILED_OFTEN = "escalate/relaunch/tiny-1/tries"
 NO_JUDGE = SimpleNamespace(question="", answer=None, replayed=None)
 
 
-def said(yes: bool, at: Any = NOON) -> Any:
+def a_reply(yes: bool, at: Any = NOON) -> Any:
     return SimpleNamespace(yes=yes, at=at, summary="approved" if yes else "denied")
 
 
@@ -131,10 +131,10 @@ def test_only_questions_about_the_current_instance_are_open(world: World) -> Non
 @pytest.mark.parametrize(
     ("answer", "failed_at", "is_open"),
     [
-        (said(True), None, False),
-        (said(True), NOON + MINUTE, True),
-        (said(True), NOON, False),
-        (said(False), NOON + MINUTE, False),
+        (a_reply(True), None, False),
+        (a_reply(True), NOON + MINUTE, True),
+        (a_reply(True), NOON, False),
+        (a_reply(False), NOON + MINUTE, False),
     ],
 )
 def test_a_yes_that_led_to_another_failure_is_open_again(
@@ -170,7 +170,7 @@ def test_what_a_person_can_do_depends_on_the_question_and_the_numbers(
 
 
 @pytest.mark.parametrize(
-    ("seen", "way"),
+    ("text", "way"),
     [
         ("code-bug-small", Option.LAUNCH),
         ("code-bug-complex", Option.LAUNCH),
@@ -179,9 +179,9 @@ def test_what_a_person_can_do_depends_on_the_question_and_the_numbers(
     ],
 )
 def test_after_a_bug_in_the_code_no_relaunch_of_the_same_commit_is_proposed(
-    world: World, seen: str, way: Option
+    world: World, text: str, way: Option
 ) -> None:
-    world.memory.endings = {"tiny-1": SimpleNamespace(seen=seen)}
+    world.memory.endings = {"tiny-1": SimpleNamespace(seen=text)}
     world.memory.alerts = {}
     assert module.ways_on(world.run, world.memory, CHECKS) == (way,)
 
@@ -221,7 +221,7 @@ def test_an_answer_without_a_question_is_wrong_or_already_given(world: World) ->
     with pytest.raises(WrongUse):
         module.answer(world.run, True)
     world.asked(VETO)
-    world.memory.answers = {"tiny-1": said(False)}
+    world.memory.answers = {"tiny-1": a_reply(False)}
     assert module.answer(world.run, False).warnings == ("not pushed",)
     with pytest.raises(WrongUse, match="`herorun relaunch`"):
         module.answer(world.run, True)
@@ -251,7 +251,7 @@ def test_the_question_about_another_version_is_answered_first_and_alone(
 def test_an_answer_about_a_version_can_be_changed_while_nothing_else_is_asked(
     world: World,
 ) -> None:
-    world.memory.judge = SimpleNamespace(**{**vars(VERSION), "answer": said(True)})
+    world.memory.judge = SimpleNamespace(**{**vars(VERSION), "answer": a_reply(True)})
     assert module.answer(world.run, True).message == "approved already"
     assert world.orders == []
     module.answer(world.run, False)

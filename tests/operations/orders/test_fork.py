@@ -19,7 +19,7 @@ REASON = "fp8 from here on"
 
 
 @pytest.fixture(scope="module")
-def told() -> Iterator[Story]:
+def forked_story() -> Iterator[Story]:
     """Forked, the contract committed as it was written, begun, and launched."""
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
         made = Story(Path(folder).resolve()).begin(waiver=[SIGNED])
@@ -39,38 +39,55 @@ SIGNED = {
 }
 
 
-def test_the_fork_starts_from_the_parents_checkpoint_under_its_own_name(told: Story) -> None:
-    run = open_run(NEW, told.work)
+def test_the_fork_starts_from_the_parents_checkpoint_under_its_own_name(
+    forked_story: Story,
+) -> None:
+    run = open_run(NEW, forked_story.work)
     contract = run.contract
-    assert (contract.tracker.id, contract.output.root) == (NEW, f"{told.data}/{NEW}")
-    assert (contract.start.from_, contract.start.source_run) == (f"{told.root}/step-2", SLUG)
+    assert (contract.tracker.id, contract.output.root) == (NEW, f"{forked_story.data}/{NEW}")
+    assert (contract.start.from_, contract.start.source_run) == (
+        f"{forked_story.root}/step-2",
+        SLUG,
+    )
     assert contract.waiver == ()  # signed for another run
     assert run.record.memory().current is not None
-    assert [line.partition(" ")[2] for line in told.starts] == ["scratch", f"{told.root}/step-2"]
+    assert [line.partition(" ")[2] for line in forked_story.starts] == [
+        "scratch",
+        f"{forked_story.root}/step-2",
+    ]
 
 
-def test_each_names_the_other_with_all_that_counts(told: Story) -> None:
-    new = open_run(NEW, told.work)
-    pages = {SLUG: told.state / "issue.md", NEW: new.state / "issue.md"}
-    shas = [told.run.record.memory().instances[0].commit, new.record.memory().instances[0].commit]
+def test_each_names_the_other_with_all_that_counts(forked_story: Story) -> None:
+    new = open_run(NEW, forked_story.work)
+    pages = {SLUG: forked_story.state / "issue.md", NEW: new.state / "issue.md"}
+    shas = [
+        forked_story.run.record.memory().instances[0].commit,
+        new.record.memory().instances[0].commit,
+    ]
     for slug, other in ((SLUG, NEW), (NEW, SLUG)):
-        run = told.run if slug == SLUG else new
+        run = forked_story.run if slug == SLUG else new
         for text in (pages[slug].read_text(), run.record.logbook()):
             assert str(pages[other]) in text and f"branch herorun/{other}" in text
-            assert f"- Reason: {REASON}" in text and f"{told.root}/step-2" in text
-            assert f"root {told.root}," in text and f"root {told.data}/{NEW}," in text
+            assert f"- Reason: {REASON}" in text and f"{forked_story.root}/step-2" in text
+            assert (
+                f"root {forked_story.root}," in text and f"root {forked_story.data}/{NEW}," in text
+            )
             assert all(sha in text for sha in shas)
-    assert told.herorun("logbook", "verify", NEW) == told.herorun("logbook", "verify", SLUG) == 0
+    assert (
+        forked_story.herorun("logbook", "verify", NEW)
+        == forked_story.herorun("logbook", "verify", SLUG)
+        == 0
+    )
 
 
-def test_said_again_it_is_reported_once(told: Story) -> None:
-    page = (told.state / "issue.md").read_text()
-    assert told.herorun(*FORK) == 0
-    assert (told.state / "issue.md").read_text() == page
+def test_said_again_it_is_reported_once(forked_story: Story) -> None:
+    page = (forked_story.state / "issue.md").read_text()
+    assert forked_story.herorun(*FORK) == 0
+    assert (forked_story.state / "issue.md").read_text() == page
 
 
-def test_what_is_no_fork(told: Story, capsys: CAPTURE) -> None:
-    path = told.work / "runs" / f"{NEW}.toml"
+def test_what_is_no_fork(forked_story: Story, capsys: CAPTURE) -> None:
+    path = forked_story.work / "runs" / f"{NEW}.toml"
     text = path.read_text()
     try:
         for words, change, why in (
@@ -86,8 +103,8 @@ def test_what_is_no_fork(told: Story, capsys: CAPTURE) -> None:
             ),
         ):
             path.write_text(text.replace(*change) if change[0] else text)
-            answer = ask(told, capsys, *words)
+            answer = ask(forked_story, capsys, *words)
             assert answer.code in (1, 2) and why in answer.err, answer.err
     finally:
         path.write_text(text)
-    assert not (told.work / "runs" / "tiny-c.toml").exists()
+    assert not (forked_story.work / "runs" / "tiny-c.toml").exists()

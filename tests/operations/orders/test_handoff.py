@@ -28,9 +28,9 @@ THERE = "eve@there"
 
 
 def lease(story: Story) -> Lease:
-    found = read_lease((story.root / "_herorun" / "lease.json").read_bytes())
-    assert found
-    return found
+    result = read_lease((story.root / "_herorun" / "lease.json").read_bytes())
+    assert result
+    return result
 
 
 def as_eve(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,7 +38,7 @@ def as_eve(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "owner", lambda: THERE)
 
 
-def told(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, Any]:
+def hand_off(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, Any]:
     capsys.readouterr()
     code = story.herorun("handoff", SLUG, "--json", *words)
     out = capsys.readouterr()
@@ -52,8 +52,8 @@ def test_its_owner_hands_it_over_with_what_the_next_one_must_know(
     story.launched(WAIT)
     before = lease(story)
     reason = "my night is over"
-    code, said = told(story, capsys, "--to", THERE, "--reason", reason)
-    assert (code, said["warnings"]) == (0, [])
+    code, output = hand_off(story, capsys, "--to", THERE, "--reason", reason)
+    assert (code, output["warnings"]) == (0, [])
     after = lease(story)
     assert (after.owner, after.fence) == (THERE, before.fence + 1)
     (event,) = story.events("HandedOff")
@@ -80,7 +80,7 @@ def test_its_owner_hands_it_over_with_what_the_next_one_must_know(
 @pytest.mark.thorough
 def test_a_loop_ends_when_the_run_is_handed_over(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
-    assert told(story, capsys, "--to", THERE)[0] == 0
+    assert hand_off(story, capsys, "--to", THERE)[0] == 0
     assert story.herorun("babysit", SLUG) == 1
     assert f"{THERE} has monitored" in capsys.readouterr().err
 
@@ -118,9 +118,9 @@ def test_whether_it_is_stale_is_not_known_at_the_first_sight(
     before = lease(story)
     (story.state / "lease-seen.json").unlink(missing_ok=True)
     as_eve(monkeypatch)
-    code, said = told(story, capsys, "--take")
+    code, output = hand_off(story, capsys, "--take")
     assert code == 3
-    assert mentions(said, "stale", "shows")
+    assert mentions(output, "stale", "shows")
     assert lease(story) == before
 
 
@@ -131,12 +131,12 @@ def test_a_lease_that_stood_still_for_two_cadences_is_taken(
     story.launched(WAIT)
     before = lease(story)
     as_eve(monkeypatch)
-    assert told(story, capsys, "--take")[0] == 3
-    seen = story.state / "lease-seen.json"
-    marked = json.loads(seen.read_text())
-    seen.write_text(json.dumps({**marked, "uptime": marked["uptime"] - 86_400}))
-    code, said = told(story, capsys, "--take")
-    assert code == 0 and mentions(said["message"], THERE, "`herorun babysit tiny`")
+    assert hand_off(story, capsys, "--take")[0] == 3
+    lease_seen_json = story.state / "lease-seen.json"
+    marked = json.loads(lease_seen_json.read_text())
+    lease_seen_json.write_text(json.dumps({**marked, "uptime": marked["uptime"] - 86_400}))
+    code, output = hand_off(story, capsys, "--take")
+    assert code == 0 and mentions(output["message"], THERE, "`herorun babysit tiny`")
     after = lease(story)
     assert (after.owner, after.fence) == (THERE, before.fence + 1)
     (event,) = story.events("HandedOff")
@@ -154,8 +154,8 @@ def test_the_former_owner_stops_nothing_any_more(
     path.write_bytes(lease(story).handed(THERE).bytes())
     done = perform(run, Stop("stop/tiny-1", "tiny-1", "the loss is lost"))
     assert mentions(done.why, "held", "eve@there")
-    found = story.run.scheduler.find("tiny-1", clock.now())
-    assert found.job.state.live  # Absent fails the test too
+    search = story.run.scheduler.find("tiny-1", clock.now())
+    assert search.job.state.live  # Absent fails the test too
 
 
 @pytest.mark.thorough
@@ -180,8 +180,8 @@ def test_wrong_words_are_one_sentence(
     story: Story, capsys: CAPTURE, words: tuple[str, ...]
 ) -> None:
     story.launched(WAIT)
-    code, said = told(story, capsys, *words)
-    assert (code, said.count("\n")) == (2, 1)
+    code, output = hand_off(story, capsys, *words)
+    assert (code, output.count("\n")) == (2, 1)
 
 
 # --- the lease on the record's branch -------------------------------------------------------------
@@ -197,7 +197,7 @@ def test_where_the_contract_says_so_the_record_is_the_lease(story: Story, capsys
     assert story.tick() == 0
     again = story.run.record.memory().lease
     assert again and again.beat > held.beat
-    assert told(story, capsys, "--to", THERE)[0] == 0
+    assert hand_off(story, capsys, "--to", THERE)[0] == 0
     given = story.run.record.memory().lease
     assert given and (given.owner, given.fence) == (THERE, 2)
 

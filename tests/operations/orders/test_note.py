@@ -157,10 +157,10 @@ def test_a_note_that_cannot_be_pushed_is_queued_and_says_what_delivers_it(
     hook = begun.refuse_pushes()
     capsys.readouterr()
     assert note(begun, "flat", "--json") == 3
-    said = json.loads(capsys.readouterr().out)
-    assert (said["pushed"], said["queued"]) == (False, True)
-    assert mentions(said["warning"], "queued", "clone", f"{begun.work}")
-    assert mentions(said["warning"], "type", "same")
+    document = json.loads(capsys.readouterr().out)
+    assert (document["pushed"], document["queued"]) == (False, True)
+    assert mentions(document["warning"], "queued", "clone", f"{begun.work}")
+    assert mentions(document["warning"], "type", "same")
     hook.unlink()
     assert note(begun, "flat") == 0
     assert len(begun.events("Noted")) == 1

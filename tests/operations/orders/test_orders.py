@@ -544,9 +544,9 @@ def test_a_run_that_is_down_is_reported_with_its_code_and_the_order_that_brings_
     story.launched(CRASH)
     capsys.readouterr()
     assert story.herorun("status", SLUG, "--json") == 1
-    told = json.loads(capsys.readouterr().out)
-    assert (told["run"], told["next"]) == ("down", f"herorun relaunch {SLUG}")
-    assert all(metric["until_row"] >= 30 for metric in told["unjudged"])
+    document = json.loads(capsys.readouterr().out)
+    assert (document["run"], document["next"]) == ("down", f"herorun relaunch {SLUG}")
+    assert all(metric["until_row"] >= 30 for metric in document["unjudged"])
     assert story.herorun("status", "--all") == 1
 
     # and where the gate blocks that order, the page of the check that does is named
@@ -567,9 +567,9 @@ def test_who_watches_is_apart_from_what_is_seen(
     heart.write_text(json.dumps({"at": "2026-01-01T00:00:00Z"}))
     capsys.readouterr()
     assert story.herorun("status", SLUG) == 3
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert mentions(
-        said, "  monitor    stale: no babysitter", "  babysitter", "stale", "last heartbeat"
+        output, "  monitor    stale: no babysitter", "  babysitter", "stale", "last heartbeat"
     )
 
 

@@ -26,18 +26,18 @@ def went_back() -> Iterator[Story]:
     was relaunched.
     """
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
-        told = Story(Path(folder).resolve()).begin(hardware={"count": 8})
-        told.order("tiny-1", f"save 3; {CRASH}")
-        told.order("tiny-2", CRASH)
-        assert told.init() == 0
-        assert told.launch() == 0
-        told.ended()
-        assert told.herorun(*BACK) == 0
-        told.ended("tiny-2")
-        told.tick()
-        told.ended("tiny-3")
-        yield told
-        told.end()
+        story = Story(Path(folder).resolve()).begin(hardware={"count": 8})
+        story.order("tiny-1", f"save 3; {CRASH}")
+        story.order("tiny-2", CRASH)
+        assert story.init() == 0
+        assert story.launch() == 0
+        story.ended()
+        assert story.herorun(*BACK) == 0
+        story.ended("tiny-2")
+        story.tick()
+        story.ended("tiny-3")
+        yield story
+        story.end()
 
 
 def test_no_later_relaunch_picks_what_was_given_up(went_back: Story) -> None:
@@ -75,11 +75,11 @@ def test_a_dry_run_says_it_and_does_nothing(crashed: Story, capsys: CAPTURE) -> 
     tip = crashed.run.record.tip
     capsys.readouterr()
     assert crashed.herorun(*BACK, "--dry-run", "--json") == 0
-    told = capsys.readouterr()
-    document = json.loads(told.out)
+    output = capsys.readouterr()
+    document = json.loads(output.out)
     assert mentions(document["message"], "nothing", "done")
     assert [fact for fact in document["facts"] if fact.startswith("Discards: 1 step,")]
-    assert [fact for fact in document["facts"] if f"  {fact}\n" not in told.err] == []
+    assert [fact for fact in document["facts"] if f"  {fact}\n" not in output.err] == []
     assert (crashed.run.record.tip, len(crashed.starts)) == (tip, 1)
 
 

@@ -123,7 +123,7 @@ def a_lease(minutes: int, beat: int = 7) -> LeaseSeen:
 
 
 @pytest.mark.parametrize(
-    ("seen", "error"),
+    ("observations", "error"),
     [
         ([a_lease(29)], CouldNotLook),
         ([a_lease(29), a_lease(29, beat=8)], Blocked),
@@ -131,13 +131,13 @@ def a_lease(minutes: int, beat: int = 7) -> LeaseSeen:
     ],
 )
 def test_a_lease_that_may_be_alive_is_left(
-    world: World, seen: list[Any], error: type[Exception]
+    world: World, observations: list[Any], error: type[Exception]
 ) -> None:
-    world.seen = list(seen)
+    world.seen = list(observations)
     with pytest.raises(error):
-        world.take_over(wait=0.0 if len(seen) == 1 else 60.0)
+        world.take_over(wait=0.0 if len(observations) == 1 else 60.0)
     assert (world.journal.new, world.done) == ([], [])
-    assert world.slept == ([] if len(seen) == 1 else [module.LEASE_POLL_INTERVAL])
+    assert world.slept == ([] if len(observations) == 1 else [module.LEASE_POLL_INTERVAL])
 
 
 def test_a_lease_is_watched_until_it_is_stale(world: World) -> None:

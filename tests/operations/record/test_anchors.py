@@ -25,10 +25,10 @@ BARE = "not anchored: nothing outside the branch names one of its commits"
 def launched() -> Iterator[Story]:
     """A launched run, and next to it its page, and a receipt as its check-in would leave it."""
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
-        told = Story(Path(folder).resolve()).begin()
-        told.launched()
-        yield told
-        told.end()
+        story = Story(Path(folder).resolve()).begin()
+        story.launched()
+        yield story
+        story.end()
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +47,9 @@ def rewritten(launched: Story) -> Iterator[Story]:
 @pytest.fixture
 def fresh(rewritten: Story) -> Iterator[Story]:
     """A clone that knows nothing but that origin."""
-    told = rewritten.clone("fresh")
-    yield told
-    shutil.rmtree(told.home)
+    clone = rewritten.clone("fresh")
+    yield clone
+    shutil.rmtree(clone.home)
 
 
 @pytest.fixture
@@ -76,8 +76,12 @@ def take_page(source: Story, target: Story) -> None:
 
 
 def test_a_healthy_run_is_anchored_by_its_own_comment(launched: Story) -> None:
-    told = verified(launched)
-    assert (told.verdict, told.faults, BARE in told.notes) == ("clear", (), False)
+    verification = verified(launched)
+    assert (verification.verdict, verification.faults, BARE in verification.notes) == (
+        "clear",
+        (),
+        False,
+    )
     assert mentions(compare_anchors(SLUG, launched.work).names.values(), "comment", "issue")
 
 
@@ -100,15 +104,17 @@ def test_a_rewritten_branch_is_found_from_a_fresh_clone_by_a_comment(
     launched: Story, fresh: Story
 ) -> None:
     take_page(launched, fresh)
-    told = verified(fresh)
-    assert told.verdict == "blocked"
-    assert mentions(told.faults[0], "comment", "issue")
-    assert mentions(told.faults[0], "rewritten", "forked")
+    verification = verified(fresh)
+    assert verification.verdict == "blocked"
+    assert mentions(verification.faults[0], "comment", "issue")
+    assert mentions(verification.faults[0], "rewritten", "forked")
 
 
 def test_and_by_a_receipt(fresh: Story, receipt: Path) -> None:
-    told = verified(fresh)
-    assert told.verdict == "blocked" and mentions(told.faults[0], "receipt", "tiny-1.1.json")
+    verification = verified(fresh)
+    assert verification.verdict == "blocked" and mentions(
+        verification.faults[0], "receipt", "tiny-1.1.json"
+    )
 
 
 def test_and_by_a_receipt_that_stands_in_a_log_alone(launched: Story, fresh: Story) -> None:
@@ -119,13 +125,13 @@ def test_and_by_a_receipt_that_stands_in_a_log_alone(launched: Story, fresh: Sto
     log = Path(str(fresh.run.scheduler.log("tiny-1")))
     log.parent.mkdir(parents=True)
     log.write_text(f"begins\n[0]: HERORUN_RECEIPT {line}\n" + "loss 1\n" * 5000)
-    told = verified(fresh)
-    assert told.verdict == "blocked"
-    assert mentions(told.faults[0], "receipt", "tiny-1")
+    verification = verified(fresh)
+    assert verification.verdict == "blocked"
+    assert mentions(verification.faults[0], "receipt", "tiny-1")
     log.write_text("HERORUN_RECEIPT {\n")
-    told = verified(fresh)
-    assert (told.verdict, BARE in told.notes) == ("clear", True)
-    assert any(mentions(note, "receipt", "tiny-1") for note in told.notes)
+    verification = verified(fresh)
+    assert (verification.verdict, BARE in verification.notes) == ("clear", True)
+    assert any(mentions(note, "receipt", "tiny-1") for note in verification.notes)
 
 
 def test_also_where_the_forged_record_names_no_contract_that_can_be_read(
@@ -135,16 +141,16 @@ def test_also_where_the_forged_record_names_no_contract_that_can_be_read(
         raise KeyError("commit")
 
     monkeypatch.setattr(anchors, "watched_run", unreadable)
-    told = verified(fresh)
-    assert told.verdict == "blocked"
-    assert any(mentions(note, "admitted", "contract") for note in told.notes)
+    verification = verified(fresh)
+    assert verification.verdict == "blocked"
+    assert any(mentions(note, "admitted", "contract") for note in verification.notes)
 
 
 def test_without_either_it_is_reported_not_to_be_anchored(fresh: Story) -> None:
-    told = verified(fresh)
-    assert (told.verdict, told.faults) == ("clear", ())
-    assert BARE in told.notes
-    assert any(mentions(n, "issue", "read") and mentions(n, "machine") for n in told.notes)
+    verification = verified(fresh)
+    assert (verification.verdict, verification.faults) == ("clear", ())
+    assert BARE in verification.notes
+    assert any(mentions(n, "issue", "read") and mentions(n, "machine") for n in verification.notes)
 
 
 def test_while_the_remote_is_out_of_reach_a_commit_that_is_not_here_proves_nothing(
@@ -152,28 +158,29 @@ def test_while_the_remote_is_out_of_reach_a_commit_that_is_not_here_proves_nothi
 ) -> None:
     assert fresh.init() == 0
     git(fresh.work, "remote", "set-url", "origin", str(fresh.home / "nowhere"))
-    told = verified(fresh)
-    assert (told.verdict, told.faults) == ("unknown", ())
+    verification = verified(fresh)
+    assert (verification.verdict, verification.faults) == ("unknown", ())
     assert any(
-        "the receipt tiny-1.1.json names" in note and mentions(note, "clone") for note in told.notes
+        "the receipt tiny-1.1.json names" in note and mentions(note, "clone")
+        for note in verification.notes
     )
 
 
 def test_a_damaged_receipt_is_reported_and_no_fault(launched: Story, receipt: Path) -> None:
     receipt.write_text('{"instance": "tiny-1", "rec')
-    told = verified(launched)
-    assert told.verdict == "clear"
-    assert any(mentions(note, "receipt", "tiny-1.1.json") for note in told.notes)
+    verification = verified(launched)
+    assert verification.verdict == "clear"
+    assert any(mentions(note, "receipt", "tiny-1.1.json") for note in verification.notes)
 
 
 def test_a_root_that_lies_on_another_machine_is_reported(launched: Story) -> None:
     aside = launched.root.rename(launched.root.with_name("aside"))
     try:
-        told = verified(launched)
+        verification = verified(launched)
     finally:
         aside.rename(launched.root)
-    assert told.verdict == "clear"
-    assert any(mentions(note, "receipts", "read") for note in told.notes)
+    assert verification.verdict == "clear"
+    assert any(mentions(note, "receipts", "read") for note in verification.notes)
 
 
 def test_an_issue_that_nobody_can_read_is_reported(launched: Story) -> None:
@@ -181,15 +188,15 @@ def test_an_issue_that_nobody_can_read_is_reported(launched: Story) -> None:
     aside = page.rename(page.with_name("aside.md"))
     page.mkdir()
     try:
-        told = verified(launched)
+        verification = verified(launched)
     finally:
         page.rmdir()
         aside.rename(page)
-    assert told.verdict == "clear"
-    assert any(mentions(note, "issue", "read") for note in told.notes)
+    assert verification.verdict == "clear"
+    assert any(mentions(note, "issue", "read") for note in verification.notes)
 
 
 def test_a_record_that_is_only_begun_is_not_anchored_yet(story: Story) -> None:
     assert story.init() == 0
-    told = verified(story)
-    assert (told.verdict, told.notes) == ("clear", (BARE,))
+    verification = verified(story)
+    assert (verification.verdict, verification.notes) == ("clear", (BARE,))

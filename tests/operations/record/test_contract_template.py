@@ -25,14 +25,14 @@ def test_nothing_said_is_the_template_as_it_stands() -> None:
 
 def test_each_setting_stands_in_its_table_and_says_where_it_is_from() -> None:
     text = drafted(template("run.toml"), TOLD)
-    told = tomllib.loads(text)
-    assert told["dri"] == "@dri"
-    assert told["output"] == {
+    document = tomllib.loads(text)
+    assert document["dri"] == "@dri"
+    assert document["output"] == {
         "root": "gs://bucket/runs/$slug",
         "temporary_root": "gs://bucket/runs/$slug-temporary",
     }
-    assert told["scheduler"] == {"kind": "slurm"}
-    assert {**told["tracker"], "id": "", "name": ""} == {
+    assert document["scheduler"] == {"kind": "slurm"}
+    assert {**document["tracker"], "id": "", "name": ""} == {
         "kind": "wandb",
         "entity": "team",
         "project": "hero",
@@ -40,7 +40,7 @@ def test_each_setting_stands_in_its_table_and_says_where_it_is_from() -> None:
         "name": "",
         "resume": "allow",
     }
-    assert told["issue"] == {"kind": "github", "repo": "owner/name"}
+    assert document["issue"] == {"kind": "github", "repo": "owner/name"}
     assert text.count(FROM) == 9
 
 

@@ -82,7 +82,7 @@ def world(tmp_path: Path) -> World:
 OTHER = Lease("eve@far", "tiny", fence=4, beat=7)
 
 
-def seen(lease: Lease, **changes: Any) -> LeaseSeen:
+def a_lease_seen(lease: Lease, **changes: Any) -> LeaseSeen:
     fields = {"owner": lease.owner, "fence": lease.fence, "beat": lease.beat, "slug": lease.slug}
     return LeaseSeen(**{**fields, "unchanged_since": NOON, "modified": NOON, **changes})
 
@@ -203,7 +203,7 @@ def test_a_stale_lease_becomes_this_clones(world: World, place: str) -> None:
         world.lies(OTHER)
     else:
         world.on_record = OTHER
-    taken = module.seize_lease(world.run, seen(OTHER))
+    taken = module.seize_lease(world.run, a_lease_seen(OTHER))
     assert taken == Lease(ME, "tiny", fence=5, beat=0, clone=str(world.clone))
     assert taken == (world.in_root if place == "root" else world.on_record)
 
@@ -212,14 +212,14 @@ def test_a_stale_lease_becomes_this_clones(world: World, place: str) -> None:
 def test_a_lease_that_moved_meanwhile_is_not_seized(world: World, changes: dict[str, Any]) -> None:
     world.lies(OTHER)
     with pytest.raises(Blocked):
-        module.seize_lease(world.run, seen(OTHER, **changes))
+        module.seize_lease(world.run, a_lease_seen(OTHER, **changes))
     assert world.in_root == OTHER
 
 
 def test_a_stale_lease_of_another_run_is_not_seized(world: World) -> None:
     lease = world.lies(Lease("eve@far", "other"))
     with pytest.raises(Blocked, match="other"):
-        module.seize_lease(world.run, seen(lease))
+        module.seize_lease(world.run, a_lease_seen(lease))
     assert world.in_root == lease
 
 
@@ -273,14 +273,14 @@ def test_the_root_names_this_clone_alone(world: World, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("owner", "handed", "lease", "is_watched"),
     [
-        ("eve@far", None, seen(OTHER), True),
+        ("eve@far", None, a_lease_seen(OTHER), True),
         ("eve@far", None, Unavailable("late"), True),
-        ("eve@far", None, seen(OTHER, unchanged_since=NOON - 30 * MINUTE), True),
-        ("eve@far", None, seen(OTHER, unchanged_since=NOON - 31 * MINUTE), False),
-        ("eve@far", object(), seen(OTHER), False),
-        (ME, None, seen(OTHER), False),
-        ("", None, seen(OTHER), False),
-        (None, None, seen(OTHER), False),
+        ("eve@far", None, a_lease_seen(OTHER, unchanged_since=NOON - 30 * MINUTE), True),
+        ("eve@far", None, a_lease_seen(OTHER, unchanged_since=NOON - 31 * MINUTE), False),
+        ("eve@far", object(), a_lease_seen(OTHER), False),
+        (ME, None, a_lease_seen(OTHER), False),
+        ("", None, a_lease_seen(OTHER), False),
+        (None, None, a_lease_seen(OTHER), False),
     ],
 )
 def test_a_run_that_never_was_ours_is_watched_elsewhere_while_its_lease_moves(

@@ -40,7 +40,7 @@ def paged(story: Story, service: WebService, monkeypatch: pytest.MonkeyPatch) ->
     return story
 
 
-def said(service: WebService) -> list[str]:
+def titles_of(service: WebService) -> list[str]:
     return [body["title"] for _, body in service.taken]
 
 
@@ -56,7 +56,7 @@ def _is_sending(event: Event) -> bool:
     return verb_of(getattr(event, "key", "")) == Verb.PAGE
 
 
-def told(capsys: pytest.CaptureFixture[str]) -> Any:
+def printed_json(capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
@@ -72,17 +72,17 @@ def test_a_notifier_that_only_sends_takes_pages_too(story: Story) -> None:
 def test_a_crash_and_its_relaunch_are_paged_once(paged: Story, service: WebService) -> None:
     paged.order("tiny-2", "true")
     paged.launched(CRASH)
-    assert said(service) == []  # the DRI launched it
+    assert titles_of(service) == []  # the DRI launched it
     paged.tick()
     paged.ended("tiny-2")
-    (title,) = said(service)
+    (title,) = titles_of(service)
     assert mentions(title, "tiny: crashed [tiny-1] (critical); ", "relaunch", "tiny-2")
     ((path, body),) = service.taken
     assert path == f"/first-{HIDDEN}"
     assert mentions(body["message"], "SIGKILL", "relaunch requested", "Since ", " UTC")
     assert mentions(body["message"], "an hour", "`herorun status tiny`", "Issue: ")
     paged.tick()
-    assert said(service)[1:] == ["tiny: tiny-2 finished"]
+    assert titles_of(service)[1:] == ["tiny: tiny-2 finished"]
     assert mentions(service.taken[-1][1]["message"], "an hour", "`herorun status tiny`")
 
 
@@ -117,10 +117,10 @@ def test_a_watch_continues_until_the_quiet_hours_end(
     paged.launched()
     for _ in range(3):
         assert not run_tick(*watched_run("tiny", paged.work)).is_complete
-    assert said(service) == []
+    assert titles_of(service) == []
     monkeypatch.setattr(page, "now", lambda: now() + 2 * hour)
     assert run_tick(*watched_run("tiny", paged.work)).is_complete
-    assert said(service) == ["tiny: tiny-1 finished"]
+    assert titles_of(service) == ["tiny: tiny-1 finished"]
 
 
 @pytest.mark.thorough
@@ -150,10 +150,10 @@ def test_somebody_else_launches_and_the_dri_is_notified_before(
     service.fault = None
     assert paged.launch() == 0
     paged.ended("tiny-2")
-    (title,) = said(service)
+    (title,) = titles_of(service)
     assert mentions(title, "tiny: ", "launch requested", "tiny-2")
     paged.tick()
-    assert not mentions(said(service), "launch requested", "tiny-1")  # it never was
+    assert not mentions(titles_of(service), "launch requested", "tiny-1")  # it never was
 
 
 @pytest.mark.thorough
@@ -177,19 +177,21 @@ def test_what_reaches_nobody_is_a_finding_and_is_sent_later(
     paged.tick()
     capsys.readouterr()
     assert paged.tick("--json") == 1
-    seen = told(capsys)
-    (finding,) = [f for f in seen["findings"] if f["check"] == "undelivered-escalation"]
+    observations = printed_json(capsys)
+    (finding,) = [f for f in observations["findings"] if f["check"] == "undelivered-escalation"]
     assert finding["outcome"] == "fail"
     assert mentions(finding["message"], "ALERTS", "answered", "500")
     assert "undelivered-escalation" in issue(paged)
-    assert any(doubt.startswith("undelivered: ") for doubt in seen["doubts"])
+    assert any(doubt.startswith("undelivered: ") for doubt in observations["doubts"])
     service.fault = None
     eventually_ticked(paged, service)
-    assert mentions(said(service), "Escalation", "tiny-1")
-    assert len(set(said(service))) == len(said(service))
+    assert mentions(titles_of(service), "Escalation", "tiny-1")
+    assert len(set(titles_of(service))) == len(titles_of(service))
     capsys.readouterr()
     paged.tick("--json")
-    (finding,) = [f for f in told(capsys)["findings"] if f["check"] == "undelivered-escalation"]
+    (finding,) = [
+        f for f in printed_json(capsys)["findings"] if f["check"] == "undelivered-escalation"
+    ]
     assert finding["outcome"] == "pass"
 
 
@@ -270,13 +272,15 @@ def test_a_channel_that_cannot_be_used_stops_a_launch(
     capsys.readouterr()
     assert paged.herorun("preflight", "tiny", "--json") == 1
     out = capsys.readouterr().out
-    found = {
+    messages = {
         f["subject"]: f["message"]
         for f in json.loads(out)["findings"]
         if f["check"] == "missing-channel"
     }
-    assert [*found] == ["ALERTS", "MAIL"]
-    assert mentions(found["ALERTS"], "no address", "apprise") and mentions(found["MAIL"], "not set")
+    assert [*messages] == ["ALERTS", "MAIL"]
+    assert mentions(messages["ALERTS"], "no address", "apprise") and mentions(
+        messages["MAIL"], "not set"
+    )
     assert HIDDEN not in out
 
 
@@ -285,7 +289,7 @@ def test_repeats_beyond_the_budget_are_told_of_later(paged: Story, service: WebS
     paged.sign(**ASKING | {"notify": {"targets": ["ALERTS"], "pages_per_hour": 1}})
     paged.launched(CRASH)
     paged.tick()
-    before = said(service)
+    before = titles_of(service)
     run = paged.run
     reminder = Intended(
         at=now(),
@@ -297,7 +301,7 @@ def test_repeats_beyond_the_budget_are_told_of_later(paged: Story, service: WebS
     )
     run.record.append(reminder)
     paged.tick()
-    assert said(service) == before
+    assert titles_of(service) == before
     assert run.record.memory().pages.folded["crashed[tiny-1]"].count == 1
 
 
@@ -305,12 +309,12 @@ def test_doctor_sends_one_test_message_to_each_channel(
     paged: Story, service: WebService, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paged.herorun("doctor", "tiny", "--json")
-    assert said(service) == []
+    assert titles_of(service) == []
     capsys.readouterr()
     paged.herorun("doctor", "--send-test", "--json")
     parts = {part["name"]: part for part in json.loads(capsys.readouterr().out)["parts"]}
 
-    first, second = said(service)
+    first, second = titles_of(service)
     assert first == second and mentions(first, "tiny: ", "test message")
     assert all(
         mentions(parts[name]["message"], "accepted", "message") for name in ("ALERTS", "MAIL")

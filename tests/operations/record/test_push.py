@@ -108,9 +108,9 @@ def test_one_that_the_remote_refuses_keeps_no_other_back(story: Story, four: lis
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(HOOK)
     hook.chmod(0o755)
-    told = push_together(four)
-    assert [bool(each) for each in told] == [True, False, True, True]
-    assert mentions(told[1].why, "herorun/run-1", "[remote", "rejected]", "hook")
+    result = push_together(four)
+    assert [bool(each) for each in result] == [True, False, True, True]
+    assert mentions(result[1].why, "herorun/run-1", "[remote", "rejected]", "hook")
     assert "run-1" not in there(story) and four[1].pushed is None
     hook.unlink()
     assert all(push_together(four)) and "run-1" in there(story)
@@ -121,30 +121,30 @@ def test_a_remote_that_is_away_is_asked_once(
 ) -> None:
     away = story.home / "away"
     story.origin.rename(away)
-    told = push_together(four)
-    assert not any(told) and len({each.why for each in told}) == 1 and pushes == [4]
+    result = push_together(four)
+    assert not any(result) and len({each.why for each in result}) == 1 and pushes == [4]
     away.rename(story.origin)
     assert all(push_together(four)) and len(there(story)) == 4
 
 
 def test_two_of_one_branch_do_not_stop_the_rest(story: Story, four: list[Record]) -> None:
     four[1].branch = four[0].branch
-    told = push_together(four)
-    assert [bool(each) for each in told] == [
+    result = push_together(four)
+    assert [bool(each) for each in result] == [
         True,
         False,
         True,
         True,
-    ] and mentions(told[1].why, "something", "else")
+    ] and mentions(result[1].why, "something", "else")
     assert set(there(story)) == {"run-0", "run-2", "run-3"}
 
 
 def test_the_default_branch_is_never_pushed_to(story: Story, four: list[Record]) -> None:
     before = git(story.origin, "rev-parse", "refs/heads/main")
     four[1].branch = "main"
-    told = push_together(four)
-    assert [bool(each) for each in told] == [True, False, True, True] and mentions(
-        told[1].why, "holds code"
+    result = push_together(four)
+    assert [bool(each) for each in result] == [True, False, True, True] and mentions(
+        result[1].why, "holds code"
     )
     assert git(story.origin, "rev-parse", "refs/heads/main") == before
 
@@ -163,9 +163,9 @@ def test_loops_that_push_at_once_share_a_push(
         return real(records)
 
     monkeypatch.setattr(module, "push_together", slow)
-    told: list[Pushed] = []
+    result: list[Pushed] = []
     threads = [
-        threading.Thread(target=lambda r=record: told.append(together.push(r))) for record in four
+        threading.Thread(target=lambda r=record: result.append(together.push(r))) for record in four
     ]
     threads[0].start()
     assert under_way.wait(30)
@@ -177,7 +177,7 @@ def test_loops_that_push_at_once_share_a_push(
     all_wait.set()
     for thread in threads:
         thread.join(60)
-    assert len(told) == 4 and all(told) and pushes == [1, 3]
+    assert len(result) == 4 and all(result) and pushes == [1, 3]
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ BRANCH = "refs/heads/herorun/tiny"
 
 
 @pytest.fixture
-def kept(story: Story) -> Story:
+def healthy_record(story: Story) -> Story:
     """A healthy record of two commits, pushed."""
     assert story.init() == 0
     story.run.record.append(note("one"))
@@ -48,20 +48,20 @@ def force_pushed(story: Story) -> None:
 
 
 @pytest.mark.thorough
-def test_a_remote_that_another_machine_rewrote_is_a_fault(kept: Story) -> None:
-    force_pushed(kept)
-    told = verified(kept)
-    assert told.verdict == "blocked"
-    assert mentions(told.faults[0], "branch", "origin") and mentions(
-        told.faults[0], "rewritten", "forked"
+def test_a_remote_that_another_machine_rewrote_is_a_fault(healthy_record: Story) -> None:
+    force_pushed(healthy_record)
+    verification = verified(healthy_record)
+    assert verification.verdict == "blocked"
+    assert mentions(verification.faults[0], "branch", "origin") and mentions(
+        verification.faults[0], "rewritten", "forked"
     )
 
 
 @pytest.mark.thorough
-def test_also_where_the_contract_is_gone(kept: Story) -> None:
-    force_pushed(kept)
-    (kept.work / "runs" / "tiny.toml").unlink()
-    assert mentions(str(verified(kept).faults), "branch", "origin")
+def test_also_where_the_contract_is_gone(healthy_record: Story) -> None:
+    force_pushed(healthy_record)
+    (healthy_record.work / "runs" / "tiny.toml").unlink()
+    assert mentions(str(verified(healthy_record).faults), "branch", "origin")
 
 
 @pytest.mark.thorough
@@ -75,40 +75,40 @@ def test_also_on_a_branch_of_the_contracts_choice_that_is_gone_since(story: Stor
 
 
 @pytest.mark.thorough
-def test_nothing_of_the_looking_stays(kept: Story) -> None:
-    elsewhere(kept, "theirs")
-    before = git(kept.work, "for-each-ref")
-    verified(kept)
-    assert git(kept.work, "for-each-ref") == before
+def test_nothing_of_the_looking_stays(healthy_record: Story) -> None:
+    elsewhere(healthy_record, "theirs")
+    before = git(healthy_record.work, "for-each-ref")
+    verified(healthy_record)
+    assert git(healthy_record.work, "for-each-ref") == before
 
 
 @pytest.mark.thorough
-def test_a_remote_that_is_ahead_is_verified_to_its_end(kept: Story) -> None:
-    elsewhere(kept, "theirs")
-    told = verified(kept)
-    assert (told.verdict, told.entries, told.commits) == ("clear", 3, 3)
-    assert mentions(told.notes[0], "origin", "ahead")
+def test_a_remote_that_is_ahead_is_verified_to_its_end(healthy_record: Story) -> None:
+    elsewhere(healthy_record, "theirs")
+    verification = verified(healthy_record)
+    assert (verification.verdict, verification.entries, verification.commits) == ("clear", 3, 3)
+    assert mentions(verification.notes[0], "origin", "ahead")
 
 
 @pytest.mark.thorough
-def test_what_another_clone_spoiled_is_found(kept: Story) -> None:
-    other = elsewhere(kept, "theirs")
+def test_what_another_clone_spoiled_is_found(healthy_record: Story) -> None:
+    other = elsewhere(healthy_record, "theirs")
     other.tamper("tiny.md", lambda text: text.replace("- Status: one", "- Status: won"))
     git(other.work, "push", "-q", "origin", f"{REF}:{BRANCH}")
-    assert mentions(str(verified(kept).faults), "differs", "journal")
+    assert mentions(str(verified(healthy_record).faults), "differs", "journal")
 
 
 @pytest.mark.thorough
-def test_two_machines_that_both_continued_are_no_fault(kept: Story) -> None:
-    elsewhere(kept, "theirs")
-    kept.run.record.append(note("ours"))
-    told = verified(kept)
-    assert told.verdict == "clear" and mentions(told.notes[0], "both", "commits")
+def test_two_machines_that_both_continued_are_no_fault(healthy_record: Story) -> None:
+    elsewhere(healthy_record, "theirs")
+    healthy_record.run.record.append(note("ours"))
+    verification = verified(healthy_record)
+    assert verification.verdict == "clear" and mentions(verification.notes[0], "both", "commits")
 
 
-def test_a_branch_that_was_pushed_and_is_gone_is_a_fault(kept: Story) -> None:
-    git(kept.origin, "update-ref", "-d", BRANCH)
-    (fault,) = verified(kept).faults
+def test_a_branch_that_was_pushed_and_is_gone_is_a_fault(healthy_record: Story) -> None:
+    git(healthy_record.origin, "update-ref", "-d", BRANCH)
+    (fault,) = verified(healthy_record).faults
     assert mentions(fault, "anchor: ", "herorun/tiny", "gone", "origin")
 
 
@@ -118,54 +118,54 @@ def sealed_elsewhere(story: Story) -> None:
     git(story.work, "tag", "-a", "herorun/tiny/seal-1", "-m", f"sealed\n\n{message}", "HEAD")
 
 
-def test_an_anchor_that_cannot_be_seen_leaves_it_unknown(kept: Story) -> None:
-    sealed_elsewhere(kept)
-    kept.origin.rename(kept.home / "elsewhere")
-    told = verified(kept)
-    assert (told.verdict, told.faults) == ("unknown", ())
-    assert mentions(told.notes, "herorun/tiny/seal-1", "121212121", "clone")
+def test_an_anchor_that_cannot_be_seen_leaves_it_unknown(healthy_record: Story) -> None:
+    sealed_elsewhere(healthy_record)
+    healthy_record.origin.rename(healthy_record.home / "elsewhere")
+    verification = verified(healthy_record)
+    assert (verification.verdict, verification.faults) == ("unknown", ())
+    assert mentions(verification.notes, "herorun/tiny/seal-1", "121212121", "clone")
 
 
-def test_an_anchor_that_the_whole_line_lacks_is_a_fault(kept: Story) -> None:
-    sealed_elsewhere(kept)
-    told = verified(kept)
-    assert told.verdict == "blocked"
-    assert mentions(told.faults[0], "herorun/tiny/seal-1", "121212121", "part")
+def test_an_anchor_that_the_whole_line_lacks_is_a_fault(healthy_record: Story) -> None:
+    sealed_elsewhere(healthy_record)
+    verification = verified(healthy_record)
+    assert verification.verdict == "blocked"
+    assert mentions(verification.faults[0], "herorun/tiny/seal-1", "121212121", "part")
 
 
-def test_a_shallow_clone_cannot_say_what_was_before(kept: Story) -> None:
-    shallow = Story(kept.home / "shallow")
+def test_a_shallow_clone_cannot_say_what_was_before(healthy_record: Story) -> None:
+    shallow = Story(healthy_record.home / "shallow")
     git(
-        kept.home,
+        healthy_record.home,
         "clone",
         "-q",
         "--depth=1",
         "--no-single-branch",
-        f"file://{kept.origin}",
+        f"file://{healthy_record.origin}",
         str(shallow.work),
     )
-    told = verified(shallow)
-    assert (told.verdict, told.commits, told.faults) == ("unknown", 1, ())
-    assert mentions(told.notes[0], "clone", "shallow")
+    verification = verified(shallow)
+    assert (verification.verdict, verification.commits, verification.faults) == ("unknown", 1, ())
+    assert mentions(verification.notes[0], "clone", "shallow")
     git(shallow.work, "fetch", "-q", "--unshallow")
     assert verified(shallow).verdict == "clear"
 
 
-def test_an_event_that_is_dated_long_before_the_last_one_is_reported(kept: Story) -> None:
+def test_an_event_that_is_dated_long_before_the_last_one_is_reported(healthy_record: Story) -> None:
     """It proves nothing: a clone that was offline adds its own later."""
-    kept.run.record.append(note("two", NOON + timedelta(minutes=90)))
-    kept.run.record.append(note("three", NOON + timedelta(minutes=20)))
-    told = verified(kept)
-    assert told.verdict == "clear"
-    assert mentions(told.notes[-1], "dated", "came")
+    healthy_record.run.record.append(note("two", NOON + timedelta(minutes=90)))
+    healthy_record.run.record.append(note("three", NOON + timedelta(minutes=20)))
+    verification = verified(healthy_record)
+    assert verification.verdict == "clear"
+    assert mentions(verification.notes[-1], "dated", "came")
 
 
-def test_a_strange_path_next_to_the_record_changes_no_verdict(kept: Story) -> None:
-    record = kept.run.record
+def test_a_strange_path_next_to_the_record_changes_no_verdict(healthy_record: Story) -> None:
+    record = healthy_record.run.record
     commit_files(
         record.repository, record.ref, record.tip, {"a\x01b\nc d": b"x"}, "by hand\n", NOON
     )
-    assert verified(kept).verdict == "clear"
+    assert verified(healthy_record).verdict == "clear"
 
 
 # --- git's own damage -----------------------------------------------------------------------------
@@ -187,20 +187,20 @@ DAMAGES: dict[str, Callable[[Story], None]] = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", DAMAGES)
-def test_a_damaged_object_is_never_an_empty_record(kept: Story, name: str) -> None:
-    git(kept.work, "remote", "remove", "origin")
-    DAMAGES[name](kept)
-    said = ("note", SLUG, "--status", "s", "--evidence", "e", "--decision", "d", "--next", "n")
-    commands = [("logbook", "verify", SLUG), said]
+def test_a_damaged_object_is_never_an_empty_record(healthy_record: Story, name: str) -> None:
+    git(healthy_record.work, "remote", "remove", "origin")
+    DAMAGES[name](healthy_record)
+    texts = ("note", SLUG, "--status", "s", "--evidence", "e", "--decision", "d", "--next", "n")
+    commands = [("logbook", "verify", SLUG), texts]
     # what a tick knows is in the journal: it does not read the page for people
     if name != "the logbook":
         commands += [("status", SLUG), ("init", SLUG)]
         with pytest.raises(CouldNotLook):
-            kept.run.record.memory()
+            healthy_record.run.record.memory()
     with pytest.raises(CouldNotLook):
-        verified(kept)
+        verified(healthy_record)
     for words in commands:
-        assert kept.herorun(*words) == 3
+        assert healthy_record.herorun(*words) == 3
 
 
 @pytest.mark.thorough
@@ -209,5 +209,5 @@ def test_a_seal_of_another_clone_is_no_fault_where_its_tag_was_not_fetched(story
     other = story.clone("elsewhere")
     other.run.record.fetch()
     assert story.seal() == 0
-    told = verify_run(SLUG, other.work)
-    assert (told.verdict, told.faults) == ("clear", ())
+    result = verify_run(SLUG, other.work)
+    assert (result.verdict, result.faults) == ("clear", ())

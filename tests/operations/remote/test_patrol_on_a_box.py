@@ -42,7 +42,7 @@ def data(box: Box, home: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def told(home: Path, box: Box, data: str) -> Story:
+def box_story(home: Path, box: Box, data: str) -> Story:
     """A world whose contract names the box, and a patrol that looks at more than the job."""
     return Story(home).begin(**tables(box, data))
 
@@ -73,16 +73,16 @@ def tables(
 
 def states(answer: Answer) -> tuple[int, str, list[str]]:
     """But for how busy the box is, which is as it is."""
-    told = answer.document
+    document = answer.document
     return (
         answer.code,
-        told["state"],
-        [each["row"] for each in told["advice"] if each["row"] not in ("neighbour", "threads")],
+        document["state"],
+        [each["row"] for each in document["advice"] if each["row"] not in ("neighbour", "threads")],
     )
 
 
-def look(told: Story, capsys: CAPTURE) -> Answer:
-    return ask(told, capsys, "patrol", SLUG, "--json")
+def look(box_story: Story, capsys: CAPTURE) -> Answer:
+    return ask(box_story, capsys, "patrol", SLUG, "--json")
 
 
 def connections(box: Box) -> int:
@@ -90,13 +90,13 @@ def connections(box: Box) -> int:
 
 
 def test_a_cut_link_ends_the_tick_in_time_as_unknown_and_the_next_one_is_whole(
-    told: Story, box: Box, data: str, capsys: CAPTURE
+    box_story: Story, box: Box, data: str, capsys: CAPTURE
 ) -> None:
     box.ssh(f"echo {shlex.quote(WAIT)} > {data}/orders/tiny-1")
-    assert told.init() == 0 and told.launch() == 0
+    assert box_story.init() == 0 and box_story.launch() == 0
     eventually(lambda: box.ssh(f"ls {data}/tiny/step-2/metadata.json", check=False).returncode == 0)
     before = connections(box)
-    whole = look(told, capsys)
+    whole = look(box_story, capsys)
     assert states(whole) == (0, "running", [])
     # one combined look; a second only where a thread came late
     assert connections(box) - before <= 2
@@ -104,7 +104,7 @@ def test_a_cut_link_ends_the_tick_in_time_as_unknown_and_the_next_one_is_whole(
 
     box.cut()
     began = time.monotonic()
-    cut = look(told, capsys)
+    cut = look(box_story, capsys)
     assert time.monotonic() - began < 60
     assert states(cut) == (3, "unknown", ["unreachable"])
     assert "console" in cut.document["advice"][0]["message"] and "down" not in cut.document["line"]
@@ -118,18 +118,18 @@ def test_a_cut_link_ends_the_tick_in_time_as_unknown_and_the_next_one_is_whole(
         "--max",
         "1",
     )
-    assert ask(told, capsys, *sentinel).code == 3
+    assert ask(box_story, capsys, *sentinel).code == 3
     box.fix()
-    assert ask(told, capsys, *sentinel).code == 0
+    assert ask(box_story, capsys, *sentinel).code == 0
 
-    again = look(told, capsys)
+    again = look(box_story, capsys)
     assert states(again) == (0, "running", [])
     assert mentions(again.document["line"], "changed", "since")
     assert box.ssh(f"cat {data}/started").stdout == "tiny-1 scratch\n"
 
 
 def test_a_job_of_somebody_elses_session_is_watched_to_its_marker(
-    told: Story, box: Box, data: str, home: Path, capsys: CAPTURE
+    box_story: Story, box: Box, data: str, home: Path, capsys: CAPTURE
 ) -> None:
     """Nothing here was started by herorun. The tmux server keeps the job's words in its own command
     line forever.
@@ -141,7 +141,7 @@ def test_a_job_of_somebody_elses_session_is_watched_to_its_marker(
         "log": f"{data}/run.log",
         "success_pattern": "Training completed",
     }
-    told.sign(**tables(box, data, patrol))
+    box_story.sign(**tables(box, data, patrol))
     box.ssh(
         f"mkfifo {data}/go; printf 'echo Epoch 3 loss 2; read x < {data}/go; echo Training "
         f"completed\\n' > {data}/train_me.sh"
@@ -152,7 +152,7 @@ def test_a_job_of_somebody_elses_session_is_watched_to_its_marker(
         "other 'sleep 600'"
     )
     eventually(lambda: "Epoch" in box.ssh(f"cat {data}/run.log", check=False).stdout)
-    alive = look(told, capsys)
+    alive = look(box_story, capsys)
     assert states(alive) == (0, "running", []), alive.document
     assert "Epoch 3 loss 2" in alive.document["line"]
 
@@ -161,20 +161,20 @@ def test_a_job_of_somebody_elses_session_is_watched_to_its_marker(
         lambda: box.ssh(f"tmux -L {home.name} has-session -t =train", check=False).returncode != 0
     )
     assert "train_me.sh" in box.ssh("ps -eo args").stdout  # the server's own command line
-    gone = look(told, capsys)  # its log has the words: there is nothing to train again
+    gone = look(box_story, capsys)  # its log has the words: there is nothing to train again
     assert states(gone) == (1, "down", ["unfinished"]), gone.document
 
     box.ssh(f"touch {data}/DONE; echo 'accuracy,0.71' > {data}/results.csv")
-    done = look(told, capsys)
+    done = look(box_story, capsys)
     assert states(done) == (0, "done", ["result", "done"])
     assert done.document["advice"][0]["message"].endswith("results.csv:\naccuracy,0.71")
 
 
 def test_gpus_are_sampled_and_a_folder_is_no_marker(
-    told: Story, box: Box, data: str, home: Path, capsys: CAPTURE
+    box_story: Story, box: Box, data: str, home: Path, capsys: CAPTURE
 ) -> None:
     path = box.ssh('echo "$PATH"').stdout.strip().split(":")[0]
-    told.sign(
+    box_story.sign(
         **tables(box, data, {"session": "train", "socket": home.name, "log": f"{data}/run.log"})
     )
     box.ssh(
@@ -192,7 +192,7 @@ def test_gpus_are_sampled_and_a_folder_is_no_marker(
             f"printf %s {shlex.quote(NVIDIA_SMI)} > {smi} && chmod +x {smi}; echo '0, 0, 900, "
             f"81559' > {path}/gpus"
         )
-        told_of = look(told, capsys)
+        told_of = look(box_story, capsys)
     finally:
         box.ssh(f"rm -f {smi} {path}/gpus")
     assert states(told_of) == (0, "running", ["data-bound"]), told_of.document
@@ -201,7 +201,7 @@ def test_gpus_are_sampled_and_a_folder_is_no_marker(
 
 
 def test_the_chain_runs_on_the_box_and_continues_after_a_failing_stage(
-    told: Story, box: Box, data: str, home: Path, capsys: CAPTURE
+    box_story: Story, box: Box, data: str, home: Path, capsys: CAPTURE
 ) -> None:
     """Brought there by the very command that is printed; the connection that started it is long
     gone.
@@ -217,10 +217,10 @@ def test_the_chain_runs_on_the_box_and_continues_after_a_failing_stage(
         "stage": stages,
         "notify_command": f'echo "$HERORUN_SAYS" >> {data}/pushed',
     }
-    told.sign(
+    box_story.sign(
         **tables(box, data, {"session": "train", "socket": home.name, "markers": []}, chain=chain)
     )
-    start = ask(told, capsys, "chain", SLUG).err.partition("start it with:")[2].strip()
+    start = ask(box_story, capsys, "chain", SLUG).err.partition("start it with:")[2].strip()
     start = start.replace("herorun -C", f"{shlex.quote(sys.executable)} -m herorun -C", 1)
 
     def chain_starts() -> None:
@@ -230,17 +230,17 @@ def test_the_chain_runs_on_the_box_and_continues_after_a_failing_stage(
         assert done.returncode == 0, done.stderr
 
     chain_starts()
-    dead = look(told, capsys)  # the job is gone, and a chain that waits for it proves nothing
+    dead = look(box_story, capsys)  # the job is gone, and a chain that waits for it proves nothing
     assert states(dead)[:2] == (1, "down"), dead.document
     assert mentions(dead.document["line"], "job gone", "chain waiting")
     box.ssh(f"touch {data}/go")
     eventually(lambda: box.ssh(f"cat {data}/pushed", check=False).stdout != "")
-    failed = look(told, capsys)
+    failed = look(box_story, capsys)
     assert states(failed) == (1, "down", ["chain-failed"]), failed.document  # train nothing again
     assert box.ssh(f"ls {shlex.quote(folder)}/eval.DONE", check=False).returncode
 
     box.ssh(f"touch {data}/weights; rm {data}/pushed")
     chain_starts()
     eventually(lambda: "the chain is done" in box.ssh(f"cat {data}/pushed", check=False).stdout)
-    done = look(told, capsys)
+    done = look(box_story, capsys)
     assert states(done) == (0, "done", ["result", "done"]), done.document

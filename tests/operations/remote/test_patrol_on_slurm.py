@@ -72,8 +72,8 @@ class Queue:
 def queue(story: Story, cluster: Cluster, login_node: Box) -> Iterator[Queue]:
     path = story.data / "by hand"
     path.mkdir()
-    found = Queue(story, cluster, login_node, path)
-    yield found
+    result = Queue(story, cluster, login_node, path)
+    yield result
     mine = cluster.ask("squeue", "-h", "-o", "%i %Z").splitlines()
     for number, _, folder in (line.partition(" ") for line in mine):
         if folder == str(path):
@@ -85,11 +85,11 @@ def look(queue: Queue, capsys: CAPTURE) -> Answer:
 
 
 def states(answer: Answer) -> tuple[int, str, list[str]]:
-    told = answer.document
+    document = answer.document
     return (
         answer.code,
-        told["state"],
-        [each["row"] for each in told["advice"] if each["row"] not in ("neighbour", "threads")],
+        document["state"],
+        [each["row"] for each in document["advice"] if each["row"] not in ("neighbour", "threads")],
     )
 
 
@@ -132,17 +132,17 @@ def test_its_chain_is_a_job_of_its_own_behind_it(queue: Queue, capsys: CAPTURE) 
     done = queue.path / "chain" / "eval.DONE"
     chain = {"folder": str(done.parent), "stage": [{"name": "eval", "run": "echo 42 > result"}]}
     path.write_text(tomli_w.dumps({**tomllib.loads(path.read_text()), "chain": chain}))
-    told = ask(queue.story, capsys, "chain", SLUG)
-    lines = told.err.splitlines()
+    answer = ask(queue.story, capsys, "chain", SLUG)
+    lines = answer.err.splitlines()
     (at,) = [number for number, line in enumerate(lines) if "as a job of its own" in line]
-    said = subprocess.run(
+    result = subprocess.run(
         ["sh", "-c", lines[at + 1]],
         capture_output=True,
         text=True,
         env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
         check=True,
     )
-    assert mentions(said.stdout, "Submitted", "batch")
+    assert mentions(result.stdout, "Submitted", "batch")
     assert not done.exists()
     (queue.path / "go").touch()
     eventually(done.exists, within=120)

@@ -39,8 +39,8 @@ def argv_of(unit: str) -> list[str]:
 def test_the_service_ticks_by_its_own_command_and_with_nothing_in_its_environment(
     watched: Story, capsys: CAPTURE
 ) -> None:
-    told = ask(watched, capsys, "timer", SLUG, "--json").document
-    (service,) = [file["text"] for file in told["files"] if file["path"].endswith(".service")]
+    document = ask(watched, capsys, "timer", SLUG, "--json").document
+    (service,) = [file["text"] for file in document["files"] if file["path"].endswith(".service")]
     (folder,) = re.findall(r"^WorkingDirectory=(.*)$", service, re.MULTILINE)
     argv = argv_of(service)
     assert Path(argv[0]).parent == Path(sys.executable).parent

@@ -76,14 +76,20 @@ def test_each_thing_ends_its_sentinel(waiting: Story, capsys: CAPTURE) -> None:
         ["--state", "healthy"],
         ["--step", "3"],
     ):
-        told = ask(waiting, capsys, "await", SLUG, *words, "--every", "1s", "--max", "1", "--json")
-        assert (told.code, told.document["reached"], told.document["polls"]) == (0, True, 1), words
+        answer = ask(
+            waiting, capsys, "await", SLUG, *words, "--every", "1s", "--max", "1", "--json"
+        )
+        assert (answer.code, answer.document["reached"], answer.document["polls"]) == (
+            0,
+            True,
+            1,
+        ), words
 
 
 @pytest.mark.thorough
 def test_it_gives_up_at_its_bound(waiting: Story, capsys: CAPTURE) -> None:
-    told = ask(waiting, capsys, "await", SLUG, "--step", "4", "--every", "1s", "--max", "1")
-    assert told.code == 1 and mentions(told.out, "gave", "1 query")
+    answer = ask(waiting, capsys, "await", SLUG, "--step", "4", "--every", "1s", "--max", "1")
+    assert answer.code == 1 and mentions(answer.out, "gave", "1 query")
 
 
 def test_it_waits_for_the_end_and_ends_with_it(waiting: Story) -> None:
@@ -97,8 +103,8 @@ def test_it_waits_for_the_end_and_ends_with_it(waiting: Story) -> None:
 @pytest.mark.thorough
 def test_a_crash_ends_it_at_once_with_what_is_to_be_done(story: Story, capsys: CAPTURE) -> None:
     quiet(story).launched(CRASH)
-    told = ask(story, capsys, "await", SLUG, "--step", "4", "--every", "90s")
-    assert told.code == 1 and mentions(told.out, "down", "4") and "relaunch tiny" in told.out
+    answer = ask(story, capsys, "await", SLUG, "--step", "4", "--every", "90s")
+    assert answer.code == 1 and mentions(answer.out, "down", "4") and "relaunch tiny" in answer.out
 
 
 @pytest.mark.thorough
@@ -132,8 +138,8 @@ def test_the_list_forgets_the_dead_retires_the_stale_and_leaves_the_rest(
             tried = ask(waiting, capsys, "watchers", "--dry-run", "--json").document["watchers"]
             assert sorted(each["stands"] for each in tried) == ["damaged", "gone", "stale"]
             assert len(list(state.glob("*.json"))) == 3 and late.poll() is None
-            told = ask(waiting, capsys, "watchers", "--json").document["watchers"]
-            assert {each["stands"]: each["action"] for each in told} == {
+            watchers = ask(waiting, capsys, "watchers", "--json").document["watchers"]
+            assert {each["stands"]: each["action"] for each in watchers} == {
                 "stale": "retired",
                 "gone": "forgotten",
                 "damaged": "forgotten",
@@ -191,9 +197,9 @@ def test_a_wish_that_nobody_could_fulfil_is_wrong_use(
 
 
 def test_watchers_of_nobody(story: Story, capsys: CAPTURE) -> None:
-    told = ask(story, capsys, "watchers")
-    assert told.code == 0 and mentions(told.out, "box", "wait")
-    assert str(os.getpid()) not in told.out
+    answer = ask(story, capsys, "watchers")
+    assert answer.code == 0 and mentions(answer.out, "box", "wait")
+    assert str(os.getpid()) not in answer.out
 
 
 @pytest.mark.thorough
@@ -243,8 +249,8 @@ def test_the_handbook_names_every_command_and_needs_no_box(story: Story, capsys:
         "systemctl --user disable --now herorun-patrol-tiny.timer",
     ):
         assert words in page
-    told = ask(story, capsys, "handbook", SLUG)
-    assert (story.work / ".herorun" / "tiny" / "runbook.md").exists() and told.code == 0
+    answer = ask(story, capsys, "handbook", SLUG)
+    assert (story.work / ".herorun" / "tiny" / "runbook.md").exists() and answer.code == 0
 
 
 @pytest.mark.thorough
@@ -264,9 +270,9 @@ def test_every_command_of_the_handbook_works_when_it_is_typed(
             continue
         assert (program, words[:2]) == ("herorun", ["-C", str(story.work)])
         verb = words[3] if words[2] == "box" else words[2]
-        told = ask(story, capsys, *words[2:], *cut_short.get(verb, []))
+        answer = ask(story, capsys, *words[2:], *cut_short.get(verb, []))
         # a wait that is cut short says that what it waited for has not come
-        assert told.code in ((1,) if verb == "wait" else (0, 3)), (words, told)
+        assert answer.code in ((1,) if verb == "wait" else (0, 3)), (words, answer)
         verbs.append(verb)
     assert verbs == ["patrol", "status", "handoff", "babysit", "wait"]
 

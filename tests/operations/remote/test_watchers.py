@@ -26,12 +26,12 @@ def a_watcher(pid: int, **changes: Any) -> Watcher:
 
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> dict[Path, Watcher | None]:
-    known: dict[Path, Watcher | None] = {}
+    fields: dict[Path, Watcher | None] = {}
     for module in (wait, watchers):
-        monkeypatch.setattr(module.process_registry, "registered_watchers", lambda: known)
+        monkeypatch.setattr(module.process_registry, "registered_watchers", lambda: fields)
         monkeypatch.setattr(module.process_registry, "retire", lambda each: each.pid != 13)
     monkeypatch.setattr(watchers, "now", lambda: NOON)
-    return known
+    return fields
 
 
 def test_each_watcher_and_what_is_done_about_it(

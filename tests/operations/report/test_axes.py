@@ -22,8 +22,8 @@ SECOND = 1_000_000
 
 def test_a_step_that_was_done_again_has_its_last_time() -> None:
     beats = [Beat(at * SECOND, step) for at, step in enumerate([1, 2, 3, 4, 2, 3, 5])]
-    told = axes_of(CONTRACT, (), beats)
-    assert (told.steps, told.seconds) == ((1, 2, 3, 5), (0.0, 4.0, 5.0, 6.0))
+    axes = axes_of(CONTRACT, (), beats)
+    assert (axes.steps, axes.seconds) == ((1, 2, 3, 5), (0.0, 4.0, 5.0, 6.0))
 
 
 @pytest.mark.parametrize("beats", [[], [Beat(SECOND, 1)]])
@@ -34,9 +34,9 @@ def test_without_times_there_is_no_such_axis(beats: list[Beat]) -> None:
 def test_a_long_run_keeps_its_breaks() -> None:
     down = 50_000
     beats = [Beat((n + (down if n > 30_001 else 0)) * SECOND, n) for n in range(100_000)]
-    told = axes_of(CONTRACT, (), beats)
-    assert {30_001, 30_002} <= set(told.steps) and len(told.steps) <= EVEN + 2 * BREAK
-    assert (told.steps[0], told.steps[-1]) == (0, 99_999)
+    axes = axes_of(CONTRACT, (), beats)
+    assert {30_001, 30_002} <= set(axes.steps) and len(axes.steps) <= EVEN + 2 * BREAK
+    assert (axes.steps[0], axes.steps[-1]) == (0, 99_999)
 
 
 @pytest.mark.parametrize(

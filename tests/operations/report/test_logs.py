@@ -78,8 +78,8 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 
 
 def followed(scheduler: Any, lines: int | None = None) -> tuple[str, list[str]]:
-    said: list[str] = []
-    return "".join(logs.follow_log(scheduler, TINY, lines, said.append)), said
+    text: list[str] = []
+    return "".join(logs.follow_log(scheduler, TINY, lines, text.append)), text
 
 
 def append(path: Path, text: str) -> None:
@@ -141,9 +141,9 @@ def test_a_log_that_is_replaced_is_read_from_its_start(scheduler: Any, steps: li
         scheduler.state = JobState.SUCCEEDED
 
     steps += [lambda: scheduler.path.write_text("behind it\n"), end]
-    text, said = followed(scheduler)
+    text, output = followed(scheduler)
     assert text == "before the rotation\nbehind it\n"
-    assert mentions(said[0], "tiny-1", "replaced")
+    assert mentions(output[0], "tiny-1", "replaced")
 
 
 def test_a_cut_link_is_reported_once_and_does_not_end_it(tmp_path: Path, steps: list[Any]) -> None:
@@ -154,9 +154,9 @@ def test_a_cut_link_is_reported_once_and_does_not_end_it(tmp_path: Path, steps: 
 
     one.cut = 2
     steps += [lambda: None, lambda: one.path.write_text("there\n"), end]
-    text, said = followed(one)
+    text, output = followed(one)
     assert text == "there\n"
-    assert len([message for message in said if "cut" in message]) == 1
+    assert len([message for message in output if "cut" in message]) == 1
 
 
 @pytest.mark.parametrize("lines", [0, 1, 2, 3, 9])

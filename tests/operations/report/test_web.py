@@ -68,7 +68,7 @@ def page(*runs: RunSummary, poll: int = 0) -> str:
 
 def test_the_worst_run_is_first_and_nothing_unseen_is_green() -> None:
     text = page(GOOD, STALE, DOWN, BLIND)
-    links = [str(told["href"]) for told in Tags(text).of("a")]
+    links = [str(result["href"]) for result in Tags(text).of("a")]
     assert links == ["#main", "/runs/bad", "/runs/lost", "/runs/old", "/runs/good"]
     assert mentions(text, "4 runs: 1 down", "1 cannot", "1 monitor stale", "1 healthy")
     badges = re.findall(r'<h2>.*?badge (\w+)">([^<]*)<', text)
@@ -90,7 +90,9 @@ def test_text_of_a_run_is_no_markup_on_the_page_of_all() -> None:
 
 
 def test_without_polling_nothing_runs_and_nothing_is_asked() -> None:
-    (policy,) = [told["content"] for told in Tags(page(GOOD)).of("meta") if "http-equiv" in told]
+    (policy,) = [
+        result["content"] for result in Tags(page(GOOD)).of("meta") if "http-equiv" in result
+    ]
     assert policy is not None and "script-src 'none'" in policy and "connect-src" not in policy
     polling = next(t["content"] for t in Tags(page(GOOD, poll=15)).of("meta") if "http-equiv" in t)
     assert polling is not None and "connect-src 'self'" in polling and "unsafe" not in polling
@@ -123,8 +125,8 @@ def ask(
     try:
         link.request(method, path, headers=headers)
         answer = link.getresponse()
-        found = {name.lower(): value for name, value in answer.getheaders()}
-        return answer.status, found, answer.read().decode()
+        result = {name.lower(): value for name, value in answer.getheaders()}
+        return answer.status, result, answer.read().decode()
     finally:
         link.close()
 
@@ -146,8 +148,8 @@ def test_a_fault_on_the_way_to_a_page_is_an_answer_and_no_page() -> None:
         raise KeyError("a record's secret")
 
     with serving(fails) as url:
-        status, _, said = ask(url)
-    assert (status, "KeyError" in said, "secret" in said) == (500, True, False)
+        status, _, output = ask(url)
+    assert (status, "KeyError" in output, "secret" in output) == (500, True, False)
 
 
 def a_repository(folder: Path, *names: str) -> Path:

@@ -48,9 +48,9 @@ def test_each_timer_that_looks_at_the_run_is_named_with_its_removal_and_none_is_
     timers.launched(CRASH)
     capsys.readouterr()
     assert timers.herorun("seal", SLUG, "--aborted") == 0
-    said = [line for line in capsys.readouterr().err.splitlines() if "timer" in line]
-    cron, workflow, unit = said
-    assert all(mentions(line, "herorun: ", "timer", f"{SLUG}: ") for line in said)
+    text = [line for line in capsys.readouterr().err.splitlines() if "timer" in line]
+    cron, workflow, unit = text
+    assert all(mentions(line, "herorun: ", "timer", f"{SLUG}: ") for line in text)
     line = "*/15 * * * * cd ~/work && herorun babysit tiny --once"
     assert mentions(cron, "`crontab -e`", "remove", line)
     assert mentions(workflow, ".github/workflows/look.yml", "push")
@@ -77,9 +77,9 @@ def test_the_watchdog_is_silent_however_long_nobody_looks(
     monkeypatch.setattr(watchdog, "now", lambda: later)
     capsys.readouterr()
     assert story.herorun("watchdog", SLUG, "--comment", "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    (seen,) = told.get("runs", [told])
-    assert (seen["monitor"], seen["why"]) == ("not-watched", f"sealed as {TAG}")
+    document = json.loads(capsys.readouterr().out)
+    (value,) = document.get("runs", [document])
+    assert (value["monitor"], value["why"]) == ("not-watched", f"sealed as {TAG}")
     assert story.comments == comments
 
 
@@ -92,7 +92,7 @@ def test_a_babysitter_says_that_there_is_nothing_to_watch(story: Story, capsys: 
         assert story.herorun(*words) == 0
         assert mentions(capsys.readouterr().out, f"{SLUG}", "sealed", f"{TAG}", "monitor")
     assert story.tick("--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["run"], told["progress"], told["actions"]) == ("finished", "~4/4", [])
+    document = json.loads(capsys.readouterr().out)
+    assert (document["run"], document["progress"], document["actions"]) == ("finished", "~4/4", [])
     assert story.herorun("status", SLUG, "--json") == 0
     assert json.loads(capsys.readouterr().out)["progress"] == "~4/4"

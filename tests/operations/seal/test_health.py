@@ -53,7 +53,7 @@ def assessed(
 
 
 @pytest.mark.parametrize(
-    ("check", "state", "seen", "counts"),
+    ("check", "state", "observations", "counts"),
     [
         (CRITICAL, AlertState.FIRING, NOON, True),
         (WARNING, AlertState.FIRING, NOON, True),
@@ -67,9 +67,9 @@ def assessed(
     ],
 )
 def test_what_fires_counts_and_what_is_critical_and_fails_now(
-    monkeypatch: pytest.MonkeyPatch, check: str, state: AlertState, seen: Any, counts: bool
+    monkeypatch: pytest.MonkeyPatch, check: str, state: AlertState, observations: Any, counts: bool
 ) -> None:
-    assessment = assessed(monkeypatch, alerts=(an_alert(check, state, seen=seen),))
+    assessment = assessed(monkeypatch, alerts=(an_alert(check, state, seen=observations),))
     assert assessment.alerts == (((check, "m"),) if counts else ())
 
 

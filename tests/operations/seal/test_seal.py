@@ -37,8 +37,8 @@ def findings(story: Story, capsys: pytest.CaptureFixture[str], code: int) -> dic
     """The open findings of a seal that ends with that code, by check."""
     capsys.readouterr()
     assert story.herorun("seal", SLUG, "--json") == code
-    told = json.loads(capsys.readouterr().out)
-    return {f["check"]: f for f in told["findings"] if f["outcome"] in ("fail", "unknown")}
+    document = json.loads(capsys.readouterr().out)
+    return {f["check"]: f for f in document["findings"] if f["outcome"] in ("fail", "unknown")}
 
 
 def waive(story: Story, *checks: str) -> None:
@@ -55,11 +55,11 @@ def test_the_tag_states_the_run(story: Story) -> None:
     story.herorun(*NOTE, "mixed")
     story.tick()
     assert story.seal() == 0
-    told = story.stated
-    assert [i["name"] for i in told["instances"]] == ["tiny-1", "tiny-2"]
-    assert (told["run"], told["caveats"], told["final_step"]) == ("tiny", ["mixed"], 4)
-    assert told["final_checkpoint"] == str(story.root / "step-4")
-    assert told["commit"] == git(story.work, "rev-parse", f"{TAG}^{{commit}}").strip()
+    result = story.stated
+    assert [i["name"] for i in result["instances"]] == ["tiny-1", "tiny-2"]
+    assert (result["run"], result["caveats"], result["final_step"]) == ("tiny", ["mixed"], 4)
+    assert result["final_checkpoint"] == str(story.root / "step-4")
+    assert result["commit"] == git(story.work, "rev-parse", f"{TAG}^{{commit}}").strip()
     assert story.statement_in_tag == story.statement_in_record
     assert story.tags() == story.tags(story.origin)
     text = git(story.work, "cat-file", "tag", TAG)
@@ -73,9 +73,13 @@ def test_sealing_twice_is_one_seal(done: Story, capsys: pytest.CaptureFixture[st
     assert (done.tags(), done.comments, len(done.lines)) == before
     # whatever becomes of the rows, the seal has said how far it came
     (done.root / "metrics.jsonl").unlink()
-    told = ask(done, capsys, "status", SLUG, "--json").document
-    assert (told["stage"], told["progress"]) == ("sealed", "~4/4")
-    assert (told["summary"]["step"], told["summary"]["final_step"], told["summary"]["loss"]) == (
+    document = ask(done, capsys, "status", SLUG, "--json").document
+    assert (document["stage"], document["progress"]) == ("sealed", "~4/4")
+    assert (
+        document["summary"]["step"],
+        document["summary"]["final_step"],
+        document["summary"]["loss"],
+    ) == (
         4,
         4,
         2.5,
@@ -88,10 +92,10 @@ def test_an_unfinished_run_is_not_tagged(story: Story, capsys: pytest.CaptureFix
     story.launched(CRASH)
     capsys.readouterr()
     assert story.herorun("seal", SLUG, "--json") == 1
-    told = json.loads(capsys.readouterr().out)
-    blocked = {f["check"] for f in told["findings"] if f["outcome"] == "fail"}
+    document = json.loads(capsys.readouterr().out)
+    blocked = {f["check"] for f in document["findings"] if f["outcome"] == "fail"}
     assert blocked == set(SHORT)
-    assert (told["verdict"], told["tag"], story.tags()) == ("blocked", None, [])
+    assert (document["verdict"], document["tag"], story.tags()) == ("blocked", None, [])
 
 
 @pytest.mark.thorough
@@ -164,9 +168,9 @@ def test_a_loss_that_nobody_has_judged_blocks(
     story.launched()
     with (story.root / "metrics.jsonl").open("a") as file:
         file.write('{"step": 4, "train/loss": NaN}\n')
-    found = findings(story, capsys, 1)
-    assert found.keys() == {"open-alerts"}
-    assert found["open-alerts"]["subject"] == "not-finite[train/loss]"
+    result = findings(story, capsys, 1)
+    assert result.keys() == {"open-alerts"}
+    assert result["open-alerts"]["subject"] == "not-finite[train/loss]"
     assert (story.tags(), story.events("Observed", "Decided")) == ([], [])
 
 
@@ -193,8 +197,8 @@ def test_a_look_that_cannot_see_is_unknown(
     metrics = story.root / "metrics.jsonl"
     metrics.unlink()
     metrics.mkdir()
-    found = findings(story, capsys, 3)
-    assert {name: told["outcome"] for name, told in found.items()} == {
+    result = findings(story, capsys, 3)
+    assert {name: items["outcome"] for name, items in result.items()} == {
         "open-alerts": "unknown",
         "missing-final-metrics": "unknown",
     }
@@ -219,9 +223,9 @@ def test_a_run_that_stopped_short_states_what_was_found(story: Story) -> None:
     story.launched(CRASH)
     waive(story, *SHORT)
     assert story.seal() == 0
-    told = story.stated
-    assert told["final_checkpoint"] == str(story.root / "step-2")
-    assert (told["reached_step"], told["final_step"]) == (3, 4)
+    result = story.stated
+    assert result["final_checkpoint"] == str(story.root / "step-2")
+    assert (result["reached_step"], result["final_step"]) == (3, 4)
     (sealed,) = story.events("Sealed")
     assert (
         sealed.lines["Evidence"]
@@ -234,8 +238,8 @@ def test_without_metrics_and_checkpoints_none_are_stated(story: Story) -> None:
     story.launched(f"rm -r $root/step-2 $root/metrics.jsonl; {CRASH}")
     waive(story, *SHORT)
     assert story.seal() == 0
-    told = story.stated
-    assert (told["final_checkpoint"], told["reached_step"], told["final_metrics"]) == (
+    result = story.stated
+    assert (result["final_checkpoint"], result["reached_step"], result["final_metrics"]) == (
         None,
         None,
         {},
@@ -334,15 +338,15 @@ def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
     (story.data / "no-receipt").touch()
     story.launched(WAIT)
     for state in ("pending", "firing"):
-        seen = look(story, capsys, "babysit", SLUG, "--once")
-        assert (seen[0], seen[1]["alerts"][0]["state"]) == (3, state)
-        assert [each["evidence"] for each in seen[1]["missing_evidence"]] == ["receipt"]
+        snapshot = look(story, capsys, "babysit", SLUG, "--once")
+        assert (snapshot[0], snapshot[1]["alerts"][0]["state"]) == (3, state)
+        assert [each["evidence"] for each in snapshot[1]["missing_evidence"]] == ["receipt"]
     (story.data / "go").touch()
     story.ended()
     for words in (("babysit", SLUG, "--once"), ("status", SLUG)):
-        seen = look(story, capsys, *words)
-        (alert,) = seen[1]["alerts"]
-        assert (seen[0], seen[1]["run"]) == (3, "finished")
+        snapshot = look(story, capsys, *words)
+        (alert,) = snapshot[1]["alerts"]
+        assert (snapshot[0], snapshot[1]["run"]) == (3, "finished")
         assert (alert["check"], alert["state"]) == ("not-checked-in", "ended-unresolved")
     assert [
         key
@@ -394,9 +398,9 @@ def test_a_receipt_that_arrives_after_the_end_resolves_its_warning(
     (receipts / "tiny-1.1.json").write_text(
         json.dumps({"instance": "tiny-1", "attempt": 1, "outcome": "pass", "items": []})
     )
-    code, seen = look(story, capsys, "status", SLUG)
-    assert (code, seen["missing_evidence"], seen["next"]) == (0, [], f"herorun seal {SLUG}")
-    assert [alert["state"] for alert in seen["alerts"]] == ["resolved"]
+    code, snapshot = look(story, capsys, "status", SLUG)
+    assert (code, snapshot["missing_evidence"], snapshot["next"]) == (0, [], f"herorun seal {SLUG}")
+    assert [alert["state"] for alert in snapshot["alerts"]] == ["resolved"]
     assert story.tick() == 0
     assert [
         key

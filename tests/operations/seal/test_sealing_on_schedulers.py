@@ -117,11 +117,11 @@ def on_nel(story: Story, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setenv("PATH", f"{top / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("HOME", str(top / "home"))
     (story.work / "eval.yaml").write_text(EVALUATION + EVALUATED)
-    told = {
+    fields = {
         **{"kind": "nel", "program": [str(NEL)], "folder": str(top / "results"), "settle": "100ms"},
         **{"exec_db": str(top / "exec.v1.jsonl"), "timeout": "2m"},
     }
-    yield here(story, told, command={"argv": ["eval.yaml"]})
+    yield here(story, fields, command={"argv": ["eval.yaml"]})
     (story.data / "go").touch()
 
 
@@ -132,8 +132,8 @@ def on_iris(story: Story) -> Iterator[World]:
     words = [sys.executable, "-I", "-S", str(SERVICES / "iris_stand_in.py"), "C", str(cluster)]
     (cluster / "iris").write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
     (cluster / "iris").chmod(0o755)
-    told = {"kind": "iris", "cluster": "marin", "user": "ada", "program": [str(cluster / "iris")]}
-    yield here(story, {**told, "code": "shared", "settle": "1ms"})
+    fields = {"kind": "iris", "cluster": "marin", "user": "ada", "program": [str(cluster / "iris")]}
+    yield here(story, {**fields, "code": "shared", "settle": "1ms"})
     for pid in cluster.glob("jobs/*/pid"):
         if not (pid.parent / "exit").exists():
             with suppress(ProcessLookupError):
@@ -150,9 +150,9 @@ def test_a_box_out_of_reach_is_neither_sealed_nor_called_unfinished(
     on_ssh.go()
     eventually(lambda: ended(story), PATIENCE)
     box.cut()
-    told, unseen = seal_json(story, capsys, 3)
-    assert (told["verdict"], told["tag"]) == ("unknown", None) and unseen >= LIVES
-    assert {f["outcome"] for f in told["findings"] if f["check"] in LIVES} == {"unknown"}
+    result, unseen = seal_json(story, capsys, 3)
+    assert (result["verdict"], result["tag"]) == ("unknown", None) and unseen >= LIVES
+    assert {f["outcome"] for f in result["findings"] if f["check"] in LIVES} == {"unknown"}
     box.fix()
     assert story.seal() == 0
 

@@ -24,8 +24,8 @@ def verify(
 ) -> dict[str, Any]:
     capsys.readouterr()
     assert story.herorun("verify-seal", tag, "--json", *words) == code
-    told: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return told
+    fields: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return fields
 
 
 @pytest.fixture
@@ -39,27 +39,27 @@ def sealed(story: Story) -> Story:
 def test_the_statement_is_in_toto_with_the_commit_and_the_checkpoint_as_subjects(
     sealed: Story,
 ) -> None:
-    told = sealed.statement_in_tag
-    assert (told["_type"], told["predicateType"]) == (
+    statement_in_tag = sealed.statement_in_tag
+    assert (statement_in_tag["_type"], statement_in_tag["predicateType"]) == (
         "https://in-toto.io/Statement/v1",
         "https://slsa.dev/provenance/v1",
     )
-    commit, checkpoint = told["subject"]
+    commit, checkpoint = statement_in_tag["subject"]
     assert commit["digest"] == {"gitCommit": sealed.stated["commit"]}
     assert checkpoint["name"] == f"{sealed.root}/step-4"
     assert mentions(checkpoint["annotations"]["proof"], "checksums (sha256)", "all files")
     record = git(sealed.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
     (path,) = [name for name in record if "/manifest-" in name]
-    kept: Manifest = manifest_from(
+    manifest: Manifest = manifest_from(
         json.loads(git(sealed.work, "show", f"refs/herorun/record/tiny:{path}"))
     )
     assert (
-        kept.digest
+        manifest.digest
         == f"sha256:{checkpoint['digest']['sha256']}"
         == sealed.stated["manifest"]["digest"]
     )
-    assert [file.name for file in kept.files] == ["metadata.json", "weights"]
-    definition = told["predicate"]["buildDefinition"]
+    assert [file.name for file in manifest.files] == ["metadata.json", "weights"]
+    definition = statement_in_tag["predicate"]["buildDefinition"]
     assert definition["externalParameters"]["argv"][0] == "sh"
     assert definition["externalParameters"]["config"]
     (lines,) = [event.lines for event in sealed.events("Sealed")]
@@ -68,21 +68,25 @@ def test_the_statement_is_in_toto_with_the_commit_and_the_checkpoint_as_subjects
 
 
 def test_a_fresh_clone_proves_it_and_says_what_it_cannot(sealed: Story, capsys: CAPTURE) -> None:
-    told = verify(sealed, capsys)
-    assert (told["verdict"], told["faults"], told["unproven"]) == ("clear", [], [])
+    verification = verify(sealed, capsys)
+    assert (verification["verdict"], verification["faults"], verification["unproven"]) == (
+        "clear",
+        [],
+        [],
+    )
     capsys.readouterr()
     assert sealed.herorun("verify-seal", SLUG) == 2
     assert mentions(capsys.readouterr().err, "mean", f"{TAG}", "git fetch", "--tags")
     other = sealed.clone("elsewhere")
-    told = verify(other, capsys)
-    assert (told["verdict"], told["faults"]) == ("clear", [])
-    (note,) = told["notes"]
+    verification = verify(other, capsys)
+    assert (verification["verdict"], verification["faults"]) == ("clear", [])
+    (note,) = verification["notes"]
     assert mentions(note, "tag", "not signed", "not proven")
     sealed.origin.rename(sealed.home / "away")
-    told = verify(other, capsys, code=3)
-    assert [words.partition(":")[0] for words in told["unproven"]] == ["the remote"]
-    told = verify(other, capsys, "--offline", code=3)
-    assert [words.partition(":")[0] for words in told["unproven"]] == [
+    verification = verify(other, capsys, code=3)
+    assert [words.partition(":")[0] for words in verification["unproven"]] == ["the remote"]
+    verification = verify(other, capsys, "--offline", code=3)
+    assert [words.partition(":")[0] for words in verification["unproven"]] == [
         "the remote",
         "the checkpoint",
     ]
@@ -92,15 +96,15 @@ def test_a_fresh_clone_proves_it_and_says_what_it_cannot(sealed: Story, capsys: 
 def test_verifying_a_sealed_run_verifies_its_newest_seal_too(
     sealed: Story, capsys: CAPTURE
 ) -> None:
-    code, shown = said(sealed, capsys, "verify", SLUG)
+    code, shown = run_command(sealed, capsys, "verify", SLUG)
     assert code == 0 and mentions(shown, "0 faults", "seal", f"{TAG}")
-    code, shown = said(sealed, capsys, "verify", SLUG, "--offline")
+    code, shown = run_command(sealed, capsys, "verify", SLUG, "--offline")
     assert code == 3 and mentions(shown, f"note: {TAG}: ", "checkpoint", "not read")
     (sealed.root / "step-4" / "weights").write_text("other")
-    code, shown = said(sealed, capsys, "verify", SLUG)
+    code, shown = run_command(sealed, capsys, "verify", SLUG)
     assert code == 1 and f"fault: {TAG}: " in shown
     git(sealed.work, "tag", "-d", TAG)
-    code, shown = said(sealed, capsys, "verify", SLUG)
+    code, shown = run_command(sealed, capsys, "verify", SLUG)
     assert code == 1 and TAG in shown
 
 
@@ -116,9 +120,9 @@ def test_a_clone_without_the_record_says_how_to_get_it(sealed: Story, capsys: CA
         f"file://{sealed.origin}",
         str(one.work),
     )
-    told = verify(one, capsys, code=3)
-    assert (told["faults"], len(told["unproven"])) == ([], 2)
-    fetch = told["unproven"][0].split("`")[1]
+    verification = verify(one, capsys, code=3)
+    assert (verification["faults"], len(verification["unproven"])) == ([], 2)
+    fetch = verification["unproven"][0].split("`")[1]
     assert mentions(fetch, "fetch", "origin")
     git(one.work, *fetch.split()[1:])
     assert verify(one, capsys)["verdict"] == "clear"
@@ -138,9 +142,9 @@ def test_a_record_on_a_branch_of_its_own_name_is_found(story: Story, capsys: CAP
 def test_a_subject_that_is_not_the_stated_checkpoint_is_a_fault(
     sealed: Story, capsys: CAPTURE
 ) -> None:
-    told = sealed.statement_in_tag
-    told["subject"][1]["digest"]["sha256"] = "0" * 64
-    retag(sealed, tag_message(told, TAG))
+    statement_in_tag = sealed.statement_in_tag
+    statement_in_tag["subject"][1]["digest"]["sha256"] = "0" * 64
+    retag(sealed, tag_message(statement_in_tag, TAG))
     faults = verify(sealed, capsys, code=1)["faults"]
     assert mentions(faults[0], "subjects", "sha256", f"{'0' * 64}", "sha256")
 
@@ -148,8 +152,8 @@ def test_a_subject_that_is_not_the_stated_checkpoint_is_a_fault(
 @pytest.mark.thorough
 def test_a_checkpoint_that_is_not_what_it_was_is_a_fault(sealed: Story, capsys: CAPTURE) -> None:
     (sealed.root / "step-4/weights").write_text("other weights")
-    told = verify(sealed, capsys, code=1)
-    (fault,) = told["faults"]
+    verification = verify(sealed, capsys, code=1)
+    (fault,) = verification["faults"]
     assert mentions(fault, "checkpoint: ", "weights", "13 bytes", "8")
 
 
@@ -171,8 +175,8 @@ def test_what_is_known_by_size_alone_is_not_proven(story: Story, capsys: CAPTURE
     assert story.seal() == 0
     assert mentions(story.stated["manifest"]["proof"], "sizes", "content")
     assert mentions(story.stated["caveats"], "2 of", "2 files", f"{story.root}", "/step-4")
-    told = verify(story, capsys, code=3)
-    (unproven,) = told["unproven"]
+    verification = verify(story, capsys, code=3)
+    (unproven,) = verification["unproven"]
     assert mentions(
         unproven, f"{story.root}", "/step-4", "2 of", "2 files", "metadata.json", "weights"
     )
@@ -207,9 +211,9 @@ def test_a_tag_whose_words_were_changed_is_a_fault(sealed: Story, capsys: CAPTUR
     text = git(sealed.work, "cat-file", "tag", TAG).replace("train/loss 2.5", "train/loss 1.5", 1)
     oid = git(sealed.work, "mktag", stdin=text).strip()
     git(sealed.work, "update-ref", f"refs/tags/{TAG}", oid)
-    told = verify(sealed, capsys, code=1)
-    assert mentions(told["faults"][0], "message", "statement")
-    assert any(mentions(fault, "origin", "another") for fault in told["faults"])
+    verification = verify(sealed, capsys, code=1)
+    assert mentions(verification["faults"][0], "message", "statement")
+    assert any(mentions(fault, "origin", "another") for fault in verification["faults"])
 
 
 @pytest.mark.thorough
@@ -231,12 +235,12 @@ HOSTILE = {
 }
 
 
-def said(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, str]:
+def run_command(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, str]:
     capsys.readouterr()
     code = story.herorun(*words)
-    told = capsys.readouterr()
-    assert "Traceback" not in told.err and "internal error" not in told.err, told.err
-    return code, told.out + told.err
+    output = capsys.readouterr()
+    assert "Traceback" not in output.err and "internal error" not in output.err, output.err
+    return code, output.out + output.err
 
 
 def retag(story: Story, message: str) -> None:
@@ -252,9 +256,9 @@ def retag(story: Story, message: str) -> None:
 def test_whatever_is_in_a_tag_the_answer_is_a_sentence(sealed: Story, capsys: CAPTURE) -> None:
     for what, text in HOSTILE.items():
         retag(sealed, f"Seal of hero run tiny\n\n- Status: sealed\n\n{text}\n")
-        code, told = said(sealed, capsys, "verify-seal", TAG)
-        assert (code, len(told)) < (2, 400), (what, code, told[:400])
-        assert said(sealed, capsys, "logbook", "verify", SLUG)[0] in (0, 1), what
+        code, result = run_command(sealed, capsys, "verify-seal", TAG)
+        assert (code, len(result)) < (2, 400), (what, code, result[:400])
+        assert run_command(sealed, capsys, "logbook", "verify", SLUG)[0] in (0, 1), what
     whole = git(sealed.origin, "cat-file", "tag", TAG).partition("\n\n")[2]
     for old, new in (
         (f'"launch_commit": "{sealed.events("Sealed")[0].commit}"', '"launch_commit": "--all"'),
@@ -263,16 +267,16 @@ def test_whatever_is_in_a_tag_the_answer_is_a_sentence(sealed: Story, capsys: CA
     ):
         assert old in whole
         retag(sealed, whole.replace(old, new))
-        code, told = said(sealed, capsys, "verify-seal", TAG)
-        assert code == 1 and mentions(told, "valid", "statement"), told
+        code, result = run_command(sealed, capsys, "verify-seal", TAG)
+        assert code == 1 and mentions(result, "valid", "statement"), result
 
 
 @pytest.mark.thorough
 def test_a_seal_of_another_form_is_not_proven_and_no_fault(sealed: Story, capsys: CAPTURE) -> None:
     retag(sealed, 'Seal of hero run tiny\n\n{"schema": 1, "run": "tiny", "commit": "abc"}\n')
-    code, told = said(sealed, capsys, "verify-seal", TAG)
-    assert code == 3 and mentions(told, "earlier", "form")
-    assert "unknown: 0 faults, 1 not proven\n" in told
+    code, result = run_command(sealed, capsys, "verify-seal", TAG)
+    assert code == 3 and mentions(result, "earlier", "form")
+    assert "unknown: 0 faults, 1 not proven\n" in result
 
 
 @pytest.mark.thorough
@@ -289,8 +293,8 @@ def test_a_manifest_or_statement_in_the_record_that_was_changed_is_a_fault(
     ):
         (path,) = [name for name in names if part in name]
         sealed.tamper(path, lambda _: text)
-        code, told = said(sealed, capsys, "verify-seal", TAG, "--offline")
-        assert code == 1 and fault in told, told
+        code, result = run_command(sealed, capsys, "verify-seal", TAG, "--offline")
+        assert code == 1 and fault in result, result
 
 
 # --- signatures -----------------------------------------------------------------------------------
@@ -312,13 +316,13 @@ def test_the_tag_is_signed_with_an_ssh_key_where_git_is_set_up_so(
     assert story.seal() == 0
     assert mentions(git(story.work, "cat-file", "tag", TAG), "-----BEGIN", "SSH")
     assert story.statement_in_tag == story.statement_in_record
-    told = verify(story, capsys, code=3)
-    assert [words.partition(":")[0] for words in told["unproven"]] == ["the signature"]
+    verification = verify(story, capsys, code=3)
+    assert [words.partition(":")[0] for words in verification["unproven"]] == ["the signature"]
     allowed = story.home / "allowed"
     allowed.write_text(f"dri@example.org {key.with_suffix('.pub').read_text()}")
     git(story.work, "config", "gpg.ssh.allowedSignersFile", str(allowed))
-    told = verify(story, capsys)
-    assert mentions(told["proven"], "signature: ", "Good")
+    verification = verify(story, capsys)
+    assert mentions(verification["proven"], "signature: ", "Good")
     text = git(story.work, "cat-file", "tag", TAG).replace("train/loss 2.5", "train/loss 1.5", 1)
     git(story.work, "update-ref", f"refs/tags/{TAG}", git(story.work, "mktag", stdin=text).strip())
     assert any(mentions(fault, "signature") for fault in verify(story, capsys, code=1)["faults"])

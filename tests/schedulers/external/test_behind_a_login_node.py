@@ -32,11 +32,11 @@ def number(cluster: Cluster, tmp_path: Path) -> str:
     """A job that has ended, and has left what nel's jobs leave."""
     (tmp_path / "results.yml").write_text(RESULTS)
     (tmp_path / "job.sh").write_text(f"#!/bin/sh\n{WORDS}\n")
-    told = cluster.ask("sbatch", "--parsable", f"--chdir={tmp_path}", str(tmp_path / "job.sh"))
-    words = "sacct", "-X", "-n", "-P", "-j", told, "--format=State"
+    answer = cluster.ask("sbatch", "--parsable", f"--chdir={tmp_path}", str(tmp_path / "job.sh"))
+    words = "sacct", "-X", "-n", "-P", "-j", answer, "--format=State"
     eventually(lambda: cluster.ask(*words, check=False) == "COMPLETED", within=120)
-    eventually(lambda: cluster.ask("squeue", "-h", "-j", told, check=False) == "", within=120)
-    return told
+    eventually(lambda: cluster.ask("squeue", "-h", "-j", answer, check=False) == "", within=120)
+    return answer
 
 
 def test_slurms_exit_code_and_elapsed_time_come_through_the_login_node(
@@ -48,9 +48,9 @@ def test_slurms_exit_code_and_elapsed_time_come_through_the_login_node(
         "ssh_config": str(login_node.config),
     }
     adapter = slurm.SlurmById(slurm.Options(**road, slurm_conf=cluster.conf))
-    found = adapter.find_job(number)
-    assert isinstance(found, Found) and found.job.state is JobState.SUCCEEDED
-    assert result_of(adapter, found.job).startswith("COMPLETED, exit code 0:0, elapsed 00:00:")
+    job = adapter.find_job(number)
+    assert isinstance(job, Found) and job.job.state is JobState.SUCCEEDED
+    assert result_of(adapter, job.job).startswith("COMPLETED, exit code 0:0, elapsed 00:00:")
 
 
 def test_nels_scores_come_through_the_login_node(
@@ -58,21 +58,21 @@ def test_nels_scores_come_through_the_login_node(
 ) -> None:
     """Of two tasks, one left no results there."""
     data = {"slurm_job_id": number, "hostname": "elsewhere"}
-    told = {
+    fields = {
         "invocation_id": "15be12f8",
         "executor": "slurm",
         "timestamp": time.time(),
         "config": {},
     }
     rows = [
-        {**told, "job_id": f"15be12f8.{n}", "data": {**data, "remote_rundir_path": str(folder)}}
+        {**fields, "job_id": f"15be12f8.{n}", "data": {**data, "remote_rundir_path": str(folder)}}
         for n, folder in enumerate((tmp_path, tmp_path / "none"))
     ]
     (tmp_path / "exec.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    said = [
+    text = [
         {"invocation": "15be12f8", "job_id": row["job_id"], "status": "success"} for row in rows
     ]
-    (tmp_path / "nel").write_text(f"#!/bin/sh\necho '{json.dumps(said)}'\n")
+    (tmp_path / "nel").write_text(f"#!/bin/sh\necho '{json.dumps(text)}'\n")
     (tmp_path / "nel").chmod(0o755)
     options = NelOptions(
         host=login_node.name,
@@ -83,6 +83,6 @@ def test_nels_scores_come_through_the_login_node(
         exec_db=str(tmp_path / "exec.jsonl"),
     )
     adapter = NelById(options, tmp_path / "kept")
-    found = adapter.find_job("15be12f8")
-    assert isinstance(found, Found) and found.job.state is JobState.SUCCEEDED, found
-    assert result_of(adapter, found.job) == "ifeval: 42.3%"
+    job = adapter.find_job("15be12f8")
+    assert isinstance(job, Found) and job.job.state is JobState.SUCCEEDED, job
+    assert result_of(adapter, job.job) == "ifeval: 42.3%"

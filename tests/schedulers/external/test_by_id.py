@@ -46,13 +46,13 @@ def marin(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     return folder
 
 
-def row(name: str, word: str, **told: object) -> dict[str, object]:
+def row(name: str, word: str, **programs: object) -> dict[str, object]:
     at = str(int((time.time() - 300) * 1000))
     return {
         "job_id": f"/ada/{name}",
         "state": f"JOB_STATE_{word}",
         "submitted_at": {"epoch_ms": at},
-        **told,
+        **programs,
     }
 
 
@@ -103,10 +103,10 @@ def test_an_iris_that_cannot_be_asked_is_no_answer(
 
 def test_the_tasks_of_each_generation_are_summed_up() -> None:
     recorded = RECORDED / "iris"
-    told = iris.summary_tasks((recorded / "summary-A.json").read_text())
-    assert mentions(summary(told), "1 of", "2 tasks", "3", "0.12s", "earliest")
-    told = iris.described_tasks((recorded / "describe-C.txt").read_text())
-    assert [(task.exit_code, task.failed) for task in told] == [(None, False), (3, True)]
+    summary_tasks = iris.summary_tasks((recorded / "summary-A.json").read_text())
+    assert mentions(summary(summary_tasks), "1 of", "2 tasks", "3", "0.12s", "earliest")
+    summary_tasks = iris.described_tasks((recorded / "describe-C.txt").read_text())
+    assert [(task.exit_code, task.failed) for task in summary_tasks] == [(None, False), (3, True)]
     assert iris.summary_tasks("{}") == iris.summary_tasks("no") == iris.described_tasks("") == ()
 
 
@@ -130,7 +130,7 @@ esac | {{
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Path:
+def programs(tmp_path: Path) -> Path:
     for name in ("squeue", "sacct"):
         (tmp_path / name).write_text(SLURM)
         (tmp_path / name).chmod(0o755)
@@ -190,21 +190,21 @@ def queued(word: str) -> str:
     ],
 )
 def test_sacct_decides_a_slurm_jobs_end(
-    told: Path, queue: str | None, book: str, state: JobState
+    programs: Path, queue: str | None, book: str, state: JobState
 ) -> None:
-    (told / "queue").write_text(queued(queue) if queue else "")
-    (told / "books").write_text(books(book))
-    adapter = slurm.connect(slurm.Options(slurm_bin=str(told)), Place("j", "/", "/", "/"))
-    found = adapter.find_job("4711")
-    assert isinstance(found, Found)
-    assert (found.job.state, found.job.id) == (state, "4711")
+    (programs / "queue").write_text(queued(queue) if queue else "")
+    (programs / "books").write_text(books(book))
+    adapter = slurm.connect(slurm.Options(slurm_bin=str(programs)), Place("j", "/", "/", "/"))
+    job = adapter.find_job("4711")
+    assert isinstance(job, Found)
+    assert (job.job.state, job.job.id) == (state, "4711")
     assert adapter.results("4711") == "TIMEOUT, exit code 0:0, elapsed 01:00:00"
 
 
-def test_a_slurm_job_that_neither_knows_is_absent(told: Path) -> None:
-    (told / "queue").write_text("")
-    (told / "books").write_text("")
-    adapter = slurm.connect(slurm.Options(slurm_bin=str(told)), Place("j", "/", "/", "/"))
+def test_a_slurm_job_that_neither_knows_is_absent(programs: Path) -> None:
+    (programs / "queue").write_text("")
+    (programs / "books").write_text("")
+    adapter = slurm.connect(slurm.Options(slurm_bin=str(programs)), Place("j", "/", "/", "/"))
     assert isinstance(adapter.find_job("4711"), Absent)
 
 
@@ -213,12 +213,12 @@ def test_the_parts_of_a_slurm_job_have_the_peaks_of_their_steps() -> None:
         "7_0|OUT_OF_MEMORY|0:125|60||2000M\n7_0.batch|OUT_OF_MEMORY|0:125|60|1990M|\n"
         "7_1|COMPLETED|0:0|60||2000M\n"
     )
-    told = task_ends(text)
-    assert [(task.name, task.peak_mb, task.failed) for task in told] == [
+    result = task_ends(text)
+    assert [(task.name, task.peak_mb, task.failed) for task in result] == [
         ("7_0", 1990.0, True),
         ("7_1", None, False),
     ]
-    assert mentions(summary(told), "1 of", "2 tasks", "137", "raise")
+    assert mentions(summary(result), "1 of", "2 tasks", "137", "raise")
     dropped = task_ends(
         "7|FAILED|9:0|60||2000M\n7.batch|FAILED|9:0|60|1990M|\n8|FAILED|9:0|60||2000M\n"
     )
@@ -240,9 +240,9 @@ def test_a_launchers_own_status_counts_and_before_it_a_young_file_is_no_end(tmp_
     assert isinstance(adapter.find_job(str(output)), Absent)
 
     def state() -> JobState:
-        found = adapter.find_job(str(output))
-        assert isinstance(found, Found)
-        return found.job.state
+        job = adapter.find_job(str(output))
+        assert isinstance(job, Found)
+        return job.job.state
 
     output.write_text("Traceback (most recent call last):\nValueError: no\n")
     assert state() is JobState.BUILDING
@@ -299,10 +299,10 @@ def test_a_jobs_name_cannot_say_whose_it_is() -> None:
 
 
 def test_a_process_that_is_gone_says_what_the_box_knows_of_it() -> None:
-    known = ssh._ProcessRecord(born="b 7", boot="b", kills=1)
+    names = ssh._ProcessRecord(born="b 7", boot="b", kills=1)
     now = {"boot": "b", "born": "", "kills": 1}
-    assert mentions(ssh._describe_end(known, now), "log")
-    assert "started again" in ssh._describe_end(known, {**now, "boot": "c"})
-    assert mentions(ssh._describe_end(known, {**now, "born": "b 9"}), "another")
-    assert mentions(ssh._describe_end(known, {**now, "kills": 3}), "2 there", "lack")
-    assert "memory" not in ssh._describe_end(known, {**now, "kills": None})
+    assert mentions(ssh._describe_end(names, now), "log")
+    assert "started again" in ssh._describe_end(names, {**now, "boot": "c"})
+    assert mentions(ssh._describe_end(names, {**now, "born": "b 9"}), "another")
+    assert mentions(ssh._describe_end(names, {**now, "kills": 3}), "2 there", "lack")
+    assert "memory" not in ssh._describe_end(names, {**now, "kills": None})

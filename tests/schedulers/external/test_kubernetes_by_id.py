@@ -34,7 +34,7 @@ def by_id(space: Space, **changes: str) -> KubernetesById:
     return adapter
 
 
-def found(space: Space, job: str) -> Job:
+def find_job(space: Space, job: str) -> Job:
     answer = by_id(space).find_job(job)
     assert isinstance(answer, Found), answer
     return answer.job
@@ -66,22 +66,22 @@ def crds(space_by_hand: Space) -> Space:
 @pytest.mark.back_end
 def test_a_job_of_another_program_is_followed_to_its_end(space: Space) -> None:
     a_job(space, "foreign", "echo step 7; exit 3")
-    job = wait_for(lambda: (j := found(space, "foreign")).state.ended and j, 40)
+    job = wait_for(lambda: (j := find_job(space, "foreign")).state.ended and j, 40)
     assert (job.state, job.exit_code, job.id) == (JobState.FAILED, 3, "foreign")
     assert by_id(space).tail("job.batch/foreign", 5) == "step 7\n"
     origin = by_id(space).origin("job/foreign")
     assert origin.command == ("sh", "-c", "echo step 7; exit 3")
     assert [name for name, _ in by_id(space).listed(5)] == ["foreign"]
     by_id(space).stop("foreign")  # it has ended: nothing is to be done
-    assert found(space, "foreign").state is JobState.FAILED
+    assert find_job(space, "foreign").state is JobState.FAILED
 
 
 @pytest.mark.back_end
 def test_a_stop_ends_it_and_leaves_its_record(space: Space) -> None:
     a_job(space, "long", "exec sleep 600")
-    wait_for(lambda: found(space, "long").state is JobState.RUNNING, 40)
+    wait_for(lambda: find_job(space, "long").state is JobState.RUNNING, 40)
     by_id(space).stop("job.batch/long")
-    job = wait_for(lambda: (j := found(space, "long")).state.ended and j, 40)
+    job = wait_for(lambda: (j := find_job(space, "long")).state.ended and j, 40)
     assert (job.state, job.stopped_by) == (JobState.CANCELLED, "herorun")
 
 
@@ -101,20 +101,20 @@ def test_a_jobset_ends_by_its_condition_and_no_live_pod(crds: Space) -> None:
     parallel = {"template": {"spec": {"parallelism": 2, "template": {}}}}
     spec = {"replicatedJobs": [{"name": "workers", "replicas": 1, **parallel}]}
     k8s_crds.create(space.control, JOBSETS, space.name, {"metadata": {"name": "set"}, "spec": spec})
-    assert found(space, "jobset/set").state is JobState.PENDING
+    assert find_job(space, "jobset/set").state is JobState.PENDING
     label = {"jobset.sigs.k8s.io/jobset-name": "set"}
     for number in (0, 1):
         a_pod(space, f"set-{number}", **label)
         space.set_running(f"set-{number}")
-    job = found(space, "jobset/set")
+    job = find_job(space, "jobset/set")
     assert (job.state, job.tasks, job.running_tasks) == (JobState.RUNNING, 2, 2)
     assert job.other_writers == ()
     over = condition("Failed", "True", "FailedJobs")
     k8s_crds.set_status(space.control, JOBSETS, space.name, "set", conditions=[over])
-    assert found(space, "jobset/set").state.live
+    assert find_job(space, "jobset/set").state.live
     for number in (0, 1):
         space.control.set_pod(space.name, f"set-{number}", phase="Failed")
-    assert found(space, "jobset.jobset.x-k8s.io/set").state is JobState.FAILED
+    assert find_job(space, "jobset.jobset.x-k8s.io/set").state is JobState.FAILED
 
 
 @pytest.mark.back_end
@@ -125,9 +125,9 @@ def test_a_trainjob_is_suspended_by_a_stop(crds: Space) -> None:
         "spec": {"runtimeRef": {"name": "torch"}, "trainer": {"numNodes": 4}},
     }
     k8s_crds.create(space.control, TRAINJOBS, space.name, body)
-    assert found(space, "trainjob/fit").tasks == 4
+    assert find_job(space, "trainjob/fit").tasks == 4
     by_id(space).stop("trainjob/fit")
-    job = found(space, "trainjob/fit")
+    job = find_job(space, "trainjob/fit")
     assert (job.state, job.stopped_by) == (JobState.CANCELLED, "herorun")
 
 
@@ -135,14 +135,14 @@ def test_a_trainjob_is_suspended_by_a_stop(crds: Space) -> None:
 def test_a_ray_cluster_that_runs_is_no_job_that_runs(crds: Space) -> None:
     space = crds
     k8s_crds.create(space.control, RAYJOBS, space.name, {"metadata": {"name": "ray"}, "spec": {}})
-    assert found(space, "rayjob/ray").state is JobState.PENDING
+    assert find_job(space, "rayjob/ray").state is JobState.PENDING
     a_pod(space, "ray-head", **{"ray.io/cluster": "ray-x"})
     space.set_running("ray-head")
 
     def set_status(deployment: str, **status: str) -> Job:
-        told = {"rayClusterName": "ray-x", "jobDeploymentStatus": deployment, **status}
-        k8s_crds.set_status(space.control, RAYJOBS, space.name, "ray", **told)
-        return found(space, "rayjob/ray")
+        fields = {"rayClusterName": "ray-x", "jobDeploymentStatus": deployment, **status}
+        k8s_crds.set_status(space.control, RAYJOBS, space.name, "ray", **fields)
+        return find_job(space, "rayjob/ray")
 
     assert set_status("Initializing").state is JobState.BUILDING
     assert set_status("Running", jobStatus="RUNNING").state is JobState.RUNNING
@@ -163,12 +163,12 @@ def test_kueue_says_what_a_jobset_waits_for_and_a_stop_deactivates_it(crds: Spac
     k8s_crds.create(space.control, WORKLOADS, space.name, workload)
     waits = condition("QuotaReserved", "False", "Pending", "no GPU")
     k8s_crds.set_status(space.control, WORKLOADS, space.name, "jobset-queued-1", conditions=[waits])
-    job = found(space, "jobset/queued")
+    job = find_job(space, "jobset/queued")
     assert job.state is JobState.PENDING and mentions(job.reason, "suspended", "quota", "no GPU")
     by_id(space).stop("jobset/queued")
     path = f"/apis/kueue.x-k8s.io/v1beta2/namespaces/{space.name}/workloads/jobset-queued-1"
     assert space.control.ask("GET", path)["spec"]["active"] is False
-    assert found(space, "jobset/queued").state is JobState.CANCELLED
+    assert find_job(space, "jobset/queued").state is JobState.CANCELLED
 
 
 # --- pure ----------------------------------------------------------------------------------------
@@ -176,8 +176,8 @@ def test_kueue_says_what_a_jobset_waits_for_and_a_stop_deactivates_it(crds: Spac
 
 def condition(name: str, status: str, reason: str = "Any", message: str = "why") -> dict[str, str]:
     """With all that the projects' definitions demand."""
-    told = {"type": name, "status": status, "reason": reason, "message": message}
-    return {**told, "lastTransitionTime": AT}
+    fields = {"type": name, "status": status, "reason": reason, "message": message}
+    return {**fields, "lastTransitionTime": AT}
 
 
 @pytest.mark.parametrize(
@@ -214,10 +214,10 @@ def test_a_ray_job_that_was_stopped_is_cancelled() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("told", [{}, {"metadata": {}, "spec": []}, {"metadata": 1, "spec": {}}])
-def test_an_object_that_cannot_be_read_is_no_crash(kind: Any, told: dict[str, Any]) -> None:
+@pytest.mark.parametrize("fields", [{}, {"metadata": {}, "spec": []}, {"metadata": 1, "spec": {}}])
+def test_an_object_that_cannot_be_read_is_no_crash(kind: Any, fields: dict[str, Any]) -> None:
     with pytest.raises(CouldNotLook):
-        record_of(kind, told, 0)
+        record_of(kind, fields, 0)
 
 
 def test_an_id_is_what_kubectl_prints() -> None:

@@ -46,15 +46,15 @@ def test_the_newest_table_says_how_it_stands() -> None:
 
 def test_of_several_tasks_one_that_lives_decides() -> None:
     both = TABLE.format("SUCCEEDED") + "\nTask 1: export\n- Status: RUNNING\n- Job id: 4712\n"
-    told = read_output(both)
-    assert (told.state, told.slurm) == (JobState.RUNNING, ("4711", "4712"))
+    output = read_output(both)
+    assert (output.state, output.slurm) == (JobState.RUNNING, ("4711", "4712"))
 
 
 def test_a_word_that_no_version_has_is_unknown_and_a_traceback_alone_no_end() -> None:
     assert read_output(TABLE.format("ZOMBIE")).state is JobState.UNKNOWN
-    told = read_output("Traceback (most recent call last):\n")
-    assert told.state is JobState.UNKNOWN
-    assert told.failed
+    output = read_output("Traceback (most recent call last):\n")
+    assert output.state is JobState.UNKNOWN
+    assert output.failed
 
 
 @pytest.mark.parametrize(

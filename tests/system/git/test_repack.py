@@ -95,12 +95,12 @@ def test_a_pack_of_the_users_is_not_ours_to_replace(growing: Growing) -> None:
 
 
 def test_many_small_packs_become_a_large_one(growing: Growing) -> None:
-    seen = []
+    observations = []
     for _ in range(7):
         growing.grow(1)
         growing.pack()
-        seen.append([each.commits for each in growing.packs])
-    assert seen == [[1], [2], [2, 1], [4], [4, 1], [4, 2], [4, 2, 1]]
+        observations.append([each.commits for each in growing.packs])
+    assert observations == [[1], [2], [2, 1], [4], [4, 1], [4, 2], [4, 2, 1]]
     assert len(growing.files("pack/*.pack")) == 3 and growing.is_whole()
 
 
@@ -211,8 +211,8 @@ def test_no_object_goes_that_the_pack_does_not_name(
 
 
 def test_a_damaged_note_of_packs_names_no_file_elsewhere() -> None:
-    told = [Pack("pack-" + "a" * 40, "c0ffee", 3), Pack("", "c0ffee", 1)]
-    assert packs_of(rows_of(told)) == told
+    packs = [Pack("pack-" + "a" * 40, "c0ffee", 3), Pack("", "c0ffee", 1)]
+    assert packs_of(rows_of(packs)) == packs
     for rows in (
         None,
         {},
@@ -235,8 +235,8 @@ def test_git_at_work_meanwhile_misses_nothing(growing: Growing) -> None:
         stdout=subprocess.PIPE,
     )
     assert reader.stdin and reader.stdout
-    told = git(growing.work, "rev-list", "--objects", REF).split("\n")
-    oids = [line.split(" ")[0] for line in told if line]
+    parts = git(growing.work, "rev-list", "--objects", REF).split("\n")
+    oids = [line.split(" ")[0] for line in parts if line]
     reader.stdin.write(f"{oids[0]}\n".encode())
     reader.stdin.flush()
     assert b"commit" in reader.stdout.readline()

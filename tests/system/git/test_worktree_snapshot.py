@@ -107,12 +107,12 @@ def test_a_clean_tree_has_none(work: Path) -> None:
 
 def test_it_holds_the_files_as_they_are_on_disk(work: Path) -> None:
     edit(work)
-    found = taken(work)
-    assert "deleted" not in found
-    assert found["script"].startswith("100755 ") and found["link"].startswith("120000 ")
+    row = taken(work)
+    assert "deleted" not in row
+    assert row["script"].startswith("100755 ") and row["link"].startswith("120000 ")
     for name in ("edited", "new", "skipped"):
-        assert found[name] == f"100644 {on_disk(work, name)}"
-    assert os.fsdecode(b"deep/er/odd-\xff \n*") in found
+        assert row[name] == f"100644 {on_disk(work, name)}"
+    assert os.fsdecode(b"deep/er/odd-\xff \n*") in row
 
 
 def test_it_sees_edits_that_git_was_reported_not_to_look_at(work: Path) -> None:
@@ -120,8 +120,8 @@ def test_it_sees_edits_that_git_was_reported_not_to_look_at(work: Path) -> None:
     git(work, "update-index", "--skip-worktree", "skipped")
     for name in ("assumed", "skipped"):
         (work / name).write_text("edited all the same\n")
-    found = taken(work)
-    assert {found[n].split()[1] for n in ("assumed", "skipped")} == {on_disk(work, "assumed")}
+    row = taken(work)
+    assert {row[n].split()[1] for n in ("assumed", "skipped")} == {on_disk(work, "assumed")}
 
 
 def test_what_a_sparse_checkout_left_out_stays_as_the_commit_has_it(work: Path) -> None:
@@ -133,10 +133,10 @@ def test_what_a_sparse_checkout_left_out_stays_as_the_commit_has_it(work: Path) 
     assert not (work / "skipped").exists()
     (work / "src" / "model.py").write_text("x = 2\n")
     (work / "beside").write_text("outside of the sparse patterns\n")
-    found = taken(work)
-    assert found["src/model.py"] == f"100644 {on_disk(work, 'src/model.py')}"
-    assert "beside" in found
-    assert all(found[name].split()[1] in before for name in ("assumed", "skipped"))
+    row = taken(work)
+    assert row["src/model.py"] == f"100644 {on_disk(work, 'src/model.py')}"
+    assert "beside" in row
+    assert all(row[name].split()[1] in before for name in ("assumed", "skipped"))
 
 
 def test_ignored_files_come_along_only_where_they_are_named(work: Path) -> None:
@@ -278,8 +278,8 @@ def test_the_index_and_its_folder_stay(work: Path) -> None:
 
     def private() -> dict[str, bytes]:
         folder = work / ".git"
-        found = (p for p in folder.rglob("*") if p.is_file() and "objects" not in p.parts)
-        return {str(p.relative_to(folder)): p.read_bytes() for p in found}
+        result = (p for p in folder.rglob("*") if p.is_file() and "objects" not in p.parts)
+        return {str(p.relative_to(folder)): p.read_bytes() for p in result}
 
     before = private()
     taken(work)
