@@ -48,7 +48,7 @@ def test_a_fork_above_the_first_row_names_where_to_fork(first, notice):
 
 
 def test_a_run_is_no_fork_of_itself():
-    (verdict,) = ask(values="tiny?_step=9")
+    (verdict,) = ask(point="tiny?_step=9")
 
     assert verdict.outcome is Outcome.FAIL
     assert "own id" in verdict.message
@@ -80,7 +80,7 @@ def test_the_parent_must_be_there_and_have_come_so_far(state, last, outcome, not
     [(99, 0, Outcome.PASS), (100, 0, Outcome.FAIL), (100, 1, Outcome.PASS), (101, 1, Outcome.FAIL)],
 )
 def test_the_childs_first_row_lies_above_the_forks_step(step, first_step, outcome):
-    assert ask(values=f"parent?_step={step}", first_step=first_step)[1].outcome is outcome
+    assert ask(point=f"parent?_step={step}", first_step=first_step)[1].outcome is outcome
 
 
 @pytest.mark.parametrize("start", [None, StartPoint("/data/parent/step-100", 100, "weights-only")])
