@@ -15,6 +15,35 @@ SAID = {
             "could be performance gains if more memory were available.\nstep 500: loss 2.1"
         ),
     ),
+    "NCCL cannot connect to a peer": (
+        "network-collective",
+        "socketPollConnect: connect to 10.0.0.7<41234> returned Connection refused",
+    ),
+    "NCCL tries to connect again": (
+        "benign",
+        (
+            "node1:11:42 [0] NCCL INFO socketPollConnect: connect to 10.0.0.7<41234> returned "
+            "Connection refused, retrying\nstep 500: loss 2.1"
+        ),
+    ),
+    "Kubernetes loses a node": (
+        "node-failure",
+        (
+            "I0102 03:04:05.678901       1 node_lifecycle_controller.go:885] Node gpu-7 is "
+            "unresponsive as of 2026-01-02 03:04:05 +0000 UTC. Adding it to the Taint queue."
+        ),
+    ),
+    "EC2 has no instance for Slurm's cloud node": (
+        "capacity",
+        (
+            "update_node: node gpu-dy-1 reason set to: (Code:UnfulfillableCapacity)Failure when "
+            "resuming nodes"
+        ),
+    ),
+    "a cloud announces the end of a spot instance": (
+        "preemption",
+        "GCP Metadata Service says termination is imminent",
+    ),
     "libjpeg decodes the rest of a damaged image": (
         "benign",
         (
