@@ -37,7 +37,7 @@ WRONG = {
     "a misspelt key": ('[tool.herorun]\nrnu = "x"\n', "unknown key `rnu`. Did you mean `run`?"),
     "a key of the contract": (
         '[tool.herorun]\nscheduler = "slurm"\n',
-        "What a run is stands in its contract, runs/<slug>.toml.",
+        "contract, runs/<slug>.toml.",
     ),
     "a key that init does not know": (
         '[tool.herorun.init]\ncadence = "1m"\n',

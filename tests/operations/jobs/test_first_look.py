@@ -94,5 +94,5 @@ def test_a_step_before_other_lines_is_awaited_once_more(
     (alone.folder / "log").write_text(CHATTER)
     words = ("--job", str(os.getpid()), "--scheduler", "local", "--log", "log", "--once")
     first = babysit(alone, capsys, *words)
-    assert first.code == 3 and mentions(first.out, "when", "written"), first
+    assert first.code == 3 and mentions(first.out, "waiting", "allowed"), first
     assert "~50/90" in first.out

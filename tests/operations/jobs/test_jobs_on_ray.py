@@ -75,7 +75,7 @@ def test_a_job_on_ray_is_watched_by_its_id_until_it_fails(
     eventually(lambda: status(ray_head, name) == "RUNNING", within=120)
     code, output = cli.run([*words, "--once"]), capsys.readouterr()
     # Ray tells no age of a log: its first step proves nothing yet
-    assert code == 3 and mentions(output.out, "starting") and mentions(output.out, "awaited"), (
+    assert code == 3 and mentions(output.out, "starting") and mentions(output.out, "waiting"), (
         output
     )
     document = json.loads(next((work / "scratch").iterdir()).read_text())
