@@ -78,6 +78,21 @@ def test_the_settings_tell_the_remotes_as_git_does(
     assert repository.remotes() == by_git and (not is_told or urls == by_git)
 
 
+def test_a_repository_that_git_cannot_open_is_none_without_remotes(
+    repository: Repository, story: Story
+) -> None:
+    """Git lists the user's own settings then, and calls that success."""
+    head = repository.common / "HEAD"
+    content = head.read_bytes()
+    head.write_bytes(b"")
+    for _ in range(2):
+        with pytest.raises(CouldNotLook):
+            repository.remotes()
+    head.write_bytes(content)
+    assert repository.remotes() == {"origin": str(story.origin)}
+    assert repository.config("remote.origin.url") == str(story.origin)
+
+
 @pytest.mark.parametrize(
     "url", ["https://ada:hunter22@example.org/x.git", "https://hunter22@example.org/x"]
 )

@@ -59,10 +59,19 @@ def remote_urls(text: str) -> dict[str, str]:
     return fetch_urls | push_urls
 
 
+def is_of_repository(text: str) -> bool:
+    """Of `git config --list -z`: whether it has the repository's own settings, which git leaves out
+    without an error where it cannot open the repository.
+    """
+    return any(record.startswith("core.repositoryformatversion\n") for record in text.split("\0"))
+
+
 def remotes_set(text: str) -> dict[str, str] | None:
     """Of `git config --list -z`: the URL of each remote. None where only git can tell: it rewrites
-    URLs, a remote has several, or pushes go elsewhere.
+    URLs, a remote has several, or pushes go elsewhere, or it did not open the repository.
     """
+    if not is_of_repository(text):
+        return None
     urls: dict[str, str] = {}
     for key, _, value in (record.partition("\n") for record in text.split("\0")):
         name, _, last = key.removeprefix("remote.").rpartition(".")

@@ -14,6 +14,7 @@ from herorun.system.git.config_watch import known_settings
 from herorun.system.git.loose_objects import Elsewhere, Loose
 from herorun.system.git.parse import (
     batch_entries,
+    is_of_repository,
     last_setting,
     ls_tree_rows,
     remote_urls,
@@ -295,7 +296,11 @@ class Repository:
     @property
     def listed_settings(self) -> str:
         """Of `git config --list -z`, in one process for as long as nothing changes."""
-        return _set(self, ("config", "--list", "-z"), known_settings(self.common))
+        arguments = ("config", "--list", "-z")
+        listing = _set(self, arguments, known_settings(self.common))
+        # Git lists the user's own settings alone where it cannot open the repository, which may
+        # have an end without a change of settings.
+        return listing if is_of_repository(listing) else self.git(*arguments).text
 
     def config(self, key: str) -> str | None:
         """The value in force; None where it is not set, or empty."""
