@@ -173,3 +173,45 @@ def test_nothing_is_begun_after_the_deadline() -> None:
         pass  # the late read has not come back yet
     with pytest.raises(Empty):
         reads.get(timeout=0.2)
+
+
+def test_an_interrupted_look_begins_no_further_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    over, begun, reads = Event(), Event(), SimpleQueue[str]()
+
+    def read_asked() -> Asked:
+        begun.set()
+        over.wait(30)
+        return Asked()
+
+    def read_beside(asked: Asked) -> Beside:
+        reads.put("beside")
+        return Beside()
+
+    def interrupt(what: str, amount: int, total: int | None) -> None:
+        assert begun.wait(30)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("herorun.system.progress.progress", interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            gather([Beside], {Asked: read_asked, Beside: read_beside}, {})
+    finally:
+        over.set()
+    with pytest.raises(Empty):
+        reads.get(timeout=0.5)
+
+
+def test_a_source_that_ends_its_thread_is_an_answer_at_once() -> None:
+    def read_asked() -> Asked:
+        raise SystemExit(3)
+
+    result = gather([Asked], {Asked: read_asked}, {}, deadline=600)[Asked]
+    assert isinstance(result, Unavailable) and mentions(result.why, "SystemExit")
+
+
+def test_a_closed_standard_error_loses_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(message: str) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("herorun.system.progress.log", refuse)
+    assert gather([Asked], {Asked: lambda: Asked()}, {}, deadline=600)[Asked] == Asked()

@@ -61,10 +61,12 @@ def gather(
     graph = _needed(kinds, sources, given_evidence)
     look = _Look(graph, sources, given_evidence)
     until = monotonic() + deadline
-    while (rest := until - monotonic()) > 0 and not look.wait(rest):
-        progress.progress("reading the world", *look.progress)
-    progress.progress("reading the world", 1, 1)
-    evidence = look.close()
+    try:
+        while (rest := until - monotonic()) > 0 and not look.wait(rest):
+            progress.progress("reading the world", *look.progress)
+        progress.progress("reading the world", 1, 1)
+    finally:  # an interrupted look begins no further read
+        evidence = look.close()
     timed_out = Unavailable(f"not read within {format_span(deadline)}")
     evidence |= dict.fromkeys(graph.keys() - evidence.keys(), timed_out)
     return evidence | {Gaps: _gaps(evidence, graph)}
@@ -159,7 +161,10 @@ class _Look:
 
     def _begin(self, count: int) -> None:
         for _ in range(count):
-            reader = _idle.pop() if _idle else _Reader()
+            try:
+                reader = _idle.pop()
+            except IndexError:
+                reader = _Reader()
             reader.looks.put(self)
 
     def read(self, reader: "_Reader") -> None:
@@ -185,6 +190,8 @@ class _Look:
         _reading.add(key)
         try:
             return _read_source(kind, source, [self._evidence[need] for need in self._graph[kind]])
+        except BaseException as error:  # such as a library's sys.exit: the answer is not lost
+            return Unavailable(f"the read ended with {type(error).__name__}")
         finally:
             _reading.discard(key)  # before it is told: anyone who hears of it may ask again
 
@@ -232,7 +239,8 @@ def _read_source(kind: Kind, source: Source, inputs: list[Any]) -> Any:
     except Exception as error:
         value = Unavailable(scrub(describe_error(error)), getattr(error, "root", ""))
     gap = f", unavailable: {value.why}" if isinstance(value, Unavailable) else ""
-    progress.log(f"{name_of(kind)} in {monotonic() - began:.2f} s{gap}")
+    with suppress(OSError):  # a closed pipe loses the line, and not the answer
+        progress.log(f"{name_of(kind)} in {monotonic() - began:.2f} s{gap}")
     return value
 
 
