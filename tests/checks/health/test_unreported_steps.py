@@ -97,3 +97,10 @@ def test_what_the_attempt_before_a_restart_by_the_back_end_left_is_no_sign():
         )
     own = saved(250, NOON - MINUTE)
     assert answer(unreported_steps, WRONG, restarted, history, rows, own).outcome is Outcome.FAIL
+
+
+def test_rows_that_vanished_are_no_restart_where_no_start_is_known():
+    unknown_start = a_job(started=None)
+    for signs in ((WRONG, saved(250)), (JobLog(step=7, stepped_at=NOON - MINUTE), Checkpoints())):
+        verdict = answer(unreported_steps, NO_ROWS, unknown_start, a_history(rows=40), *signs)
+        assert verdict.outcome is Outcome.FAIL

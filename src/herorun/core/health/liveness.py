@@ -80,8 +80,9 @@ def steps_seen(
     """What besides the rows shows that this very instance has trained beyond step `above`; empty
     where nothing does. `above` is None where the attempt that runs has no row yet.
     """
-    # its back end started it again: what an earlier attempt saved or printed is no sign of this one
-    is_restarted = above is None and history.has_rows
+    # rows, and none since the job's present start: its back end may have started it again, and what
+    # an earlier attempt saved or printed is no sign of this one
+    is_restarted = above is None and history.has_rows and job.started is not None
     start = job.started if is_restarted else _earliest(job, history)
     above = -1 if above is None else above
     candidates = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
