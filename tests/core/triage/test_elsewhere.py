@@ -57,6 +57,24 @@ SAID = {
         "OSError: Corrupt JPEG data: premature end of data segment",
     ),
     "an exception for an image that is cut": ("data", "OSError: Premature end of JPEG file"),
+    "libjpeg warns, and another process ends on the same line": (
+        "oom-accelerator",
+        (
+            "Corrupt JPEG data: 12 extraneous bytes before marker 0xd9torch.OutOfMemoryError: "
+            "CUDA out of memory. Tried to allocate 2.00 GiB"
+        ),
+    ),
+    "libjpeg warns, and Slurm reports on the same line": (
+        "oom-host",
+        (
+            "Corrupt JPEG data: bad Huffman codeslurmstepd: error: Detected 1 oom_kill event in "
+            "StepId=1.batch"
+        ),
+    ),
+    "an exception that quotes libjpeg in parentheses": (
+        "data",
+        "OSError: broken data stream when reading image file (Corrupt JPEG data: bad Huffman code)",
+    ),
     "an image of which TensorFlow decodes nothing": (
         "data",
         "E tensorflow/core/lib/jpeg/jpeg_mem.cc:323] Premature end of JPEG data. Stopped at 12/99",
