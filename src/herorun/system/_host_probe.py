@@ -46,7 +46,7 @@ def alive(
         questions["process"] = lambda: _host_processes.matching(process)
     if slurm:
         questions["slurm"] = lambda: _queued(slurm, programs, conf)
-    return {"now": time.time(), "seen": {name: _part(ask) for name, ask in questions.items()}}
+    return {"now": time.time(), "seen": {name: answer_of(ask) for name, ask in questions.items()}}
 
 
 def matched_lines(log: str, pattern: str) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def files(
         "results": _each(results, _host_files.read_result),
         "disks": _each(disks, _host_files.measure_room),
         "newest": _each(roots, _host_files.newest_change),
-        "chain": _part(lambda: _host_files.chain_state(chain)) if chain else None,
+        "chain": answer_of(lambda: _host_files.chain_state(chain)) if chain else None,
     }
 
 
@@ -93,13 +93,13 @@ def machine(gpu_seconds: float, process: str, instance: str) -> dict[str, Any]:
     job, or else of this login.
     """
     before = _host_cpu.used()
-    gpus = _part(lambda: _gpus(gpu_seconds)) if gpu_seconds else None
+    gpus = answer_of(lambda: _gpus(gpu_seconds)) if gpu_seconds else None
     pids = _host_processes.instances(instance) if instance else []
     pids += [pid for pid, _ in _host_processes.matching(process)] if process else []
     return {
         "now": time.time(),
         "gpus": gpus,
-        "memory": _part(lambda: _host_memory.memory(pids[0] if pids else "self")),
+        "memory": answer_of(lambda: _host_memory.memory(pids[0] if pids else "self")),
         "cpus": len(os.sched_getaffinity(0)),
         "load": os.getloadavg()[0],
         "cores": _host_cpu.cores(before),
@@ -108,10 +108,11 @@ def machine(gpu_seconds: float, process: str, instance: str) -> dict[str, Any]:
 
 
 def _each(paths: list[str], ask: Callable[[str], Any]) -> dict[str, Any]:
-    return {path: _part(partial(ask, path)) for path in paths}
+    return {path: answer_of(partial(ask, path)) for path in paths}
 
 
-def _part(ask: Callable[[], Any]) -> Any:
+def answer_of(ask: Callable[[], Any]) -> Any:
+    """The answer to one question, or `{"why": ...}`: each part fails alone."""
     try:
         return ask()
     except (OSError, ValueError, csv.Error, subprocess.SubprocessError) as error:

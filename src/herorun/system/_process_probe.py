@@ -26,7 +26,7 @@ def process(pid: int) -> dict[str, Any]:
     arguments, its owner, its folder and the file that it prints to; and the machine's own start and
     memory.
     """
-    memory = _host_probe._part(lambda: _host_memory.memory("self"))
+    memory = _host_probe.answer_of(lambda: _host_memory.memory("self"))
     facts = {"boot": _boot(), "kills": memory.get("oom_kill"), "born": _start_time(pid)}
     if not facts["born"]:
         return facts
