@@ -140,7 +140,7 @@ def test_the_end_of_the_input_is_no_answer_and_the_sentence_says_what_is_missing
     terminal.answers("cluster: ", "\x04")
     code, output = terminal.ended()
     assert (code, output.count("herorun: ")) == (2, 1)
-    assert mentions(output, "watch", "--cluster", "--experiment")
+    assert mentions(output, "monitor", "--cluster", "--experiment")
     assert not (tmp_path / "scratch").exists()
 
 

@@ -258,7 +258,7 @@ def test_a_record_that_somebody_rewrote_on_the_remote_is_never_overwritten(
     true = git(story.origin, "rev-parse", BRANCH).strip()
     git(story.origin, "update-ref", BRANCH, forged)
     code, output = sentence(capsys, story, stage)
-    why = f"herorun/tiny on origin was rewritten: it does not hold {true[:9]}"
+    why = f"herorun/tiny on origin was rewritten: it does not contain {true[:9]}"
     assert (
         why if name != "seal" else "unpushed-logbook"
     ) in output  # a seal pushes nothing then, and asks first

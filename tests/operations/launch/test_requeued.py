@@ -35,14 +35,14 @@ while True:
         folder = root / f"step-{step}"
         folder.mkdir(exist_ok=True)
         (folder / "weights").write_text("weights")
-        told = {"step": step, "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S"), "is_temporary": False}
-        (folder / "metadata.json").write_text(json.dumps(told))
+        metadata = {"step": step, "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S"), "is_temporary": False}
+        (folder / "metadata.json").write_text(json.dumps(metadata))
     time.sleep(0.1)
 """  # noqa: E501  # a text that is read as it stands
 
 
 @pytest.fixture
-def told(home: Path, cluster: Cluster) -> Iterator[Story]:
+def slurm_story(home: Path, cluster: Cluster) -> Iterator[Story]:
     story = Story(home).begin()
     (story.work / "train.py").write_text(JOB)
     argv = [sys.executable, "train.py", str(story.data)]
@@ -93,24 +93,24 @@ def requeue(cluster: Cluster, job: Job) -> None:
 
 
 def test_what_an_earlier_attempt_saved_is_no_sign_of_the_next(
-    story: Story, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+    slurm_story: Story, cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert story.init() == 0 and story.launch() == 0
-    eventually(lambda: newest_step(story) >= 12, within=120)
-    assert tick_of(story, capsys)["run"] == "healthy"
+    assert slurm_story.init() == 0 and slurm_story.launch() == 0
+    eventually(lambda: newest_step(slurm_story) >= 12, within=120)
+    assert tick_of(slurm_story, capsys)["run"] == "healthy"
 
-    (story.data / "hold").touch()
-    (job,) = story.run.scheduler.live_jobs("tiny")
+    (slurm_story.data / "hold").touch()
+    (job,) = slurm_story.run.scheduler.live_jobs("tiny")
     requeue(cluster, job)
-    tick = tick_of(story, capsys)
+    tick = tick_of(slurm_story, capsys)
     assert tick["run"] == "starting" and tick["alerts"] == []
     assert [missing["evidence"] for missing in tick["missing_evidence"]] == ["row"]
     assert tick["missing_evidence"][0]["until"] is not None
 
-    step = newest_step(story)
-    (story.data / "hold").unlink()
-    eventually(lambda: newest_step(story) > step + 10, within=120)
-    assert tick_of(story, capsys)["run"] == "healthy"
-    receipts = story.root / "_herorun" / "receipts"
+    step = newest_step(slurm_story)
+    (slurm_story.data / "hold").unlink()
+    eventually(lambda: newest_step(slurm_story) > step + 10, within=120)
+    assert tick_of(slurm_story, capsys)["run"] == "healthy"
+    receipts = slurm_story.root / "_herorun" / "receipts"
     attempts = [json.loads(path.read_text())["attempt"] for path in sorted(receipts.glob("*"))]
     assert attempts == [1, 2]
