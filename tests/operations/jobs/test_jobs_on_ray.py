@@ -72,7 +72,9 @@ def test_a_job_on_ray_is_watched_by_its_id_until_it_fails(
         ray_head.url,
         *EXPERIMENT,
     ]
-    eventually(lambda: status(ray_head, name) == "RUNNING", within=120)
+    adapter = by_id.connect(by_id.Options(cluster=ray_head.url), NOWHERE)
+    # Ray calls a job running before its entrypoint has written
+    eventually(lambda: adapter.tail(name, 5) == "step 7/20\n", within=120)
     code, output = cli.run([*words, "--once"]), capsys.readouterr()
     # Ray tells no age of a log: its first step proves nothing yet
     assert code == 3 and mentions(output.out, "starting") and mentions(output.out, "waiting"), (
