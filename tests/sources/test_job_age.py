@@ -85,7 +85,8 @@ class World:
         until_leap = self.leaps_at - self.passed
         if idle > 3 * STARTUP and until_leap > 8 * LOOK:
             return until_leap - 4 * LOOK
-        return LOOK
+        near_leap = abs(until_leap) <= 4 * LOOK
+        return LOOK if near_leap or idle <= STARTUP + 2 * LOOK else 4 * LOOK
 
 
 def judged(world: World, until: timedelta, limit: timedelta) -> list[tuple[timedelta, Outcome]]:
