@@ -106,3 +106,98 @@ def test_a_torn_traceback_is_unknown_and_says_where() -> None:
 def test_a_header_that_nothing_follows_is_forgotten() -> None:
     log = "Traceback (most recent call last):\n" + "step 1\n" * 100 + "CUDA out of memory"
     assert judged(log).failure == "oom-accelerator"
+
+
+IGNORED = [
+    "Exception ignored in: <function Feed.__del__ at 0x7f21>",
+    "Traceback (most recent call last):",
+    '  File "/u/feed.py", line 41, in __del__',
+    "    self.pipe.close()",
+    "OSError: [Errno 9] Bad file descriptor",
+]
+REAL = [
+    "Traceback (most recent call last):",
+    '  File "/u/train.py", line 12, in <module>',
+    "    step(batch)",
+    "KeyError: 'labels'",
+]
+CLEAN_UP = [
+    "Traceback (most recent call last):",
+    '  File "/opt/lib/python3.8/site-packages/wandb/sdk/wandb_run.py", line 7, in _atexit_cleanup',
+    '  File "/u/log.py", line 9, in write',
+    "OSError: [Errno 9] Bad file descriptor",
+]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        IGNORED,
+        [IGNORED[0], IGNORED[-1]],
+        IGNORED[:3],
+        [line for line in IGNORED for _ in range(2)],
+        [f"[rank{rank}]: {line}" for line in IGNORED for rank in range(3)],
+        ["wandb: ERROR Problem finishing run", *CLEAN_UP],
+        ["Error in atexit._run_exitfuncs:", *IGNORED[1:]],
+        [*IGNORED, "During handling of the above exception, another exception occurred:", *REAL],
+        [
+            "Traceback (most recent call last):",
+            '  File "/opt/lib/python3.11/multiprocessing/queues.py", line 258, in _feed',
+            '  File "/opt/lib/python3.11/multiprocessing/connection.py", line 366, in _close',
+            "OSError: [Errno 9] Bad file descriptor",
+        ],
+    ],
+)
+def test_an_ignored_exception_is_no_failure(lines: list[str]) -> None:
+    assert judged("\n".join(lines)).failure == "benign"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [*IGNORED, *REAL],
+        [*REAL, *IGNORED],
+        [*REAL, *CLEAN_UP],
+        ["wandb: ERROR Problem finishing run", *REAL],
+        [*IGNORED[:3], *REAL],
+        [*REAL[:3], *IGNORED, REAL[3]],
+        [*REAL[:3], *IGNORED[:4], "epoch 3 of 9", REAL[3]],
+        [IGNORED[0], "saved the vocabulary", *REAL],
+        [*IGNORED[:4], "epoch 3 of 9", REAL[3]],
+        [f"[rank{rank}]: {line}" for line in [*IGNORED, *REAL] for rank in range(3)],
+        [
+            f"{label} {line}"
+            for pair in zip([*IGNORED, ""], [*REAL, "", ""], strict=True)
+            for label, line in zip(("[rank1]:", "[rank2]:"), pair, strict=True)
+            if line
+        ],
+    ],
+)
+def test_an_ignored_exception_hides_no_other(lines: list[str]) -> None:
+    assert judged("\n".join(lines)).failure == "code-bug-small"
+
+
+@pytest.mark.parametrize(
+    ("end", "failure"),
+    [
+        ("OSError: [Errno 28] No space left on device", "disk-full"),
+        ("RuntimeError: DataLoader worker (pid 71) is killed by signal: Killed.", "unknown"),
+        ("RuntimeError: DataLoader worker (pid 71) is killed by signal: Aborted.", "unknown"),
+    ],
+)
+def test_what_an_ignored_exception_reports_may_still_be_the_cause(end: str, failure: str) -> None:
+    assert judged("\n".join([*IGNORED[:-1], end])).failure == failure
+
+
+def test_a_thread_that_died_is_not_ignored() -> None:
+    lines = ["Exception ignored in thread started by: <function feed at 0x7f21>", *REAL]
+    assert judged("\n".join(lines)).failure == "code-bug-small"
+
+
+def test_a_connection_that_the_program_closes_twice_is_its_bug() -> None:
+    lines = [
+        *REAL[:3],
+        '  File "/opt/lib/python3.11/multiprocessing/connection.py", line 182, in close',
+        "OSError: [Errno 9] Bad file descriptor",
+    ]
+    assert judged("\n".join(lines)).failure == "code-bug-complex"

@@ -3,16 +3,19 @@ else.
 """
 
 from dataclasses import field, replace
+from typing import TypeVar
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.triage.classes import LineRole
+from herorun.core.triage.classes import FailureClass, LineRole, Strength
 from herorun.core.triage.lines import LogLine, readable
 from herorun.core.triage.match import Match, of_exception, of_line
 from herorun.core.triage.progress import ProgressWatch
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.tracebacks import (
+    INDENTS,
     LoggedException,
     Open,
+    announces_ignored,
     bare,
     chained,
     dedented,
@@ -25,6 +28,10 @@ from herorun.core.triage.tracebacks import (
     with_frame,
 )
 
+T = TypeVar("T")
+# Of a stream: the last line on which one of so many tracebacks that are ignored may begin.
+Ignoring = tuple[int, int]
+APART = 40  # lines of others between two lines of one rank
 STREAMS = 64  # tracebacks that are open at once; a log of more ranks loses the oldest
 
 
@@ -36,6 +43,7 @@ class LineParser:
     open: dict[str, Open]
     ended: dict[str, int]
     handled: dict[str, int]
+    ignoring: dict[str, Ignoring]
     watch: ProgressWatch
     matches: list[Match] = field(default_factory=list)
 
@@ -61,6 +69,8 @@ def _read_line(now: LineParser, line: LogLine, number: int) -> None:
     elif frame:
         open_traceback = traceback or _open_traceback(now, line, number)
         now.open[line.stream] = with_frame(open_traceback, frame)
+    elif traceback and traceback.ignored:
+        _read_inside_ignored(now, traceback, line, number)
     elif traceback:
         _read_inside_traceback(now, traceback, line, number)
     else:
@@ -69,18 +79,78 @@ def _read_line(now: LineParser, line: LogLine, number: int) -> None:
 
 def _open_traceback(now: LineParser, line: LogLine, number: int) -> Open:
     stream = line.stream
+    ignored_count = _begins_ignored(now, stream, number)
     outer = now.open.pop(stream, None)
     while len(now.open) >= STREAMS:
         now.open.pop(next(iter(now.open)))
+    if ignored_count and outer and not outer.ignored:
+        now.open[_behind(stream)] = replace(outer, stream=_behind(stream))
     indent = indent_of(line.content) + (outer.indent if outer else 0)
-    earlier = now.handled.pop(stream, 0)
-    now.open[stream] = traceback = Open(stream, number, earlier=earlier, indent=indent)
+    earlier = 0 if ignored_count else now.handled.pop(stream, 0)
+    ignored_count += outer.ignored if ignored_count and outer else 0
+    traceback = Open(stream, number, earlier=earlier, indent=indent, ignored=ignored_count)
+    now.open[stream] = traceback
     return traceback
+
+
+def _begins_ignored(now: LineParser, stream: str, number: int) -> int:
+    """1 where the head that is read there was announced as that of an ignored traceback, else 0."""
+    due, count = now.ignoring.pop(stream, (0, 0))
+    if not count or number > due:
+        return 0
+    if count > 1:
+        _remember_stream(now.ignoring, stream, (number + 1, count - 1))
+    return 1
+
+
+def _announce(now: LineParser, stream: str, number: int, after: int) -> None:
+    """So many lines later at most the head comes; the lines of a labelled stream come in order, but
+    not one after the other.
+    """
+    due, count = now.ignoring.get(stream, (0, 0))
+    count = count if number <= due else 0
+    _remember_stream(now.ignoring, stream, (number + (APART if stream else after), count + 1))
+
+
+def _behind(stream: str) -> str:
+    """Where a traceback waits while another thread prints one that is ignored."""
+    return f"{stream}\n"
+
+
+def _resume(now: LineParser, stream: str) -> None:
+    """The traceback that was open before the ignored one is open again."""
+    del now.open[stream]
+    outer = now.open.pop(_behind(stream), None)
+    if outer:
+        now.open[stream] = replace(outer, stream=stream)
+
+
+def _read_inside_ignored(now: LineParser, traceback: Open, line: LogLine, number: int) -> None:
+    """The source under a frame, or the exception at the end. Any other line ends it, and is judged:
+    where the end is cut off, it must not hide what follows.
+    """
+    exception = raised_by(traceback, line.content)
+    if line.content[:1] in INDENTS or announces_ignored(line.content):
+        remaining = patient(traceback)
+    elif exception:
+        remaining = replace(traceback, ignored=traceback.ignored - 1)
+    else:
+        remaining = None
+    if remaining and remaining.ignored:
+        now.open[line.stream] = remaining
+    else:
+        _resume(now, line.stream)
+    if exception:
+        _raised(now, line, number, exception)
+    elif announces_ignored(line.content):
+        _outside(now, line, number)
+    elif not remaining:
+        _read_line(now, line, number)
 
 
 def _read_inside_traceback(now: LineParser, traceback: Open, line: LogLine, number: int) -> None:
     """The source under a frame, the exception at the end, or a line of another process."""
-    is_indented = line.content[:1] in " \t|~^"
+    is_indented = line.content[:1] in INDENTS
     exception = None if is_indented else raised_by(traceback, line.content)
     patient_match = None if exception else patient(traceback)
     del now.open[line.stream]
@@ -93,23 +163,41 @@ def _read_inside_traceback(now: LineParser, traceback: Open, line: LogLine, numb
 
 
 def _outside(now: LineParser, line: LogLine, number: int) -> None:
-    if handles(line.content):
-        _remember_stream(now.handled, line.stream, now.ended.get(line.stream, 0))
-    elif not chained(line.content):
-        exception = bare(line.content)
+    content, stream = line.content, line.stream
+    if announces_ignored(content):
+        _announce(now, stream, number, 1)
+    if chained(content) and number <= now.ignoring.get(stream, (0, 0))[0]:
+        _announce(now, stream, number, 2)
+    elif handles(content):
+        _remember_stream(now.handled, stream, now.ended.get(stream, 0))
+    elif not chained(content):
+        exception = bare(content)
         if exception:
-            _raised(now, line, number, exception)
+            is_ignored = bool(_begins_ignored(now, stream, number))
+            _raised(now, line, number, replace(exception, ignored=is_ignored))
         else:
             now.matches += of_line(now.catalogue, line, number)
 
 
 def _raised(now: LineParser, line: LogLine, number: int, exception: LoggedException) -> None:
-    _remember_stream(now.ended, line.stream, number)
-    now.matches += of_exception(now.catalogue, line, number, exception)
+    matches = of_exception(now.catalogue, line, number, exception)
+    if exception.ignored:
+        now.matches += [match for match in matches if _stays_true(match)]
+        # another may have been raised while this one was handled
+        _remember_stream(now.ignoring, line.stream, (number + 2, 0))
+    else:
+        _remember_stream(now.ended, line.stream, number)
+        now.matches += matches
 
 
-def _remember_stream(streams: dict[str, int], stream: str, number: int) -> None:
+def _stays_true(match: Match) -> bool:
+    """A full disk or a killed worker is no less true because the exception itself ended nothing."""
+    is_end = match.strength is Strength.FAINT and match.failure is not FailureClass.CODE_BUG_COMPLEX
+    return match.role is LineRole.ROOT and (match.strength is Strength.CAUSE or is_end)
+
+
+def _remember_stream(streams: dict[str, T], stream: str, value: T) -> None:
     streams.pop(stream, None)
-    streams[stream] = number
+    streams[stream] = value
     if len(streams) > STREAMS:
         del streams[next(iter(streams))]

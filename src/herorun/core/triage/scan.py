@@ -8,7 +8,7 @@ from bisect import bisect_left
 from dataclasses import replace
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.triage.line_parser import LineParser, match_line
+from herorun.core.triage.line_parser import Ignoring, LineParser, match_line
 from herorun.core.triage.match import Match, torn
 from herorun.core.triage.progress import NOT_YET, ProgressWatch, progress_match, step_lines
 from herorun.core.triage.signatures import Catalogue
@@ -31,6 +31,7 @@ class Scan:
     ended: tuple[tuple[str, int], ...] = ()  # stream -> the line of its last exception
     # the same, once it is said that another came meanwhile
     handled: tuple[tuple[str, int], ...] = ()
+    ignoring: tuple[tuple[str, Ignoring], ...] = ()  # of each stream
     watch: ProgressWatch = NOT_YET
 
 
@@ -39,7 +40,14 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
     text = state.carry + data.replace(b"\0", b"")
     body, _, carry = text.rpartition(b"\n")
     tracebacks = {traceback.stream: traceback for traceback in state.open}
-    now = LineParser(catalogue, tracebacks, dict(state.ended), dict(state.handled), state.watch)
+    now = LineParser(
+        catalogue,
+        tracebacks,
+        dict(state.ended),
+        dict(state.handled),
+        dict(state.ignoring),
+        state.watch,
+    )
     lines, last_line, inside = state.lines, state.last_line, state.inside
     if len(text) > len(carry):
         lines = _walk(now, body, lines, inside)
@@ -55,7 +63,6 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
 def _scan_after(
     now: LineParser, offset: int, lines: int, last_line: int, carry: bytes, inside: bool
 ) -> Scan:
-    ended_items, handled_items = tuple(now.ended.items()), tuple(now.handled.items())
     return Scan(
         offset=offset,
         lines=lines,
@@ -63,8 +70,9 @@ def _scan_after(
         carry=carry,
         inside=inside,
         open=tuple(now.open.values()),
-        ended=ended_items,
-        handled=handled_items,
+        ended=tuple(now.ended.items()),
+        handled=tuple(now.handled.items()),
+        ignoring=tuple(now.ignoring.items()),
         watch=now.watch,
     )
 
@@ -86,6 +94,7 @@ def finish(catalogue: Catalogue, state: Scan) -> tuple[Scan, list[Match]]:
     remaining = [
         torn(o.line, o.user, f"{o.last or 'a traceback'} (the exception is missing)")
         for o in after.open
+        if not o.ignored
     ]
     return replace(after, offset=state.offset), [*matches, *remaining]
 

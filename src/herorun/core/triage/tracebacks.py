@@ -23,6 +23,12 @@ _NOT_OURS = lazy_regex(
     r"|[\\/]Python\d+[\\/][Ll]ib[\\/]|[\\/]runpy\.py$|^python\d"
 )
 _FOLDERS = lazy_regex(r"[\\/]")
+# What CPython prints before the traceback of an exception that ends nothing
+# (python/cpython:Python/errors.c, Modules/atexitmodule.c). A thread that it ends is not meant.
+_IGNORED = lazy_regex(
+    r"^(?:Exception ignored (?:in(?! thread)|on|while)\b|Error in atexit\._run_exitfuncs:\s*$)"
+)
+INDENTS = " \t|~^"  # how the source under a frame begins, and what marks a place in it
 _PATIENCE = 40  # lines of others between a frame and its exception
 
 
@@ -62,6 +68,7 @@ class Open:
     strangers: int = 0
     earlier: int = 0  # the line of the exception that was being handled
     indent: int = 0  # blanks before its head, as where a whole log is indented
+    ignored: int = 0  # exceptions that are due here, and end nothing
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,7 @@ class LoggedException:
     one_file: bool = False
     earlier: int = 0
     traced: bool = False
+    ignored: bool = False
 
 
 def starts_traceback(content: str) -> bool:
@@ -83,6 +91,15 @@ def starts_traceback(content: str) -> bool:
 def frame_of(content: str) -> Frame | None:
     match = _FRAME.match(content)
     return Frame(match[1], int(match[2]), (match[3] or "").strip()) if match else None
+
+
+def announces_ignored(content: str) -> bool:
+    """Whether the traceback that follows is of an exception that Python ignores.
+
+    >>> announces_ignored("Exception ignored in: <function Queue.__del__ at 0x7f>")
+    True
+    """
+    return bool(_IGNORED.match(content))
 
 
 def indent_of(content: str) -> int:
@@ -111,12 +128,21 @@ def chained(content: str) -> bool:
 
 
 def with_frame(traceback: Open, frame: Frame) -> Open:
+    if traceback.last is None and _tidies_up(frame):
+        traceback = replace(traceback, ignored=max(traceback.ignored, 1))
     if not frame.ours:
         return replace(traceback, last=frame, strangers=0)
     files = traceback.files
     if frame.file not in files and len(files) < 2:
         files = (*files, frame.file)
     return replace(traceback, user=frame, last=frame, files=files, strangers=0)
+
+
+def _tidies_up(outermost: Frame) -> bool:
+    """W&B's client prints the exception of its own clean-up at exit: the frames begin there, not in
+    the program (wandb/wandb:wandb/sdk/wandb_run.py). Versions that raise it begin elsewhere.
+    """
+    return outermost.function == "_atexit_cleanup" and outermost.file.endswith("wandb_run.py")
 
 
 def raised_by(traceback: Open, content: str) -> LoggedException | None:
@@ -126,7 +152,28 @@ def raised_by(traceback: Open, content: str) -> LoggedException | None:
         return None
     one_file = len(traceback.files) == 1
     return LoggedException(
-        match[1], match[2] or "", traceback.user, one_file, traceback.earlier, traced=True
+        match[1],
+        match[2] or "",
+        traceback.user,
+        one_file,
+        traceback.earlier,
+        traced=True,
+        ignored=traceback.ignored > 0 or _closes_twice(traceback, match[2] or ""),
+    )
+
+
+def _closes_twice(traceback: Open, message: str) -> bool:
+    """A connection of `multiprocessing` that a thread of its own or an object's end closes a second
+    time: what still uses it fails elsewhere, with an exception of its own
+    (python/cpython:Lib/multiprocessing/connection.py, `_close`).
+    """
+    last = traceback.last
+    return (
+        last is not None
+        and traceback.user is None
+        and last.file.replace("\\", "/").endswith("/multiprocessing/connection.py")
+        and last.function in ("_close", "close", "__del__")
+        and message.startswith("[Errno 9] ")
     )
 
 
