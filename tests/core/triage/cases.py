@@ -39,6 +39,10 @@ TABLE: dict[str, list[str]] = {
     ],
     "oom-host": [
         (
+            '  File "/u/train.py", line 88, in epoch\nRuntimeError: DataLoader worker (pid 4242) '
+            "is killed by signal: Killed. "
+        ),
+        (
             "slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0. Some of the step "
             "tasks have been OOM Killed."
         ),
@@ -68,6 +72,8 @@ TABLE: dict[str, list[str]] = {
         "task 7: exit code 137\npeak memory 128.0 GiB (99% of limit)",
     ],
     "node-failure": [
+        "srun: error: Task launch for StepId=81.2 failed on node gpu7: Job credential expired",
+        "srun: error: Unable to create step for job 81: Error generating job credential",
         (
             "slurmstepd: error: *** JOB 4711 ON cn001 CANCELLED AT 2026-01-01T00:00:00 DUE TO "
             "NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***"
@@ -318,6 +324,8 @@ TABLE: dict[str, list[str]] = {
         "monitor: log frozen for 40 min while checkpoint time advances: block-buffered stdout",
     ],
     "unknown": [
+        "step 3\nsrun: error: Unable to create step for job 81: Memory required by task is not available",  # noqa: E501  # one line of a log
+        "step 3\nsrun: error: Application launch failed: Unable to layout tasks on given cpus",
         "step 10 loss 2.3\nKilled",
         "task 3: exit code 137",
         "srun: error: cn001: task 0: Exited with exit code 1",

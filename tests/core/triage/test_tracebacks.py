@@ -181,7 +181,7 @@ def test_an_ignored_exception_hides_no_other(lines: list[str]) -> None:
     ("end", "failure"),
     [
         ("OSError: [Errno 28] No space left on device", "disk-full"),
-        ("RuntimeError: DataLoader worker (pid 71) is killed by signal: Killed.", "unknown"),
+        ("RuntimeError: DataLoader worker (pid 71) is killed by signal: Killed.", "oom-host"),
         ("RuntimeError: DataLoader worker (pid 71) is killed by signal: Aborted.", "unknown"),
     ],
 )
