@@ -92,23 +92,15 @@ def tick(
     """Evaluate, waive, advance, decide."""
     checks = rules.by_name
     alerts, unasked_alerts = no_longer_asked(alerts, checks)
-    findings = with_causes(
-        waive(evaluate(checks.values(), evidence, rules.limits), rules.waivers, now), checks
-    )
-    findings = without_old_news(findings, ledger.past, checks, alerts, ledger.instance)
-    alerts = carried_over(alerts, findings, ledger.past, ledger.left, checks)
+    findings = _findings_of(alerts, ledger, evidence, rules, now)
     case = case_of(evidence, ledger, now)
     step = _step_of_metrics(evidence)
     moment = Moment(now, rules.policy.cadence, step, ledger.instance, case.live)
     quiet_topics = muted_topics(evidence, findings, checks)
-    alerts, ended_alerts, late_resolved = _end_alerts(alerts, ledger, evidence, findings, checks)
-    numeric = numeric_stretches(evidence, findings, checks)
-    alerts_now = advance(alerts, findings, checks, moment, quiet_topics, numeric)
-    alerts_now, unjudged_alerts = no_longer_judged(alerts_now, findings, moment)
-    ended_alerts = (*unasked_alerts, *ended_alerts, *unjudged_alerts)
-    after = {**late_resolved, **alerts_now}
-    wake = waiting_until(after.values(), checks, ledger, case, now)
-    all_settled = all_answered(after.values(), checks, ledger)
+    after, ended_alerts = _advance_alerts(
+        alerts, ledger, evidence, findings, checks, moment, quiet_topics
+    )
+    ended_alerts = (*unasked_alerts, *ended_alerts)
     proof = _proof_of_training(evidence, rules, findings, now)
     health = run_health(evidence, proof, after.values(), checks)
     actions = [
@@ -132,12 +124,40 @@ def tick(
         alerts=after,
         actions=actions,
         ending=case.ending,
-        wake=wake,
-        settled=all_settled,
+        wake=waiting_until(after.values(), checks, ledger, case, now),
+        settled=all_answered(after.values(), checks, ledger),
         awaited=(*proof.awaited, *overdue(evidence, findings)),
         quiet_every=rules.policy.quiet_every,
         ended=ended_alerts,
     )
+
+
+def _findings_of(
+    alerts: Mapping[AlertId, Alert], ledger: Ledger, evidence: Evidence, rules: Rules, now: datetime
+) -> list[Finding]:
+    """What the checks find, with waivers and causes; a stretch that was reported in full passes."""
+    checks = rules.by_name
+    findings = evaluate(checks.values(), evidence, rules.limits)
+    findings = with_causes(waive(findings, rules.waivers, now), checks)
+    return without_old_news(findings, ledger.past, checks, alerts, ledger.instance)
+
+
+def _advance_alerts(
+    alerts: Mapping[AlertId, Alert],
+    ledger: Ledger,
+    evidence: Evidence,
+    findings: Sequence[Finding],
+    checks: Mapping[str, Check],
+    moment: Moment,
+    quiet_topics: frozenset[Topic],
+) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
+    """The alerts after these findings, and those that end unresolved."""
+    alerts = carried_over(alerts, findings, ledger.past, ledger.left, checks)
+    alerts, ended_alerts, late_resolved = _end_alerts(alerts, ledger, evidence, findings, checks)
+    numeric = numeric_stretches(evidence, findings, checks)
+    alerts_now = advance(alerts, findings, checks, moment, quiet_topics, numeric)
+    alerts_now, unjudged_alerts = no_longer_judged(alerts_now, findings, moment)
+    return {**late_resolved, **alerts_now}, (*ended_alerts, *unjudged_alerts)
 
 
 def _end_alerts(

@@ -186,19 +186,6 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
     from herorun.core.detectors.readiness import unjudged_metrics
 
     assert state.advanced_at is not None
-    excursions = [
-        *state.loss.excursions(),
-        *(e for name, norm in sorted(state.norms.items()) for e in norm.excursions(name)),
-        *(e for n, pace in sorted(state.speeds.items()) for e in _paced(pace.excursions(n), names)),
-        *(replace(e, inverse=True) for e in state.wall.excursions()),
-        *state.skips.often.excursions("skipped", nonfinite.SKIPS),
-        *(e for name, other in sorted(state.wanders.items()) for e in other.excursions(name)),
-        *(e for name, each in sorted(state.growths.items()) for e in each.excursions(name)),
-        *(e for name, watch in sorted(state.bands.items()) for e in watch.excursions("band", name)),
-        *(e for n, watch in sorted(state.rates.items()) for e in watch.excursions("spent", n)),
-        *_idle_rates(state),
-        *state.turns.excursions(),
-    ]
     return Metrics(
         step=state.step,
         rows=state.rows,
@@ -212,7 +199,7 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         spikes=tuple(state.loss.spike.excursions("spike", "loss")),
         non_finite=tuple(nonfinite.excursions(state.non_finite)),
         problems=state.problems,
-        excursions=tuple(excursions),
+        excursions=_excursions_of(state, names),
         resume=resume.resume_of(state.lineage),
         presence=tuple(
             _presence(state, name) for name in (*(("loss",) if names.loss else ()), *names.declared)
@@ -227,6 +214,23 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         least=_least_loss(state),
         unjudged=tuple(unjudged_metrics(state)),
         first_logged=names.first_step,
+    )
+
+
+def _excursions_of(state: MetricsState, names: Names) -> tuple[Excursion, ...]:
+    """Those of every detector but the loss's spikes and what is not finite."""
+    return (
+        *state.loss.excursions(),
+        *(e for name, norm in sorted(state.norms.items()) for e in norm.excursions(name)),
+        *(e for n, pace in sorted(state.speeds.items()) for e in _paced(pace.excursions(n), names)),
+        *(replace(e, inverse=True) for e in state.wall.excursions()),
+        *state.skips.often.excursions("skipped", nonfinite.SKIPS),
+        *(e for name, other in sorted(state.wanders.items()) for e in other.excursions(name)),
+        *(e for name, each in sorted(state.growths.items()) for e in each.excursions(name)),
+        *(e for name, watch in sorted(state.bands.items()) for e in watch.excursions("band", name)),
+        *(e for n, watch in sorted(state.rates.items()) for e in watch.excursions("spent", n)),
+        *_idle_rates(state),
+        *state.turns.excursions(),
     )
 
 

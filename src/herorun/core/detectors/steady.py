@@ -95,7 +95,10 @@ def _is_quiet(state: LossState) -> bool:
 
 
 def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], first: int) -> int:
-    """Rows from `first` on; the place of the first at which something may happen."""
+    """Rows from `first` on; the place of the first at which something may happen.
+
+    One long function: a call for each row would cost more than the rules themselves.
+    """
     trend, log = state.trend, math.log
     level, scale, below = trend.level, trend.scale, trend.below
     smooth, low, lowest = state.smooth, state.low, state.lowest

@@ -53,17 +53,11 @@ def fold(events: Iterable[Event], memory: Memory | None = None) -> Memory:
 
 def _remember(memory: Memory, event: Event) -> Memory:
     match event:
-        case Initialised() if memory.initialised:
-            return memory  # a record begins once: a later line moves neither logbook nor issue
         case Initialised():
-            return replace(memory, initialised=event)
-        case Launching() if event.instance in memory.launchings:
-            # another clone was first with this instance, and the later intent was given up
-            return memory
+            # a record begins once: a later line moves neither logbook nor issue
+            return memory if memory.initialised else replace(memory, initialised=event)
         case Launching():
-            launchings = {**memory.launchings, event.instance: event}
-            leaps = memory.leaps.seen(event.at)
-            return replace(memory, launchings=launchings, unsettled=event, leaps=leaps)
+            return _apply_launching(memory, event)
         case Launched():
             return _apply_launched(memory, event)
         case CheckedIn():
@@ -78,12 +72,7 @@ def _remember(memory: Memory, event: Event) -> Memory:
         case Intended():
             return replace(memory, intended={**memory.intended, event.key: event})
         case Done():
-            return replace(
-                memory,
-                intended=_without(memory.intended, event.key),
-                queued=_without(memory.queued, event.key),
-                done={**memory.done, event.key: event.result},
-            )
+            return _apply_done(memory, event)
         case Failed():
             return _apply_failed(memory, event)
         case Noted() if event.caveat:
@@ -95,14 +84,21 @@ def _remember(memory: Memory, event: Event) -> Memory:
         case Leased():
             lease = Lease(event.owner, event.slug, event.fence, event.beat, event.clone)
             return replace(memory, lease=lease) if follows(lease, memory.lease) else memory
-        case Sealed(ending=SealKind.MILESTONE):
-            return replace(memory, milestones=(*memory.milestones, event))
         case Sealed():
-            return replace(memory, sealed=event, lease=None)  # a run that is over needs no owner
+            return _apply_sealed(memory, event)
         case Newer():
             return replace(memory, newer=True)
         case _:
             return memory
+
+
+def _apply_launching(memory: Memory, event: Launching) -> Memory:
+    if event.instance in memory.launchings:
+        # another clone was first with this instance, and the later intent was given up
+        return memory
+    launchings = {**memory.launchings, event.instance: event}
+    leaps = memory.leaps.seen(event.at)
+    return replace(memory, launchings=launchings, unsettled=event, leaps=leaps)
 
 
 def _apply_checked_in(memory: Memory, event: CheckedIn) -> Memory:
@@ -255,6 +251,15 @@ def _apply_ordered(memory: Memory, event: Ordered) -> Memory:
             return memory
 
 
+def _apply_done(memory: Memory, event: Done) -> Memory:
+    return replace(
+        memory,
+        intended=_without(memory.intended, event.key),
+        queued=_without(memory.queued, event.key),
+        done={**memory.done, event.key: event.result},
+    )
+
+
 def _apply_failed(memory: Memory, event: Failed) -> Memory:
     """One try more; a post keeps waiting with the words that it was meant to say."""
     intent = memory.intended.get(event.key) or memory.queued.get(event.key)
@@ -270,6 +275,12 @@ def _apply_failed(memory: Memory, event: Failed) -> Memory:
         unsettled=open_launch,
         failed={**memory.failed, event.key: tries},
     )
+
+
+def _apply_sealed(memory: Memory, event: Sealed) -> Memory:
+    if event.ending == SealKind.MILESTONE:
+        return replace(memory, milestones=(*memory.milestones, event))
+    return replace(memory, sealed=event, lease=None)  # a run that is over needs no owner
 
 
 def _without(intents: Mapping[str, Intended], key: str) -> dict[str, Intended]:
