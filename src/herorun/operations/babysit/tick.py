@@ -15,20 +15,14 @@ from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate
 from herorun.core.errors import HerorunError, NewerRecord, describe_error
 from herorun.core.event import Observed
-from herorun.core.evidence import (
-    ActionBlock,
-    Evidence,
-    Gaps,
-    JobLog,
-    Metrics,
-)
+from herorun.core.evidence import ActionBlock, Evidence, Gaps, JobLog, Metrics
 from herorun.core.evidence_log import digests, encode_evidence, evidence_line
 from herorun.core.finding import count
 from herorun.core.journal import Memory, fold
 from herorun.core.journal.decision import allowed, checked_in, decided, interventions, to_intend
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.incremental import OwnLog
-from herorun.operations.babysit.outcome import TickOutcome, step_of
+from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.ownership import must_be_ours, renew_lease
 from herorun.operations.babysit.perform import Performed, intents, perform, settle
 from herorun.operations.babysit.receipts import sweep_receipts
@@ -81,45 +75,54 @@ def _acting_tick(
             return TickOutcome(run=run, tick=None, evidence={}, sealed=memory.sealed.tag)
         must_be_launched(run, memory)
         must_be_ours(run, memory)
-        lease, is_lost = renew_lease(run)
-        unsettled_reasons = _settle(run)
-        doubts = [
-            *([f"contract-drift: {drift}; the admitted contract still applies"] if drift else []),
-            *unsettled_reasons,
-        ]
-        questions, observes = settle_judge(run, rules_of(run))
-        observes = run.withheld or observes
-        folded_memory = run.record.folded_memory()
-        this_tick, evidence = evaluate(run, not unsettled_reasons, folded_memory.memory, polls)
-        doubts += _unread_lines(evidence)
-        interventions_due = interventions(this_tick.actions) if lease or observes else ()
-        block = ActionBlock(lease, is_lost, observes, interventions_due)
-        actions = allowed(this_tick.actions, block)
-        doubts += [why for why in (block.lease, block.judge) if why]
-        doubts += _journal(run, this_tick, {**evidence, ActionBlock: block}, actions, folded_memory)
-        outcomes = (*questions, *(perform(run, action) for action in actions))
-        cause = run.cause(evidence)
-        news, news_doubts = _own_news(run, evidence, cause)
-        outcomes, doubts = (*outcomes, *news), [*doubts, *news_doubts, *run.own_doubts(evidence)]
-        doubts += [f"undelivered: {why}" for why in send_pages(run)]
-        if not lease and not observes:
-            sweep_receipts(run, evidence)
+        this_tick, outcome = _evaluate_and_perform(run, drift, polls)
     # an order does not wait for a remote that does not answer
-    push_result = push(bool(outcomes)) if push else run.record.push()
-    doubts += _ping(run, this_tick)
+    push_result = push(bool(outcome.performed)) if push else run.record.push()
+    doubts = (*outcome.doubts, *_ping(run, this_tick))
     after = run.record.memory()
-    return TickOutcome(
-        run=run,
-        tick=this_tick,
-        evidence=evidence,
-        cause=cause,
-        furthest=run.furthest_before(step_of(evidence)),
-        performed=outcomes,
-        doubts=tuple(doubts),
+    return replace(
+        outcome,
+        furthest=run.furthest_before(outcome.step),
+        doubts=doubts,
         push=push_result.why,
         paused=after.ledger.paused(this_tick.at),
         holds_pages=holds_pages(run, after),
         pause=pause_after(run, this_tick, after),
+    )
+
+
+def _evaluate_and_perform(
+    run: MonitoredRun, drift: str, polls: SharedPolls | None
+) -> tuple[Tick, TickOutcome]:
+    """The part of a tick that needs the run's lock. Nothing is pushed yet."""
+    lease, is_lost = renew_lease(run)
+    unsettled_reasons = _settle(run)
+    doubts = [f"contract-drift: {drift}; the admitted contract still applies"] if drift else []
+    doubts += unsettled_reasons
+    questions, observes = settle_judge(run, rules_of(run))
+    observes = run.withheld or observes
+    folded_memory = run.record.folded_memory()
+    this_tick, evidence = evaluate(run, not unsettled_reasons, folded_memory.memory, polls)
+    doubts += _unread_lines(evidence)
+    interventions_due = interventions(this_tick.actions) if lease or observes else ()
+    block = ActionBlock(lease, is_lost, observes, interventions_due)
+    actions = allowed(this_tick.actions, block)
+    doubts += [why for why in (block.lease, block.judge) if why]
+    doubts += _journal(run, this_tick, {**evidence, ActionBlock: block}, actions, folded_memory)
+    outcomes = [*questions, *(perform(run, action) for action in actions)]
+    cause = run.cause(evidence)
+    news, news_doubts = _own_news(run, evidence, cause)
+    doubts += [*news_doubts, *run.own_doubts(evidence)]
+    doubts += [f"undelivered: {why}" for why in send_pages(run)]
+    if not lease and not observes:
+        sweep_receipts(run, evidence)
+    return this_tick, TickOutcome(
+        run=run,
+        tick=this_tick,
+        evidence=evidence,
+        cause=cause,
+        performed=(*outcomes, *news),
+        doubts=tuple(doubts),
     )
 
 
@@ -162,16 +165,14 @@ def observed(
     except (HerorunError, OSError):
         memory = run.record.memory()
     this_tick, evidence = evaluate(run, memory=memory, polls=polls)
-    doubts = (f"this clone only observes: {scrub(why)}",)
-    pause = run.contract.babysit.cadence
     push_result = push(True) if push else run.record.push()
     return TickOutcome(
         run=run,
         tick=replace(this_tick, actions=[]),
         evidence=evidence,
-        doubts=doubts,
+        doubts=(f"this clone only observes: {scrub(why)}",),
         push=push_result.why,
-        pause=pause,
+        pause=run.contract.babysit.cadence,
     )
 
 
