@@ -36,15 +36,6 @@ def page_of(report: RunReport, fleet: str = "", poll: int = 0, newer: str = "") 
     fetched. `fleet` is the address of the page of all runs; with `poll` the page asks its own
     address again, each so many seconds, and `newer` is where a newer look is asked for.
     """
-    parts = (
-        template("report/language.js"),
-        f"/* {template('report/uplot/LICENSE')} */",
-        template("report/uplot/uPlot.iife.min.js"),
-    )
-    library = "\n".join(parts)
-    script = template("report/page.js")
-    poller = template("report/poll.js") if poll else ""
-    style = template("report/uplot/uPlot.min.css") + template("report/page.css")
     logbook, cut = _tail_of_logbook(report.logbook)
     document = report.document
     step, final = document["progress"]["step"], document["progress"]["final_step"]
@@ -54,14 +45,10 @@ def page_of(report: RunReport, fleet: str = "", poll: int = 0, newer: str = "") 
         .from_string(template("report/page.html"))
         .render(
             report=document,
-            policy=page_policy([library, script, *([poller] if poll else [])], style, bool(poll)),
             fleet=fleet,
             poll=poll,
             newer=newer,
-            poller=poller,
-            style=style,
-            library=library,
-            script=script,
+            **_scripts_and_style(bool(poll)),
             data=_data(report),
             share=f"{step / final:.1%}" if final and step is not None else None,
             cards=list(_cards(document)),
@@ -77,6 +64,26 @@ def page_of(report: RunReport, fleet: str = "", poll: int = 0, newer: str = "") 
             blind=report.blind,
         )
     )
+
+
+def _scripts_and_style(polls: bool) -> dict[str, str]:
+    """What the page runs and looks like, and the policy that names it."""
+    parts = (
+        template("report/language.js"),
+        f"/* {template('report/uplot/LICENSE')} */",
+        template("report/uplot/uPlot.iife.min.js"),
+    )
+    library = "\n".join(parts)
+    script = template("report/page.js")
+    poller = template("report/poll.js") if polls else ""
+    style = template("report/uplot/uPlot.min.css") + template("report/page.css")
+    return {
+        "policy": page_policy([library, script, *([poller] if polls else [])], style, polls),
+        "poller": poller,
+        "style": style,
+        "library": library,
+        "script": script,
+    }
 
 
 def html_environment() -> "Environment":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from herorun import discover
 from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.babysit.tick import MonitorHealth, RunHealth, critical_topics, exit_code
+from herorun.core.babysit.tick import MonitorHealth, RunHealth, Tick, critical_topics, exit_code
 from herorun.core.check import Check, Gate
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics, UnjudgedMetric
@@ -107,17 +107,9 @@ def status_of_run(
         facts["babysitter"] = describe_babysitter(run, is_finished=True)
     alerts = [*shown_alerts(result, memory), *_silence(run, memory, evidence, checks)]
     unread_record = _unread_record(run, evidence)
-    monitor = PARTIAL if unread_record and result.monitor.value == FRESH else result.monitor.value
-    monitor = STALE if not is_finished and monitor_is_stale(run) else monitor
-    summary = summarise(
-        run=run,
-        memory=memory,
-        evidence=evidence,
-        state=(result.run.value, monitor),
-        seen_at=now(),
-        alerts=alerts,
-        missing=result.awaited,
-    )
+    monitor = _monitor_state(run, result, is_finished, bool(unread_record))
+    state = (result.run.value, monitor)
+    summary = summarise(run, memory, evidence, state, now(), alerts, missing=result.awaited)
     memory_after = fold([decided(result, evidence, memory, ())], memory)
     command = next_command(run, result, memory_after, evidence)
     stays_down = result.stays_down and not memory.ledger.paused(now())
@@ -137,6 +129,12 @@ def status_of_run(
         **facts,
     )
     return status, evidence, summary
+
+
+def _monitor_state(run: Run, result: Tick, is_finished: bool, lacks_record: bool) -> str:
+    if not is_finished and monitor_is_stale(run):
+        return STALE
+    return PARTIAL if lacks_record and result.monitor.value == FRESH else result.monitor.value
 
 
 def _record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
