@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from herorun.commands._options import Command
     from herorun.core.adhoc_jobs.spec import JobSpec
+    from herorun.core.babysit.stop_condition import StopCondition
     from herorun.operations.babysit.outcome import TickOutcome
     from herorun.operations.jobs.run import JobRun
 
@@ -110,15 +113,12 @@ def babysit_job(
     """Without a job the newest state file says which; `WrongUse` where neither does."""
     from datetime import timedelta
 
-    from herorun import output
-    from herorun.commands._restart import check_installation, restart_if_replaced
     from herorun.core.babysit.stop_condition import StopCondition, parse_until
     from herorun.core.errors import WrongUse
     from herorun.core.time_options import seconds_of
     from herorun.operations.babysit.outcome import tick_exit_code
-    from herorun.operations.jobs.babysit import ready, tick_job, watch_job
+    from herorun.operations.jobs.babysit import ready, tick_job
     from herorun.operations.jobs.job_contract import CADENCE
-    from herorun.operations.record.heartbeat import next_due
     from herorun.system.clock import now
 
     every = job_options.pop("every", None)
@@ -127,13 +127,21 @@ def babysit_job(
     new_job = bool(job_options.pop("anew", None))
     if new_job and not job_options.get("job"):
         raise WrongUse("--new-job starts a new watch of a job: name it with --job and --scheduler.")
-    run, notices = ready(
-        _spec_from_options(Path(start), job_options, new_job),
-        Path(start),
-        cadence,
-        new_job,
-        exclusive=True,
-    )
+    spec = _spec_from_options(Path(start), job_options, new_job)
+    run, notices = ready(spec, Path(start), cadence, new_job, exclusive=True)
+    _show_start(run, notices, once, as_json)
+    if once:
+        tick = tick_job(run)
+        _print_tick(run, tick, as_json)
+        return tick_exit_code(tick)
+    return _watch_job(run, end, new_job, as_json)
+
+
+def _show_start(run: "JobRun", notices: "Iterable[str]", once: bool, as_json: bool) -> None:
+    """Which files the monitoring uses, and when a resumed one ticks next."""
+    from herorun import output
+    from herorun.operations.record.heartbeat import next_due
+
     for notice in notices:
         output.show_run_note(run.facts.job, notice)
     if not as_json:
@@ -144,15 +152,19 @@ def babysit_job(
     if due is not None and not (once or as_json):
         output.show_line(f"{_job_id_of(run)}: resumed; next tick at {due:%Y-%m-%dT%H:%M:%SZ}")
 
+
+def _watch_job(run: "JobRun", end: "StopCondition", new_job: bool, as_json: bool) -> int:
+    """Tick until the job's terminal state or `end`."""
+    from herorun import output
+    from herorun.commands._restart import check_installation, restart_if_replaced
+    from herorun.operations.jobs.babysit import watch_job
+    from herorun.system.clock import now
+
     def report(run: "JobRun", tick: "TickOutcome") -> None:
         _print_tick(run, tick, as_json)
         if not as_json and end.reached(tick.step, now()):
             output.show_line(f"{_job_id_of(run)}: monitored until {end}: {tick.progress}")
 
-    if once:
-        tick = tick_job(run)
-        _print_tick(run, tick, as_json)
-        return tick_exit_code(tick)
     if new_job:  # begun again, the same command would start another watch
         return watch_job(run, report, end)
     with restart_if_replaced():

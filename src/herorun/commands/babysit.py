@@ -8,7 +8,12 @@ from herorun.commands._adhoc import babysit_job, options, resumable
 from herorun.commands._options import only_run, runs_hint
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from herorun.core.babysit.shard import Shard
+    from herorun.core.babysit.stop_condition import StopCondition
+    from herorun.operations.babysit.outcome import TickOutcome
+    from herorun.runs import Run
 
 
 @click.command(short_help="Monitor runs; alert, relaunch and escalate by the contract.")
@@ -166,21 +171,38 @@ def _watch(
 ) -> int:
     from pathlib import Path
 
-    from herorun import output
+    from herorun.commands._restart import check_installation, restart_if_replaced
     from herorun.core.babysit.stop_condition import StopCondition, parse_until
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.fleet import watch_all
     from herorun.operations.babysit.loop import watch
-    from herorun.operations.babysit.outcome import TickOutcome
-    from herorun.operations.report.status import document_of
-    from herorun.output.status import show_summary, show_tick
-    from herorun.runs import Run, watched_run
-    from herorun.schemas.status import UnreadDocument
+    from herorun.runs import watched_run
     from herorun.system.clock import now
 
     end = parse_until(until, now()) if until else StopCondition()
+    report = _tick_printer(end, as_json)
+    same = check_installation(end)
+    if len(names) == 1 and not shard:
+        with restart_if_replaced():
+            return watch(
+                names[0], Path(start), report, end, open_monitored=watched_run, before_tick=same
+            )
+    report_unread = _unread_printer(as_json)
+    with restart_if_replaced():
+        exit_codes = watch_all(
+            names, Path(start), report, report_unread, end, shard=shard, before_look=same
+        )
+        return worst(exit_codes)
 
-    def report(run: Run, tick: TickOutcome) -> None:
+
+def _tick_printer(end: "StopCondition", as_json: bool) -> "Callable[[Run, TickOutcome], None]":
+    """Prints each tick, and a summary at the end."""
+    from herorun import output
+    from herorun.operations.report.status import document_of
+    from herorun.output.status import show_summary, show_tick
+    from herorun.system.clock import now
+
+    def report(run: "Run", tick: "TickOutcome") -> None:
         if as_json:
             output.show_json_line(document_of(tick, slug=run.slug))
         else:
@@ -188,22 +210,17 @@ def _watch(
             if end.reached(tick.step, now()):
                 show_summary(run, tick, str(end))
 
-    from herorun.commands._restart import check_installation, restart_if_replaced
+    return report
 
-    same = check_installation(end)
-    if len(names) == 1 and not shard:
-        with restart_if_replaced():
-            return watch(
-                names[0], Path(start), report, end, open_monitored=watched_run, before_tick=same
-            )
+
+def _unread_printer(as_json: bool) -> "Callable[[str, str], None]":
+    """Prints why a run could not be read."""
+    from herorun import output
+    from herorun.schemas.status import UnreadDocument
 
     def report_unread(slug: str, message: str) -> None:
         output.show_run_note(slug, message)
         if as_json:
             output.show_json_line(UnreadDocument(slug=slug, error=message))
 
-    with restart_if_replaced():
-        exit_codes = watch_all(
-            names, Path(start), report, report_unread, end, shard=shard, before_look=same
-        )
-        return worst(exit_codes)
+    return report_unread

@@ -73,20 +73,24 @@ def command(
         output.show_json(outcome.document())
         return outcome.exit_code
     page = output.console()
-    if outcome.running and not adopt:
+    _show_outcome(page, loaded_run, outcome, adopts=bool(adopt))
+    if outcome.launched is not None and no_babysit:
+        _show_babysit_command(page, loaded_run, start, run)
+    return outcome.exit_code
+
+
+def _show_outcome(page: Any, run: "Run", outcome: "LaunchOutcome", adopts: bool) -> None:
+    """The gate, and the job if there is one now."""
+    from herorun import output
+
+    if outcome.running and not adopts:
         page.print(
             f"already running: {', '.join(map(output.clean, outcome.running))}", style="bold red"
         )
-        return outcome.exit_code
-    _show_gate(
-        page, loaded_run, outcome, "nothing was adopted" if adopt else "nothing was submitted"
-    )
-    if outcome.launched is None:
-        return outcome.exit_code
-    _show_launched(page, loaded_run, outcome, "adopted as" if adopt else "launched")
-    if no_babysit:
-        _show_babysit_command(page, loaded_run, start, run)
-    return outcome.exit_code
+        return
+    _show_gate(page, run, outcome, "nothing was adopted" if adopts else "nothing was submitted")
+    if outcome.launched is not None:
+        _show_launched(page, run, outcome, "adopted as" if adopts else "launched")
 
 
 def _show_gate(page: Any, run: "Run", outcome: "LaunchOutcome", nothing_done: str) -> None:

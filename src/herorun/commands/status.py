@@ -89,14 +89,18 @@ def _show_all(start: str, in_a_table: bool, as_json: bool) -> int:
     elif not answers:
         output.show_line("No run here yet: `herorun init RUN` begins one.")
     elif in_a_table:
-        from herorun.commands._run_table import show_table
-        from herorun.system.clock import now
-
-        rows = [summary for summary in summaries.values() if not summary.error]
-        show_table(worst_first(rows), now())
+        _show_table([summary for summary in summaries.values() if not summary.error])
     return worst(
         status_code(answer.value[0]) if answer.value else answer.code for answer in answers
     )
+
+
+def _show_table(summaries: "list[RunSummary]") -> None:
+    from herorun.commands._run_table import show_table
+    from herorun.core.run_summary import worst_first
+    from herorun.system.clock import now
+
+    show_table(worst_first(summaries), now())
 
 
 def _watched_run(run: str, start: str) -> "tuple[Run, str]":
