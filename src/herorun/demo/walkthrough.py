@@ -32,7 +32,10 @@ def run_walkthrough(
     set_the_stage(stage)
     _launch_gate(stage)
     try:
-        _launch_and_babysit(stage)
+        _launch(stage)
+        _kill_the_trainer(stage)
+        _wait_for_the_spike(stage)
+        _wait_for_the_end(stage)
     finally:
         _clear_away(stage)
     _seal(stage)
@@ -56,12 +59,16 @@ def _launch_gate(stage: Sandbox) -> None:
     stage.do("herorun", "preflight", SLUG, "--out", str(stage.folder / "plan.json"))
 
 
-def _launch_and_babysit(stage: Sandbox) -> None:
+def _launch(stage: Sandbox) -> None:
     stage.show_heading("Launch exactly the reviewed plan; the babysitter starts with it")
     stage.do("herorun", "launch", SLUG, "--plan", str(stage.folder / "plan.json"))
-    run = stage.run
     stage.wait("the job trains", lambda: step(stage) > KILL_AT - 120)
     stage.do("herorun", "status", SLUG)
+
+
+def _kill_the_trainer(stage: Sandbox) -> None:
+    """The babysitter relaunches the job, which passes the step that it had reached."""
+    run = stage.run
     stage.wait(f"step {KILL_AT}", lambda: step(stage) >= KILL_AT)
     stage.show_heading("Kill the training process")
     pid = trainer(run, f"{SLUG}-1")
@@ -75,6 +82,11 @@ def _launch_and_babysit(stage: Sandbox) -> None:
     )
     # On a slow machine the spike, which comes next, may be an alert already: exit code 1.
     stage.do("herorun", "status", SLUG, expect=(0, 1))
+
+
+def _wait_for_the_spike(stage: Sandbox) -> None:
+    """The babysitter escalates it, and a person decides to go on."""
+    run = stage.run
     stage.show_heading("A broken data shard comes at step 640: the loss jumps")
     stage.wait("the spike is escalated", lambda: done(run, write_key(Verb.ESCALATE, "loss-spike")))
     stage.do(
@@ -92,6 +104,10 @@ def _launch_and_babysit(stage: Sandbox) -> None:
         "--caveat",
         "steps 640-655 trained on noise",
     )
+
+
+def _wait_for_the_end(stage: Sandbox) -> None:
+    run = stage.run
     stage.wait(
         "the run has finished", lambda: done(run, write_key(Verb.TELL, f"{SLUG}-2", "finished"))
     )
