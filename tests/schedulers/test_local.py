@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Place, Unknown
-from herorun.schedulers import _processes, _supervisor, local
+from herorun.schedulers import _job_records, _processes, _supervisor, local
 from herorun.schedulers._instance import (
     NEVER_RAN,
     NO_RECORD,
@@ -177,8 +177,8 @@ def test_an_impossible_argument_is_a_failed_job_with_a_reason(rig: Rig) -> None:
 def test_the_record_is_tried_again_while_the_disk_is_full(tmp_path: Path, monkeypatch) -> None:
     obstacle = tmp_path / ".exit.json.new"
     obstacle.mkdir()
-    monkeypatch.setattr(_supervisor.time, "sleep", lambda _: obstacle.rmdir())
-    _supervisor._write_end(str(tmp_path), {"exit_code": 0})
+    monkeypatch.setattr(_job_records.time, "sleep", lambda _: obstacle.rmdir())
+    _job_records.write_end(str(tmp_path), {"exit_code": 0})
     assert json.loads((tmp_path / "exit.json").read_text()) == {"exit_code": 0}
 
 

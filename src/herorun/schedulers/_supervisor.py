@@ -23,7 +23,6 @@ any of them lives.
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import json
 import os
@@ -37,6 +36,7 @@ from typing import Any
 if __name__ == "__main__":  # run by its path, it does not know where its package is
     sys.path.append(os.path.abspath(f"{__file__}/../../.."))
 
+from herorun.schedulers._job_records import now, reserve, set_reserves, sync, write, write_end
 from herorun.schedulers._processes import (
     Process,
     become_subreaper,
@@ -51,18 +51,14 @@ from herorun.schedulers._processes import (
 )
 
 STOP_POLL = 0.25  # seconds between two reads of stop.json
-FULL_DISK = 600.0  # seconds for which the exit record is tried again
 NOT_FOUND, NOT_STARTED = 127, 126  # exit codes, as a shell has them
-RESERVE = 4096  # bytes kept for the exit record on a disk that may fill up
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-_reserves: list[str] = []  # files whose room is kept for the records of a start and an end
 _CAUGHT = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGCHLD")
 
 
 def main() -> None:
     # a submitter that died has not written it whole: then nothing is started
     order = json.load(sys.stdin)
-    _reserves[:] = order.get("reserves", [])
+    set_reserves(order.get("reserves", []))
     if not claim(order):
         return
     if os.fork():
@@ -120,8 +116,8 @@ def _settle(order: dict[str, Any]) -> None:
     watch_lock = os.open(f"{folder}/watched", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(watch_lock, fcntl.LOCK_EX)  # kept until this process ends
     write(folder, "request.json", {**order["request"], "boot": boot()})
-    _reserve(folder)
-    _sync(os.path.dirname(folder))
+    reserve(folder)
+    sync(os.path.dirname(folder))
     log = os.open(f"{folder}/job.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     os.dup2(log, 1)
 
@@ -157,7 +153,7 @@ def _start_job(order: dict[str, Any]) -> subprocess.Popen[bytes] | None:
     except Exception as error:  # any error is recorded, so that nothing waits for the job
         code, reason = _explain_start_error(error, order)
         _log_line(reason)
-        _write_end(folder, {"exit_code": code, "reason": reason, "ended": now()})
+        write_end(folder, {"exit_code": code, "reason": reason, "ended": now()})
         return None
 
 
@@ -206,7 +202,7 @@ def _supervise_job(
     # adopted, all are our descendants; a number may come back, later
     group = -1 if is_subreaper else job.pid
     _end_the_rest(group, order, min(deadline, time.monotonic() + grace))
-    _write_end(
+    write_end(
         folder, {**end, "oom_kills": max(0, (oom_kills() or 0) - kills) if kills is not None else 0}
     )
 
@@ -262,99 +258,6 @@ def _pause(wake: int) -> None:
     if select.select([wake], [], [], STOP_POLL)[0]:
         with contextlib.suppress(BlockingIOError):
             os.read(wake, 4096)
-
-
-def now() -> str:
-    seconds, nanoseconds = divmod(time.time_ns(), 10**9)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{nanoseconds // 1000:06d}Z"
-
-
-def write(folder: str, name: str, value: dict[str, Any]) -> None:
-    """Write a file so that a reader sees all of it or nothing, and a crash of the machine does not
-    lose it.
-    """
-    try:
-        _write_state(folder, name, value)
-    except OSError as error:
-        if error.errno not in _FULL or not _give_up_reserves():
-            raise
-        _write_state(folder, name, value)
-
-
-def _give_up_reserves() -> bool:
-    count = 0
-    for path in _reserves:
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-            count += 1
-    return count > 0
-
-
-def _write_state(folder: str, name: str, value: dict[str, Any]) -> None:
-    temporary = f"{folder}/.{name}.new"
-    try:
-        with open(
-            os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb"
-        ) as file:
-            file.write(json.dumps(value, sort_keys=True).encode("ascii") + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, f"{folder}/{name}")
-    except OSError:  # half of it would stay, and take room on a full disk
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-    _sync(folder)
-
-
-def _reserve(folder: str) -> None:
-    """Room for the exit record, taken while there is some."""
-    with open(
-        os.open(f"{folder}/.reserve", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600), "wb"
-    ) as file:
-        file.write(b" " * RESERVE)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _write_end(folder: str, end: dict[str, Any]) -> None:
-    """A full disk must not turn a success into a crash: the reserve is used, and else it is tried
-    for a while.
-    """
-    until = time.monotonic() + FULL_DISK
-    while True:
-        try:
-            return write(folder, "exit.json", end)
-        except OSError as error:
-            if error.errno in _FULL and _write_in_reserve(folder, end):
-                return None
-            if time.monotonic() >= until or not os.path.isdir(folder):
-                raise
-        time.sleep(5)
-
-
-def _write_in_reserve(folder: str, end: dict[str, Any]) -> bool:
-    """Over the bytes that are the file's already, which takes no room; the spaces after the record
-    do no harm.
-    """
-    text = json.dumps(end, sort_keys=True).encode("ascii").ljust(RESERVE - 1) + b"\n"
-    try:
-        with open(os.open(f"{folder}/.reserve", os.O_WRONLY | os.O_CLOEXEC), "r+b") as file:
-            file.write(text[:RESERVE])
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(f"{folder}/.reserve", f"{folder}/exit.json")
-    except OSError:
-        return False
-    return len(text) == RESERVE
-
-
-def _sync(folder: str) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import time
 from typing import Any
 
@@ -26,6 +25,7 @@ if __name__ == "__main__":
     sys.path.append(os.path.abspath(f"{__file__}/../../../.."))
 
 from herorun.schedulers import _supervisor
+from herorun.schedulers._job_records import now
 from herorun.schedulers._processes import terminate_all
 from herorun.schedulers._ssh.probe import (
     facts,
@@ -37,8 +37,8 @@ from herorun.schedulers._ssh.probe import (
     record,
     remaining_processes,
 )
+from herorun.schedulers._ssh.remote_write import unpack, write_file
 
-BLOCK = 1 << 20  # bytes of an archive that are read at once
 ROOM, FILES = 1 << 20, 64  # bytes and names that a disk must have left for a job's records
 POLL_INTERVAL = 0.01  # seconds between two looks for the start
 _NOT_PASSED_ON = "LC_ALL"  # the language of our own commands is not the job's
@@ -65,9 +65,9 @@ def submit(order: dict[str, Any]) -> dict[str, Any]:
     try:
         _demand_room(folder)
         if order["code"]:
-            _unpack(order["code"], sys.stdin.buffer, order["request"]["code"])
+            unpack(order["code"], sys.stdin.buffer, order["request"]["code"])
         if private["admission"]:
-            _write_remote_file(
+            write_file(
                 order["request"]["admission"],
                 private["admission"].encode("utf-8", "surrogateescape"),
             )
@@ -97,64 +97,13 @@ def _take_lock(path: str) -> int | None:
     return descriptor
 
 
-def _unpack(order: dict[str, Any], stream: Any, target: str) -> None:
-    """The code, whole or not at all: what came is digested before it gets its name. A former try is
-    put away.
-    """
-    os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-    temporary = f"{target}.{os.getpid()}.new"
-    try:
-        os.mkdir(temporary, 0o700)
-        _receive(stream, order, f"{temporary}/tar")
-        os.mkdir(f"{temporary}/code")
-        with tarfile.open(f"{temporary}/tar") as tar:
-            if hasattr(tarfile, "fully_trusted_filter"):
-                tar.extraction_filter = tarfile.fully_trusted_filter
-            tar.extractall(f"{temporary}/code")  # our own export, by its digest
-        # of a submission that was cut: nothing has run in it
-        shutil.rmtree(target, ignore_errors=True)
-        os.rename(f"{temporary}/code", target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _receive(stream: Any, order: dict[str, Any], path: str) -> None:
-    digest, remaining = hashlib.sha256(), order["size"]
-    with open(path, "wb") as file:
-        while remaining:
-            data = stream.read(min(remaining, BLOCK))
-            if not data:
-                raise OSError("the connection ended before the code was there")
-            file.write(data)
-            digest.update(data)
-            remaining -= len(data)
-    if digest.hexdigest() != order["sha256"]:
-        raise OSError("the code did not arrive as it was sent")
-
-
-def _write_remote_file(path: str, data: bytes) -> None:
-    """Whole or not at all, for its owner alone."""
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    temporary = f"{path}.{os.getpid()}.new"
-    try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
 def _start_detached(order: dict[str, Any], secrets: dict[str, str]) -> str:
     """Under tmux, else in a session of its own; either outlives the connection. How, comes back."""
     folder, name = order["folder"], order["request"]["instance"]
     base = _machine_environment(order["machine"])
     private = os.path.join(folder, f".{name}.{os.getpid()}.start")
     start = _supervisor_start(order, {**base, "PYTHONUNBUFFERED": "1"}, secrets)
-    _write_remote_file(private, json.dumps(start).encode("ascii"))
+    write_file(private, json.dumps(start).encode("ascii"))
     try:
         python = [sys.executable, "-I", "-S", "-B", "-X", "utf8"]
         argv = [*python, _installed(folder, order["programs"]), private]
@@ -243,7 +192,7 @@ def _installed(folder: str, programs: list[list[str]]) -> str:
     for name, source in programs:
         path = os.path.join(top, *name.split(".")) + ".py"
         if record(path) != source:
-            _write_remote_file(path, source.encode("utf-8"))
+            write_file(path, source.encode("utf-8"))
     return path
 
 
@@ -297,8 +246,8 @@ def stop(folder: str, name: str, by: str, grace: float) -> dict[str, Any]:
     if not instance_facts["there"] or "exit.json" in instance_facts["records"]:
         return probe_instances(folder, [name])
     if "stop.json" not in instance_facts["records"]:
-        text = json.dumps({"by": by, "at": _supervisor.now()}).encode("ascii") + b"\n"
-        _write_remote_file(f"{path}/stop.json", text)
+        text = json.dumps({"by": by, "at": now()}).encode("ascii") + b"\n"
+        write_file(f"{path}/stop.json", text)
     if not instance_facts["watched"]:
         _stop_unwatched(path, grace)
     return probe_instances(folder, [name])

@@ -14,15 +14,20 @@ from herorun.core.environment import MACHINE
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.ports import Submission
 from herorun.core.untrusted_json import read_json
-from herorun.schedulers import _processes, _supervisor
-from herorun.schedulers._ssh import probe, remote_start
+from herorun.schedulers import _job_records, _processes, _supervisor
+from herorun.schedulers._ssh import probe, remote_start, remote_write
 from herorun.system import _regular_file, _remote_agent
 from herorun.system.remote_python import RemoteProgram, own_file, source
 
 LOOKING = RemoteProgram(
     tuple(own_file(module) for module in (_remote_agent, _regular_file, _processes, probe))
 )
-ACTING = RemoteProgram((*LOOKING.files, own_file(_supervisor), own_file(remote_start)))
+ACTING = RemoteProgram(
+    (
+        *LOOKING.files,
+        *(own_file(module) for module in (_job_records, _supervisor, remote_write, remote_start)),
+    )
+)
 
 
 def request_of(
