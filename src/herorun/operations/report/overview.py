@@ -96,15 +96,7 @@ def stored_summary(
     evidence = last_evidence(run, decision.at)
     # what became of the job answers the rest
     missing = decision.awaited if state[0] == decision.run else ()
-    summary = summarise(
-        run=run,
-        memory=memory,
-        evidence=evidence,
-        state=state,
-        seen_at=decision.at,
-        alerts=alerts,
-        missing=missing,
-    )
+    summary = summarise(run, memory, evidence, state, decision.at, alerts, missing)
     return at_the_end(run, memory, summary) if memory.sealed else summary
 
 
