@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from functools import cached_property, partial
 from importlib import import_module
+from io import FileIO
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -131,7 +132,8 @@ def _only_check(stem: str, checks_in: ChecksIn) -> Check:
 def _source_digest(stem: str) -> str:
     """Empty where the text cannot be read, as where only bytecode is installed."""
     try:
-        with open(f"{import_module(_PACKAGE).__path__[0]}/{stem}.py", "rb") as file:
+        # a buffer would take longer than to read
+        with FileIO(f"{import_module(_PACKAGE).__path__[0]}/{stem}.py") as file:
             return hashlib.sha256(file.read()).hexdigest()[:16]
     except OSError:
         return ""

@@ -13,8 +13,8 @@ from typing import Any
 from herorun.core.lazy_regex import lazy_regex
 from herorun.gather import Source, by_kind
 
-_DEFINED = lazy_regex(r"^(?:def )?read_\w+", re.MULTILINE)
-_RETURNED = lazy_regex(r"^def read_\w+\(.*?\)\s*->\s*(\w+)", re.MULTILINE | re.DOTALL)
+# It begins with plain text, which is looked for ten times as fast as the start of a line.
+_RETURNED = lazy_regex(r"\ndef read_\w+\(.*?\)\s*->\s*(\w+)", re.DOTALL)
 
 
 class SourceIndex(Mapping[Any, Source]):
@@ -61,8 +61,10 @@ class SourceIndex(Mapping[Any, Source]):
 
 def evidence_names(text: str) -> list[str] | None:
     """The names of what the `read_...` functions of a file return; none where it does not tell."""
-    type_names = _RETURNED.findall(text)
-    return type_names if text and len(type_names) == len(_DEFINED.findall(text)) else None
+    lines = f"\n{text}"
+    type_names = _RETURNED.findall(lines)
+    definitions = lines.count("\ndef read_") + lines.count("\nread_")
+    return type_names if text and len(type_names) == definitions else None
 
 
 def sources_in(module: ModuleType) -> list[Source]:

@@ -8,6 +8,7 @@ import os
 import sys
 from functools import lru_cache
 from importlib.machinery import PathFinder
+from io import FileIO
 from time import time
 from types import ModuleType
 from typing import Any
@@ -55,8 +56,8 @@ def _read_groups(folder: str, folder_mtime: float) -> frozenset[str]:
 
 def _entry_points(package: str) -> str:
     try:
-        with open(f"{package}/entry_points.txt", encoding="utf-8") as file:
-            return file.read()
+        with FileIO(f"{package}/entry_points.txt") as file:  # half of what `open` takes
+            return file.read().decode()
     except (FileNotFoundError, NotADirectoryError):
         return ""
 
