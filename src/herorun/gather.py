@@ -80,11 +80,19 @@ def _needed(
     while queue:
         kind = queue.pop()
         if kind not in graph:
-            graph[kind] = (
-                () if kind in given_evidence or kind not in sources else _inputs(sources[kind])
-            )
+            source = None if kind in given_evidence else sources.get(kind)
+            graph[kind] = _inputs(source) if source else ()
             queue += graph[kind]
     return graph
+
+
+def _unread(graph: _Graph, given_evidence: Evidence) -> _Graph:
+    """What there is to read, by what is to be read first: half of a graph is given."""
+    return {
+        kind: tuple(need for need in needs if need not in given_evidence)
+        for kind, needs in graph.items()
+        if kind not in given_evidence
+    }
 
 
 @lru_cache(maxsize=256)
@@ -97,6 +105,13 @@ def _hints(source: Source) -> dict[str, Any]:
 def _inputs(source: Source) -> tuple[Kind, ...]:
     hints = _hints(source)
     return tuple(evidence_type(kind) for name, kind in hints.items() if name != "return")
+
+
+@lru_cache(maxsize=256)
+def _accepted_types(source: Source) -> tuple[tuple[Any, ...], ...]:
+    """Of each input, the types that the source itself deals with."""
+    hints = _hints(source)
+    return tuple(typing.get_args(hint) for name, hint in hints.items() if name != "return")
 
 
 class _Look:
@@ -113,7 +128,7 @@ class _Look:
         # Runs that are watched together read the same sources.
         self._whose = place.state if isinstance(place, Place) else ""
         self._evidence = dict(given_evidence)
-        self._order = TopologicalSorter(graph)
+        self._order = TopologicalSorter(_unread(graph, given_evidence))
         self._order.prepare()
         self._waiting: deque[Kind] = deque()
         self._is_closed, self._is_watched = False, True
@@ -206,10 +221,7 @@ class _Look:
             self._news.put(False)
 
     def _queue_ready(self) -> None:
-        while ready := self._order.get_ready():
-            given_kinds = [kind for kind in ready if kind in self._given_evidence]
-            self._order.done(*given_kinds)
-            self._waiting += [kind for kind in ready if kind not in self._given_evidence]
+        self._waiting += self._order.get_ready()
 
 
 class _Reader(Thread):
@@ -248,13 +260,13 @@ def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
     """An input without a value, unless the annotation says that the source deals with it; a gap
     comes first.
     """
-    hints = _hints(source)
-    accepted_types = [typing.get_args(hint) for name, hint in hints.items() if name != "return"]
     lacking = [
         value
-        for value, kinds in zip(inputs, accepted_types, strict=True)
+        for value, kinds in zip(inputs, _accepted_types(source), strict=True)
         if isinstance(value, (Nothing, Unavailable)) and type(value) not in kinds
     ]
+    if not lacking:
+        return None
     return next((i for i in lacking if isinstance(i, Unavailable)), None) or next(
         iter(lacking), None
     )
