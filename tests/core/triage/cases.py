@@ -93,6 +93,7 @@ TABLE: dict[str, list[str]] = {
         "Warning  NodeNotReady  node controller  Node is not ready",
     ],
     "preemption": [
+        "INFO:tensorflow:ShutdownHook: lame workers found: HeartbeatManager(/job:worker/task:3)",
         (
             "slurmstepd: error: *** STEP 4711.0 ON cn001 CANCELLED AT 2026-01-01T00:00:00 DUE TO "
             "PREEMPTION ***"
@@ -105,6 +106,7 @@ TABLE: dict[str, list[str]] = {
         "instance terminated due to host maintenance: TERMINATE_ON_HOST_MAINTENANCE",
     ],
     "timeout": [
+        "step 3\nMOAB_INFO:  job exceeded wallclock limit",
         (
             "slurmstepd: error: *** JOB 4711 ON cn001 CANCELLED AT 2026-01-01T00:00:00 DUE TO "
             "TIME LIMIT ***"
@@ -118,6 +120,10 @@ TABLE: dict[str, list[str]] = {
         "=>> PBS: job killed: walltime 3610 exceeded limit 3600",
     ],
     "network-collective": [
+        (
+            "TimeoutError: The client socket has timed out after 900s while trying to connect to "
+            "(10.0.0.7, 29500)."
+        ),
         (  # the abort comes first, and its reason behind it
             "terminate called after throwing an instance of 'std::runtime_error'\n  what():  "
             "[Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=4, "
@@ -316,6 +322,10 @@ TABLE: dict[str, list[str]] = {
     ],
     "not-a-failure": [
         (
+            "WARNING:torch.distributed.elastic.agent.server.api:Received 2 death signal, shutting "
+            "down workers\nW1 api.py:1012] Sending process 12 closing signal SIGINT"
+        ),
+        (
             'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    '
             "main()\nKeyboardInterrupt"
         ),
@@ -324,6 +334,7 @@ TABLE: dict[str, list[str]] = {
         "monitor: log frozen for 40 min while checkpoint time advances: block-buffered stdout",
     ],
     "unknown": [
+        "step 3\n[1]    4242 killed     python train.py --fast",
         "step 3\nsrun: error: Unable to create step for job 81: Memory required by task is not available",  # noqa: E501  # one line of a log
         "step 3\nsrun: error: Application launch failed: Unable to layout tasks on given cpus",
         "step 10 loss 2.3\nKilled",

@@ -135,6 +135,18 @@ CLEAN_UP = [
         IGNORED,
         [IGNORED[0], IGNORED[-1]],
         IGNORED[:3],
+        ["  7%|7   | 7/99 [00:01<00:09,  2.1it/s]" + IGNORED[0], *IGNORED[1:]],
+        [IGNORED[0], IGNORED[1], IGNORED[0], IGNORED[2], *IGNORED[1:], *IGNORED[2:]],
+        [
+            f"[2024-01-01 07:00:00,123] torch._dynamo.convert_frame: [WARNING] {line}"
+            for line in [
+                "WON'T CONVERT forward /u/net.py line 12 ",
+                "due to: ",
+                *IGNORED[1:3],
+                "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:",
+                "FileNotFoundError: [Errno 2] No such file or directory: 'ldconfig'",
+            ]
+        ],
         [line for line in IGNORED for _ in range(2)],
         [f"[rank{rank}]: {line}" for line in IGNORED for rank in range(3)],
         ["wandb: ERROR Problem finishing run", *CLEAN_UP],

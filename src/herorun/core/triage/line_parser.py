@@ -69,6 +69,8 @@ def _read_line(now: LineParser, line: LogLine, number: int) -> None:
     elif frame:
         open_traceback = traceback or _open_traceback(now, line, number)
         now.open[line.stream] = with_frame(open_traceback, frame)
+        if open_traceback.ignored:
+            _wait_longer(now, line.stream, number)
     elif traceback and traceback.ignored:
         _read_inside_ignored(now, traceback, line, number)
     elif traceback:
@@ -112,6 +114,13 @@ def _announce(now: LineParser, stream: str, number: int, after: int) -> None:
     _remember_stream(now.ignoring, stream, (number + (APART if stream else after), count + 1))
 
 
+def _wait_longer(now: LineParser, stream: str, number: int) -> None:
+    """A line of one ignored traceback does not come between another and its announcement."""
+    due, count = now.ignoring.get(stream, (0, 0))
+    if count and number <= due:
+        _remember_stream(now.ignoring, stream, (max(due, number + 1), count))
+
+
 def _behind(stream: str) -> str:
     """Where a traceback waits while another thread prints one that is ignored."""
     return f"{stream}\n"
@@ -132,8 +141,11 @@ def _read_inside_ignored(now: LineParser, traceback: Open, line: LogLine, number
     exception = raised_by(traceback, line.content)
     if line.content[:1] in INDENTS or announces_ignored(line.content):
         remaining = patient(traceback)
+        _wait_longer(now, line.stream, number)
     elif exception:
-        remaining = replace(traceback, ignored=traceback.ignored - 1)
+        # behind a colon, the exception that was its cause comes next
+        ends = not exception.message.rstrip().endswith(":")
+        remaining = replace(traceback, ignored=traceback.ignored - ends)
     else:
         remaining = None
     if remaining and remaining.ignored:

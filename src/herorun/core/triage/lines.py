@@ -24,6 +24,7 @@ _LABEL = lazy_regex(
     r"|(?:stderr|stdout)(?::| [FP])[ \t]?"
     r"|task=\S{1,200} \|[ \t]?"  # Iris
     rf"|{_LEVEL}(?::[\w.]{{1,80}}:|:|[ \t])[ \t]{{0,3}}"
+    rf"|[A-Za-z_][\w.]{{0,79}}: \[{_LEVEL}\] ?"  # torch._dynamo.convert_frame: [WARNING]
     # Python's logging, with its usual format, and loguru's: - trainer - ERROR - , | ERROR | a:b:1 -
     rf"|- [\w.<>]{{1,80}} - {_LEVEL} ?- |- {_LEVEL} ?- |\| {_LEVEL} {{0,4}}\| [\w.:<>]{{1,120}} - "
     r"|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,6} {1,7}\d{1,9} [\w./-]{1,80}:\d{1,6}\] ?"  # glog

@@ -23,10 +23,13 @@ _NOT_OURS = lazy_regex(
     r"|[\\/]Python\d+[\\/][Ll]ib[\\/]|[\\/]runpy\.py$|^python\d"
 )
 _FOLDERS = lazy_regex(r"[\\/]")
-# What CPython prints before the traceback of an exception that ends nothing
-# (python/cpython:Python/errors.c, Modules/atexitmodule.c). A thread that it ends is not meant.
+# What is printed before the traceback of an exception that ends nothing, perhaps behind a progress
+# bar: by CPython (python/cpython:Python/errors.c, Modules/atexitmodule.c; a thread that it ends is
+# not meant), and by torch.compile where it goes on without compiling a function
+# (pytorch/pytorch:torch/_dynamo/convert_frame.py).
 _IGNORED = lazy_regex(
-    r"^(?:Exception ignored (?:in(?! thread)|on|while)\b|Error in atexit\._run_exitfuncs:\s*$)"
+    r"(?:^|(?:it/s|s/it|\?)[^\]]{0,40}\]\s{0,4})Exception ignored (?:in(?! thread)|on|while)\b"
+    r"|^Error in atexit\._run_exitfuncs:\s*$|^WON'T CONVERT \S.{0,300} line \d{1,9}\s*$"
 )
 INDENTS = " \t|~^"  # how the source under a frame begins, and what marks a place in it
 _PATIENCE = 40  # lines of others between a frame and its exception
@@ -99,7 +102,7 @@ def announces_ignored(content: str) -> bool:
     >>> announces_ignored("Exception ignored in: <function Queue.__del__ at 0x7f>")
     True
     """
-    return bool(_IGNORED.match(content))
+    return bool(_IGNORED.search(content))
 
 
 def indent_of(content: str) -> int:
