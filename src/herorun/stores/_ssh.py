@@ -15,7 +15,7 @@ from herorun.core.ports import FileDigest, FileEntry, LifecycleRule
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.target import RemoteTarget
 from herorun.stores import _ssh_remote
-from herorun.stores._digest_by_reading import as_digests, stamps
+from herorun.stores._computed_digests import as_digests, stamps
 from herorun.system import _file_digests, _regular_file, _remote_agent
 from herorun.system.remote_python import RemoteProgram, own_file, readable, remote_to
 

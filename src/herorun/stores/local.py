@@ -70,7 +70,7 @@ class LocalStore:
     def digests(
         self, folder: str, names: Sequence[str], previous: Mapping[str, FileDigest]
     ) -> Iterator[int | FileDigest]:
-        from herorun.stores._digest_by_reading import as_digests, stamps
+        from herorun.stores._computed_digests import as_digests, stamps
         from herorun.system import _file_digests
 
         return as_digests(_file_digests.digests(str(_local(folder)), list(names), stamps(previous)))
