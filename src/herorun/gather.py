@@ -59,14 +59,14 @@ def gather(
     read.
     """
     graph = _needed(kinds, sources, given_evidence)
-    look = _Look(graph, sources, given_evidence)
+    reads = _SourceReads(graph, sources, given_evidence)
     until = monotonic() + deadline
     try:
-        while (rest := until - monotonic()) > 0 and not look.wait(rest):
-            progress.progress("reading the world", *look.progress)
+        while (rest := until - monotonic()) > 0 and not reads.wait(rest):
+            progress.progress("reading the world", *reads.progress)
         progress.progress("reading the world", 1, 1)
-    finally:  # an interrupted look begins no further read
-        evidence = look.close()
+    finally:  # an interrupted gather begins no further read
+        evidence = reads.close()
     timed_out = Unavailable(f"not read within {format_span(deadline)}")
     evidence |= dict.fromkeys(graph.keys() - evidence.keys(), timed_out)
     return evidence | {Gaps: _gaps(evidence, graph)}
@@ -114,8 +114,8 @@ def _accepted_types(source: Source) -> tuple[tuple[Any, ...], ...]:
     return tuple(typing.get_args(hint) for name, hint in hints.items() if name != "return")
 
 
-class _Look:
-    """What one look reads. One thread takes the reads one after another and notes each answer
+class _SourceReads:
+    """The reads of one `gather`. One thread takes the reads one after another and notes each answer
     itself, for most are over in less time than it takes to wake another thread; only what waits
     behind a slow one is read beside it.
     """
@@ -180,7 +180,7 @@ class _Look:
                 reader = _idle.pop()
             except IndexError:
                 reader = _Reader()
-            reader.looks.put(self)
+            reader.queue.put(self)
 
     def read(self, reader: "_Reader") -> None:
         """Until nothing waits any more. The reader is idle before the end is told: who hears of it
@@ -225,19 +225,19 @@ class _Look:
 
 
 class _Reader(Thread):
-    """Reads for one look after another: each run of a fleet asks for two dozen sources, and a
+    """Reads for one gather after another: each run of a fleet asks for two dozen sources, and a
     thread for each of them costs more than most reads.
     """
 
     def __init__(self) -> None:
         # A daemon: a hung read must not keep the babysitter from its next tick.
         super().__init__(name="reader", daemon=True)
-        self.looks: SimpleQueue[_Look] = SimpleQueue()
+        self.queue: SimpleQueue[_SourceReads] = SimpleQueue()
         self.start()
 
     def run(self) -> None:
         while True:
-            self.looks.get().read(self)
+            self.queue.get().read(self)
 
 
 _idle: list[_Reader] = []
