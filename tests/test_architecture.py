@@ -348,7 +348,7 @@ FIELDS_ON_RECORD = {
     "core/recovery/policy.py": {"left", "spent"},
     "core/retention.py": {"kept"},
     "core/triage/incremental.py": {"known", "seen"},
-    "schemas/judged.py": {"kept"},
+    "schemas/evaluations.py": {"kept"},
     "schemas/parts.py": {"chosen"},
 }
 

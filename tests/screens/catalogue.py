@@ -71,7 +71,7 @@ from herorun.operations.report.goodput import Account
 from herorun.operations.report.report import RunReport
 from herorun.operations.seal.seal import SealOutcome
 from herorun.record.model import Pushed
-from herorun.schemas.boxes import WatchedRun
+from herorun.schemas.machines import WatchedRun
 from herorun.schemas.runs import ListEntry, Note
 from herorun.system.process_registry import RegisteredWatcher, UnregisteredProcess
 from screens.orders import order_screens

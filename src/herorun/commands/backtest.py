@@ -35,7 +35,7 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
     from herorun.core.backtest.report import lines, page, totals_of
     from herorun.core.errors import WrongUse
     from herorun.operations.report.backtest import backtest, read_labels
-    from herorun.schemas.judged import BacktestDocument, Curve
+    from herorun.schemas.evaluations import BacktestDocument, Curve
 
     if markdown and labels is None:
         raise WrongUse("--markdown needs the known events: name them with --labels FILE.")

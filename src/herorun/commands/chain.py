@@ -33,7 +33,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from herorun import output
     from herorun.core.remote.job_chain import behind_a_job, install_and_start, script_of
     from herorun.runs import watched_run
-    from herorun.schemas.boxes import ChainDocument
+    from herorun.schemas.machines import ChainDocument
     from herorun.system.files import write_atomic
 
     monitored_run, _ = watched_run(run, Path(start))

@@ -92,7 +92,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
     from herorun.core.retention import format_size
     from herorun.operations.checkpoints.list import make_plan, write_plan
     from herorun.runs import watched_run
-    from herorun.schemas.judged import CheckpointsPlan
+    from herorun.schemas.evaluations import CheckpointsPlan
 
     prune_plan = make_plan(watched_run(run, Path(start))[0], keep)
     if out:

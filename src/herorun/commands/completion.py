@@ -26,7 +26,7 @@ def command(ctx: click.Context, shell: str, as_json: bool) -> int:
     script = kind(ctx.find_root().command, {}, "herorun", VARIABLE).source()
     if as_json:
         from herorun import output
-        from herorun.schemas.boxes import Completion
+        from herorun.schemas.machines import Completion
 
         output.show_json(Completion(shell=shell, script=script))
     else:

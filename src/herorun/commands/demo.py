@@ -42,7 +42,7 @@ def command(folder: str | None, scheduler: str, address: str, as_json: bool) -> 
     from herorun import output
     from herorun.core.errors import WrongUse
     from herorun.demo import run_walkthrough
-    from herorun.schemas.boxes import Demo
+    from herorun.schemas.machines import Demo
 
     scratch = Path(folder).absolute() if folder else Path(tempfile.mkdtemp(prefix="herorun-demo-"))
     scratch.mkdir(parents=True, exist_ok=True)

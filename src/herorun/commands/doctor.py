@@ -37,7 +37,7 @@ def command(start: str, run: str | None, send_test: bool, as_json: bool) -> int:
     from herorun import output
     from herorun.core.doctor_report import EXIT_CODES, verdict
     from herorun.operations.doctor.doctor import examine
-    from herorun.schemas.boxes import Doctor
+    from herorun.schemas.machines import Doctor
 
     parts = examine(run, Path(start), send_test)
     fit = verdict(parts)

@@ -7,7 +7,7 @@ import click
 if TYPE_CHECKING:
     from herorun.core.check import Check
     from herorun.core.check_text import CheckText
-    from herorun.schemas.judged import CheckPage
+    from herorun.schemas.evaluations import CheckPage
 
 
 @click.command(short_help="Show what a check looks for, why, and how to fix it.")
@@ -26,7 +26,7 @@ def command(check: str | None, every: bool, as_json: bool) -> int:
     if every or check is None:
         return _show_list(as_json)
     if as_json:
-        from herorun.schemas.judged import Explain
+        from herorun.schemas.evaluations import Explain
 
         pages = [_check_page(each) for each in discover.checks_named(check)]
         output.show_json(Explain(check=pages[0], checks=pages))
@@ -42,7 +42,7 @@ def _show_list(as_json: bool) -> int:
 
     every_check = discover.checks()
     if as_json:
-        from herorun.schemas.judged import ExplainList
+        from herorun.schemas.evaluations import ExplainList
 
         output.show_json(
             ExplainList(checks=[_check_page(each_check) for each_check in every_check])
@@ -62,7 +62,7 @@ def _explain_check(page: "Check | CheckText") -> str:
 
 def _check_page(check: "Check") -> "CheckPage":
     from herorun.core.check import name_of
-    from herorun.schemas.judged import CheckPage
+    from herorun.schemas.evaluations import CheckPage
 
     evidence = [name_of(need) for need in check.needs]
     return CheckPage.of(check, check=check.name, evidence=evidence)

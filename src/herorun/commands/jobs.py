@@ -45,7 +45,7 @@ def list_(start: str, session: str, as_json: bool) -> int:
     """
     from herorun import output
     from herorun.operations.record.session import read_jobs
-    from herorun.schemas.boxes import JobsList
+    from herorun.schemas.jobs import JobsList
 
     job_session = _session(start, session)
     entries, fault = read_jobs(job_session)
@@ -114,7 +114,7 @@ def add(
     from herorun.job_kinds import job_kind, must_be_id, resolved
     from herorun.operations.jobs.paths import with_absolute_paths
     from herorun.operations.record.registry import ensure_watch, register
-    from herorun.schemas.boxes import JobsAdd
+    from herorun.schemas.jobs import JobsAdd
     from herorun.system.clock import now
 
     must_be_id(kind, job)
@@ -176,7 +176,7 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
     from herorun.core.time_options import seconds_of
     from herorun.operations.babysit.batch import worst
     from herorun.operations.jobs.watch import check_jobs, lines_of, watch_jobs
-    from herorun.schemas.boxes import JobsWatch, WatchedJob
+    from herorun.schemas.jobs import JobsWatch, WatchedJob
 
     job_session = _session(start, session)
     if as_json and not once:
@@ -217,7 +217,7 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     from herorun import output
     from herorun.core.adhoc_jobs.registry import key_of, without
     from herorun.operations.record.session import change_jobs, must_have, read_jobs
-    from herorun.schemas.boxes import JobsRemove
+    from herorun.schemas.jobs import JobsRemove
 
     job_session = _session(start, session)
     removed_jobs = must_have(job_session, read_jobs(job_session)[0], job, Path(start))
@@ -255,7 +255,7 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
     from herorun import output
     from herorun.core.finding import count
     from herorun.operations.jobs.discover import find_jobs
-    from herorun.schemas.boxes import DiscoveredJob, JobPlace, JobsFind
+    from herorun.schemas.jobs import DiscoveredJob, JobPlace, JobsFind
 
     places = find_jobs(_session(start, session), Path(start), host, user)
     if as_json:

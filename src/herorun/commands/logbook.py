@@ -30,7 +30,7 @@ def show(start: str, run: str, as_json: bool) -> int:
 
     from herorun import output
     from herorun.operations.record.verify import open_record, seal_doubts
-    from herorun.schemas.judged import LogbookShow
+    from herorun.schemas.evaluations import LogbookShow
 
     record = open_record(run, Path(start), follow=True)
     text, doubts = record.logbook(), seal_doubts(record)

@@ -31,7 +31,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from herorun import output
     from herorun.operations.remote.runbook import page_of, write_page
     from herorun.runs import watched_run
-    from herorun.schemas.boxes import Handbook
+    from herorun.schemas.machines import Handbook
 
     monitored_run, _ = watched_run(run, Path(start))
     page = page_of(monitored_run)

@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from herorun.core.triage.signatures import Catalogue
     from herorun.core.triage.verdict import TriageVerdict
-    from herorun.schemas.judged import Failure
+    from herorun.schemas.evaluations import Failure
 
 PATIENCE = 60.0  # seconds for one log; what is usual is read at some hundred MiB a second
 _BLOCK = 1 << 20  # bytes at the beginning and at the end that are kept
@@ -54,7 +54,7 @@ def command(
     """
     from herorun import output, signatures
     from herorun.core.triage.classes import QUIET, FailureClass
-    from herorun.schemas.judged import TriageDocument
+    from herorun.schemas.evaluations import TriageDocument
 
     catalogue = signatures.with_own(*(Path(start, name) for name in own))
     verdicts = [_triage_named(catalogue, name, Path(start), exit_code) for name in files]
@@ -172,7 +172,7 @@ def _blocks(name: str, start: Path) -> Iterator[bytes]:
 
 
 def _failure(name: str, verdict: "TriageVerdict") -> "Failure":
-    from herorun.schemas.judged import Failure
+    from herorun.schemas.evaluations import Failure
 
     return Failure.of(
         verdict,

@@ -98,7 +98,7 @@ def verify_tag(start: str, tag: str, offline: bool, as_json: bool) -> int:
 
     from herorun import output
     from herorun.operations.seal.verify import verify_seal
-    from herorun.schemas.judged import VerifySeal
+    from herorun.schemas.evaluations import VerifySeal
     from herorun.system.git import find_repository
 
     proof = verify_seal(find_repository(Path(start)), tag, offline)

@@ -69,7 +69,7 @@ def command(
     from herorun.operations.remote.wait import Ended, observer_of_run, wait_for
     from herorun.output.status import show_patrol
     from herorun.runs import watched_run
-    from herorun.schemas.boxes import Await
+    from herorun.schemas.machines import Await
 
     condition = condition_of(marker, state, step)
     seconds = seconds_of(every, "--every")

@@ -40,7 +40,7 @@ def command(
 
     from herorun import output
     from herorun.operations.orders.waive import propose
-    from herorun.schemas.judged import Waive
+    from herorun.schemas.evaluations import Waive
 
     proposal = propose(
         check=check,

@@ -36,7 +36,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.watchdog import watch_run
     from herorun.runs import known_slugs
-    from herorun.schemas.boxes import WatchdogDocument, WatchedRun
+    from herorun.schemas.machines import WatchdogDocument, WatchedRun
     from herorun.system.git import find_repository
 
     if not runs and not every and (run := only_run(start)):

@@ -37,7 +37,7 @@ def command(dry_run: bool, as_json: bool) -> int:
     from herorun import output
     from herorun.core.canonical_json import timestamp
     from herorun.operations.remote.watchers import reconcile
-    from herorun.schemas.boxes import WatcherEntry, Watchers
+    from herorun.schemas.machines import WatcherEntry, Watchers
     from herorun.system.process_registry import others
 
     rows, unregistered_processes = reconcile(not dry_run), others()

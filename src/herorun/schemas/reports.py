@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from herorun.core.report.annotations import StepMark
-from herorun.schemas.judged import GoodputOf
+from herorun.schemas.evaluations import GoodputOf
 from herorun.schemas.parts import Document, Shape
 
 

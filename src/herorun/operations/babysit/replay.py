@@ -17,7 +17,7 @@ from herorun.runs import MonitoredRun, Run
 from herorun.system import progress
 
 if TYPE_CHECKING:
-    from herorun.schemas.judged import ReplayAll
+    from herorun.schemas.evaluations import ReplayAll
 
 
 class Evidence:
@@ -90,7 +90,7 @@ class ReplayedTicks:
         return 3 if ReplayResult.UNKNOWN in results or not results else 0
 
     def document(self) -> "ReplayAll":
-        from herorun.schemas.judged import ReplayAll
+        from herorun.schemas.evaluations import ReplayAll
 
         return ReplayAll.of(self, version=__version__, totals=totals(self.ticks))
 

@@ -14,7 +14,7 @@ from herorun.core.remote.watchdog import MonitorSilence, WatchState, watchdog
 from herorun.operations.record.page import send_pages
 from herorun.operations.record.post import deliver, post_intent
 from herorun.runs import Run, watched_run
-from herorun.schemas.boxes import WatchedRun
+from herorun.schemas.machines import WatchedRun
 from herorun.system.clock import now
 
 

@@ -26,7 +26,7 @@ from herorun.operations.checkpoints.manifest import read_manifest
 from herorun.operations.checkpoints.references import all_references
 from herorun.operations.health.taints import with_taints_now
 from herorun.runs import Run
-from herorun.schemas.judged import CheckpointsList, ListedEntry
+from herorun.schemas.evaluations import CheckpointsList, ListedEntry
 from herorun.system.clock import now
 from herorun.system.files import read_regular, write_atomic
 

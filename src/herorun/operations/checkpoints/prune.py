@@ -22,7 +22,7 @@ from herorun.operations.checkpoints.references import all_references
 from herorun.operations.record.lease import take_lease
 from herorun.operations.record.post import post_entry
 from herorun.runs import Run
-from herorun.schemas.judged import CheckpointsPrune, Left
+from herorun.schemas.evaluations import CheckpointsPrune, Left
 from herorun.system import progress
 from herorun.system.clock import now
 from herorun.system.files import locked

@@ -9,7 +9,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import FailureClass
 from herorun.operations.health.evaluate import evaluate
 from herorun.runs import known_slugs, watched_run
-from herorun.schemas.judged import Failure
+from herorun.schemas.evaluations import Failure
 from herorun.system.git import find_repository
 
 

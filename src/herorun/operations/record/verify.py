@@ -18,7 +18,7 @@ from herorun.operations.record.history import read_history, remote_faults
 from herorun.operations.record.verify_anchors import check_anchors
 from herorun.record import Record
 from herorun.runs import open_run, watched_run
-from herorun.schemas.judged import LogbookVerify
+from herorun.schemas.evaluations import LogbookVerify
 from herorun.system.git import Repository, find_repository
 from herorun.system.git.plumbing import delete_refs, fetch
 

@@ -25,7 +25,7 @@ from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.remote.probe import probe_host, source
 from herorun.runs import Run
-from herorun.schemas.boxes import PatrolDocument
+from herorun.schemas.machines import PatrolDocument
 from herorun.system.files import write_atomic
 
 MEMORY = "patrol.json"

@@ -10,7 +10,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.remote.timer import TimerRequest, actions, cron, systemd, units
 from herorun.runs import Run, template
-from herorun.schemas.boxes import TimerDocument, TimerFile
+from herorun.schemas.machines import TimerDocument, TimerFile
 
 SPARE = 120.0  # seconds that a tick may take beyond the connection and the look
 

@@ -5,7 +5,7 @@ from herorun.core.compare.operand import Side
 from herorun.core.compare.verdict import ComparisonAnswer, RunComparison
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
-from herorun.schemas.judged import CompareDocument
+from herorun.schemas.evaluations import CompareDocument
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from herorun.core.goodput.totals import GoodputTotals, Range, goodput
 from herorun.core.lazy_dataclass import dataclass
 from herorun.operations.metrics.series import beats_of, curves_of, stored_curves
 from herorun.runs import Run
-from herorun.schemas.judged import GoodputDocument
+from herorun.schemas.evaluations import GoodputDocument
 
 
 @dataclass(frozen=True)

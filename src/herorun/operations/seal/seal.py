@@ -38,7 +38,7 @@ from herorun.operations.seal.tag import local_tag, make_tag, push_tag, tag_name
 from herorun.operations.seal.teardown import wind_down
 from herorun.record import Pushed
 from herorun.runs import Run, known_slugs
-from herorun.schemas.judged import SealDocument
+from herorun.schemas.evaluations import SealDocument
 from herorun.system.clock import now
 from herorun.system.files import locked
 
