@@ -86,7 +86,6 @@ def requeue(cluster: Cluster, job: Job) -> None:
     def runs() -> bool:
         if cluster.ask(*state) == "PENDING BeginTime":
             cluster.ask("scontrol", "update", f"jobid={job.id}", "StartTime=now", check=False)
-            time.sleep(2)
         return cluster.ask(*state).startswith("RUNNING")
 
     eventually(runs, within=120)
