@@ -162,9 +162,9 @@ def mutated(source: Path, pattern: str) -> Iterator[str]:
     for path in sorted(place.rglob("*.py") if place.is_dir() else package.glob(pattern)):
         text = path.read_text(encoding="utf-8")
         module = ".".join(path.relative_to(source).with_suffix("").parts)
-        result: Any = mutate_file_contents(str(path), text)
-        path.write_text(result.code, encoding="utf-8")
-        yield from (f"{module.removesuffix('.__init__')}.{name}" for name in result.mutant_names)
+        mutants: Any = mutate_file_contents(str(path), text)
+        path.write_text(mutants.code, encoding="utf-8")
+        yield from (f"{module.removesuffix('.__init__')}.{name}" for name in mutants.mutant_names)
 
 
 def sample(names: list[str], most: int, seed: int) -> list[str]:
@@ -203,9 +203,9 @@ def main() -> int:
         assert str(source) in herorun.__file__
 
         def done(room: str, run: Mutation) -> None:
-            result = survivors.result(source, room, rooms[room], run)
+            outcome = survivors.result(source, room, rooms[room], run)
             how = f"{len(rooms[room])} of {len(every[room])} mutants, seed {options.seed}"
-            print(survivors.report(result, how, options.tests, options.write), file=run.output)
+            print(survivors.report(outcome, how, options.tests, options.write), file=run.output)
 
         plugin = Mutation(rooms, Path(folder), options.longest_test, done)
         flags = ["-q", "-p", "no:cacheprovider", "-m", options.marks]

@@ -79,11 +79,11 @@ RUNS = Found(a_job(id="4711", instance="4711"))
 
 
 def test_an_adopted_instance_is_found_by_its_job() -> None:
-    result = scheduler(RUNS)
-    assert result.find("tiny-1", NOON).job.instance == "tiny-1"
-    assert result.find("tiny-2", NOON).job.instance == "tiny-2"
-    assert result.tail("tiny-1", 9) == "log:job 4711"
-    assert result.tail("tiny-2", 9) == "log:tiny-2"
+    with_adopted = scheduler(RUNS)
+    assert with_adopted.find("tiny-1", NOON).job.instance == "tiny-1"
+    assert with_adopted.find("tiny-2", NOON).job.instance == "tiny-2"
+    assert with_adopted.tail("tiny-1", 9) == "log:job 4711"
+    assert with_adopted.tail("tiny-2", 9) == "log:tiny-2"
 
 
 def test_a_live_job_counts_once_under_its_instance() -> None:
@@ -101,9 +101,9 @@ def test_where_it_cannot_be_seen_nobody_says_that_nothing_is_live() -> None:
 
 
 def test_a_job_that_is_about_to_be_adopted_does_not_live_next_to_itself() -> None:
-    result = scheduler(memory=Memory())
-    assert [job.id for job in result.live_jobs("tiny")] == ["4711"]
-    assert without(result, "4711").live_jobs("tiny") == ()
+    with_adopted = scheduler(memory=Memory())
+    assert [job.id for job in with_adopted.live_jobs("tiny")] == ["4711"]
+    assert without(with_adopted, "4711").live_jobs("tiny") == ()
 
 
 def test_its_log_is_read_from_its_end_and_that_of_a_later_instance_by_its_scheduler() -> None:
@@ -131,9 +131,9 @@ def test_a_shared_look_knows_it_too() -> None:
 
 
 def test_a_stop_reaches_the_job() -> None:
-    result = scheduler(RUNS)
-    result.stop("tiny-1", "ada")
-    assert result._jobs.stopped == ["4711"]
+    with_adopted = scheduler(RUNS)
+    with_adopted.stop("tiny-1", "ada")
+    assert with_adopted._jobs.stopped == ["4711"]
 
 
 def test_what_a_scheduler_cannot_do_it_still_cannot() -> None:
@@ -141,11 +141,11 @@ def test_what_a_scheduler_cannot_do_it_still_cannot() -> None:
 
 
 def test_an_iris_that_is_known_by_its_address_alone_cannot_be_asked_about_a_job() -> None:
-    result = SchedulerTable.model_validate(
+    table = SchedulerTable.model_validate(
         {"kind": "iris", "controller_url": "http://x", "user": "ada"}
     )
     with pytest.raises(WrongUse, match=r"config.*cluster"):
-        jobs_by_id(result, Place("tiny", "/s", "/o", "/r"))
+        jobs_by_id(table, Place("tiny", "/s", "/o", "/r"))
 
 
 @pytest.mark.parametrize(

@@ -63,10 +63,10 @@ CHECKS = discover.checks()
 def test_the_picture_says_what_the_checks_say_today() -> None:
     """`python docs/picture.py` draws it again."""
     drawn = (TOP / "docs" / "preflight-blocked.svg").read_text(encoding="utf-8")
-    result = "".join(
+    drawn_text = "".join(
         html.unescape(text).replace("\xa0", " ") for text in re.findall(r">([^<>]*)</text>", drawn)
     )
-    output = " ".join(result.split())
+    output = " ".join(drawn_text.split())
     shown = [check for check in CHECKS if f"✗ fail {check.name} " in output]
     assert {check.name for check in shown} >= {"dirty-tree", "start-checkpoint-not-newest"}
     assert [check.name for check in shown if " ".join(check.fix.split()) not in output] == []
@@ -148,12 +148,12 @@ def wrong_words(line: str, *, earlier: bool = False) -> list[str]:
         if word.isupper() or word.startswith("["):
             return []  # COMMAND, [OPTIONS]
         context = click.Context(command)
-        result = command.get_command(context, word)
-        if result is None:
+        subcommand = command.get_command(context, word)
+        if subcommand is None:
             return [word]
-        if not earlier and (result.hidden or word not in command.list_commands(context)):
+        if not earlier and (subcommand.hidden or word not in command.list_commands(context)):
             return [word]
-        command = result
+        command = subcommand
         texts |= options(command)
     return [flag for flag in flags if flag not in texts]
 
@@ -252,9 +252,9 @@ def test_an_agent_can_type_what_the_skill_says(line: str) -> None:
 
 
 def test_the_skill_has_every_verb_that_is_for_an_agent() -> None:
-    result = {verb_of(line) for line in skill_lines()} | {"box runbook"}
-    assert result | set(NO_AGENT) == verbs()
-    assert not result & set(NO_AGENT)
+    skill_verbs = {verb_of(line) for line in skill_lines()} | {"box runbook"}
+    assert skill_verbs | set(NO_AGENT) == verbs()
+    assert not skill_verbs & set(NO_AGENT)
 
 
 def test_the_skill_has_every_tool_and_order() -> None:

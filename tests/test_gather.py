@@ -33,8 +33,8 @@ def test_what_nobody_asks_for_is_no_gap() -> None:
 
 
 def test_what_is_asked_for_and_given_as_unreadable_is_one() -> None:
-    result = gather([Asked], {}, {Asked: Unavailable("out of reach")})[Gaps]
-    assert (result.gaps, result.asked) == (("Asked: out of reach",), 1)
+    gaps = gather([Asked], {}, {Asked: Unavailable("out of reach")})[Gaps]
+    assert (gaps.gaps, gaps.asked) == (("Asked: out of reach",), 1)
 
 
 @pytest.mark.parametrize("state", [JobState.UNKNOWN, JobState.GONE])
@@ -126,8 +126,8 @@ def test_a_source_that_raises_is_read_again_by_the_next() -> None:
         raise OSError("no answer")
 
     for _ in range(2):
-        result = gather([Asked], {Asked: read_asked}, {})[Asked]
-        assert isinstance(result, Unavailable) and mentions(result.why, "no answer")
+        answer = gather([Asked], {Asked: read_asked}, {})[Asked]
+        assert isinstance(answer, Unavailable) and mentions(answer.why, "no answer")
 
 
 def test_what_a_late_read_makes_ready_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,8 +205,8 @@ def test_a_source_that_ends_its_thread_is_an_answer_at_once() -> None:
     def read_asked() -> Asked:
         raise SystemExit(3)
 
-    result = gather([Asked], {Asked: read_asked}, {}, deadline=600)[Asked]
-    assert isinstance(result, Unavailable) and mentions(result.why, "SystemExit")
+    answer = gather([Asked], {Asked: read_asked}, {}, deadline=600)[Asked]
+    assert isinstance(answer, Unavailable) and mentions(answer.why, "SystemExit")
 
 
 def test_a_closed_standard_error_loses_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,8 +54,8 @@ def run(*args):
 
 
 def documented(*args):
-    result = ran(*args, "--json")
-    return result.return_value, json.loads(result.stdout)
+    process = ran(*args, "--json")
+    return process.return_value, json.loads(process.stdout)
 
 
 def test_the_promised_shape(curves):
@@ -139,18 +139,22 @@ def test_an_empty_curve_has_no_alerts(curves):
 
 def test_among_several_files_one_that_is_no_curve_is_left_out_aloud(curves):
     index = write(curves, "INDEX.csv", ["a,b"], "file,label")
-    result = ran(curves / "calm.csv", index)
+    process = ran(curves / "calm.csv", index)
 
-    assert mentions(result.stderr, "INDEX.csv", "column") and "calm.csv: 100 rows" in result.stdout
+    assert (
+        mentions(process.stderr, "INDEX.csv", "column") and "calm.csv: 100 rows" in process.stdout
+    )
 
 
 def test_among_several_files_json_lines_without_a_step_are_left_out_too(curves):
     logged = curves / "logged.jsonl"
     logged.write_text('{"loss": 1.0}\n')
-    result = ran(curves / "calm.csv", logged)
+    process = ran(curves / "calm.csv", logged)
 
-    assert mentions(result.stderr, "logged.jsonl", "JSON", "step") and ": left out" in result.stderr
-    assert "calm.csv: 100 rows" in result.stdout
+    assert (
+        mentions(process.stderr, "logged.jsonl", "JSON", "step") and ": left out" in process.stderr
+    )
+    assert "calm.csv: 100 rows" in process.stdout
 
 
 @pytest.mark.parametrize(
@@ -191,10 +195,10 @@ def test_a_loss_by_another_name_is_judged(curves):
 
 def test_a_curve_of_which_nothing_is_judged_is_not_calm(curves):
     odd = write(curves, "odd.csv", ["0,1", "1,nan"], "step,accuracy")
-    result = ran(odd)
+    process = ran(odd)
 
-    assert result.return_value == 3
-    assert mentions(result.stderr, "odd.csv", "rule")
+    assert process.return_value == 3
+    assert mentions(process.stderr, "odd.csv", "rule")
 
 
 def test_json_lines_are_judged_as_the_tracker_reads_them(tmp_path):
@@ -204,13 +208,13 @@ def test_json_lines_are_judged_as_the_tracker_reads_them(tmp_path):
     ]
     path = tmp_path / "metrics.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    result = run("--json", path)
-    (outcome,) = json.loads(result.stdout)["files"]
+    process = run("--json", path)
+    (outcome,) = json.loads(process.stdout)["files"]
     assert (outcome["rows"], [alert["check"] for alert in outcome["alerts"]]) == (
         101,
         ["not-finite"],
     )
-    assert (result.return_value, outcome["alerts"][0]["row"]) == (1, 100)
+    assert (process.return_value, outcome["alerts"][0]["row"]) == (1, 100)
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ def program(folder: Path, name: str, script: str) -> None:
 
 
 def parts(answer: Answer, fit: str = "") -> dict[str, Any]:
-    result = {f"{part['group']}: {part['name']}": part for part in answer.document["parts"]}
-    return {name: part for name, part in result.items() if fit in ("", part["status"])}
+    parts_by_name = {f"{part['group']}: {part['name']}": part for part in answer.document["parts"]}
+    return {name: part for name, part in parts_by_name.items() if fit in ("", part["status"])}
 
 
 def examined(story: Story, capsys: CAPTURE, *words: str) -> Answer:
@@ -45,10 +45,10 @@ def examined(story: Story, capsys: CAPTURE, *words: str) -> Answer:
 
 
 def test_where_all_works_it_is_said_of_each_part(story: Story, capsys: CAPTURE) -> None:
-    result = examined(story, capsys, SLUG)
-    assert (result.code, result.document["verdict"]) == (0, "works"), parts(
-        result, "broken"
-    ) | parts(result, "unseen")
+    answer = examined(story, capsys, SLUG)
+    assert (answer.code, answer.document["verdict"]) == (0, "works"), parts(
+        answer, "broken"
+    ) | parts(answer, "unseen")
     texts = {
         "git: program",
         "git: remote origin",
@@ -57,7 +57,7 @@ def test_where_all_works_it_is_said_of_each_part(story: Story, capsys: CAPTURE) 
     }
     assert (
         texts | {"tracker: jsonl, tiny", "patterns: shipped", "clock: this machine"}
-        <= parts(result).keys()
+        <= parts(answer).keys()
     )
 
 
@@ -76,21 +76,21 @@ def test_a_remote_that_is_gone_and_a_push_that_is_refused_are_distinguished(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.origin.rename(story.home / "away")
-    result = examined(story, capsys, SLUG)
-    assert result.code != 0 and "git: remote origin" in (
-        parts(result, "broken") | parts(result, "unseen")
+    answer = examined(story, capsys, SLUG)
+    assert answer.code != 0 and "git: remote origin" in (
+        parts(answer, "broken") | parts(answer, "unseen")
     )
-    assert "git: remote origin, push" not in parts(result)
+    assert "git: remote origin, push" not in parts(answer)
 
 
 def test_a_secret_that_is_not_set_is_broken_and_its_fix_stands_there(
     story: Story, capsys: CAPTURE
 ) -> None:
     story.sign(command={"argv": ["sh", "train.sh", str(story.data)], "secrets": ["HERO_TEST_KEY"]})
-    result = examined(story, capsys, SLUG)
+    answer = examined(story, capsys, SLUG)
     assert (
-        result.code == 1
-        and "HERO_TEST_KEY=..." in parts(result, "broken")["secret: HERO_TEST_KEY"]["fix"]
+        answer.code == 1
+        and "HERO_TEST_KEY=..." in parts(answer, "broken")["secret: HERO_TEST_KEY"]["fix"]
     )
     people = ask(story, capsys, "-q", "doctor", SLUG).out
     assert (
@@ -106,8 +106,8 @@ def test_a_scheduler_whose_programs_are_missing_is_broken(story: Story, capsys: 
     for line in ('settle = "1ms"\n', 'grace = "200ms"\n', 'cluster = "c"\n'):
         text = text.replace(line, "")
     path.write_text(text)
-    result = examined(story, capsys, SLUG)
-    assert mentions(parts(result, "broken")["scheduler: iris, iris"]["message"], "iris", "PATH")
+    answer = examined(story, capsys, SLUG)
+    assert mentions(parts(answer, "broken")["scheduler: iris, iris"]["message"], "iris", "PATH")
 
 
 def test_a_clock_behind_the_newest_commit_is_broken(story: Story, capsys: CAPTURE) -> None:
@@ -120,9 +120,9 @@ def test_a_clock_that_only_the_commits_speak_for_is_not_checked_and_fails_nothin
     story: Story, home: Path, capsys: CAPTURE
 ) -> None:
     program(home / "bin", "timedatectl", "exit 1")  # as in a container
-    result = examined(story, capsys)
-    assert (result.code, result.document["verdict"], parts(result, "unseen")) == (0, "works", {})
-    clock = parts(result, "unchecked")["clock: this machine"]
+    answer = examined(story, capsys)
+    assert (answer.code, answer.document["verdict"], parts(answer, "unseen")) == (0, "works", {})
+    clock = parts(answer, "unchecked")["clock: this machine"]
     assert mentions(clock["message"], "later", "newest") and "timedatectl" in clock["message"]
     assert ask(story, capsys, "doctor").out.endswith("0 failed, 0 unknown, 1 skipped\n")
 
@@ -140,9 +140,9 @@ def test_a_contract_that_cannot_be_read_does_not_hide_the_others(
 ) -> None:
     (story.work / "runs" / "broken.toml").write_text("[[[")
     (story.work / "runs" / "config.toml").write_text("[trainer]\n")
-    result = examined(story, capsys)
-    assert result.code == 1 and list(parts(result, "broken")) == ["contract: broken"]
-    assert "contract: tiny" in parts(result, "works")
+    answer = examined(story, capsys)
+    assert answer.code == 1 and list(parts(answer, "broken")) == ["contract: broken"]
+    assert "contract: tiny" in parts(answer, "works")
 
 
 def test_outside_a_repository_the_machine_is_looked_at_anyway(home: Path, capsys: CAPTURE) -> None:
@@ -158,9 +158,9 @@ def test_no_program_gets_a_secrets_value(
 ) -> None:
     monkeypatch.setenv("HERO_TEST_KEY", "hf_abcdefghijklmnopqrstuvwxyz0123456789")
     story.sign(command={"argv": ["sh", "train.sh", str(story.data)], "secrets": ["HERO_TEST_KEY"]})
-    result = examined(story, capsys, SLUG)
-    assert parts(result)["secret: HERO_TEST_KEY"]["status"] == "works"
-    assert "abcdefghij" not in result.out + result.err
+    answer = examined(story, capsys, SLUG)
+    assert parts(answer)["secret: HERO_TEST_KEY"]["status"] == "works"
+    assert "abcdefghij" not in answer.out + answer.err
 
 
 def test_what_is_broken_counts_before_what_was_not_seen() -> None:

@@ -66,8 +66,8 @@ def test_an_interruption_is_a_document_of_one_line(
     command: Callable[..., int], capsys: CAPTURE
 ) -> None:
     assert command(interrupted) == 130
-    (result,) = documents(capsys)
-    assert FailureDocument.model_validate(result) == FailureDocument(
+    (failure,) = documents(capsys)
+    assert FailureDocument.model_validate(failure) == FailureDocument(
         schema=1, error="interrupted.", exit_code=130
     )
 
@@ -76,8 +76,11 @@ def test_a_stream_that_fails_ends_with_a_line_that_says_so(
     command: Callable[..., int], capsys: CAPTURE
 ) -> None:
     assert command(lines_then(lost)) == 3
-    row, result = documents(capsys)
-    assert row["slug"] == "tiny" and (result["error"], result["exit_code"]) == ("nobody answers", 3)
+    row, failure = documents(capsys)
+    assert row["slug"] == "tiny" and (failure["error"], failure["exit_code"]) == (
+        "nobody answers",
+        3,
+    )
 
 
 def test_a_stream_that_is_interrupted_just_ends(
@@ -104,17 +107,17 @@ def test_a_fault_of_ours_is_one_too_without_secrets_and_escapes(
 ) -> None:
     monkeypatch.setenv("HERORUN_DEBUG", debug)
     assert command(broken) == 3
-    result = capsys.readouterr()
-    assert FailureDocument.model_validate_json(result.out).exit_code == 3
-    assert ("Traceback" in result.err) is bool(debug)
-    assert "\x1b" not in result.err and SECRET not in result.out + result.err
+    output = capsys.readouterr()
+    assert FailureDocument.model_validate_json(output.out).exit_code == 3
+    assert ("Traceback" in output.err) is bool(debug)
+    assert "\x1b" not in output.err and SECRET not in output.out + output.err
 
 
 def test_runs_that_cannot_be_watched_are_lines_of_their_own(story: Story, capsys: CAPTURE) -> None:
     assert story.herorun("babysit", "none", "neither", "--json") == 2
-    result = documents(capsys)
-    assert {row["slug"] for row in result} == {"none", "neither"}
-    assert all("herorun init" in row["error"] and row["schema"] == 1 for row in result)
+    rows = documents(capsys)
+    assert {row["slug"] for row in rows} == {"none", "neither"}
+    assert all("herorun init" in row["error"] and row["schema"] == 1 for row in rows)
 
 
 @pytest.mark.parametrize(
@@ -150,15 +153,15 @@ def herorun(*words: str, shell: str = "", cwd: Path) -> "subprocess.Popen[str]":
 def test_a_full_disk_under_the_document_and_a_closed_input_are_no_tracebacks(
     tmp_path: Path,
 ) -> None:
-    result = herorun("status", "--json", shell=">/dev/full", cwd=tmp_path)
-    assert mentions(text := result.communicate(timeout=60)[1], "repository")
-    assert result.returncode == 2 and "Traceback" not in text
-    result = herorun("babysit", "--job", "7", "--json", shell="<&-", cwd=tmp_path)
+    process = herorun("status", "--json", shell=">/dev/full", cwd=tmp_path)
+    assert mentions(text := process.communicate(timeout=60)[1], "repository")
+    assert process.returncode == 2 and "Traceback" not in text
+    process = herorun("babysit", "--job", "7", "--json", shell="<&-", cwd=tmp_path)
     assert (
         "--scheduler is missing"
-        in FailureDocument.model_validate_json(result.communicate(timeout=60)[0]).error
+        in FailureDocument.model_validate_json(process.communicate(timeout=60)[0]).error
     )
-    assert result.returncode == 2
+    assert process.returncode == 2
 
 
 LOST = """
@@ -197,6 +200,6 @@ def test_a_polite_kill_is_an_interruption(tmp_path: Path) -> None:
     reading = herorun("triage", "log", "--json", cwd=tmp_path)
     with (tmp_path / "log").open("w"):  # once it is opened there
         reading.send_signal(signal.SIGTERM)
-        result, text = reading.communicate(timeout=60)
-    assert (reading.returncode, FailureDocument.model_validate_json(result).exit_code) == (130, 130)
+        output, text = reading.communicate(timeout=60)
+    assert (reading.returncode, FailureDocument.model_validate_json(output).exit_code) == (130, 130)
     assert text.strip() == "herorun: interrupted."

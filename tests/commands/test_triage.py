@@ -27,19 +27,19 @@ def log(tmp_path: Path) -> Path:
 def test_the_promised_shape(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["triage", str(log), "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
-    (result,) = document["files"]
+    (failure,) = document["files"]
     assert document["schema"] == 1
-    assert {"file", "class", "role", "line", "excerpt", "fingerprint", "advice"} <= set(result)
-    assert (result["file"], result["class"], result["role"], result["line"]) == (
+    assert {"file", "class", "role", "line", "excerpt", "fingerprint", "advice"} <= set(failure)
+    assert (failure["file"], failure["class"], failure["role"], failure["line"]) == (
         str(log),
         "oom-accelerator",
         "root",
         2,
     )
     assert (
-        result["excerpt"].startswith("[rank1]: torch.OutOfMemoryError")
-        and result["advice"]
-        and result["fingerprint"]
+        failure["excerpt"].startswith("[rank1]: torch.OutOfMemoryError")
+        and failure["advice"]
+        and failure["fingerprint"]
     )
 
 
@@ -145,8 +145,8 @@ def test_what_is_no_text_is_not_called_benign(
 ) -> None:
     log.write_bytes(bytes(range(256)) * 400)
     assert run(["triage", str(log), "--json"]) == 3
-    (result,) = json.loads(capsys.readouterr().out)["files"]
-    assert result["class"] == "unknown" and "no text" in result["advice"]
+    (failure,) = json.loads(capsys.readouterr().out)["files"]
+    assert failure["class"] == "unknown" and "no text" in failure["advice"]
 
 
 @pytest.mark.parametrize("name", ["README.md", "train.py", "notes.RST"])
@@ -155,9 +155,9 @@ def test_a_document_that_speaks_of_a_failure_is_no_log_of_one(
 ) -> None:
     (tmp_path / name).write_text("# It refuses with exit code 78: the code differs\n")
     assert run(["triage", str(tmp_path / name), "--json"]) == 3
-    (result,) = json.loads(capsys.readouterr().out)["files"]
-    assert (result["class"], result["line"]) == ("unknown", None)
-    assert "no log" in result["advice"]
+    (failure,) = json.loads(capsys.readouterr().out)["files"]
+    assert (failure["class"], failure["line"]) == ("unknown", None)
+    assert "no log" in failure["advice"]
 
 
 @pytest.mark.parametrize(
@@ -171,14 +171,14 @@ def test_of_a_log_that_takes_too_long_the_end_is_read_and_nothing_good_is_report
     text = "".join(line.format(number) + "\n" for number in range(1_000))
     log.write_text(text)
     assert run(["triage", str(log), "--json"]) == 3
-    (result,) = json.loads(capsys.readouterr().out)["files"]
-    assert (result["class"], result["needs_person"]) == ("unknown", True)
-    assert mentions(result["advice"], "MiB", "middle")
+    (failure,) = json.loads(capsys.readouterr().out)["files"]
+    assert (failure["class"], failure["needs_person"]) == ("unknown", True)
+    assert mentions(failure["advice"], "MiB", "middle")
     log.write_text(text + OOM)
     assert run(["triage", str(log), "--json"]) == 1
-    (result,) = json.loads(capsys.readouterr().out)["files"]
-    assert (result["class"], result["line"]) == ("oom-accelerator", 1_002)
-    assert mentions(result["advice"], "read")
+    (failure,) = json.loads(capsys.readouterr().out)["files"]
+    assert (failure["class"], failure["line"]) == ("oom-accelerator", 1_002)
+    assert mentions(failure["advice"], "read")
 
 
 def test_a_check_in_of_no_run_of_this_repository_leaves_the_log_to_be_read_alone(

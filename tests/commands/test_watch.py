@@ -76,10 +76,10 @@ def test_it_shows_what_the_last_tick_kept_and_asks_no_tracker(
 
     monkeypatch.setattr(JsonLines, "read", asked)
     before = watched.run.record.tip
-    (result,) = ask(watched, capsys, "watch", SLUG, "--json").document["runs"]
-    assert (result["slug"], result["run"], result["monitor"]) == (SLUG, "healthy", "fresh")
-    assert [(alert["check"], alert["state"]) for alert in result["alerts"]] == []
-    glance = result["summary"]
+    (shown_run,) = ask(watched, capsys, "watch", SLUG, "--json").document["runs"]
+    assert (shown_run["slug"], shown_run["run"], shown_run["monitor"]) == (SLUG, "healthy", "fresh")
+    assert [(alert["check"], alert["state"]) for alert in shown_run["alerts"]] == []
+    glance = shown_run["summary"]
     assert (glance["step"], glance["final_step"], glance["loss"]) == (3, 4, 2.5)
     assert glance["checkpoint"]["step"] == 2 and 0 <= glance["checkpoint"]["age_seconds"] < 3600
     assert watched.run.record.tip == before
@@ -96,8 +96,8 @@ def test_a_babysitter_that_stopped_looking_is_a_stale_monitor(
 ) -> None:
     later = datetime.now(UTC) + timedelta(hours=2)
     monkeypatch.setattr(overview, "now", lambda: later)
-    (result,) = ask(watched, capsys, "watch", "--json").document["runs"]
-    assert (result["run"], result["monitor"]) == ("healthy", "stale")
+    (shown_run,) = ask(watched, capsys, "watch", "--json").document["runs"]
+    assert (shown_run["run"], shown_run["monitor"]) == ("healthy", "stale")
 
 
 def test_what_cannot_be_read_is_reported_next_to_the_others(
@@ -116,8 +116,8 @@ def test_what_cannot_be_read_is_reported_next_to_the_others(
 def test_a_torn_or_foreign_evidence_file_only_leaves_gaps(watched: Story, capsys: CAPTURE) -> None:
     (path,) = (watched.state / "evidence").glob("*.jsonl")
     path.write_text("nonsense\n")
-    (result,) = ask(watched, capsys, "watch", "--json").document["runs"]
-    assert result["run"] == "healthy" and result["summary"]["step"] is None
+    (shown_run,) = ask(watched, capsys, "watch", "--json").document["runs"]
+    assert shown_run["run"] == "healthy" and shown_run["summary"]["step"] is None
 
 
 def test_the_last_line_is_found_behind_long_ones(tmp_path: Path) -> None:
@@ -198,9 +198,9 @@ class Terminal:
 
 @pytest.fixture
 def terminal(watched: Story) -> Iterator[Terminal]:
-    result = Terminal(watched)
-    yield result
-    result.close()
+    screen = Terminal(watched)
+    yield screen
+    screen.close()
 
 
 def test_in_a_terminal_it_continues_until_q(terminal: Terminal) -> None:
@@ -267,8 +267,8 @@ def test_what_the_last_tick_awaited_is_shown_until_the_job_ends(
     story.launched(WAIT)
     assert story.tick() == 3
     answer = ask(story, capsys, "watch", SLUG, "--json")
-    (result,) = answer.document["runs"]
-    assert [missing["evidence"] for missing in result["missing_evidence"]] == [
+    (shown_run,) = answer.document["runs"]
+    assert [missing["evidence"] for missing in shown_run["missing_evidence"]] == [
         "receipt"
     ] and answer.code == 3
     assert mentions(" ".join(ask(story, capsys, "watch", SLUG).out.split()), "missing", "tiny-1")

@@ -49,8 +49,10 @@ HEALTHY = Presented(
 
 def item(name, presented=None, admission=None, **changes):
     shown = (presented or HEALTHY)._replace(**changes)
-    (result,) = [i for i in compare({**ADMISSION, **(admission or {})}, shown) if i.item == name]
-    return result
+    (admission_item,) = [
+        i for i in compare({**ADMISSION, **(admission or {})}, shown) if i.item == name
+    ]
+    return admission_item
 
 
 @pytest.mark.parametrize(
@@ -162,10 +164,10 @@ ELASTIC = [
     ],
 )
 def test_a_command_line_behind_a_launcher_is_never_a_difference(target, shown, outcome):
-    result = item("argv", admission={"argv": target}, argv=shown, main=False)
+    admission_item = item("argv", admission={"argv": target}, argv=shown, main=False)
 
-    assert result.outcome is outcome
-    assert outcome is PASS or str(shown) in result.message
+    assert admission_item.outcome is outcome
+    assert outcome is PASS or str(shown) in admission_item.message
 
 
 @pytest.mark.parametrize("shown", [["python", "-u", "t.py"], ["python", "train.py", "--seed", "7"]])
@@ -181,9 +183,9 @@ def test_a_submitted_shell_that_becomes_python_is_no_difference():
 
 @pytest.mark.parametrize("digests", [{"config.toml": "sha256:99"}, {"config.toml": None}, {}])
 def test_a_changed_or_missing_config_file_fails_by_name(digests):
-    result = item("config", config_digests=digests)
+    admission_item = item("config", config_digests=digests)
 
-    assert result.outcome is FAIL and "config.toml" in result.message
+    assert admission_item.outcome is FAIL and "config.toml" in admission_item.message
 
 
 def config_item(**changes):
@@ -191,9 +193,9 @@ def config_item(**changes):
 
 
 def test_a_changed_key_fails_with_both_values():
-    result = config_item(seed=8)
+    admission_item = config_item(seed=8)
 
-    assert result.outcome is FAIL and mentions(result.message, "seed", "8", "7")
+    assert admission_item.outcome is FAIL and mentions(admission_item.message, "seed", "8", "7")
 
 
 @pytest.mark.parametrize(
@@ -209,8 +211,8 @@ def test_a_nested_key_is_compared(steps, clip):
 
 def test_what_the_script_adds_or_leaves_out_is_no_difference():
     assert config_item(extra=1).outcome is PASS
-    result = item("resolved-config", config={"seed": 7})
-    assert result.outcome is PASS and mentions(result.message, "1", "admitted", "4")
+    admission_item = item("resolved-config", config={"seed": 7})
+    assert admission_item.outcome is PASS and mentions(admission_item.message, "1", "admitted", "4")
 
 
 def test_a_path_is_compared_as_its_text():
@@ -242,9 +244,9 @@ def test_the_output_root(root, outcome):
 
 
 def test_another_tracker_run_fails():
-    result = item("tracker-id", tracker_id="tiny-2")
+    admission_item = item("tracker-id", tracker_id="tiny-2")
 
-    assert result.outcome is FAIL and mentions(result.message, "tiny-2", "tiny")
+    assert admission_item.outcome is FAIL and mentions(admission_item.message, "tiny-2", "tiny")
 
 
 @pytest.mark.parametrize(
@@ -262,10 +264,10 @@ def test_the_start(admitted, loaded, outcome):
 
 
 def test_changed_code_fails_by_name_and_commit():
-    result = item("code", files={"train.py": "sha256:99", "model.py": None})
+    admission_item = item("code", files={"train.py": "sha256:99", "model.py": None})
 
-    assert result.outcome is FAIL
-    assert mentions(result.message, "differs", "3f2a9c1d0", "model.py", "train.py")
+    assert admission_item.outcome is FAIL
+    assert mentions(admission_item.message, "differs", "3f2a9c1d0", "model.py", "train.py")
 
 
 def test_code_that_was_not_looked_at_is_unseen():
@@ -394,9 +396,9 @@ def test_a_config_that_raises_is_unseen_in_words():
         def __getitem__(self, key):
             raise RuntimeError(reason)
 
-    result = item("resolved-config", config=Broken(seed=7))
+    admission_item = item("resolved-config", config=Broken(seed=7))
 
-    assert result.outcome is UNSEEN and reason in result.message
+    assert admission_item.outcome is UNSEEN and reason in admission_item.message
 
 
 def test_what_holds_itself_is_no_endless_walk():

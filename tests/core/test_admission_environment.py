@@ -37,14 +37,14 @@ def outcome(
 
 
 @pytest.mark.parametrize(
-    ("main", "argv", "result"),
+    ("main", "argv", "expected"),
     [
         (True, ["python", "train.py"], "fail"),  # nothing stands between it and the scheduler
         (False, ["python", "train.py"], "unknown"),  # a worker: its launcher may set more
         (True, None, "unknown"),  # whether a launcher started it cannot be seen
     ],
 )
-def test_a_variable_more_refuses_where_nothing_can_have_set_it_on_the_way(main, argv, result):
+def test_a_variable_more_refuses_where_nothing_can_have_set_it_on_the_way(main, argv, expected):
     admission = {"argv": ["python", "train.py"], "environment": ADMITTED}
     shown = {**SHOWN, "MODE": "1"}
     (item,) = [
@@ -52,7 +52,7 @@ def test_a_variable_more_refuses_where_nothing_can_have_set_it_on_the_way(main, 
         for each in compare(admission, Presented(argv=argv, main=main, environment=shown))
         if each.item == "environment"
     ]
-    assert item.outcome == result and item.message.startswith("MODE ")
+    assert item.outcome == expected and item.message.startswith("MODE ")
 
 
 def test_a_secret_that_was_admitted_is_no_variable_more():
@@ -61,16 +61,16 @@ def test_a_secret_that_was_admitted_is_no_variable_more():
 
 
 def test_what_was_admitted_passes():
-    result, message = outcome()
-    assert result == "pass" and mentions(message, "3 variables")
+    answer, message = outcome()
+    assert answer == "pass" and mentions(message, "3 variables")
     assert outcome(("PYTHONUNBUFFERED", "1"), ("ORDINARY", "1"))[0] == "pass"
 
 
 @pytest.mark.parametrize("direct", [True, False])
 def test_another_value_and_a_missing_one_refuse_behind_a_launcher_too(direct):
     assert outcome(("PACK", "1"), direct=direct) == ("fail", "PACK is '1', admitted '8'")
-    result, message = outcome(("XLA_FLAGS", None), direct=direct)
-    assert result == "fail" and mentions(message, "XLA_FLAGS", "not set", "'--a'")
+    answer, message = outcome(("XLA_FLAGS", None), direct=direct)
+    assert answer == "fail" and mentions(message, "XLA_FLAGS", "not set", "'--a'")
 
 
 def test_a_folder_more_to_import_from_is_a_launchers_own():
@@ -79,8 +79,8 @@ def test_a_folder_more_to_import_from_is_a_launchers_own():
 
 
 def test_a_flag_of_the_code_that_nobody_admitted_refuses_everywhere():
-    result, message = outcome(("MODE", "x"), whole=False)
-    assert result == "fail" and mentions(message, "MODE", "set", "plan")
+    answer, message = outcome(("MODE", "x"), whole=False)
+    assert answer == "fail" and mentions(message, "MODE", "set", "plan")
     assert outcome(("MODE", "x"), direct=False)[0] == "unknown"
 
 
@@ -97,8 +97,8 @@ def test_another_variable_that_trainers_read(name, whole, expected):
 
 
 def test_a_secret_must_be_there_and_another_value_is_reported():
-    result, message = outcome(("HF_TOKEN", None))
-    assert result == "fail" and mentions(message, "HF_TOKEN", "secret", "not set")
+    answer, message = outcome(("HF_TOKEN", None))
+    assert answer == "fail" and mentions(message, "HF_TOKEN", "secret", "not set")
     matches, message = outcome(("HF_TOKEN", "rotated"))
     assert matches == "unknown" and "another value" in message and "rotated" not in message
     # the cluster has it: its value was never seen
@@ -107,9 +107,9 @@ def test_a_secret_must_be_there_and_another_value_is_reported():
 
 def test_a_value_that_looks_like_a_secret_is_compared_by_its_digest():
     values = {**ADMITTED["values"], "KEY": sealed("s3cret")}
-    result, message = outcome(("KEY", "other"), values=values)
+    answer, message = outcome(("KEY", "other"), values=values)
 
-    assert result == "fail" and "other" not in message.replace("another", "")
+    assert answer == "fail" and "other" not in message.replace("another", "")
     assert outcome(("KEY", "s3cret"), values=values)[0] == "pass"
 
 

@@ -17,17 +17,17 @@ BUDGET = {
 
 
 def test_everything_that_is_known():
-    result = estimate(a_contract(**BUDGET), Offered(time_limit=86400))
+    figures = estimate(a_contract(**BUDGET), Offered(time_limit=86400))
 
-    assert (result.flops, result.hero, result.cost, result.wall_hours, result.limit_hours) == (
+    assert (figures.flops, figures.hero, figures.cost, figures.wall_hours, figures.limit_hours) == (
         1.2e22,
         True,
         2500,
         125,
         24,
     )
-    assert result.short_by == 101
-    rows = dict(result.rows())
+    assert figures.short_by == 101
+    rows = dict(figures.rows())
     assert mentions(rows.pop("hero run"), "yes", "1.2e+22", "1e+22")
     assert rows == {
         "model FLOPs": "1.2e+22 (6 x 1e+09 parameters x 2e+12 tokens)",
@@ -40,9 +40,9 @@ def test_everything_that_is_known():
 
 @pytest.mark.parametrize("offered", [Offered(), Nothing(), Unavailable("out of reach")])
 def test_what_nobody_states_is_not_guessed(offered):
-    result = estimate(a_contract(), offered)
+    figures = estimate(a_contract(), offered)
 
-    entry = EstimateEntry.model_validate(result).as_json()
+    entry = EstimateEntry.model_validate(figures).as_json()
     for reason in (entry.pop("flops_source"), entry.pop("why")):
         assert mentions(reason, "flops", "params", "tokens")
     assert entry == {
@@ -53,7 +53,7 @@ def test_what_nobody_states_is_not_guessed(offered):
         "wall_hours": None,
         "time_limit_hours": None,
     }
-    assert [name for name, _ in result.rows()] == ["hero run"]
+    assert [name for name, _ in figures.rows()] == ["hero run"]
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,9 @@ def test_what_nobody_states_is_not_guessed(offered):
     ],
 )
 def test_why_it_is_a_hero_run_or_not(changes, hero, notice):
-    result = estimate(a_contract(**changes), Offered())
+    figures = estimate(a_contract(**changes), Offered())
 
-    assert result.hero is hero and result.why == notice
+    assert figures.hero is hero and figures.why == notice
 
 
 @pytest.mark.parametrize(("hours", "short"), [(10, 115), (124, 1), (125, None), (200, None)])

@@ -88,9 +88,9 @@ def test_every_kind_of_evidence_comes_back(kind: type[Any]) -> None:
 @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, 0.1, 1e308, 5e-324])
 def test_a_number_comes_back_also_where_it_is_none(value: float) -> None:
     metrics = some_metrics(last={"loss": value}, spikes=(an_excursion(3, peak=value),))
-    result = back({Metrics: metrics})[Metrics]
-    assert math.isnan(value) or result == metrics
-    assert str(result.last["loss"]) == str(result.spikes[0].peak) == str(value)
+    copy = back({Metrics: metrics})[Metrics]
+    assert math.isnan(value) or copy == metrics
+    assert str(copy.last["loss"]) == str(copy.spikes[0].peak) == str(value)
 
 
 @pytest.mark.parametrize(
@@ -105,11 +105,11 @@ def test_the_contract_comes_back_as_it_was_signed() -> None:
         babysit={"thresholds": {"loss-spike": {"sigmas": math.inf}}, "cadence": "570s"},
         waiver=[{"check": "crashed", "reason": "r", "approved_by": "@dri", "expires": NOON}],
     )
-    result = back({Contract: contract})[Contract]
-    assert (result.babysit.cadence, result.waiver) == (contract.babysit.cadence, contract.waiver)
+    copy = back({Contract: contract})[Contract]
+    assert (copy.babysit.cadence, copy.waiver) == (contract.babysit.cadence, contract.waiver)
     # which the check's own limits read
-    assert result.babysit.thresholds["loss-spike"]["sigmas"] == "inf"
-    assert encode_evidence({Contract: result}) == encode_evidence({Contract: contract})
+    assert copy.babysit.thresholds["loss-spike"]["sigmas"] == "inf"
+    assert encode_evidence({Contract: copy}) == encode_evidence({Contract: contract})
 
 
 def test_all_that_a_health_check_asks_for_is_kept() -> None:
@@ -140,15 +140,15 @@ def test_a_secret_is_kept_nowhere_and_the_digest_is_of_what_is_kept() -> None:
 @pytest.mark.parametrize("change", ["changed", "removed", "added"])
 def test_what_is_not_what_was_seen_is_lost(change: str) -> None:
     record = encode_evidence({Job: a_job(), Metrics: some_metrics()})
-    result = digests(record)
+    digest_by_kind = digests(record)
     if change == "changed":
         record["Job"]["value"]["id"] = "another"
     elif change == "removed":
         del record["Job"]
     else:
-        del result["Job"]
+        del digest_by_kind["Job"]
     with pytest.raises(LostEvidence, match=r"\bjob\b"):
-        decode_evidence(record, result)
+        decode_evidence(record, digest_by_kind)
 
 
 def test_what_this_version_reads_otherwise_is_lost_and_what_it_does_not_know_is_left_out() -> None:

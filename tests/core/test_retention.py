@@ -32,11 +32,11 @@ def sized(step, temporary=True, problem="", **changes):
     )
 
 
-def plan(*result, policy=POLICY, names=None, roots=None, recovery="", trusted=None):
-    trusted = [s.candidate.path for s in result] if trusted is None else trusted
+def plan(*sized_checkpoints, policy=POLICY, names=None, roots=None, recovery="", trusted=None):
+    trusted = [s.candidate.path for s in sized_checkpoints] if trusted is None else trusted
     return prune_plan(
         slug="tiny",
-        checkpoints=result,
+        checkpoints=sized_checkpoints,
         policy=policy,
         references=RetentionReference(names or {}, roots or {}),
         recovery=recovery,
@@ -54,19 +54,19 @@ def why(values, step):
 
 
 def test_numbers_decide_and_not_letters():
-    result = plan(*(sized(step) for step in (9, 10, 99, 101)))
-    assert steps(result) == [9, 10]
-    assert mentions(why(result, 101), "2", "1")
+    deletion_plan = plan(*(sized(step) for step in (9, 10, 99, 101)))
+    assert steps(deletion_plan) == [9, 10]
+    assert mentions(why(deletion_plan, 101), "2", "1")
 
 
 def test_permanent_ones_milestones_and_the_final_one_stay():
-    result = plan(
+    deletion_plan = plan(
         sized(100, False), sized(150, False), sized(250), sized(1000), sized(1001), sized(1002)
     )
-    assert steps(result) == [150]
-    assert mentions(why(result, 100), "permanent", "100 steps")
-    assert mentions(why(result, 250), "milestone", "contract")
-    assert mentions(why(result, 1000), "final", "step")
+    assert steps(deletion_plan) == [150]
+    assert mentions(why(deletion_plan, 100), "permanent", "100 steps")
+    assert mentions(why(deletion_plan, 250), "milestone", "contract")
+    assert mentions(why(deletion_plan, 1000), "final", "step")
 
 
 def test_what_anybody_names_stays_also_by_something_inside_it():
@@ -74,26 +74,26 @@ def test_what_anybody_names_stays_also_by_something_inside_it():
         f"{TEMPORARY}/step-1/": "launch checkpoint of other-1",
         f"{TEMPORARY}/step-2/model": "fork starts from it",
     }
-    result = plan(*(sized(step) for step in (1, 2, 3, 11, 12)), names=names)
-    assert steps(result) == [3]
-    assert mentions(why(result, 1), "launch", "other-1")
+    deletion_plan = plan(*(sized(step) for step in (1, 2, 3, 11, 12)), names=names)
+    assert steps(deletion_plan) == [3]
+    assert mentions(why(deletion_plan, 1), "launch", "other-1")
 
 
 def test_what_lies_in_another_runs_root_stays():
-    result = plan(*(sized(step) for step in (1, 2, 3)), roots={TEMPORARY: "other"})
-    assert steps(result) == [] and mentions(why(result, 1), "lies", "root")
+    deletion_plan = plan(*(sized(step) for step in (1, 2, 3)), roots={TEMPORARY: "other"})
+    assert steps(deletion_plan) == [] and mentions(why(deletion_plan, 1), "lies", "root")
 
 
 def test_the_recovery_source_stays_however_old():
-    result = plan(*(sized(step) for step in (1, 2, 3)), recovery=f"{TEMPORARY}/step-1")
-    assert steps(result) == [] and "recovery source" in why(result, 1)
+    deletion_plan = plan(*(sized(step) for step in (1, 2, 3)), recovery=f"{TEMPORARY}/step-1")
+    assert steps(deletion_plan) == [] and "recovery source" in why(deletion_plan, 1)
 
 
 def test_a_rejected_lineage_is_none_of_the_latest():
-    result = plan(
+    deletion_plan = plan(
         *(sized(step) for step in (1, 2, 8, 9)), trusted=[f"{TEMPORARY}/step-{n}" for n in (1, 2)]
     )
-    assert steps(result) == [8, 9]
+    assert steps(deletion_plan) == [8, 9]
 
 
 @pytest.mark.parametrize(
@@ -119,27 +119,32 @@ def test_whatever_is_in_doubt_stays(doubtful):
 
 
 def test_an_old_incomplete_one_below_a_complete_one_may_go():
-    result = plan(sized(1, problem="no metadata.json"), sized(10))
-    assert mentions(result.victims[0].why, "no metadata.json")
+    deletion_plan = plan(sized(1, problem="no metadata.json"), sized(10))
+    assert mentions(deletion_plan.victims[0].why, "no metadata.json")
 
 
 def test_without_a_complete_one_that_stays_there_is_no_plan():
     with pytest.raises(Blocked, match=r"tiny.*stay"):
         plan(sized(1), sized(2), trusted=[])
-    result = plan(*(sized(step) for step in (1, 2, 3)))
+    deletion_plan = plan(*(sized(step) for step in (1, 2, 3)))
     with pytest.raises(Blocked):
-        must_leave_one(result, set())
+        must_leave_one(deletion_plan, set())
 
 
 def test_the_digest_is_of_what_is_deleted_and_comes_back_from_the_file():
-    result = plan(*(sized(step) for step in (1, 2, 3)))
-    assert plan_from(plain(result)) == result and plan_from(plain(result)).digest == result.digest
-    assert replace(result, victims=()).digest != result.digest
-    assert replace(result, kept=()).digest == result.digest
-    digits = result.digest.removeprefix("sha256:")
-    assert result.is_named(result.digest) and result.is_named(f" {digits[:12]}\n")
+    deletion_plan = plan(*(sized(step) for step in (1, 2, 3)))
     assert (
-        not result.is_named(digits[:11])
-        and not result.is_named("")
-        and not result.is_named(digits[1:20])
+        plan_from(plain(deletion_plan)) == deletion_plan
+        and plan_from(plain(deletion_plan)).digest == deletion_plan.digest
+    )
+    assert replace(deletion_plan, victims=()).digest != deletion_plan.digest
+    assert replace(deletion_plan, kept=()).digest == deletion_plan.digest
+    digits = deletion_plan.digest.removeprefix("sha256:")
+    assert deletion_plan.is_named(deletion_plan.digest) and deletion_plan.is_named(
+        f" {digits[:12]}\n"
+    )
+    assert (
+        not deletion_plan.is_named(digits[:11])
+        and not deletion_plan.is_named("")
+        and not deletion_plan.is_named(digits[1:20])
     )

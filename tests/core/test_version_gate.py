@@ -64,14 +64,14 @@ def test_it_is_compared_once_a_change() -> None:
 def test_only_one_that_would_have_acted_alike_at_every_tick_may_act(
     again: tuple[Replay, ...], notice: Notice
 ) -> None:
-    result = observe_reason(after(*again), NEW)
-    assert result == notice
+    reason = observe_reason(after(*again), NEW)
+    assert reason == notice
 
 
 def test_what_it_judges_otherwise_is_news_also_where_it_acts_alike() -> None:
-    result = after(SAME, OTHERWISE).replayed
-    assert result is not None and result.key.startswith("tell/judge/")
-    assert result.changed == ("2026-01-01 12:00 UTC alerts.a[].state: 1 -> 2",)
+    replay = after(SAME, OTHERWISE).replayed
+    assert replay is not None and replay.key.startswith("tell/judge/")
+    assert replay.changed == ("2026-01-01 12:00 UTC alerts.a[].state: 1 -> 2",)
     quiet = after(SAME).replayed
     assert quiet is not None and quiet.key == ""
 
@@ -81,8 +81,8 @@ def test_a_person_answers_for_it(yes: bool, words: str) -> None:
     judge = after(ACTS).answered(
         [question_key(NEW, OLD, "")], RelaunchAnswer(yes, NOON, "Dri", "go back")
     )
-    result = observe_reason(judge, NEW)
-    assert bool(result) is bool(words) and words in result
+    reason = observe_reason(judge, NEW)
+    assert bool(reason) is bool(words) and words in reason
 
 
 def test_the_answer_about_one_version_is_none_about_another() -> None:

@@ -59,12 +59,12 @@ def played(name: str, part: str, folder: Path) -> tuple[dict[str, Any], list[See
 def begins(turns: list[Seen], check: str) -> list[Any]:
     """When alerts of a check began to fire."""
     before: set[str] = set()
-    result = []
+    alert_times = []
     for turn in turns:
         keys = {a.key for a in turn.tick.alerts.values() if a.check == check and a.firing}
-        result += [turn.at] if keys - before else []
+        alert_times += [turn.at] if keys - before else []
         before = keys
-    return result
+    return alert_times
 
 
 @pytest.mark.parametrize("name", RUNNING)
@@ -196,12 +196,10 @@ def launched_before(
     """The plan that the run was launched with, as the record holds it; only of an incident that
     tells of its world then.
     """
-    result = incident.told
-    if "reads" not in result:
+    facts = incident.told
+    if "reads" not in facts:
         return {}
-    contract = contract_from(
-        merged(result["contract"], result.get("sound", {})), "runs/replay.toml"
-    )
+    contract = contract_from(merged(facts["contract"], facts.get("sound", {})), "runs/replay.toml")
     began = incident.until(incident.end, "launched")[0]["at"]
     then, bundle = environment(incident, contract, began), bundle_of(incident, contract, began)
     none = History(initialised=True)
@@ -217,11 +215,11 @@ def launched_before(
         bundle=bundle,
     )
     here = newest(incident, "shell", incident.end) or {}
-    flags = tuple(Flag(name, "train.py", 7) for name in result["reads"])
+    flags = tuple(Flag(name, "train.py", 7) for name in facts["reads"])
     given: dict[Any, Any] = {
         PriorLaunch: PriorLaunch(history.instances[-1].name, scrub_tree(before.values)),
         Environment: shell,
-        CodeFlags: CodeFlags(flags, {name: here[name] for name in result["reads"] if name in here}),
+        CodeFlags: CodeFlags(flags, {name: here[name] for name in facts["reads"] if name in here}),
     }
     if before.bundle.value:
         given[Bundle] = Bundle(
@@ -234,11 +232,11 @@ def launched_before(
 
 
 def _history(incident: Incident) -> History:
-    result = [line["launched"] for line in incident.lines if "launched" in line]
+    launches = [line["launched"] for line in incident.lines if "launched" in line]
     began = [line["at"] for line in incident.lines if "launched" in line]
     past = [
         {"name": x["instance"], "root": x["root"], "began": at}
-        for x, at in zip(result, began, strict=True)
+        for x, at in zip(launches, began, strict=True)
     ]
     past += incident.told.get("instances", [])
     instances = tuple(
@@ -272,17 +270,15 @@ def test_the_named_check_blocks_the_launch_and_no_other(name: str) -> None:
 @pytest.mark.parametrize("name", AT_LAUNCH)
 def test_without_the_fault_the_launch_is_clear(name: str) -> None:
     incident = load(name, "sound")
-    result = incident.told
-    contract = contract_from(
-        merged(result["contract"], result.get("sound", {})), "runs/replay.toml"
-    )
-    plan, findings = asked(incident, contract, result.get("sound_config", {"seed": 7}))
+    facts = incident.told
+    contract = contract_from(merged(facts["contract"], facts.get("sound", {})), "runs/replay.toml")
+    plan, findings = asked(incident, contract, facts.get("sound_config", {"seed": 7}))
 
     assert blocking(findings) == set()
     checks = {check.name: check for check in discover.checks(Gate.LAUNCH)}
     assert verdict_of(findings, checks) == "clear"
     start = plan.start.value
-    assert (start.path if start else None) == result.get("starts")
+    assert (start.path if start else None) == facts.get("starts")
 
 
 @pytest.mark.parametrize("name", [name for name in AT_LAUNCH if name >= "12"])
@@ -321,6 +317,6 @@ def test_every_incident_says_what_happened_and_where_that_is_reported() -> None:
     assert set(NAMES) == set(write.WORLDS)
     assert {name[:2] for name in NAMES} == {f"{number:02}" for number in range(1, 13)}
     for name in NAMES:
-        result = load(name, "fault").told
+        facts = load(name, "fault").told
         source = "marin-community/marin, " if name < "10" else "an incident of the field"
-        assert result["what"] and result["source"].startswith(source)
+        assert facts["what"] and facts["source"].startswith(source)

@@ -134,9 +134,9 @@ def test_what_was_dropped_or_changed_is_named_and_what_was_added_is_not() -> Non
     assert differing_fields(sent, admitted) == ()
     del admitted["spec"]["podReplacementPolicy"]
     spec_of(admitted)["containers"][0]["image"] = "mirror/x"
-    result = differing_fields(sent, admitted)
-    assert result[0] == "spec.podReplacementPolicy was dropped"
-    assert mentions(result[1], "spec.template.spec.containers[main].image", "changed")
+    differences = differing_fields(sent, admitted)
+    assert differences[0] == "spec.podReplacementPolicy was dropped"
+    assert mentions(differences[1], "spec.template.spec.containers[main].image", "changed")
     tolerated = ("spec.podReplacementPolicy", "spec.template.spec.containers[main].image")
     assert differing_fields(sent, admitted, tolerated) == ()
 
@@ -190,14 +190,14 @@ def test_options_that_cannot_be_meant(changes: dict[str, Any]) -> None:
 
 
 def test_the_hardware_that_is_asked_for() -> None:
-    result = options(
+    job_options = options(
         resources={"nvidia.com/gpu": "8"},
         replicas=4,
         node_selector={"nvidia.com/gpu.product": "H100"},
         time_limit="2d",
     )
-    assert requested_hardware(result).hardware == {"accelerator": "H100", "count": 32}
-    assert requested_hardware(result).time_limit == 2 * 86400
+    assert requested_hardware(job_options).hardware == {"accelerator": "H100", "count": 32}
+    assert requested_hardware(job_options).time_limit == 2 * 86400
 
 
 BATCH = PriorityClass("batch", 10, True, True)
@@ -226,9 +226,11 @@ def test_the_request_fits_the_schemas_of_newer_servers(version: str, tmp_path: P
     job, inner = tmp_path / "job.json", tmp_path / "inner.json"
     job.write_text(json.dumps(request(**asked)))
     inner.write_text(json.dumps(job_in(jobset_of(request(**asked), options(**asked)))))
-    bundled, result = request(**asked), options(**asked, code="bundle", folder=None)
+    bundled, bundle_options = request(**asked), options(**asked, code="bundle", folder=None)
     template = bundled["spec"]["template"]
-    bundled["spec"]["template"] = with_bundle(template, CodeArchive("/out/a.tar", "abc"), result)
+    bundled["spec"]["template"] = with_bundle(
+        template, CodeArchive("/out/a.tar", "abc"), bundle_options
+    )
     (tmp_path / "bundled.json").write_text(json.dumps(bundled))
     new = ["podReplacementPolicy"] if int(version.partition(".")[2]) < 28 else []
     assert unexpected_fields(version, job) == unexpected_fields(version, inner) == new

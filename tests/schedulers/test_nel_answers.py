@@ -77,8 +77,8 @@ def test_the_last_line_of_a_job_counts_and_half_a_line_is_none() -> None:
 
 
 def test_recorded_statuses_are_read_job_by_job() -> None:
-    result = statuses((RECORDINGS / "status.json").read_text())
-    assert result == {"01047efef1aeb3cc.0": "success", "deadbeef": "not_found"}
+    status_by_job = statuses((RECORDINGS / "status.json").read_text())
+    assert status_by_job == {"01047efef1aeb3cc.0": "success", "deadbeef": "not_found"}
 
 
 @pytest.mark.parametrize("text", ["", "No jobs found.", "[]", "{}", "[1]", "Traceback"])
@@ -139,8 +139,8 @@ def test_the_newest_number_of_a_job_that_was_started_again_counts() -> None:
 # --- an invocation of several tasks ---------------------------------------------------------------
 
 
-def of(*result: tuple[str, Stages]) -> Job:
-    parts = [local_part(entry(n), word, stage) for n, (word, stage) in enumerate(result)]
+def of(*states: tuple[str, Stages]) -> Job:
+    parts = [local_part(entry(n), word, stage) for n, (word, stage) in enumerate(states)]
     return judge_nel("tiny-1", "0a1b", parts, SubmissionRecord(True, "0a1b", "ada@box"))
 
 
@@ -255,16 +255,16 @@ def test_a_folder_that_is_no_path_is_wrong_use(tmp_path: Path) -> None:
 def test_runs_that_write_below_different_folders_share_one_status(tmp_path: Path) -> None:
     """One runs, one has another instance that ended, one was never submitted."""
     row = json.loads((RECORDINGS / "exec.v1.jsonl").read_text().splitlines()[0])
-    result, answer = [], []
+    rows, answer = [], []
     for number, output in enumerate(("/out/tiny-1", "/other/tiny-1", "/out/tiny-2", "/out/lm-1")):
         row.update(invocation_id=f"{number}a", job_id=f"{number}a.0", executor="local")
         row["config"]["execution"]["output_dir"] = output
-        result.append(json.dumps(row))
+        rows.append(json.dumps(row))
         word = "running" if output == "/out/tiny-1" else "killed"
         answer.append(
             {"invocation": f"{number}a", "job_id": f"{number}a.0", "status": word, "data": {}}
         )
-    (tmp_path / "exec.jsonl").write_text("\n".join(result))
+    (tmp_path / "exec.jsonl").write_text("\n".join(rows))
     runs = {
         folder: adapter(tmp_path, f"echo '{json.dumps(answer)}'", folder=folder)
         for folder in ("/out", "/other")
@@ -288,12 +288,12 @@ def test_a_job_of_an_executor_that_nobody_can_follow_blinds_its_own_run_alone(
     tmp_path: Path,
 ) -> None:
     row = json.loads((RECORDINGS / "exec.v1.jsonl").read_text().splitlines()[0])
-    result = []
+    rows = []
     for executor, output in (("lepton", "/out/odd-1"), ("local", "/out/tiny-1")):
         row.update(invocation_id=executor, job_id=f"{executor}.0", executor=executor)
         row["config"]["execution"]["output_dir"] = output
-        result.append(json.dumps(row))
-    (tmp_path / "exec.jsonl").write_text("\n".join(result))
+        rows.append(json.dumps(row))
+    (tmp_path / "exec.jsonl").write_text("\n".join(rows))
     answer = json.dumps(
         [{"invocation": "local", "job_id": "local.0", "status": "running", "data": {}}]
     )

@@ -64,11 +64,11 @@ def test_a_word_that_is_no_end_stays_unknown(word: str) -> None:
 @pytest.mark.parametrize(("code", "state"), [(0, JobState.SUCCEEDED), (5, JobState.FAILED)])
 def test_the_exit_code_that_it_wrote_down_settles_what_nel_lost(code: int, state: JobState) -> None:
     stages = Stages(AT, AT, code)
-    result = settled(
+    part_state = settled(
         part("error", stages), EndEvidence(stages, has_ended=True, written_at=AT), AT, LATER
     )
-    assert (result.state, result.exit_code, result.ended) == (state, code, AT)
-    assert f"exit code {code}" in result.reason
+    assert (part_state.state, part_state.exit_code, part_state.ended) == (state, code, AT)
+    assert f"exit code {code}" in part_state.reason
 
 
 def test_a_failure_against_its_own_exit_code_0_is_gone_and_no_success() -> None:
@@ -82,8 +82,8 @@ def test_a_failure_against_its_own_exit_code_0_is_gone_and_no_success() -> None:
 
 
 def test_an_end_without_a_code_is_gone_at_once_at_the_second_look() -> None:
-    result = settled(part("failed"), EndEvidence(has_ended=True, written_at=LATER), AT, LATER)
-    assert result.state is JobState.GONE and mentions(result.reason, "not how")
+    part_state = settled(part("failed"), EndEvidence(has_ended=True, written_at=LATER), AT, LATER)
+    assert part_state.state is JobState.GONE and mentions(part_state.reason, "not how")
 
 
 def test_what_still_writes_may_run_and_after_an_hours_silence_it_is_gone() -> None:
@@ -100,8 +100,8 @@ def test_a_job_that_is_known_is_left_as_it_is() -> None:
 
 def test_slurms_own_answer_that_there_is_no_such_job_settles_its_executors() -> None:
     answer = NoSlurmJob("Slurm does not know job 71")
-    result = settled(on_slurm("failed", answer), EndEvidence(slurm=answer), AT, LATER)
-    assert result.state is JobState.GONE and mentions(result.reason, "know", "71")
+    part_state = settled(on_slurm("failed", answer), EndEvidence(slurm=answer), AT, LATER)
+    assert part_state.state is JobState.GONE and mentions(part_state.reason, "know", "71")
     silent = "the login node gave no whole answer"
     assert (
         settled(
@@ -172,5 +172,7 @@ def test_a_folder_that_cannot_be_read_is_no_absent_one_and_settles_nothing(tmp_p
         changed(tmp_path / "out")
     jobs = NelJobs(Options(), tmp_path / "kept")
     jobs._doubts.since(part("error"), datetime.now(UTC) - CONFIRM_AFTER)
-    result = jobs._settled(part("error"), lambda: EndEvidence(written_at=changed(tmp_path / "out")))
-    assert result.state is JobState.UNKNOWN and os.strerror(errno.ENOTDIR) in result.reason
+    part_state = jobs._settled(
+        part("error"), lambda: EndEvidence(written_at=changed(tmp_path / "out"))
+    )
+    assert part_state.state is JobState.UNKNOWN and os.strerror(errno.ENOTDIR) in part_state.reason

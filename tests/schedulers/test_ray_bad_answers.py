@@ -76,10 +76,10 @@ class Stand:
 
 @pytest.fixture
 def stand() -> Iterator[Stand]:
-    result = Stand()
-    yield result
-    result.server.shutdown()
-    result.server.server_close()
+    new_stand = Stand()
+    yield new_stand
+    new_stand.server.shutdown()
+    new_stand.server.server_close()
 
 
 @pytest.fixture
@@ -302,9 +302,9 @@ def test_a_strangers_job_of_our_name_is_neither_ours_nor_touched(stand, adapter,
 
 def test_one_of_another_plan_is_not_adopted(stand, adapter, tmp_path) -> None:
     (tmp_path / "admission.json").write_text('{"plan": "sha256:2"}')
-    result = RECORDED["succeeded"]
-    stand.answers["/api/jobs/tiny-1"] = result | {
-        "metadata": result["metadata"] | {"herorun_plan": "sha256:1"}
+    details = RECORDED["succeeded"]
+    stand.answers["/api/jobs/tiny-1"] = details | {
+        "metadata": details["metadata"] | {"herorun_plan": "sha256:1"}
     }
     with pytest.raises(WrongUse, match=r"another.*plan"):
         adapter().submit(
@@ -330,8 +330,8 @@ def test_a_thousand_jobs_are_one_list(stand, adapter) -> None:
         | {"submission_id": f"tiny-{n}", "metadata": {"herorun_instance": f"tiny-{n}"}}
         for n in range(1, 1001)
     ]
-    result = adapter().find_all({f"tiny-{n}": LONG_AGO for n in range(1, 1001)})
-    assert len(result) == 1000 and all(isinstance(each, Found) for each in result.values())
+    answers = adapter().find_all({f"tiny-{n}": LONG_AGO for n in range(1, 1001)})
+    assert len(answers) == 1000 and all(isinstance(each, Found) for each in answers.values())
     assert stand.asked == ["GET /api/jobs/"]
 
 

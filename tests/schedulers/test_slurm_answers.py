@@ -85,9 +85,9 @@ def search_of(
 def job(
     queue: list[str], books: list[str] | Accounting, submission: SubmissionRecord = NOTHING
 ) -> Job:
-    result = search_of(queue, books, submission)
-    assert isinstance(result, Found), result
-    return result.job
+    answer = search_of(queue, books, submission)
+    assert isinstance(answer, Found), answer
+    return answer.job
 
 
 # --- recorded -------------------------------------------------------------------------------------
@@ -101,9 +101,9 @@ WORDS = dict(
 def recorded(what: str) -> Job:
     queue = (RECORDINGS / "squeue-22.05.txt").read_text().splitlines()
     books = (RECORDINGS / "sacct-22.05.txt").read_text().splitlines()
-    result = search_of(queue, books, since=None, name=WORDS[what])
-    assert isinstance(result, Found), result
-    return result.job
+    answer = search_of(queue, books, since=None, name=WORDS[what])
+    assert isinstance(answer, Found), answer
+    return answer.job
 
 
 @pytest.mark.parametrize(
@@ -141,22 +141,22 @@ def test_the_parts_of_an_array_and_of_a_heterogeneous_job_are_counted() -> None:
 
 
 def test_a_job_that_slurm_dropped_for_its_dependency_is_not_stopped_by_hand() -> None:
-    result = recorded_alone("dropped")
-    assert (result.state, result.stopped_by_hand) == (JobState.UNSCHEDULABLE, False)
+    dropped_job = recorded_alone("dropped")
+    assert (dropped_job.state, dropped_job.stopped_by_hand) == (JobState.UNSCHEDULABLE, False)
 
 
 def recorded_alone(what: str) -> Job:
     """As when accounting has caught up."""
     lines = (RECORDINGS / "squeue-22.05.txt").read_text().splitlines()
     (mine,) = [line for line in lines if f"{PARTED}{WORDS[what]}{PARTED}" in line]
-    result = search_of(
+    answer = search_of(
         [mine],
         [sacct("CANCELLED", mine.split(PARTED)[0], name=WORDS[what])],
         since=None,
         name=WORDS[what],
     )
-    assert isinstance(result, Found)
-    return result.job
+    assert isinstance(answer, Found)
+    return answer.job
 
 
 # --- two answers ----------------------------------------------------------------------------------
@@ -172,9 +172,9 @@ def test_a_job_that_squeue_calls_live_has_not_ended(word: str, lives: str) -> No
 
 @pytest.mark.parametrize("books", [[], [sacct("RUNNING")], [sacct("PENDING")], [sacct("REQUEUED")]])
 def test_an_end_that_sacct_does_not_know_yet_is_none(books: list[str]) -> None:
-    result = job([squeue("COMPLETED")], books)
-    assert (result.state, result.raw) == (JobState.RUNNING, "COMPLETED")
-    assert "accounting" in result.reason
+    slurm_job = job([squeue("COMPLETED")], books)
+    assert (slurm_job.state, slurm_job.raw) == (JobState.RUNNING, "COMPLETED")
+    assert "accounting" in slurm_job.reason
 
 
 def test_an_end_is_sure_once_both_say_so_or_squeue_has_forgotten_it() -> None:
@@ -183,21 +183,21 @@ def test_an_end_is_sure_once_both_say_so_or_squeue_has_forgotten_it() -> None:
 
 
 def test_an_end_without_accounting_in_reach_is_unknown() -> None:
-    result = job(
+    slurm_job = job(
         [squeue("FAILED", code=256)], Accounting(silent="sacct failed: Connection refused")
     )
-    assert result.state is JobState.UNKNOWN
-    assert "squeue says FAILED" in result.reason and "Connection refused" in result.reason
+    assert slurm_job.state is JobState.UNKNOWN
+    assert "squeue says FAILED" in slurm_job.reason and "Connection refused" in slurm_job.reason
 
 
 def test_where_no_accounting_is_kept_squeue_is_believed() -> None:
-    result = job([squeue("FAILED", code=35072)], Accounting(is_disabled=True))
-    assert (result.state, result.exit_code) == (JobState.FAILED, 137)
+    slurm_job = job([squeue("FAILED", code=35072)], Accounting(is_disabled=True))
+    assert (slurm_job.state, slurm_job.exit_code) == (JobState.FAILED, 137)
 
 
 def test_what_sacct_calls_live_and_squeue_does_not_know_is_unknown() -> None:
-    result = job([], [sacct("RUNNING")])
-    assert result.state is JobState.UNKNOWN and mentions(result.reason, "squeue", "71")
+    slurm_job = job([], [sacct("RUNNING")])
+    assert slurm_job.state is JobState.UNKNOWN and mentions(slurm_job.reason, "squeue", "71")
 
 
 def test_a_job_that_nobody_knows_is_absent_unless_it_was_taken() -> None:
@@ -226,8 +226,8 @@ def test_an_unknown_word_is_unknown_wherever_it_stands(word: str) -> None:
 
 @pytest.mark.parametrize("word", STATES)
 def test_every_known_word_is_kept_as_it_was(word: str) -> None:
-    result = job([squeue(word)], [sacct(word)])
-    assert (result.state, result.raw) == (STATES[word], word)
+    slurm_job = job([squeue(word)], [sacct(word)])
+    assert (slurm_job.state, slurm_job.raw) == (STATES[word], word)
 
 
 def test_cancelled_by_somebody_is_cancelled_by_their_number_until_it_is_looked_up() -> None:
@@ -248,21 +248,21 @@ def test_our_own_stop_is_recognised_from_the_comment_or_from_what_was_kept() -> 
 
 @pytest.mark.parametrize(("code", "told_as"), [("0:0", 128), ("9:0", 9), ("78:0", 78)])
 def test_an_exit_code_from_sacct_alone_may_lack_128_and_says_so(code: str, told_as: int) -> None:
-    result = job([], [sacct("FAILED", code=code)])
-    assert result.exit_code == told_as and mentions(result.reason, "sacct", "exit")
+    slurm_job = job([], [sacct("FAILED", code=code)])
+    assert slurm_job.exit_code == told_as and mentions(slurm_job.reason, "sacct", "exit")
 
 
 def test_a_job_that_a_deadline_took_from_the_queue_was_never_placed() -> None:
     """Slurm 22.05 gives it an exit code of 1, and squeue a start at its end."""
     waited = {"where": "", "reason": "DeadLine"}
     books = [sacct("DEADLINE", code="1:0", started="None", where="None assigned")]
-    result = job([squeue("DEADLINE", code=256, **waited)], books)
-    assert (result.state, result.raw, result.reason) == (
+    slurm_job = job([squeue("DEADLINE", code=256, **waited)], books)
+    assert (slurm_job.state, slurm_job.raw, slurm_job.reason) == (
         JobState.UNSCHEDULABLE,
         "DEADLINE",
         "DeadLine",
     )
-    assert (result.started, result.exit_code) == (None, None)
+    assert (slurm_job.started, slurm_job.exit_code) == (None, None)
     assert job([], books).state is JobState.UNSCHEDULABLE
     ran = job([squeue("DEADLINE", code=15)], [sacct("DEADLINE", code="0:15")])
     assert (ran.state, ran.started) == (JobState.TIMED_OUT, AT + timedelta(seconds=5))
@@ -274,8 +274,8 @@ def test_a_signal_from_sacct_is_a_signal() -> None:
 
 
 def test_times_that_have_not_come_are_none_and_the_others_are_utc() -> None:
-    result = job([squeue("PENDING", started="N/A", ended="NONE")], [])
-    assert (result.submitted, result.started, result.ended) == (AT, None, None)
+    slurm_job = job([squeue("PENDING", started="N/A", ended="NONE")], [])
+    assert (slurm_job.submitted, slurm_job.started, slurm_job.ended) == (AT, None, None)
 
 
 # --- whose job ------------------------------------------------------------------------------------
@@ -302,8 +302,8 @@ def test_a_live_job_of_the_number_that_was_kept_is_ours_by_any_clock(
     """This clock was three hours ahead when it was launched; a number of an ended one may have come
     round again.
     """
-    result = search_of([squeue(state)], [], SubmissionRecord(True, "71"), AT + timedelta(hours=3))
-    assert isinstance(result, Found) is ours
+    answer = search_of([squeue(state)], [], SubmissionRecord(True, "71"), AT + timedelta(hours=3))
+    assert isinstance(answer, Found) is ours
     assert search_of([squeue(state)], [], NOTHING, AT + timedelta(hours=3)) == Absent()
 
 
@@ -324,8 +324,8 @@ def test_a_number_that_came_round_again_is_another_job() -> None:
 
 def test_of_two_jobs_of_one_name_the_live_one_counts_and_two_live_ones_are_a_question() -> None:
     assert job([squeue("RUNNING", "70"), squeue("CANCELLED", "71")], []).id == "70"
-    result = search_of([squeue("RUNNING", "70"), squeue("PENDING", "71")], [])
-    assert isinstance(result, Unknown) and "70" in result.why and "71" in result.why
+    answer = search_of([squeue("RUNNING", "70"), squeue("PENDING", "71")], [])
+    assert isinstance(answer, Unknown) and "70" in answer.why and "71" in answer.why
 
 
 def test_accounting_is_asked_only_of_what_does_not_live() -> None:

@@ -48,11 +48,11 @@ ENDED = {
 
 
 def test_each_end_is_reported_as_it_was(jobs: dict[str, Job]) -> None:
-    result = {what: jobs[what] for what in ENDED}
+    ends = {what: jobs[what] for what in ENDED}
     assert {
-        what: (job.state, job.raw, job.exit_code, job.signal) for what, job in result.items()
+        what: (job.state, job.raw, job.exit_code, job.signal) for what, job in ends.items()
     } == ENDED
-    for job in result.values():
+    for job in ends.values():
         assert (
             job.submitted
             and job.started
@@ -74,8 +74,8 @@ def test_who_stopped_it_is_reported(jobs: dict[str, Job]) -> None:
 
 
 def test_what_no_person_did_is_a_crash_and_no_stop(jobs: dict[str, Job]) -> None:
-    result = [jobs[what] for what in ("preempted", "time limit", "on a lost node")]
-    assert [(job.crashed, job.stopped_by_hand) for job in result] == [(True, False)] * 3
+    crashes = [jobs[what] for what in ("preempted", "time limit", "on a lost node")]
+    assert [(job.crashed, job.stopped_by_hand) for job in crashes] == [(True, False)] * 3
 
 
 def test_the_node_that_was_lost_is_named(jobs: dict[str, Job], cluster: Cluster) -> None:
@@ -136,8 +136,10 @@ WAITING = {
 
 
 def test_why_each_waits_is_reported_in_slurms_own_word(jobs: dict[str, Job]) -> None:
-    result = {what: jobs[what] for what in WAITING}
-    assert {what: (job.reason, why_waiting(job.reason)) for what, job in result.items()} == WAITING
-    assert {(job.state, job.started, job.submitted is None) for job in result.values()} == {
+    waiting_jobs = {what: jobs[what] for what in WAITING}
+    assert {
+        what: (job.reason, why_waiting(job.reason)) for what, job in waiting_jobs.items()
+    } == WAITING
+    assert {(job.state, job.started, job.submitted is None) for job in waiting_jobs.values()} == {
         (JobState.PENDING, None, False)
     }

@@ -96,29 +96,29 @@ def test_a_commit_that_is_not_here_is_could_not_look(repository: Repository) -> 
 
 def prior(story: Story) -> PriorLaunch | Nothing:
     run = open_run(SLUG, story.work)
-    result = run.given(run.record.memory())[PriorLaunch]
-    assert isinstance(result, (PriorLaunch, Nothing))
-    return result
+    launch = run.given(run.record.memory())[PriorLaunch]
+    assert isinstance(launch, (PriorLaunch, Nothing))
+    return launch
 
 
 @pytest.mark.thorough
 def test_the_record_tells_the_plan_of_the_newest_instance(story: Story) -> None:
     assert isinstance(prior(story), Nothing)
     story.launched()
-    result = prior(story)
-    assert isinstance(result, PriorLaunch)
-    assert result.instance == "tiny-1"
-    assert result.plan["commit"] == git(story.work, "rev-parse", "HEAD").strip()
-    assert result.plan["tracker"]["id"] == SLUG
-    assert result.config == {"trainer": {"seed": 7}}
+    launch = prior(story)
+    assert isinstance(launch, PriorLaunch)
+    assert launch.instance == "tiny-1"
+    assert launch.plan["commit"] == git(story.work, "rev-parse", "HEAD").strip()
+    assert launch.plan["tracker"]["id"] == SLUG
+    assert launch.config == {"trainer": {"seed": 7}}
 
 
 def verdict(story: Story, capsys: pytest.CaptureFixture[str]) -> Any:
     capsys.readouterr()
     story.herorun("preflight", SLUG, "--json")
     findings = json.loads(capsys.readouterr().out)["findings"]
-    (result,) = [one for one in findings if one["check"] == "changed-trajectory"]
-    return result
+    (finding,) = [one for one in findings if one["check"] == "changed-trajectory"]
+    return finding
 
 
 @pytest.mark.thorough
@@ -133,8 +133,8 @@ def test_other_code_under_the_same_tracker_id_is_not_launched(
     assert verdict(story, capsys)["outcome"] == "pass"
     (story.work / "model.py").write_text("x = 1\n")
     story.publish()
-    result = verdict(story, capsys)
-    assert (result["outcome"], result["details"]) == ("fail", ["model.py"])
+    finding = verdict(story, capsys)
+    assert (finding["outcome"], finding["details"]) == ("fail", ["model.py"])
     assert story.launch() == 1
     story.sign(tracker={"id": "tiny-b"})
     assert verdict(story, capsys)["outcome"] == "pass"

@@ -91,9 +91,9 @@ def test_one_imports_the_other_and_a_circle_ends(tmp_path: Path) -> None:
         "tests/data.py": "",
         "tests/test_model.py": "",
     }
-    result = closure(tmp_path, world, running("python", "train.py"))
-    assert result.files == set(world) - {"pkg/unused.py", "tests/test_model.py"}
-    assert (result.entry, result.unresolved) == ("train.py", ())
+    imports = closure(tmp_path, world, running("python", "train.py"))
+    assert imports.files == set(world) - {"pkg/unused.py", "tests/test_model.py"}
+    assert (imports.entry, imports.unresolved) == ("train.py", ())
 
 
 def test_the_folder_of_the_script_comes_first(tmp_path: Path) -> None:
@@ -148,12 +148,12 @@ PACKAGE = {
 )
 def test_wrappers_are_looked_through(tmp_path: Path, line: str) -> None:
     project = {"pyproject.toml": '[project.scripts]\ntiny-train = "pkg.train:main"\n'}
-    result = closure(
+    imports = closure(
         tmp_path, PACKAGE | project, running(*line.replace("{top}", str(tmp_path)).split())
     )
-    assert result.entry == "pkg/train.py"
-    assert {"pkg/train.py", "helper.py"} <= result.files
-    assert ("conf.yaml" in result.files) == ("conf.yaml" in line)
+    assert imports.entry == "pkg/train.py"
+    assert {"pkg/train.py", "helper.py"} <= imports.files
+    assert ("conf.yaml" in imports.files) == ("conf.yaml" in line)
 
 
 def test_text_behind_c_is_python_or_shell(tmp_path: Path) -> None:
@@ -176,9 +176,9 @@ def test_a_shell_script_is_read(tmp_path: Path) -> None:
             "conf.yaml\n"
         ),
     }
-    result = closure(tmp_path, PACKAGE | script, running("sh", "run.sh", "/data"))
-    assert result.files == {"run.sh", *PACKAGE}  # and not what it only reads
-    assert result.entry == "pkg/train.py"
+    imports = closure(tmp_path, PACKAGE | script, running("sh", "run.sh", "/data"))
+    assert imports.files == {"run.sh", *PACKAGE}  # and not what it only reads
+    assert imports.entry == "pkg/train.py"
 
 
 def test_packages_and_folders_are_run_by_their_main(tmp_path: Path) -> None:
@@ -222,10 +222,10 @@ def test_members_of_a_workspace_are_searched(tmp_path: Path) -> None:
 
 
 def test_no_python_of_this_repository(tmp_path: Path) -> None:
-    result = closure(
+    imports = closure(
         tmp_path, {"other.py": ""}, running("nvidia-smi", "--loop=1", "-m", "x.y", "/etc/hostname")
     )
-    assert result == ImportClosure()
+    assert imports == ImportClosure()
 
 
 # --- what cannot be read --------------------------------------------------------------------------
@@ -245,50 +245,50 @@ def test_a_file_that_is_no_python_stays_and_is_named(
     tmp_path: Path, data: bytes, facts: list[str]
 ) -> None:
     (tmp_path / "b.py").write_bytes(data)
-    result = closure(
+    imports = closure(
         tmp_path, {"train.py": "import b, a", "a.py": ""}, running("python", "train.py")
     )
-    assert result.files == {"train.py", "a.py", "b.py"}
-    (reason,) = result.unresolved
+    assert imports.files == {"train.py", "a.py", "b.py"}
+    (reason,) = imports.unresolved
     assert reason.startswith("b.py: ") and mentions(reason, *facts)
 
 
 def test_a_broken_project_file_is_named(tmp_path: Path) -> None:
-    result = closure(
+    imports = closure(
         tmp_path, {"train.py": "", "pyproject.toml": "[x"}, running("python", "train.py")
     )
-    assert result.files == {"train.py"}
-    assert result.unresolved[0].startswith("pyproject.toml: ")
+    assert imports.files == {"train.py"}
+    assert imports.unresolved[0].startswith("pyproject.toml: ")
 
 
 def test_a_file_that_was_deleted_is_imported_anyway(tmp_path: Path) -> None:
     world = {"train.py": "from tests import data"}
     tree = a_tree(unstaged=("tests/data.py",))
-    result = closure(tmp_path, world, running("python", "train.py"), tree)
-    assert result.files == {"train.py", "tests/data.py"}
-    assert result.unresolved[0].startswith("tests/data.py: ")
+    imports = closure(tmp_path, world, running("python", "train.py"), tree)
+    assert imports.files == {"train.py", "tests/data.py"}
+    assert imports.unresolved[0].startswith("tests/data.py: ")
 
 
 def test_a_link_and_what_it_leads_to_both_count(tmp_path: Path) -> None:
     os.symlink("real.py", tmp_path / "train.py")
-    result = closure(tmp_path, {"real.py": "import a", "a.py": ""}, running("python", "train.py"))
-    assert result.files == {"train.py", "real.py", "a.py"}
+    imports = closure(tmp_path, {"real.py": "import a", "a.py": ""}, running("python", "train.py"))
+    assert imports.files == {"train.py", "real.py", "a.py"}
 
 
 def test_a_repository_that_is_reached_by_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     os.symlink("real", tmp_path / "link")
-    result = closure(
+    imports = closure(
         tmp_path / "real", {"train.py": ""}, running("python", str(tmp_path / "link" / "train.py"))
     )
-    assert result.entry == "train.py"
+    assert imports.entry == "train.py"
 
 
 def test_a_name_that_is_not_utf8_is_shown_as_git_shows_it(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9.py")).write_text("import a")
     os.symlink(os.fsdecode(b"caf\xe9.py"), tmp_path / "train.py")
-    result = closure(tmp_path, {"a.py": ""}, running("python", "train.py"))
-    assert result.files == {"train.py", "caf\\xe9.py", "a.py"}
+    imports = closure(tmp_path, {"a.py": ""}, running("python", "train.py"))
+    assert imports.files == {"train.py", "caf\\xe9.py", "a.py"}
 
 
 @pytest.mark.thorough
@@ -301,12 +301,12 @@ def test_thousands_of_files_take_a_moment(tmp_path: Path) -> None:
         )
         (tmp_path / "pkg" / f"m{number}.py").write_text(text * 5)
     begun = time.process_time()
-    result = closure(tmp_path, {"train.py": "import pkg.m0"}, running("python", "train.py"))
-    assert len(result.files) == 2001
+    imports = closure(tmp_path, {"train.py": "import pkg.m0"}, running("python", "train.py"))
+    assert len(imports.files) == 2001
     assert time.process_time() - begun < 2
 
 
 def test_a_project_file_that_is_a_device_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").symlink_to("/dev/null")
-    result = closure(tmp_path, {"train.py": ""}, running("python", "train.py"))
-    assert result.unresolved[0].startswith("pyproject.toml: ")
+    imports = closure(tmp_path, {"train.py": ""}, running("python", "train.py"))
+    assert imports.unresolved[0].startswith("pyproject.toml: ")

@@ -50,9 +50,9 @@ def read_metrics(tracker, contract, place, at=NOON, values=0):
 
 
 def tick(tracker, place, contract=None, at=NOON):
-    result = read_metrics(tracker, contract or a_contract(), place, at)
-    assert keep_metrics(place, result) == ""
-    return result
+    evidence = read_metrics(tracker, contract or a_contract(), place, at)
+    assert keep_metrics(place, evidence) == ""
+    return evidence
 
 
 def steps(place):
@@ -100,19 +100,19 @@ def test_a_second_look_reads_the_new_rows_only(place):
 
 def test_what_the_ticks_of_another_machine_told_of_is_not_told_again(place):
     feed = Feed(curve(*CALM, *[3.2] * 12, *CALM))
-    (result,) = read_metrics(feed, a_contract(), place).spikes
-    assert not result.open
+    (spike,) = read_metrics(feed, a_contract(), place).spikes
+    assert not spike.open
     assert read_metrics(feed, a_contract(), place, values=len(feed.rows)).spikes == ()
 
     feed.rows += curve(*[3.2] * 12, *CALM, first=len(feed.rows))
     (news,) = read_metrics(feed, a_contract(), place, values=len(feed.rows) - 72).spikes
-    assert news.first_step > result.first_step
+    assert news.first_step > spike.first_step
 
 
 def test_an_excursion_that_continues_is_reported_by_whoever_looks(place):
     feed = Feed(curve(*CALM, *[3.2] * 12))
-    (result,) = read_metrics(feed, a_contract(), place, values=len(feed.rows)).spikes
-    assert result.open
+    (spike,) = read_metrics(feed, a_contract(), place, values=len(feed.rows)).spikes
+    assert spike.open
 
 
 def test_fewer_rows_than_were_told_of_are_others(place):
@@ -180,8 +180,8 @@ def test_a_source_that_began_again_is_fetched_again_and_the_older_rows_stay(plac
     feed.rows = curve(*CALM[:7])
     tick(feed, place)
 
-    result = generations(tmp_path / COLUMNS)
-    assert [(each.older, each.rows) for each in result] == [(False, 7), (True, 60)]
+    cache_generations = generations(tmp_path / COLUMNS)
+    assert [(each.older, each.rows) for each in cache_generations] == [(False, 7), (True, 60)]
 
 
 def test_rows_that_a_cut_takes_away_were_seen_anyway(place):
@@ -208,18 +208,18 @@ def test_another_tracker_is_fetched_again(place, tmp_path):
 
 def test_a_history_that_is_gone_stays_readable_and_is_said_to_be_older(place):
     tick(Feed(curve(*CALM)), place)
-    result = read_metrics(Gone(), a_contract(), place)
+    evidence = read_metrics(Gone(), a_contract(), place)
 
-    assert isinstance(result, Nothing) and mentions(result.why, "kept")
+    assert isinstance(evidence, Nothing) and mentions(evidence.why, "kept")
     assert steps(place) == list(range(60))
 
 
 def test_a_cache_that_cannot_be_written_stops_nothing(place, tmp_path):
     feed = Feed(curve(*CALM))
-    result = read_metrics(feed, a_contract(), place)
+    evidence = read_metrics(feed, a_contract(), place)
     (tmp_path / COLUMNS).write_text("in the way")
 
-    assert "stored" in keep_metrics(place, result)
+    assert "stored" in keep_metrics(place, evidence)
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"version": "x", "state": {}}', "[1]"])
@@ -238,10 +238,10 @@ def test_another_contract_folds_again(place, tmp_path):
     banded = a_contract(
         babysit={"thresholds": {"metric-out-of-band": {"bands": ["router/load 0.6 0.9"]}}}
     )
-    result = read_metrics(feed, banded, place)
-    keep_metrics(place, result)
+    evidence = read_metrics(feed, banded, place)
+    keep_metrics(place, evidence)
 
-    assert [e.rows for e in result.of("band")] == [60]
+    assert [e.rows for e in evidence.of("band")] == [60]
     assert json.loads((tmp_path / CACHE).read_text())["version"] != before
 
 

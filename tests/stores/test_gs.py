@@ -313,28 +313,28 @@ def test_a_login_that_gets_a_token_works_and_says_whose_it_is(
 ) -> None:
     account(f"{gcs.url}/token")
     gcs.fault(url="/token", status=200, body='{"access_token": "t", "expires_in": 3600}')
-    (result,) = connect(token="google_default").examine()
-    assert result.status is Fit.WORKS and mentions(result.message, "token", "a@example.org")
+    (login,) = connect(token="google_default").examine()
+    assert login.status is Fit.WORKS and mentions(login.message, "token", "a@example.org")
 
 
 def test_a_login_that_is_refused_is_broken(gcs: Service, account: Callable[[str], None]) -> None:
     account(f"{gcs.url}/token")
     gcs.fault(url="/token", status=400, body=REFUSED)
-    (result,) = connect(token="google_default").examine()
-    assert result.status is Fit.BROKEN and mentions(result.message, "auth", "application-default")
+    (login,) = connect(token="google_default").examine()
+    assert login.status is Fit.BROKEN and mentions(login.message, "auth", "application-default")
 
 
 def test_a_login_that_is_missing_is_broken_and_its_fix_stands_there(no_login: None) -> None:
-    (result,) = connect().examine()
-    assert result.status is Fit.BROKEN and mentions(result.message, "auth", "application-default")
+    (login,) = connect().examine()
+    assert login.status is Fit.BROKEN and mentions(login.message, "auth", "application-default")
 
 
 def test_a_login_that_nobody_could_ask_was_not_seen(
     no_login: None, account: Callable[[str], None]
 ) -> None:
     account("http://127.0.0.1:1/token")
-    (result,) = connect(deadline=SHORT).examine()
-    assert result.status is Fit.UNSEEN and "expired" not in result.message and result.fix
+    (login,) = connect(deadline=SHORT).examine()
+    assert login.status is Fit.UNSEEN and "expired" not in login.message and login.fix
 
 
 # --- what the bucket says of itself ---------------------------------------------------------------

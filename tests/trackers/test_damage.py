@@ -37,7 +37,7 @@ def in_pieces(
     tracker: Tracker, log: Path, data: bytes, ends: Sequence[int]
 ) -> tuple[list[tuple[int, float]], int]:
     """What comes of a log that is read each time it has grown."""
-    result: list[tuple[int, float]] = []
+    points: list[tuple[int, float]] = []
     cursor, begin, problems = "", 0, 0
     log.write_bytes(b"")
     for end in (*ends, len(data)):
@@ -45,9 +45,9 @@ def in_pieces(
             file.write(data[begin:end])
         begin = end
         rows, cursor, more = drain(tracker, cursor)
-        result += [(row.step, row.values["loss"]) for row in rows]
+        points += [(row.step, row.values["loss"]) for row in rows]
         problems += len(more)
-    return result, problems
+    return points, problems
 
 
 @KINDS
@@ -56,8 +56,8 @@ def test_however_it_grows_every_row_comes_once(
     tmp_path: Path, connect: Connect, whole: bytes, seed: int
 ) -> None:
     ends = sorted(random.Random(seed).sample(range(len(whole)), 12))
-    result = in_pieces(connect(tmp_path), tmp_path / "log", whole, ends)
-    assert result == ([(step, step / 2) for step in range(COUNT)], 0)
+    points = in_pieces(connect(tmp_path), tmp_path / "log", whole, ends)
+    assert points == ([(step, step / 2) for step in range(COUNT)], 0)
 
 
 @KINDS
@@ -71,10 +71,10 @@ def test_damaged_bytes_cost_rows_and_invent_none(
         at = chance.randrange(7, len(data))
         data[at] ^= 1 << chance.randrange(8)
     ends = sorted(chance.sample(range(len(data)), 3))
-    result, problems = in_pieces(connect(tmp_path), tmp_path / "log", bytes(data), ends)
-    assert result == sorted(set(result))
-    assert set(result) <= {(step, step / 2) for step in range(COUNT)}
-    assert problems or len(result) >= COUNT - 1  # the newest may only look torn
+    points, problems = in_pieces(connect(tmp_path), tmp_path / "log", bytes(data), ends)
+    assert points == sorted(set(points))
+    assert set(points) <= {(step, step / 2) for step in range(COUNT)}
+    assert problems or len(points) >= COUNT - 1  # the newest may only look torn
 
 
 @KINDS
@@ -87,11 +87,11 @@ def test_pieces_that_are_missing_or_foreign_invent_no_rows(
     foreign = (
         chance.randbytes(chance.randint(0, 2000)) if seed % 2 else bytes(chance.randint(0, 2000))
     )
-    result, _ = in_pieces(
+    points, _ = in_pieces(
         connect(tmp_path), tmp_path / "log", whole[:begin] + foreign + whole[end:], ()
     )
-    assert result == sorted(set(result))
-    assert set(result) <= {(step, step / 2) for step in range(COUNT)}
+    assert points == sorted(set(points))
+    assert set(points) <= {(step, step / 2) for step in range(COUNT)}
 
 
 def json_rows(folder: Path) -> Tracker:

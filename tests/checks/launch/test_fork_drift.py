@@ -70,11 +70,11 @@ def test_a_fork_that_trains_as_its_source_passes():
 
 
 def test_each_key_that_steers_is_named_with_both_values_and_signed_by_itself():
-    result = failures(ask({**BEFORE, "optimizer": {"lr": 0.016}, "pack": 1}))
+    messages = failures(ask({**BEFORE, "optimizer": {"lr": 0.016}, "pack": 1}))
 
-    assert result.keys() == {"optimizer.lr", "pack"}
-    assert result["optimizer.lr"].startswith("optimizer.lr: 0.001 -> 0.016 (trajectory)")
-    assert "pack: 8 -> 1 (unclassified)" in result["pack"] and "parent-1" in result["pack"]
+    assert messages.keys() == {"optimizer.lr", "pack"}
+    assert messages["optimizer.lr"].startswith("optimizer.lr: 0.001 -> 0.016 (trajectory)")
+    assert "pack: 8 -> 1 (unclassified)" in messages["pack"] and "parent-1" in messages["pack"]
 
 
 @pytest.mark.parametrize(("kind", "count"), [("full-state", 1), ("weights-only", 0)])
@@ -108,11 +108,11 @@ def test_another_name_than_its_own_is_a_change():
 
 
 def test_the_command_and_its_environment_are_compared_too():
-    result = failures(
+    messages = failures(
         ask(command={"argv": ["python", "train.py", "--lr", "3"], "env": {"PACK": "1"}})
     )
 
-    assert {"argv.lr", "env.PACK"} <= result.keys()
+    assert {"argv.lr", "env.PACK"} <= messages.keys()
 
 
 def test_it_is_compared_with_the_instance_that_wrote_the_checkpoint():
@@ -127,9 +127,9 @@ def test_it_is_compared_with_the_instance_that_wrote_the_checkpoint():
 
 
 def test_beyond_fifty_keys_one_answer_sums_up():
-    result = failures(ask({**BEFORE, **{f"k{n}": n for n in range(MOST + 2)}}))
+    messages = failures(ask({**BEFORE, **{f"k{n}": n for n in range(MOST + 2)}}))
 
-    assert len(result) == MOST + 1 and "k9: absent -> 9" in result["further keys"]
+    assert len(messages) == MOST + 1 and "k9: absent -> 9" in messages["further keys"]
 
 
 def test_it_has_nothing_to_ask_of_a_run_that_continues_from_its_own():

@@ -23,8 +23,8 @@ def at(seconds):
     return NOON + timedelta(seconds=seconds)
 
 
-def a_beat(seconds, step, **result):
-    return Beat(START + round(seconds * SECOND), step, **result)
+def a_beat(seconds, step, **fields):
+    return Beat(START + round(seconds * SECOND), step, **fields)
 
 
 def steps(since, first, count, every=1.0):
@@ -65,9 +65,9 @@ def launch(number, seconds, start=None, of="", count=8):
     ]
 
 
-def looked(seconds, *alerts, **result):
+def looked(seconds, *alerts, **fields):
     return Decided(
-        at=at(seconds), run="healthy", monitor="fresh", progress="~1/2", alerts=alerts, **result
+        at=at(seconds), run="healthy", monitor="fresh", progress="~1/2", alerts=alerts, **fields
     )
 
 
@@ -115,16 +115,16 @@ HEALTHY = [
 
 
 def test_a_healthy_run_from_scratch_state_by_state():
-    result = spent(HEALTHY, steps(31, 1, 99))
+    seconds_by_state = spent(HEALTHY, steps(31, 1, 99))
 
     # The first row ends a step of one second; what follows the last row is told by nobody.
-    assert result == {"queued": 10, "init": 20, "productive": 99, "unknown": 1}
+    assert seconds_by_state == {"queued": 10, "init": 20, "productive": 99, "unknown": 1}
 
 
 def test_without_what_the_scheduler_said_the_beginning_is_unknown():
-    result = spent([*launch(1, 0), looked(12), success(1, 130)], steps(31, 1, 99))
+    seconds_by_state = spent([*launch(1, 0), looked(12), success(1, 130)], steps(31, 1, 99))
 
-    assert result == {"unknown": 31, "productive": 99}
+    assert seconds_by_state == {"unknown": 31, "productive": 99}
 
 
 CRASHED = [
@@ -140,34 +140,34 @@ ROWS = steps(11, 1, 40) + steps(91, 21, 99)
 
 
 def test_after_a_crash_restoring_and_doing_steps_again_are_no_progress():
-    result = spent(CRASHED, ROWS)
+    seconds_by_state = spent(CRASHED, ROWS)
 
-    assert result["restore"] == 5
-    assert result["catch-up"] == 20  # steps 21 to 40
-    assert result["productive"] == 40 + 79
-    assert result["down"] == 70 - 51
-    assert result["queued"] == 10
+    assert seconds_by_state["restore"] == 5
+    assert seconds_by_state["catch-up"] == 20  # steps 21 to 40
+    assert seconds_by_state["productive"] == 40 + 79
+    assert seconds_by_state["down"] == 70 - 51
+    assert seconds_by_state["queued"] == 10
 
 
 def test_what_a_crash_cost():
-    result = goodput(CRASHED, ROWS, rate=2.0)
+    breakdown = goodput(CRASHED, ROWS, rate=2.0)
 
-    assert (result.lost_steps, result.max_step, result.unknown_losses) == (20, 119, 0)
-    assert result.interruptions == {Cause.INFRA: 1}
+    assert (breakdown.lost_steps, breakdown.max_step, breakdown.unknown_losses) == (20, 119, 0)
+    assert breakdown.interruptions == {Cause.INFRA: 1}
     assert (
-        result.mtbf
-        == result.wall_seconds
-        - result.states[WallTimeState.QUEUED]
-        - result.states[WallTimeState.DOWN]
+        breakdown.mtbf
+        == breakdown.wall_seconds
+        - breakdown.states[WallTimeState.QUEUED]
+        - breakdown.states[WallTimeState.DOWN]
     )
     held = (
-        result.wall_seconds
-        - result.states[WallTimeState.QUEUED]
-        - result.states[WallTimeState.DOWN]
-        - result.states[WallTimeState.UNKNOWN]
+        breakdown.wall_seconds
+        - breakdown.states[WallTimeState.QUEUED]
+        - breakdown.states[WallTimeState.DOWN]
+        - breakdown.states[WallTimeState.UNKNOWN]
     )
-    assert result.total_accelerator_hours.min == pytest.approx(held * 8 / 3600)
-    assert result.cost.min == pytest.approx(held * 8 / 3600 * 2)
+    assert breakdown.total_accelerator_hours.min == pytest.approx(held * 8 / 3600)
+    assert breakdown.cost.min == pytest.approx(held * 8 / 3600 * 2)
 
 
 def test_the_babysitters_own_latencies():
@@ -205,10 +205,10 @@ def test_an_eval_that_the_row_dates_is_no_training():
 
 def test_a_long_gap_before_a_row_of_an_eval_is_taken_for_it_and_said():
     rows = [*steps(11, 1, 20), a_beat(91, 21, evaluated=True), *steps(92, 22, 9)]
-    result = goodput([*launch(1, 0), success(1, 100)], rows)
+    breakdown = goodput([*launch(1, 0), success(1, 100)], rows)
 
-    assert result.states[WallTimeState.EVAL] == 60
-    assert any("inferred" in note for note in result.notes)
+    assert breakdown.states[WallTimeState.EVAL] == 60
+    assert any("inferred" in note for note in breakdown.notes)
 
 
 def test_a_save_that_the_row_dates_is_no_training():
@@ -233,10 +233,10 @@ def test_a_gap_that_nothing_explains_is_unknown():
 
 
 def test_a_gap_in_which_the_alert_fired_was_a_stall():
-    result = spent([*launch(1, 0), looked(80, STALL), success(1, 99)], GAP)
+    seconds_by_state = spent([*launch(1, 0), looked(80, STALL), success(1, 99)], GAP)
 
-    assert result["stalled"] == 60
-    assert "down" not in result
+    assert seconds_by_state["stalled"] == 60
+    assert "down" not in seconds_by_state
 
 
 def test_slow_steps_are_steps():
@@ -246,28 +246,32 @@ def test_slow_steps_are_steps():
 
 
 def test_an_end_that_nobody_saw_is_no_time_down():
-    result = spent(
+    seconds_by_state = spent(
         [*launch(1, 0), *launch(2, 100, start=20, of="tiny-1"), success(2, 160)], steps(11, 1, 40)
     )
 
-    assert "down" not in result
+    assert "down" not in seconds_by_state
 
 
 def test_accelerator_hours_are_not_guessed():
-    result = goodput(
+    breakdown = goodput(
         [*launch(1, 0, count=None), looked(2, job_started=at(0)), success(1, 99)],
         steps(11, 1, 40),
         2.0,
     )
 
-    assert result.accelerator_hours is None and result.cost.min is None
-    assert any("[hardware] count" in note for note in result.notes)
+    assert breakdown.accelerator_hours is None and breakdown.cost.min is None
+    assert any("[hardware] count" in note for note in breakdown.notes)
 
 
 def test_nothing_was_launched():
-    result = goodput([], [])
+    breakdown = goodput([], [])
 
-    assert (result.since, result.wall_seconds, result.productive_fraction.min) == (None, 0, None)
+    assert (breakdown.since, breakdown.wall_seconds, breakdown.productive_fraction.min) == (
+        None,
+        0,
+        None,
+    )
 
 
 def test_a_timeline_never_goes_back():
@@ -336,14 +340,20 @@ BEATS = st.lists(
 @settings(max_examples=150, deadline=None)
 @given(stories(), BEATS)
 def test_the_parts_are_the_whole(events, beats):
-    result = goodput(events, beats)
-    whole = round((result.until - result.since).total_seconds() * SECOND) if result.since else 0
+    breakdown = goodput(events, beats)
+    whole = (
+        round((breakdown.until - breakdown.since).total_seconds() * SECOND)
+        if breakdown.since
+        else 0
+    )
 
     assert (
-        sum(round(part * SECOND) for part in result.states.values())
-        == round(result.wall_seconds * SECOND)
+        sum(round(part * SECOND) for part in breakdown.states.values())
+        == round(breakdown.wall_seconds * SECOND)
         == whole
     )
-    assert all(part >= 0 for part in result.states.values())
-    if result.wall_seconds:
-        assert 0 <= result.productive_fraction.min <= result.productive_fraction.max <= 1 + 1e-12
+    assert all(part >= 0 for part in breakdown.states.values())
+    if breakdown.wall_seconds:
+        assert (
+            0 <= breakdown.productive_fraction.min <= breakdown.productive_fraction.max <= 1 + 1e-12
+        )

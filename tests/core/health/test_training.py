@@ -29,13 +29,13 @@ COMPLETE, AWAITED, LACKING = TrainingProof
 def judged(*changes, receipt_due=True):
     """The proof, and each awaited piece of evidence with its time limit."""
     evidence = healthy(Gate.HEALTH) | {type(value): value for value in changes}
-    result = training(evidence, NOON, receipt_due)
-    return result.proof, [(each.evidence, each.until) for each in result.awaited]
+    state = training(evidence, NOON, receipt_due)
+    return state.proof, [(each.evidence, each.until) for each in state.awaited]
 
 
 def unavailable(kind):
-    result = training(healthy(Gate.HEALTH) | {kind: Unavailable("timeout")}, NOON, True)
-    return result.proof, [each.evidence for each in result.awaited]
+    state = training(healthy(Gate.HEALTH) | {kind: Unavailable("timeout")}, NOON, True)
+    return state.proof, [each.evidence for each in state.awaited]
 
 
 def test_a_recent_row_and_a_receipt_prove_training():
@@ -49,8 +49,8 @@ def test_a_job_in_an_unknown_state_proves_nothing(state):
 
 def test_without_a_job_nothing_is_proven():
     for answer in (Nothing(), Unavailable("timeout")):
-        result = training(healthy(Gate.HEALTH) | {Job: answer}, NOON, True)
-        assert (result.proof, [each.evidence for each in result.awaited]) == (LACKING, ["job"])
+        state = training(healthy(Gate.HEALTH) | {Job: answer}, NOON, True)
+        assert (state.proof, [each.evidence for each in state.awaited]) == (LACKING, ["job"])
 
 
 def test_a_pending_job_is_awaited_for_as_long_as_a_queue_may_take():
@@ -104,9 +104,9 @@ def test_a_check_in_on_record_replaces_the_receipt():
 
 def test_without_the_record_no_row_can_be_attributed():
     evidence = healthy(Gate.HEALTH) | {History: Unavailable("locked")}
-    result = training(evidence, NOON, True)
+    state = training(evidence, NOON, True)
 
-    assert (result.proof, [each.evidence for each in result.awaited]) == (LACKING, ["row"])
+    assert (state.proof, [each.evidence for each in state.awaited]) == (LACKING, ["row"])
 
 
 @pytest.mark.parametrize(("seconds", "awaited"), [(60, []), (61, [("row", None)])])
@@ -171,9 +171,9 @@ def test_a_log_that_reports_steps_without_a_row_is_no_start_up():
         Checkpoints: Nothing(),
         JobLog: JobLog(step=3),
     }
-    result = training(evidence, NOON, True)
+    state = training(evidence, NOON, True)
 
-    assert (result.proof, [(e.evidence, e.until) for e in result.awaited]) == (
+    assert (state.proof, [(e.evidence, e.until) for e in state.awaited]) == (
         LACKING,
         [("row", None)],
     )

@@ -148,17 +148,17 @@ def test_a_launch_that_did_not_happen_is_not_paged_later():
 def two_incidents():
     """A flapping alert, told twice within the hour, and firing a third time."""
     keys = [f"tell/{alert_key(at=NOON + n * MINUTE)}/resolved" for n in range(3)]
-    result = [
+    events = [
         e
         for n, key in enumerate(keys[:2])
         for e in (post(key, Urgency.NEWS), sent(key, NOON + n * MINUTE))
     ]
-    return result, keys[2]
+    return events, keys[2]
 
 
 def test_repeats_beyond_the_budget_are_folded():
-    result, third = two_incidents()
-    page = pages(*result, post(third, Urgency.NEWS))
+    incidents, third = two_incidents()
+    page = pages(*incidents, post(third, Urgency.NEWS))
     assert page.is_folded(page.waiting[third], "ALERTS", BUDGET, NOON + 2 * MINUTE)
     # has its own budget
     assert not page.is_folded(page.waiting[third], "MAIL", BUDGET, NOON + 2 * MINUTE)
@@ -167,15 +167,15 @@ def test_repeats_beyond_the_budget_are_folded():
 
 
 def test_the_day_has_its_own_budget():
-    result, third = two_incidents()
-    page = pages(*result, post(third, Urgency.NEWS))
+    incidents, third = two_incidents()
+    page = pages(*incidents, post(third, Urgency.NEWS))
     assert page.is_folded(page.waiting[third], "ALERTS", PageBudget(2, 2), NOON + 2 * HOUR)
 
 
 def test_what_is_new_is_never_folded():
-    result, _ = two_incidents()
+    incidents, _ = two_incidents()
     other = f"tell/{alert_key('stalled-by-infrastructure')}/resolved"
-    page = pages(*result, post(other, Urgency.NEWS))
+    page = pages(*incidents, post(other, Urgency.NEWS))
     assert not page.is_folded(page.waiting[other], "ALERTS", BUDGET, NOON + 2 * MINUTE)
 
 

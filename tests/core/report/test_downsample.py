@@ -28,11 +28,11 @@ def test_what_is_kept_was_there_and_keeps_the_ends_and_the_extremes(
     values: list[float], most: int
 ) -> None:
     steps = list(range(10, 10 + 3 * len(values), 3))
-    record, result = thin(steps, values, most)
+    record, thin_values = thin(steps, values, most)
     assert len(record) <= most and record == sorted(set(record))
-    assert set(zip(record, result, strict=True)) <= set(zip(steps, values, strict=True))
+    assert set(zip(record, thin_values, strict=True)) <= set(zip(steps, values, strict=True))
     assert (record[0], record[-1]) == (steps[0], steps[-1])
-    assert (min(result), max(result)) == (min(values), max(values))
+    assert (min(thin_values), max(thin_values)) == (min(values), max(values))
 
 
 @given(st.integers(0, 4999), st.booleans(), st.integers(4, 300))
@@ -45,10 +45,10 @@ def test_a_spike_of_one_step_stays_wherever_it_is(at: int, up: bool, most: int) 
 @given(st.lists(st.integers(0, 4999), max_size=20, unique=True))
 def test_of_many_spikes_each_stretch_keeps_its_highest(at: list[int]) -> None:
     values = [9.0 + n % 97 if n in at else 1.0 for n in range(5000)]
-    result = dict(zip(*thin(range(5000), values, 1002), strict=True))
+    value_by_step = dict(zip(*thin(range(5000), values, 1002), strict=True))
     for begin in range(0, 5000, 10):  # 500 stretches
         high = max(values[begin : begin + 10])
-        assert high == 1.0 or high in [result.get(step) for step in range(begin, begin + 10)]
+        assert high == 1.0 or high in [value_by_step.get(step) for step in range(begin, begin + 10)]
 
 
 def test_a_short_curve_is_left_alone() -> None:
@@ -69,21 +69,21 @@ def test_a_crash_loop_uses_few_lines() -> None:
     """Each attempt does steps 5 to 9 again: lines that would lie over each other are apart, and
     others share one.
     """
-    result = strands(
+    lanes = strands(
         [a_trace(1, 9, 1.0), a_trace(5, 9, 2.0, 2), a_trace(5, 20, 3.0, 3), a_trace(15, 30, 4.0, 4)]
     )
-    assert [(s.lane, s.steps[0], s.steps[-1]) for s in result] == [
+    assert [(s.lane, s.steps[0], s.steps[-1]) for s in lanes] == [
         (0, 1, 30),
         (1, 5, 20),
         (2, 5, 9),
     ]
-    assert result[1].values == (1.0,) * 5 + (3.0,) * 6
+    assert lanes[1].values == (1.0,) * 5 + (3.0,) * 6
 
 
 def test_an_attempt_that_went_back_further_takes_all_of_it_back() -> None:
     """What was reached before and not again is no part of what the run went on from."""
-    result = strands([a_trace(1, 9, 1.0), a_trace(3, 4, 2.0, 2)])
-    assert result[0].steps == (1, 2, 3, 4)
+    lanes = strands([a_trace(1, 9, 1.0), a_trace(3, 4, 2.0, 2)])
+    assert lanes[0].steps == (1, 2, 3, 4)
 
 
 def test_what_is_not_finite_is_distinguished_and_drawn_nowhere() -> None:

@@ -29,29 +29,33 @@ def test_a_steady_run_has_a_narrow_range() -> None:
     """A step a minute for two days: 120 are left, so it takes two hours, and the minute until the
     next row.
     """
-    result = eta(beats((NOON - 2880 * MINUTE, 1, 2881, 1)), 3001, NOON)
-    assert result.earliest is not None and result.latest is not None
-    assert result.earliest == NOON + timedelta(hours=2)
-    assert result.latest - result.earliest < MINUTE
-    assert mentions(result.why, "120 steps")
+    estimate = eta(beats((NOON - 2880 * MINUTE, 1, 2881, 1)), 3001, NOON)
+    assert estimate.earliest is not None and estimate.latest is not None
+    assert estimate.earliest == NOON + timedelta(hours=2)
+    assert estimate.latest - estimate.earliest < MINUTE
+    assert mentions(estimate.why, "120 steps")
 
 
 def test_time_that_was_lost_widens_it() -> None:
     """Half of the time it was down: the whole run's pace is half of the last hour's."""
-    result = eta(
+    estimate = eta(
         beats((NOON - 400 * MINUTE, 1, 101, 1), (NOON - 100 * MINUTE, 101, 101, 1)), 300, NOON
     )
-    assert result.earliest == NOON + timedelta(minutes=99)
-    assert result.latest is not None and result.latest > NOON + timedelta(minutes=190)
+    assert estimate.earliest == NOON + timedelta(minutes=99)
+    assert estimate.latest is not None and estimate.latest > NOON + timedelta(minutes=190)
 
 
 def test_steps_that_are_done_again_gain_nothing() -> None:
     """It fell back from 200 to 101 two hours ago: only what is beyond 200 counts."""
-    result = eta(
+    estimate = eta(
         beats((NOON - 400 * MINUTE, 1, 200, 1), (NOON - 120 * MINUTE, 101, 121, 1)), 1000, NOON
     )
     steady = eta(beats((NOON - 220 * MINUTE, 1, 221, 1)), 1000, NOON)
-    assert result.latest is not None and steady.latest is not None and result.latest > steady.latest
+    assert (
+        estimate.latest is not None
+        and steady.latest is not None
+        and estimate.latest > steady.latest
+    )
 
 
 RUNNING = beats((NOON - 60 * MINUTE, 1, 61, 1))
@@ -78,6 +82,8 @@ def test_an_evaluation_of_some_minutes_is_no_standstill() -> None:
 
 
 def test_in_words_it_is_a_range() -> None:
-    result = Eta(NOON, NOON + timedelta(hours=3), "")
-    assert result.text == f"{NOON:%Y-%m-%d %H:%M} to {NOON + timedelta(hours=3):%Y-%m-%d %H:%M} UTC"
+    estimate = Eta(NOON, NOON + timedelta(hours=3), "")
+    assert (
+        estimate.text == f"{NOON:%Y-%m-%d %H:%M} to {NOON + timedelta(hours=3):%Y-%m-%d %H:%M} UTC"
+    )
     assert Eta(NOON, NOON, "").text == f"{NOON:%Y-%m-%d %H:%M} UTC"

@@ -67,14 +67,14 @@ def test_a_broken_run_does_not_blind_a_status(
 def test_a_status_of_all_opens_each_run_once_and_tells_findings_only_where_they_are_shown(
     two: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
-    opened, result = [], []
+    opened, shown_findings = [], []
 
     def watched(name: str, start: Path) -> Any:
         opened.append(name)
         return watched_run(name, start)
 
     def as_json(*finding: Any) -> Any:
-        result.append(finding)
+        shown_findings.append(finding)
         return finding_entries(*finding)
 
     monkeypatch.setattr("herorun.operations.report.status.watched_run", watched)
@@ -82,7 +82,7 @@ def test_a_status_of_all_opens_each_run_once_and_tells_findings_only_where_they_
     monkeypatch.setattr("herorun.operations.report.status.finding_entries", as_json)
     ask(two, capsys, *words)
     assert sorted(opened) == [BROKEN, SLUG]
-    assert bool(result) == ("--json" in words)
+    assert bool(shown_findings) == ("--json" in words)
 
 
 @pytest.mark.thorough
@@ -134,11 +134,11 @@ def test_drift_and_a_record_that_is_not_pushed_are_in_both_documents(
     story.herorun("babysit", SLUG, "--once", "--json")
     tick = json.loads(capsys.readouterr().out)  # what it tells besides stands on the other stream
     status = ask(story, capsys, "status", SLUG, "--json").document
-    for result in (tick, status):
-        assert mentions(result["contract"], "runs/tiny.toml", "changed")
-        (doubt,) = result["doubts"]
-        assert mentions(doubt, "contract-drift", result["contract"], "admitted")
-        assert result["pushed"] is False
+    for document in (tick, status):
+        assert mentions(document["contract"], "runs/tiny.toml", "changed")
+        (doubt,) = document["doubts"]
+        assert mentions(doubt, "contract-drift", document["contract"], "admitted")
+        assert document["pushed"] is False
 
 
 @pytest.mark.thorough
@@ -150,8 +150,8 @@ def test_the_loop_prints_one_line_a_tick(
     capsys.readouterr()
     assert story.herorun("babysit", SLUG, "--json") == 0
     ticks = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [result["run"] for result in ticks] == ["finished", "finished"]
-    assert {result["schema"] for result in ticks} == {1}
+    assert [tick_document["run"] for tick_document in ticks] == ["finished", "finished"]
+    assert {tick_document["schema"] for tick_document in ticks} == {1}
 
 
 # --- what comes next ------------------------------------------------------------------------------
@@ -185,12 +185,12 @@ def leaves(command: click.Command, name: str) -> list[tuple[str, click.Command]]
     if not isinstance(command, click.Group):
         return [(name, command)]
     context = click.Context(command)
-    result = [
+    commands = [
         (child, command.get_command(context, child)) for child in command.list_commands(context)
     ]
     return [
         leaf
-        for child, it in result
+        for child, it in commands
         if it and not it.hidden
         for leaf in leaves(it, f"{name} {child}")
     ]

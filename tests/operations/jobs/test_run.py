@@ -31,8 +31,8 @@ AGAIN_AT_21 = "echo Resuming from step 20; echo step 21/90; until [ -e go ]; do 
 
 def events(*kinds: type) -> list[Any]:
     (folder,) = jobs_home().iterdir()
-    result = [line.event for line in Journal(folder / "journal.jsonl", folder.name).lines()]
-    return [event for event in result if isinstance(event, kinds)]
+    events = [line.event for line in Journal(folder / "journal.jsonl", folder.name).lines()]
+    return [event for event in events if isinstance(event, kinds)]
 
 
 def ended(alone: Alone, name: str) -> None:
@@ -53,10 +53,10 @@ def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(
     assert mentions(answer.out, "finished", "monitor fresh", "~9/20")
     assert "herorun seal" not in next(jobs_home().glob("*/issue.md")).read_text()
     assert answer.err.count("https://wandb.ai/a/b/runs/ab12") == 1
-    result = state(alone)
-    assert (result["job_id"], result["restart_count"]) == (alone.place(job), 0)
-    assert (result["progress"], result["tracker_runs"]) == ("~9/20", ["ab12"])
-    assert {"ts", "config", "cluster", "experiment", "resubmit_command"} <= result.keys()
+    state_document = state(alone)
+    assert (state_document["job_id"], state_document["restart_count"]) == (alone.place(job), 0)
+    assert (state_document["progress"], state_document["tracker_runs"]) == ("~9/20", ["ab12"])
+    assert {"ts", "config", "cluster", "experiment", "resubmit_command"} <= state_document.keys()
 
     (path,) = (alone.folder / "scratch").iterdir()
     path.write_text(path.read_text().replace('"tracker_runs"', '"wandb_runs"'))
@@ -82,8 +82,11 @@ def test_a_recoverable_failure_is_submitted_again_once_and_the_next_job_is_follo
     )
     assert babysit(alone, capsys, *words).code == 1
     assert alone.all == ["loose-1", "loose-2"]
-    result = state(alone)
-    assert (result["job_id"], result["restart_count"]) == (alone.place("loose-2"), 1)
+    state_document = state(alone)
+    assert (state_document["job_id"], state_document["restart_count"]) == (
+        alone.place("loose-2"),
+        1,
+    )
     kinds = [
         e.kind
         for e in events(Intended, Launched, Done)
@@ -442,11 +445,14 @@ def test_after_a_fix_it_is_submitted_again_by_its_command_and_a_second_time_for_
     assert (answer.code, alone.all) == (0, ["loose-1", "loose-2"]), answer
     assert mentions(answer.out, f"{alone.place('loose-2')}", "submitted", "place")
     assert f"babysit --job {alone.place('loose-2')} --scheduler local" in answer.err
-    result = state(alone)
-    assert (result["job_id"], result["restart_count"]) == (alone.place("loose-2"), 1)
+    state_document = state(alone)
+    assert (state_document["job_id"], state_document["restart_count"]) == (
+        alone.place("loose-2"),
+        1,
+    )
     assert (
         "submitted already"
-        in relaunch(alone, capsys, "--job", result["job_id"], "--reason", "mended").out
+        in relaunch(alone, capsys, "--job", state_document["job_id"], "--reason", "mended").out
     )
 
     ended(alone, "loose-2")

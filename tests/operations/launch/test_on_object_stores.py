@@ -182,17 +182,17 @@ def test_each_store_is_asked_for_what_lies_there(
     s3.tell("fill", bucket=bucket, files={"tiny/notes.txt": "somebody's"})
     gcs.tell("fill", bucket=bucket, files=a_checkpoint(150))
     gcs.tell("bucket", name=bucket, lifecycle={"rule": [LIFECYCLE]})
-    code, result = open_findings(begun_story, capsys)
-    assert (code, set(result)) == (
+    code, by_check = open_findings(begun_story, capsys)
+    assert (code, set(by_check)) == (
         1,
         {"output-root-in-use", "start-checkpoint-not-newest", "expiring-start-checkpoint"},
     )
-    assert f"{temporary}: notes.txt" in result["output-root-in-use"]
-    assert mentions(result["start-checkpoint-not-newest"], "complete", "150")
+    assert f"{temporary}: notes.txt" in by_check["output-root-in-use"]
+    assert mentions(by_check["start-checkpoint-not-newest"], "complete", "150")
 
     s3.fault(url=f"/{bucket}", status=403)
-    code, result = open_findings(begun_story, capsys)
-    assert code == 3 and f"{temporary}: 403" in result["output-root-in-use"]
+    code, by_check = open_findings(begun_story, capsys)
+    assert code == 3 and f"{temporary}: 403" in by_check["output-root-in-use"]
 
 
 # --- the whole run --------------------------------------------------------------------------------
@@ -289,22 +289,22 @@ def elsewhere_nothing_starts(
     other = begun_story.clone("two")
     with monkeypatch.context() as eve:
         eve.setenv("LOGNAME", "eve")
-        code, result = open_findings(other, capsys, "launch")
-        assert code == 1 and {"live-duplicate", "second-babysitter"} <= set(result)
+        code, by_check = open_findings(other, capsys, "launch")
+        assert code == 1 and {"live-duplicate", "second-babysitter"} <= set(by_check)
         assert other.tick() == 3
     assert mentions(capsys.readouterr().out, "held")
     assert not other.jobs.exists()
 
 
 def commands_with(words: str) -> list[str]:
-    result = []
+    lines = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             line = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
         except OSError:
             continue
-        result += [line] if words in line else []
-    return result
+        lines += [line] if words in line else []
+    return lines
 
 
 def nothing_is_given_away(begun_story: Story) -> None:
@@ -333,5 +333,5 @@ def test_of_many_who_take_a_run_on_a_store_at_once_one_has_it(begun_story: Story
         thread.start()
     for thread in threads:
         thread.join(30)
-    result = lease(begun_story)
-    assert result is not None and held == [result.owner]
+    current_lease = lease(begun_story)
+    assert current_lease is not None and held == [current_lease.owner]

@@ -75,7 +75,7 @@ def test_one_with_nothing_new_whose_branch_is_gone_is_not_up_to_date(
     git(story.origin, "update-ref", "-d", "refs/heads/herorun/run-1")
     for record in four:
         record.fetch()
-    assert [bool(result) for result in push_together(four)] == [True, False, True, True]
+    assert [bool(outcome) for outcome in push_together(four)] == [True, False, True, True]
     assert [bool(record.push()) for record in four] == [True, False, True, True]
 
 
@@ -108,9 +108,9 @@ def test_one_that_the_remote_refuses_keeps_no_other_back(story: Story, four: lis
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(HOOK)
     hook.chmod(0o755)
-    result = push_together(four)
-    assert [bool(each) for each in result] == [True, False, True, True]
-    assert mentions(result[1].why, "herorun/run-1", "[remote", "rejected]", "hook")
+    outcomes = push_together(four)
+    assert [bool(each) for each in outcomes] == [True, False, True, True]
+    assert mentions(outcomes[1].why, "herorun/run-1", "[remote", "rejected]", "hook")
     assert "run-1" not in there(story) and four[1].pushed is None
     hook.unlink()
     assert all(push_together(four)) and "run-1" in there(story)
@@ -121,30 +121,30 @@ def test_a_remote_that_is_away_is_asked_once(
 ) -> None:
     away = story.home / "away"
     story.origin.rename(away)
-    result = push_together(four)
-    assert not any(result) and len({each.why for each in result}) == 1 and pushes == [4]
+    outcomes = push_together(four)
+    assert not any(outcomes) and len({each.why for each in outcomes}) == 1 and pushes == [4]
     away.rename(story.origin)
     assert all(push_together(four)) and len(there(story)) == 4
 
 
 def test_two_of_one_branch_do_not_stop_the_rest(story: Story, four: list[Record]) -> None:
     four[1].branch = four[0].branch
-    result = push_together(four)
-    assert [bool(each) for each in result] == [
+    outcomes = push_together(four)
+    assert [bool(each) for each in outcomes] == [
         True,
         False,
         True,
         True,
-    ] and mentions(result[1].why, "something", "else")
+    ] and mentions(outcomes[1].why, "something", "else")
     assert set(there(story)) == {"run-0", "run-2", "run-3"}
 
 
 def test_the_default_branch_is_never_pushed_to(story: Story, four: list[Record]) -> None:
     before = git(story.origin, "rev-parse", "refs/heads/main")
     four[1].branch = "main"
-    result = push_together(four)
-    assert [bool(each) for each in result] == [True, False, True, True] and mentions(
-        result[1].why, "holds code"
+    outcomes = push_together(four)
+    assert [bool(each) for each in outcomes] == [True, False, True, True] and mentions(
+        outcomes[1].why, "holds code"
     )
     assert git(story.origin, "rev-parse", "refs/heads/main") == before
 
@@ -163,9 +163,10 @@ def test_loops_that_push_at_once_share_a_push(
         return real(records)
 
     monkeypatch.setattr(module, "push_together", slow)
-    result: list[Pushed] = []
+    outcomes: list[Pushed] = []
     threads = [
-        threading.Thread(target=lambda r=record: result.append(together.push(r))) for record in four
+        threading.Thread(target=lambda r=record: outcomes.append(together.push(r)))
+        for record in four
     ]
     threads[0].start()
     assert under_way.wait(30)
@@ -177,7 +178,7 @@ def test_loops_that_push_at_once_share_a_push(
     all_wait.set()
     for thread in threads:
         thread.join(60)
-    assert len(result) == 4 and all(result) and pushes == [1, 3]
+    assert len(outcomes) == 4 and all(outcomes) and pushes == [1, 3]
 
 
 @pytest.fixture

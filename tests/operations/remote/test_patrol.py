@@ -32,8 +32,8 @@ def states(answer: Answer) -> tuple[int, str, list[str]]:
 @pytest.mark.thorough
 def test_a_run_from_its_launch_to_its_results(story: Story, capsys: CAPTURE) -> None:
     """Alive; then gone without its marker; then done, with its numbers word for word."""
-    marker, result = story.data / "EVAL_DONE", story.data / "results.csv"
-    outcome = patrolled(story, markers=[str(marker)], results=[str(result)]).launched(WAIT)
+    marker, results_file = story.data / "EVAL_DONE", story.data / "results.csv"
+    outcome = patrolled(story, markers=[str(marker)], results=[str(results_file)]).launched(WAIT)
     lines = len(outcome.lines)
     code, state, rows = states(ask(outcome, capsys, "patrol", SLUG, "--json"))
     assert (code, state, rows) == (0, "running", [])
@@ -48,7 +48,7 @@ def test_a_run_from_its_launch_to_its_results(story: Story, capsys: CAPTURE) -> 
     assert mentions(gone.out, f"{marker}", "Create", "missing")
 
     marker.touch()
-    result.write_text("task,accuracy\nmmlu,0.6125\n")
+    results_file.write_text("task,accuracy\nmmlu,0.6125\n")
     done = ask(outcome, capsys, "patrol", SLUG)
     assert (done.code, "done (" in done.out) == (0, True)
     assert "task,accuracy\n  mmlu,0.6125\n" in done.out and mentions(done.out, "Remove", "patrol")
@@ -64,8 +64,8 @@ def test_a_crash_in_the_jobs_own_log_is_reported_with_the_resume_command(
         "echo 'step 3 loss 2.5'; echo 'torch.OutOfMemoryError: CUDA out of memory. Tried to "
         f"allocate 2.00 GiB'; {CRASH}"
     )
-    result = patrolled(story, resume="sh resume.sh --from latest").launched(words)
-    answer = ask(result, capsys, "patrol", SLUG, "--json")
+    patrolled_story = patrolled(story, resume="sh resume.sh --from latest").launched(words)
+    answer = ask(patrolled_story, capsys, "patrol", SLUG, "--json")
     assert states(answer) == (1, "down", ["gone"])
     (gone,) = advice_of(answer)
     assert "oom-accelerator" in gone["message"] and gone["command"] == "sh resume.sh --from latest"
@@ -78,11 +78,11 @@ def test_another_runs_crash_in_a_shared_log_is_not_this_ones(story: Story, capsy
     shared.write_text(
         "[run-c] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
     )
-    result = patrolled(story)
-    result.order("tiny-1", f"echo 'step 3 loss 2.5' | tee -a {shared}; {WAIT}")
-    assert (result.init(), result.launch()) == (0, 0)
-    result.reaches(2)
-    assert states(ask(result, capsys, "patrol", SLUG, "--json")) == (0, "running", [])
+    patrolled_story = patrolled(story)
+    patrolled_story.order("tiny-1", f"echo 'step 3 loss 2.5' | tee -a {shared}; {WAIT}")
+    assert (patrolled_story.init(), patrolled_story.launch()) == (0, 0)
+    patrolled_story.reaches(2)
+    assert states(ask(patrolled_story, capsys, "patrol", SLUG, "--json")) == (0, "running", [])
 
 
 @pytest.mark.thorough
@@ -94,24 +94,24 @@ def test_a_copy_is_whole_by_its_count_and_never_by_its_folder(
         (folder / "deep").mkdir(parents=True)
     for name in ("a", "deep/b"):
         (source / name).write_text("12")
-    result = patrolled(story, copies={str(copy): str(source)}).launched(WAIT)
+    patrolled_story = patrolled(story, copies={str(copy): str(source)}).launched(WAIT)
     (copy / "a").write_text("12")
-    answer = ask(result, capsys, "patrol", SLUG, "--json")
+    answer = ask(patrolled_story, capsys, "patrol", SLUG, "--json")
     assert states(answer) == (1, "running", ["copy"])
     (advice,) = advice_of(answer)
     assert advice["command"] == f"rsync -a --partial {source}/ '{copy}/'"
     (copy / "deep" / "b").write_text("1")  # cut off
-    assert states(ask(result, capsys, "patrol", SLUG, "--json"))[2] == ["copy"]
+    assert states(ask(patrolled_story, capsys, "patrol", SLUG, "--json"))[2] == ["copy"]
     (copy / "deep" / "b").write_text("12")
-    assert states(ask(result, capsys, "patrol", SLUG, "--json")) == (0, "running", [])
+    assert states(ask(patrolled_story, capsys, "patrol", SLUG, "--json")) == (0, "running", [])
 
 
 @pytest.mark.thorough
 def test_a_damaged_memory_of_the_tick_before_is_none(story: Story, capsys: CAPTURE) -> None:
-    result = patrolled(story).launched(WAIT)
+    patrolled_story = patrolled(story).launched(WAIT)
     for text in ("", "{", '{"at": "noon"}', "[1]"):
-        (result.state / "patrol.json").write_text(text)
-        answer = ask(result, capsys, "patrol", SLUG)
+        (patrolled_story.state / "patrol.json").write_text(text)
+        answer = ask(patrolled_story, capsys, "patrol", SLUG)
         assert answer.code == 0 and "changed" not in answer.out
 
 
@@ -144,7 +144,7 @@ def test_a_wrong_table_is_one_sentence(
 
 @pytest.mark.thorough
 def test_the_state_is_written_for_this_user_alone(story: Story, capsys: CAPTURE) -> None:
-    result = patrolled(story).launched(WAIT)
-    ask(result, capsys, "patrol", SLUG)
-    path = Path(result.state / "patrol.json")
+    patrolled_story = patrolled(story).launched(WAIT)
+    ask(patrolled_story, capsys, "patrol", SLUG)
+    path = Path(patrolled_story.state / "patrol.json")
     assert path.stat().st_mode & 0o077 == 0 and json.loads(path.read_text())["step"] is None

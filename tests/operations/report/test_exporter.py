@@ -46,22 +46,22 @@ def test_a_run_that_was_watched(story: Story, capsys: CAPTURE) -> None:
     story.tick()
     capsys.readouterr()
     assert story.herorun("metrics") == 0
-    result = values(capsys.readouterr().out)
-    assert result["herorun_ticks_total", SLUG] == 2
-    assert result["herorun_step", SLUG] == 3
-    assert result["herorun_final_step", SLUG] == 4
-    assert result["herorun_loss", SLUG] == 2.5
-    assert result["herorun_checkpoint_step", SLUG] == 2
-    assert result["herorun_instances_total", SLUG] == 1
-    assert result["herorun_lease_held", SLUG] == 1
-    assert result["herorun_record_unpushed_lines", SLUG] == 0
-    assert result["herorun_cadence_seconds", SLUG] == 900
-    assert result["herorun_babysitter_running", SLUG] == 0
-    assert abs(result["herorun_last_tick_timestamp_seconds", SLUG] - now().timestamp()) < 60
-    assert states(result, "herorun_run_stage") == ["launched"]
-    assert states(result, "herorun_monitor_state") == ["fresh"]
-    assert len(states(result)) == 1
-    assert sum(v for k, v in result.items() if k[0] == "herorun_wall_time_seconds") > 0
+    samples = values(capsys.readouterr().out)
+    assert samples["herorun_ticks_total", SLUG] == 2
+    assert samples["herorun_step", SLUG] == 3
+    assert samples["herorun_final_step", SLUG] == 4
+    assert samples["herorun_loss", SLUG] == 2.5
+    assert samples["herorun_checkpoint_step", SLUG] == 2
+    assert samples["herorun_instances_total", SLUG] == 1
+    assert samples["herorun_lease_held", SLUG] == 1
+    assert samples["herorun_record_unpushed_lines", SLUG] == 0
+    assert samples["herorun_cadence_seconds", SLUG] == 900
+    assert samples["herorun_babysitter_running", SLUG] == 0
+    assert abs(samples["herorun_last_tick_timestamp_seconds", SLUG] - now().timestamp()) < 60
+    assert states(samples, "herorun_run_stage") == ["launched"]
+    assert states(samples, "herorun_monitor_state") == ["fresh"]
+    assert len(states(samples)) == 1
+    assert sum(v for k, v in samples.items() if k[0] == "herorun_wall_time_seconds") > 0
 
 
 def test_what_was_seen_long_ago_is_unknown(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,21 +69,21 @@ def test_what_was_seen_long_ago_is_unknown(story: Story, monkeypatch: pytest.Mon
     story.tick()
     later = now() + timedelta(hours=2)
     monkeypatch.setattr(overview, "now", lambda: later)
-    result = values(exposition(RunExporter(story.work)))
-    assert states(result) == ["unknown"]
-    assert states(result, "herorun_monitor_state") == ["stale"]
-    assert not {"herorun_steps_per_second", "herorun_remaining_seconds"} & {k[0] for k in result}
+    samples = values(exposition(RunExporter(story.work)))
+    assert states(samples) == ["unknown"]
+    assert states(samples, "herorun_monitor_state") == ["stale"]
+    assert not {"herorun_steps_per_second", "herorun_remaining_seconds"} & {k[0] for k in samples}
 
 
 def test_a_crash_its_relaunch_and_what_is_not_pushed(story: Story) -> None:
     story.launched(CRASH)
     hook = story.refuse_pushes()
     story.tick()
-    result = values(exposition(RunExporter(story.work, [SLUG])))
-    assert result["herorun_instances_total", SLUG] == 2
-    (cause,) = [k[2] for k in result if k[0] == "herorun_relaunches_total"]
+    samples = values(exposition(RunExporter(story.work, [SLUG])))
+    assert samples["herorun_instances_total", SLUG] == 2
+    (cause,) = [k[2] for k in samples if k[0] == "herorun_relaunches_total"]
     assert cause == "unknown"
-    assert result["herorun_record_unpushed_lines", SLUG] > 0
+    assert samples["herorun_record_unpushed_lines", SLUG] > 0
     hook.unlink()
 
 
@@ -93,9 +93,9 @@ def test_a_run_that_cannot_be_read_hides_no_other(story: Story, capsys: CAPTURE)
     (story.work / "runs" / "tiny.toml").write_text("slug = [")
     capsys.readouterr()
     assert story.herorun("metrics") == 3
-    result = values(capsys.readouterr().out)
-    assert result["herorun_run_readable", SLUG] == 0
-    assert states(result) == ["unknown"]
+    samples = values(capsys.readouterr().out)
+    assert samples["herorun_run_readable", SLUG] == 0
+    assert states(samples) == ["unknown"]
 
 
 def test_every_metric_is_described_once_with_its_unit() -> None:

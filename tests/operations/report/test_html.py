@@ -67,7 +67,7 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
     def of(self, *names: str) -> list[dict[str, str | None]]:
-        return [result for tag, result in self.found if tag in names]
+        return [attributes for tag, attributes in self.found if tag in names]
 
 
 # --- as it is -------------------------------------------------------------------------------------
@@ -77,9 +77,13 @@ def test_text_of_a_run_is_no_markup() -> None:
     page = hostile()
     tags = Tags(page)
     assert len(tags.of("script")) == 3 and tags.of("img", "iframe", "object", "form", "b") == []
-    assert not [result for _, result in tags.found if any(name.startswith("on") for name in result)]
+    assert not [
+        attributes
+        for _, attributes in tags.found
+        if any(name.startswith("on") for name in attributes)
+    ]
     assert "&lt;img src=x" in page and "{{ 7*7 }}" in page
-    links = [str(result["href"]) for result in tags.of("a")]
+    links = [str(attributes["href"]) for attributes in tags.of("a")]
     assert [link for link in links if not link.startswith("#")] == [
         "https://example.org/x.png"
     ]  # no picture of it
@@ -87,7 +91,9 @@ def test_text_of_a_run_is_no_markup() -> None:
 
 def test_the_policy_allows_our_own_script_and_style_and_no_network() -> None:
     page = page_of(a_report())
-    (policy,) = [result["content"] for result in Tags(page).of("meta") if "http-equiv" in result]
+    (policy,) = [
+        attributes["content"] for attributes in Tags(page).of("meta") if "http-equiv" in attributes
+    ]
     assert (
         policy is not None and policy.startswith("default-src 'none'; ") and "unsafe" not in policy
     )
@@ -103,14 +109,16 @@ def test_the_policy_allows_our_own_script_and_style_and_no_network() -> None:
 def test_nothing_is_fetched() -> None:
     tags = Tags(page_of(a_report()))
     addresses = [
-        result.get("src") or result.get("href") or "" for tag, result in tags.found if tag != "a"
+        attributes.get("src") or attributes.get("href") or ""
+        for tag, attributes in tags.found
+        if tag != "a"
     ]
     assert {address for address in addresses if not address.startswith("#")} <= {"", "data:,"}
 
 
 def test_it_leads_elsewhere_and_says_each_command() -> None:
     page = page_of(a_report())
-    links = [str(result["href"]) for result in Tags(page).of("a")]
+    links = [str(attributes["href"]) for attributes in Tags(page).of("a")]
     assert "https://example.org/lab/tiny" in links and "/run/issue.md" in page
     assert "<code>sh train.sh /data</code>" in page
     assert "<code>herorun logs tiny --instance tiny-2</code>" in page
@@ -123,7 +131,7 @@ def test_it_leads_elsewhere_and_says_each_command() -> None:
 def test_a_log_is_linked_where_a_web_page_shows_it(url: str, links: int) -> None:
     one = an_instance("tiny-1", "launch", "", None, "")
     page = page_of(a_report(instances=[{**one, "log_url": url}]))
-    hrefs = [result["href"] for result in Tags(page).of("a") if result["href"] == url]
+    hrefs = [attributes["href"] for attributes in Tags(page).of("a") if attributes["href"] == url]
     assert len(hrefs) == links and ("javascript:" in page) is False
     assert "<code>herorun logs tiny --instance tiny-1</code>" in page
 
@@ -145,9 +153,11 @@ def test_everything_can_be_read_without_the_drawings() -> None:
     levels = [int(tag[1]) for tag, _ in tags.found if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
-    names = {result["id"] for _, result in tags.found if result.get("id")}
+    names = {attributes["id"] for _, attributes in tags.found if attributes.get("id")}
     told_by = {
-        result["aria-labelledby"] for _, result in tags.found if result.get("aria-labelledby")
+        attributes["aria-labelledby"]
+        for _, attributes in tags.found
+        if attributes.get("aria-labelledby")
     }
     assert told_by <= names
 
@@ -250,8 +260,10 @@ def test_the_pointer_reads_values_and_marks(chromium: Browser, page: Path) -> No
     x, y = place(chromium, SPIKE)
     chromium.mouse("mouseMoved", x - 30, y)
     chromium.mouse("mouseMoved", x, y)
-    result = chromium.run("document.querySelector('#readout-loss').textContent")
-    assert re.match(r"step 6[34]\d · ", result) and "alert: loss-spike (9.5 at step 641)" in result
+    readout = chromium.run("document.querySelector('#readout-loss').textContent")
+    assert (
+        re.match(r"step 6[34]\d · ", readout) and "alert: loss-spike (9.5 at step 641)" in readout
+    )
     chromium.run("document.querySelector('[data-kind=alert]').click()")
     chromium.mouse("mouseMoved", x - 30, y)
     chromium.mouse("mouseMoved", x, y)
@@ -296,14 +308,14 @@ def test_the_axis_is_steps_time_or_tokens_and_curves_are_smoothed(
     assert chromium.run(RANGE) == [f"{begin + 1:.0f} {begin + 7600:.0f}"] * 3
     chromium.run("document.querySelector('#plot-loss').focus()")
     chromium.press("End")
-    result = chromium.run("document.querySelector('#readout-loss').textContent")
-    assert result.startswith("step 4,000 · 2027-01-15 10:06 UTC · train/loss ")
-    assert "again" not in result
+    readout = chromium.run("document.querySelector('#readout-loss').textContent")
+    assert readout.startswith("step 4,000 · 2027-01-15 10:06 UTC · train/loss ")
+    assert "again" not in readout
     x, y = place(chromium, int(begin) + 3800)
     chromium.mouse("mouseMoved", x - 30, y)
     chromium.mouse("mouseMoved", x, y)
-    result = chromium.run("document.querySelector('#readout-loss').textContent")
-    assert mentions(result, "UTC", "no rows") and "train/loss" not in result
+    readout = chromium.run("document.querySelector('#readout-loss').textContent")
+    assert mentions(readout, "UTC", "no rows") and "train/loss" not in readout
     choose(chromium, "axis", "tokens")
     assert chromium.run(RANGE) == [f"0 {4000 * 512}"] * 3
     choose(chromium, "axis", "step")
@@ -314,8 +326,8 @@ def test_the_axis_is_steps_time_or_tokens_and_curves_are_smoothed(
     assert chromium.run(RANGE) == near
     chromium.run("document.querySelector('#plot-norm').focus()")
     chromium.press("End")
-    result = chromium.run("document.querySelector('#readout-norm').textContent")
-    assert "grad_norm (smoothed)" in result
+    readout = chromium.run("document.querySelector('#readout-norm').textContent")
+    assert "grad_norm (smoothed)" in readout
     assert min(chromium.run(PAINTED)) > 10
     assert chromium.run("document.documentElement.scrollWidth") == 400
     assert chromium.complaints == [] and chromium.requests == [path.as_uri()]
@@ -360,9 +372,9 @@ def test_dragging_zooms_all_charts(chromium: Browser, page: Path) -> None:
     chromium.mouse("mousePressed", left, y, button="left", clickCount=1)
     chromium.mouse("mouseMoved", right, y, button="left")
     chromium.mouse("mouseReleased", right, y, button="left", clickCount=1)
-    result = chromium.run(RANGE)
-    assert len(set(result)) == 1 and result != whole
-    low, high = map(float, result[0].split())
+    ranges = chromium.run(RANGE)
+    assert len(set(ranges)) == 1 and ranges != whole
+    low, high = map(float, ranges[0].split())
     assert abs(low - 1000) < 20 and abs(high - 2000) < 20
     chromium.run("document.querySelector('.tools[data-for=norm] [data-do=whole]').click()")
     assert chromium.run(RANGE) == whole

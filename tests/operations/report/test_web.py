@@ -68,7 +68,7 @@ def page(*runs: RunSummary, poll: int = 0) -> str:
 
 def test_the_worst_run_is_first_and_nothing_unseen_is_green() -> None:
     text = page(GOOD, STALE, DOWN, BLIND)
-    links = [str(result["href"]) for result in Tags(text).of("a")]
+    links = [str(attributes["href"]) for attributes in Tags(text).of("a")]
     assert links == ["#main", "/runs/bad", "/runs/lost", "/runs/old", "/runs/good"]
     assert mentions(text, "4 runs: 1 down", "1 cannot", "1 monitor stale", "1 healthy")
     badges = re.findall(r'<h2>.*?badge (\w+)">([^<]*)<', text)
@@ -91,7 +91,9 @@ def test_text_of_a_run_is_no_markup_on_the_page_of_all() -> None:
 
 def test_without_polling_nothing_runs_and_nothing_is_asked() -> None:
     (policy,) = [
-        result["content"] for result in Tags(page(GOOD)).of("meta") if "http-equiv" in result
+        attributes["content"]
+        for attributes in Tags(page(GOOD)).of("meta")
+        if "http-equiv" in attributes
     ]
     assert policy is not None and "script-src 'none'" in policy and "connect-src" not in policy
     polling = next(t["content"] for t in Tags(page(GOOD, poll=15)).of("meta") if "http-equiv" in t)
@@ -125,8 +127,8 @@ def ask(
     try:
         link.request(method, path, headers=headers)
         answer = link.getresponse()
-        result = {name.lower(): value for name, value in answer.getheaders()}
-        return answer.status, result, answer.read().decode()
+        answer_headers = {name.lower(): value for name, value in answer.getheaders()}
+        return answer.status, answer_headers, answer.read().decode()
     finally:
         link.close()
 

@@ -55,11 +55,15 @@ def test_the_tag_states_the_run(story: Story) -> None:
     story.herorun(*NOTE, "mixed")
     story.tick()
     assert story.seal() == 0
-    result = story.stated
-    assert [i["name"] for i in result["instances"]] == ["tiny-1", "tiny-2"]
-    assert (result["run"], result["caveats"], result["final_step"]) == ("tiny", ["mixed"], 4)
-    assert result["final_checkpoint"] == str(story.root / "step-4")
-    assert result["commit"] == git(story.work, "rev-parse", f"{TAG}^{{commit}}").strip()
+    statement = story.stated
+    assert [i["name"] for i in statement["instances"]] == ["tiny-1", "tiny-2"]
+    assert (statement["run"], statement["caveats"], statement["final_step"]) == (
+        "tiny",
+        ["mixed"],
+        4,
+    )
+    assert statement["final_checkpoint"] == str(story.root / "step-4")
+    assert statement["commit"] == git(story.work, "rev-parse", f"{TAG}^{{commit}}").strip()
     assert story.statement_in_tag == story.statement_in_record
     assert story.tags() == story.tags(story.origin)
     text = git(story.work, "cat-file", "tag", TAG)
@@ -168,9 +172,9 @@ def test_a_loss_that_nobody_has_judged_blocks(
     story.launched()
     with (story.root / "metrics.jsonl").open("a") as file:
         file.write('{"step": 4, "train/loss": NaN}\n')
-    result = findings(story, capsys, 1)
-    assert result.keys() == {"open-alerts"}
-    assert result["open-alerts"]["subject"] == "not-finite[train/loss]"
+    failures = findings(story, capsys, 1)
+    assert failures.keys() == {"open-alerts"}
+    assert failures["open-alerts"]["subject"] == "not-finite[train/loss]"
     assert (story.tags(), story.events("Observed", "Decided")) == ([], [])
 
 
@@ -197,8 +201,8 @@ def test_a_look_that_cannot_see_is_unknown(
     metrics = story.root / "metrics.jsonl"
     metrics.unlink()
     metrics.mkdir()
-    result = findings(story, capsys, 3)
-    assert {name: items["outcome"] for name, items in result.items()} == {
+    by_check = findings(story, capsys, 3)
+    assert {name: items["outcome"] for name, items in by_check.items()} == {
         "open-alerts": "unknown",
         "missing-final-metrics": "unknown",
     }
@@ -223,9 +227,9 @@ def test_a_run_that_stopped_short_states_what_was_found(story: Story) -> None:
     story.launched(CRASH)
     waive(story, *SHORT)
     assert story.seal() == 0
-    result = story.stated
-    assert result["final_checkpoint"] == str(story.root / "step-2")
-    assert (result["reached_step"], result["final_step"]) == (3, 4)
+    statement = story.stated
+    assert statement["final_checkpoint"] == str(story.root / "step-2")
+    assert (statement["reached_step"], statement["final_step"]) == (3, 4)
     (sealed,) = story.events("Sealed")
     assert (
         sealed.lines["Evidence"]
@@ -238,8 +242,12 @@ def test_without_metrics_and_checkpoints_none_are_stated(story: Story) -> None:
     story.launched(f"rm -r $root/step-2 $root/metrics.jsonl; {CRASH}")
     waive(story, *SHORT)
     assert story.seal() == 0
-    result = story.stated
-    assert (result["final_checkpoint"], result["reached_step"], result["final_metrics"]) == (
+    statement = story.stated
+    assert (
+        statement["final_checkpoint"],
+        statement["reached_step"],
+        statement["final_metrics"],
+    ) == (
         None,
         None,
         {},

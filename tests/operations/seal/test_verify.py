@@ -256,8 +256,8 @@ def retag(story: Story, message: str) -> None:
 def test_whatever_is_in_a_tag_the_answer_is_a_sentence(sealed: Story, capsys: CAPTURE) -> None:
     for what, text in HOSTILE.items():
         retag(sealed, f"Seal of hero run tiny\n\n- Status: sealed\n\n{text}\n")
-        code, result = run_command(sealed, capsys, "verify-seal", TAG)
-        assert (code, len(result)) < (2, 400), (what, code, result[:400])
+        code, output = run_command(sealed, capsys, "verify-seal", TAG)
+        assert (code, len(output)) < (2, 400), (what, code, output[:400])
         assert run_command(sealed, capsys, "logbook", "verify", SLUG)[0] in (0, 1), what
     whole = git(sealed.origin, "cat-file", "tag", TAG).partition("\n\n")[2]
     for old, new in (
@@ -267,16 +267,16 @@ def test_whatever_is_in_a_tag_the_answer_is_a_sentence(sealed: Story, capsys: CA
     ):
         assert old in whole
         retag(sealed, whole.replace(old, new))
-        code, result = run_command(sealed, capsys, "verify-seal", TAG)
-        assert code == 1 and mentions(result, "valid", "statement"), result
+        code, output = run_command(sealed, capsys, "verify-seal", TAG)
+        assert code == 1 and mentions(output, "valid", "statement"), output
 
 
 @pytest.mark.thorough
 def test_a_seal_of_another_form_is_not_proven_and_no_fault(sealed: Story, capsys: CAPTURE) -> None:
     retag(sealed, 'Seal of hero run tiny\n\n{"schema": 1, "run": "tiny", "commit": "abc"}\n')
-    code, result = run_command(sealed, capsys, "verify-seal", TAG)
-    assert code == 3 and mentions(result, "earlier", "form")
-    assert "unknown: 0 faults, 1 not proven\n" in result
+    code, output = run_command(sealed, capsys, "verify-seal", TAG)
+    assert code == 3 and mentions(output, "earlier", "form")
+    assert "unknown: 0 faults, 1 not proven\n" in output
 
 
 @pytest.mark.thorough
@@ -293,8 +293,8 @@ def test_a_manifest_or_statement_in_the_record_that_was_changed_is_a_fault(
     ):
         (path,) = [name for name in names if part in name]
         sealed.tamper(path, lambda _: text)
-        code, result = run_command(sealed, capsys, "verify-seal", TAG, "--offline")
-        assert code == 1 and fault in result, result
+        code, output = run_command(sealed, capsys, "verify-seal", TAG, "--offline")
+        assert code == 1 and fault in output, output
 
 
 # --- signatures -----------------------------------------------------------------------------------
