@@ -320,7 +320,7 @@ def test_the_trackers_client_drops_the_rows_of_a_job_that_began_again():
     verdict = answer(wrong_resume, plan(), BEFORE, NO_ROWS, dropped(120))
 
     assert verdict.outcome is Outcome.FAIL
-    assert mentions(verdict.message, "tiny-1", "120", "drops", "3600")
+    assert mentions(verdict.message, "tiny-1", "120", "dropped", "3600")
 
 
 @pytest.mark.parametrize("rows", [dropped(3541), dropped(3600), dropped(0, steps=2)])

@@ -163,9 +163,9 @@ def test_a_living_job_answers_how_its_predecessor_ended():
     finding = Finding("crashed", Verdict(FAIL, "m"))
     fires = advance({}, [finding], crashed, Moment(NOON, EVERY))
     for live, state in ((True, AlertState.RESOLVED), (False, AlertState.FIRING)):
-        moment = Moment(NOON + EVERY, EVERY, live=live)
+        moment = Moment(NOON + EVERY, EVERY, instance="run-2", live=live)
         (alert,) = advance(fires, [], crashed, moment).values()
-        assert alert.state is state
+        assert (alert.state is state, "run-2" in alert.message) == (True, live)
 
 
 def test_after_three_cadences_without_a_judgement_it_ends_unresolved():

@@ -10,7 +10,13 @@ from dataclasses import replace
 from datetime import UTC, timedelta
 
 from herorun.core.babysit.alert import Alert, AlertId, AlertState, Moment
-from herorun.core.babysit.ended_alerts import as_not_judged, as_over, shows_the_end
+from herorun.core.babysit.ended_alerts import (
+    ANSWERED_BY_A_LAUNCH,
+    as_answered,
+    as_not_judged,
+    as_over,
+    shows_the_end,
+)
 from herorun.core.babysit.muting import Steps, is_muted
 from herorun.core.check import Check, Topic
 from herorun.core.finding import Finding, Outcome, Verdict
@@ -58,7 +64,10 @@ def advance(
         elif alert.firing and (
             key in silenced_alerts or shows_the_end(alert, answers.get(alert.check, ()), moment)
         ):
-            message = silenced_alerts.get(key) or as_over(alert.message)
+            is_answered = moment.live and alert.check in ANSWERED_BY_A_LAUNCH
+            message = silenced_alerts.get(key) or (
+                as_answered(alert, moment) if is_answered else as_over(alert.message)
+            )
             after[key] = replace(alert, state=AlertState.RESOLVED, message=message)
         elif alert.firing:
             after[key] = as_not_judged(alert, answers.get(alert.check, ()))

@@ -45,6 +45,13 @@ def shows_the_end(alert: Alert, answers: Sequence[Verdict], moment: Moment) -> b
     return any(each.outcome is Outcome.FAIL for each in answers)
 
 
+def as_answered(alert: Alert, moment: Moment) -> str:
+    """The message of one that a launch answers: what it says is true of the instance before."""
+    is_next = moment.instance not in ("", alert.instance)
+    evidence = f"{moment.instance} was launched" if is_next else "its job is live again"
+    return f"{alert.message}; this has ended: {evidence}"
+
+
 def as_not_judged(alert: Alert, answers: Sequence[Verdict]) -> Alert:
     """It fires on as it was last seen, and says why nothing new is known of it."""
     if alert.not_judged:

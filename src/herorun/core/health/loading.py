@@ -44,7 +44,7 @@ def _loaded(
     worst = fall_back(loading)
     if worst is not None and _contradicts(start, worst):
         return ResumeRows(
-            wrong=f"says in line {worst.line} of its log: {worst.excerpt}; the plan says {start}"
+            wrong=f"said in line {worst.line} of its log: {worst.excerpt}; the plan says {start}"
         )
     resume_line = next((each for each in reversed(loading) if each.loads == "resumed"), None)
     if worst is not None or resume_line is None:
@@ -122,8 +122,9 @@ def _dropped(start: PlannedStart, log: JobLog, first_step: int) -> str:
     if rows.newest + 1 - first_step >= start.step:
         return ""
     return (
-        f"logs step {rows.newest}, which the tracker drops because it is at {rows.current} already "
-        f"(line {rows.line} of its log), and should have begun after step {start.step} of {start}"
+        f"logged step {rows.newest}, which the tracker dropped because it was at {rows.current} "
+        f"already (line {rows.line} of its log), and should have begun after step {start.step} "
+        f"of {start}"
     )
 
 

@@ -154,7 +154,7 @@ def rows_wrong(
         ):
             return None  # rows of this instance are lost: `lost-rows` tells it
         return ResumeRows(
-            f"writes step {metrics.step}, and should have begun after step {start.step} of {start}"
+            f"wrote step {metrics.step}, and should have begun after step {start.step} of {start}"
         )
     current = history.current
     ours = current is not None and metrics.instance == current.name
