@@ -39,7 +39,7 @@ CURVES = {
     "weights begun anew": [*FALLING, *FALLING[:100]],
     "a spike, and then no number": [*FALLING, *[4.0] * 15, *[NAN] * 20],
     "a spike between two": [*FALLING, NAN, *FALLING[-9:], *[4.0] * 15, *FALLING[-9:], NAN],
-    "many spikes": [*FALLING, *(x for _ in range(30) for x in (*[4.0] * 4, *FALLING[-60:]))],
+    "many spikes": [*FALLING, *(x for _ in range(16) for x in (*[4.0] * 4, *FALLING[-60:]))],
 }
 
 
