@@ -5,9 +5,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from herorun.core import lazy_pydantic
-from herorun.core.contract import KIND, Contract, explain_errors
+from herorun.core.contract import KIND, Contract, explain_faults
 from herorun.core.contract.values import present_keys
-from herorun.core.errors import WrongUse
+from herorun.core.errors import WrongTable, WrongUse
 from herorun.core.evidence import NotifiedBy
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import (
@@ -37,6 +37,14 @@ ADAPTERS = {  # where the contract names the kind of a port
     "stores": "store for [output] root, scheme",
     "stores.layouts": "[checkpoints] layout",
     "notifiers": "[issue] kind or [notify] kinds",
+}
+TABLES = {  # where the contract has the options of a port's adapters
+    "schedulers": "scheduler",
+    "schedulers.external": "scheduler",
+    "trackers": "tracker",
+    "stores": "output",
+    "stores.layouts": "checkpoints",
+    "notifiers": "issue",
 }
 PORTS: Mapping[str, type] = {  # what each adapter must be able to do
     "schedulers": Scheduler,
@@ -173,11 +181,7 @@ def _with_present_names(port: str, kind: str, module: Any, options: Table) -> Ma
     try:
         return present_keys(options, getattr(module.Options, "RENAMED", {}))
     except ValueError as error:
-        raise WrongUse(f"[{_table_of(port)}] {kind}: {error}.") from None
-
-
-def _table_of(port: str) -> str:
-    return port.rpartition(".")[2].removesuffix("s")
+        raise WrongTable(TABLES[port], kind, [((), str(error))]) from None
 
 
 def reach(kind: str, options: Table) -> RemoteTarget | None:
@@ -241,7 +245,7 @@ def init_kind(port: str, settings: Mapping[str, str]) -> str:
         if len(missing) < len(keys):
             if missing:
                 raise WrongUse(
-                    f"[tool.herorun.init] lacks {', '.join(missing)}: [{_table_of(port)}] {kind} "
+                    f"[tool.herorun.init] lacks {', '.join(missing)}: [{TABLES[port]}] {kind} "
                     f"needs {' and '.join(keys)}."
                 )
             return kind
@@ -252,8 +256,8 @@ def _validated(port: str, kind: str, module: Any, options: Table) -> Any:
     try:
         return module.Options.model_validate(dict(options))
     except lazy_pydantic.ValidationError as error:
-        problems = explain_errors(error, module.Options, options)
-        raise WrongUse(f"[{_table_of(port)}] {kind}: {problems}") from None
+        faults = explain_faults(error, module.Options, options, ["kind"])
+        raise WrongTable(TABLES[port], kind, faults) from None
 
 
 def adapter_module(port: str, kind: str) -> Any:
@@ -270,9 +274,18 @@ def adapter_module(port: str, kind: str) -> Any:
         raise WrongUse(f"Two installed packages offer herorun.{port} called {kind}: uninstall one.")
     if foreign:
         return foreign[0].load()
-    raise WrongUse(
-        f"There is no {ADAPTERS[port]} = {kind!r}. There are: {', '.join(offered_kinds(port))}."
-    )
+    raise _unknown_kind(port, kind)
+
+
+def _unknown_kind(port: str, kind: str) -> WrongTable:
+    from difflib import get_close_matches
+
+    offered = offered_kinds(port)
+    closest = get_close_matches(kind, offered, 1)
+    meant = f"Did you mean {closest[0]!r}? " if closest else ""
+    key = "layout" if port == "stores.layouts" else "kind"
+    message = f"There is no {ADAPTERS[port]} = {kind!r}. {meant}There are: {', '.join(offered)}."
+    return WrongTable(TABLES[port], "", [((key,), message)])
 
 
 def adapter_kinds(port: str) -> tuple[str, ...]:

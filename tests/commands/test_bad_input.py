@@ -58,14 +58,25 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
         lambda text: text.replace("[babysit]", '[babysit]\nsignatures = "config.toml"'),
         ("config.toml", "it holds more than [[signature]] tables"),
     ),
-    "an unknown tracker": (lambda text: text.replace('"jsonl"', '"nope"'), ("'nope'", "jsonl")),
+    "an unknown tracker": (
+        lambda text: text.replace('"jsonl"', '"jsnl"'),
+        ("runs/tiny.toml: line ", "'jsnl'", "mean 'jsonl'?", "wandb_offline"),
+    ),
+    "an unknown channel": (
+        lambda text: f'{text}\n[notify]\nkinds = ["terminl"]\n',
+        ("runs/tiny.toml: line ", "'terminl'", "mean 'terminal'?"),
+    ),
     "a page where nothing stays": (
         lambda text: text.replace('[issue]\nkind = "local"', '[issue]\nkind = "terminal"'),
         ("[issue] kind = 'terminal'", "use one of github, local", "[notify] kinds"),
     ),
     "an unknown option": (
         lambda text: text.replace('settle = "1ms"', "settles = 1"),
-        ("[scheduler] local", "unknown key `settles`"),
+        ("runs/tiny.toml: line ", "[scheduler] local: unknown key `settles`", "`settle`?"),
+    ),
+    "two unknown options": (
+        lambda text: text.replace('settle = "1ms"', "settles = 1\nkid = 2"),
+        ("2 faults:\n  line ", "`settles`: did", "\n  line ", "`kid`: did you mean `kind`?"),
     ),
 }
 
@@ -505,3 +516,11 @@ def test_a_full_disk_under_the_output_is_reported(story: Story) -> None:
     answer = herorun(story, "status", SLUG, stdout=full)
     os.close(full)
     assert answer.code == 3 and mentions(answer.err, "space", "device")
+
+
+def test_among_several_runs_each_fault_keeps_its_line(story: Story, capsys: CAPTURE) -> None:
+    path = story.work / "runs" / "tiny.toml"
+    path.write_text(path.read_text().replace("slug =", "slg = 1\nslug =") + "\n[babysit.budget]\n")
+    answer = ask(story, capsys, "status", "--all")
+    assert [line[:7] for line in answer.err.splitlines()] == ["herorun", "  line ", "  line "]
+    assert mentions(ask(story, capsys, "watch").out, "2 faults:\n  line ", "slg", "\n  line ")

@@ -18,7 +18,7 @@ from herorun.core.run_summary_text import (
     format_state,
     format_tick,
 )
-from herorun.output import clean
+from herorun.output import clean, clean_lines
 
 Cell: TypeAlias = tuple[str, str]  # a text and its style
 
@@ -186,7 +186,7 @@ def alert_lines(run_summaries: Sequence[RunSummary]) -> list[Any]:
 def _alert_texts(run_summaries: Sequence[RunSummary]) -> Iterator[Cell]:
     for summary in run_summaries:
         if summary.error:
-            yield f"{clean(summary.slug)}: {clean(summary.error)}", "red"
+            yield f"{clean(summary.slug)}: {clean_lines(summary.error)}", "red"
         for missing in summary.awaited:
             until = f"; allowed until {missing.until:%Y-%m-%d %H:%M} UTC" if missing.until else ""
             yield f"{clean(summary.slug)}: missing: {clean(missing.message)}{until}", "yellow"

@@ -65,7 +65,7 @@ def _show(parts: "Sequence[DoctorPart]") -> None:
         if part.status in (Fit.WORKS, Fit.UNCHECKED) and progress.quiet:
             continue
         name = f"{part.group}: {output.clean(part.name)}"
-        output.hang(out, f"{mark} {name:<34} ", output.clean(part.message), "", colour)
+        output.hang(out, f"{mark} {name:<34} ", output.clean_lines(part.message), "", colour)
         if part.fix:
             output.hang(out, "    ", f"fix: {output.clean(part.fix)}")
     count = {fit: sum(part.status is fit for part in parts) for fit in Fit}

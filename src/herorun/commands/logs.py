@@ -19,7 +19,7 @@ DOCUMENT_LINES = 10_000  # lines of one document, where --lines does not say
 def command(
     start: str, run: str, follow: bool, instance: str | None, lines: int | None, as_json: bool
 ) -> int:
-    """Print a run's job log as its scheduler has it: local, Slurm, Ray, Iris, nel or ssh.
+    """Print a run's job log as its scheduler has it, whichever that is.
 
     Secrets are masked and control characters replaced. With --follow a rotated or replaced log is
     read from its start, a lost connection is retried, and Ctrl-C ends it (exit code 130). With

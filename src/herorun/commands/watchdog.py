@@ -6,7 +6,7 @@ from herorun.commands._options import only_run, runs_hint
 
 
 @click.command(short_help="Check from another machine that a run is still monitored.")
-@click.argument("runs", nargs=-1, metavar="RUN...")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option(
     "--all", "every", is_flag=True, help="Every run that has a contract or a record here."
 )

@@ -1,6 +1,6 @@
 """The errors that a person reads: what happened, where, and what to do next."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 
@@ -32,6 +32,20 @@ class WrongUse(HerorunError):
     """A mistake in the command, the contract or the repository."""
 
     exit_code = 2
+
+
+class WrongTable(WrongUse):
+    """What the adapter of a kind does not take of its table in the contract: each fault with the
+    keys that lead to it in the table, none of them where the kind itself is wrong.
+    """
+
+    def __init__(
+        self, table: str, kind: str, faults: Sequence[tuple[tuple[str | int, ...], str]]
+    ) -> None:
+        self.table, self.kind, self.faults = table, kind, tuple(faults)
+        text = "; ".join(message for _, message in faults)
+        text = f"[{table}] {kind}: {text}" if kind else text
+        super().__init__(text if text.endswith(("?", ".")) else f"{text}.")
 
 
 class NewerRecord(WrongUse):

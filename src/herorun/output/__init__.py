@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "clean",
+    "clean_lines",
     "console",
     "hang",
     "shortened",
@@ -54,7 +55,7 @@ def _print(text: str) -> None:
 
 def show_run_note(slug: str, message: str) -> None:
     """What went wrong with one run among several."""
-    show_note(f"{clean(slug)}: {clean(message)}")
+    show_note(f"{clean(slug)}: {clean_lines(message)}")
 
 
 HASH = lazy_regex(r"(?:\bsha256:)?\b([0-9a-f]{9})[0-9a-f]{23,}\b")
@@ -126,7 +127,7 @@ def hang(out: Any, head: str, text: str, style: str = "", head_style: str = "") 
     Without a terminal, as in a pipe, it stays one line.
     """
     if isinstance(out, _Pipe):
-        out.print(head + text)
+        out.print(head + clean(text))
         return
     from rich.text import Text
 
@@ -171,8 +172,13 @@ def clean_page(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t\u200b" else "�" for c in text)
 
 
+def clean_lines(text: str) -> str:
+    """The same of a list of faults, each of which keeps its line."""
+    return "\n".join(clean(line) for line in text.split("\n"))
+
+
 def clean(text: str) -> str:
-    """Text from outside, harmless on a terminal."""
+    """Text from outside, harmless on a terminal: one line."""
     from herorun.core.redaction.scrub import scrub  # a page of our own needs none of its patterns
 
     one_line = scrub(text).replace(":\n ", ":").replace("\n ", ";")  # a list of faults

@@ -2,7 +2,8 @@
 
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from herorun import __version__, adapters, discover
 from herorun.core.babysit.actions import Tell
 from herorun.core.check import Check
-from herorun.core.contract import Contract, ContractFile
+from herorun.core.contract import Contract, ContractFile, locate_faults
+from herorun.core.errors import WrongTable
 from herorun.core.evidence import Cadence, Evidence, Launcher, OwnVersion, Undelivered, Waivers
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
@@ -179,6 +181,15 @@ class MonitoredRun(ABC):
     def store(self) -> Store:
         return RoutedStore(self.place)
 
+    @contextmanager
+    def naming_lines(self, table: str = "") -> Iterator[None]:
+        """What an adapter does not take of its table, or of this one, is named by its line."""
+        try:
+            yield
+        except WrongTable as error:
+            error.table = table or error.table
+            raise locate_faults(error, self.file) from None
+
     @cached_property
     def issue(self) -> IssueTracker:
         table, init_event = self.contract.issue, self.record.memory().initialised
@@ -187,7 +198,8 @@ class MonitoredRun(ABC):
             "number": table.number,
             "recorded_issue": init_event.issue if init_event else None,
         }
-        return connect_issue(table.kind, table.options, self.place, stated_options)
+        with self.naming_lines():
+            return connect_issue(table.kind, table.options, self.place, stated_options)
 
     @cached_property
     def terminal(self) -> Notifier:
@@ -197,13 +209,12 @@ class MonitoredRun(ABC):
     def channels(self) -> Channels:
         notify = self.contract.notify
         addressed_channels = (connect_channel(name, self.place) for name in notify.addressed)
-        sending = (
-            SendOnlyNotifier(
-                kind, adapters.connect("notifiers", kind, notify.options.get(kind, {}), self.place)
-            )
-            for kind in notify.kinds
-        )
-        return Channels((*addressed_channels, *sending))
+        return Channels((*addressed_channels, *map(self._send_only, notify.kinds)))
+
+    def _send_only(self, kind: str) -> SendOnlyNotifier:
+        options = self.contract.notify.options.get(kind, {})
+        with self.naming_lines(f"notify.{kind}"):
+            return SendOnlyNotifier(kind, adapters.connect("notifiers", kind, options, self.place))
 
     @cached_property
     def limits(self) -> dict[str, Any]:

@@ -80,7 +80,8 @@ def open_run(name: str, start: Path) -> Run:
             "Rename the one or the other."
         )
     discover.limits(run.contract, run.file)
-    must_hold_pages(run.contract.issue.kind)
+    with run.naming_lines():
+        must_hold_pages(run.contract.issue.kind)
     _must_read_its_catalogue(run)
     return run
 

@@ -77,13 +77,10 @@ class Run(MonitoredRun):
         """Where it lies. All adapters are made from it, so nothing is used before it is trusted."""
         self.must_be_open()
         scheduler = self.contract.scheduler
-        return Place(
-            self.slug,
-            str(self.state),
-            self.contract.output.root.rstrip("/"),
-            str(self.repository.top),
-            adapters.reach(scheduler.kind, scheduler.options),
-        )
+        with self.naming_lines():
+            reach = adapters.reach(scheduler.kind, scheduler.options)
+        root = self.contract.output.root.rstrip("/")
+        return Place(self.slug, str(self.state), root, str(self.repository.top), reach)
 
     @property
     def shut(self) -> str:
@@ -95,7 +92,8 @@ class Run(MonitoredRun):
     @cached_property
     def _trust_items(self) -> tuple[str, ...]:
         """Asked for with each adapter; whether they are trusted is read each time."""
-        return tuple(all_items(self.contract))
+        with self.naming_lines():
+            return tuple(all_items(self.contract))
 
     def must_be_open(self) -> None:
         if why := self.shut:
@@ -152,13 +150,11 @@ class Run(MonitoredRun):
     @cached_property
     def scheduler(self) -> Scheduler:
         scheduler = self.contract.scheduler
-        adapter = adapters.connect(
-            "schedulers",
-            scheduler.kind,
-            scheduler.options,
-            self.place,
-            {"restarts": scheduler.restarts},
-        )
+        stated_options = {"restarts": scheduler.restarts}
+        with self.naming_lines():
+            adapter = adapters.connect(
+                "schedulers", scheduler.kind, scheduler.options, self.place, stated_options
+            )
         return WithAdopted(
             adapter, lambda: self.record.memory(), lambda: jobs_by_id(scheduler, self.place)
         )
@@ -172,13 +168,16 @@ class Run(MonitoredRun):
             "id": identity,
             "name": tracker.name or identity,
         }
-        return adapters.connect(
-            "trackers", tracker.kind, tracker.options, self.place, stated_options
-        )
+        with self.naming_lines():
+            return adapters.connect(
+                "trackers", tracker.kind, tracker.options, self.place, stated_options
+            )
 
     @cached_property
     def layout(self) -> Layout:
-        return adapters.connect("stores.layouts", self.contract.checkpoints.layout, {}, self.place)
+        layout = self.contract.checkpoints.layout
+        with self.naming_lines():
+            return adapters.connect("stores.layouts", layout, {}, self.place)
 
     @cached_property
     def signed(self) -> Contract | None:

@@ -5,7 +5,7 @@ What a run is stands in its contract alone. `[tool.herorun.init]` is what `heror
 a new one, where people read and sign it; changing it later changes no run.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -66,42 +66,44 @@ def _settings(path: Path, table: Any) -> Settings:
     init = table.pop("init", {})
     if not isinstance(init, dict):
         raise _wrong(f"{path}: [tool.herorun.init] is {init!r}, and must be a table.")
-    _must_know(path, TABLE, table, KEYS, "init")
-    _must_know(path, "[tool.herorun.init]", init, INIT)
+    faults = [
+        *_faults(path, TABLE, table, KEYS, "init"),
+        *_faults(path, "[tool.herorun.init]", init, INIT),
+    ]
+    if len(faults) > 1:
+        raise _wrong("\n  ".join([f"{path} has {len(faults)} faults:", *faults]))
+    if faults:
+        raise _wrong(f"{path}: {faults[0]}")
     return Settings(path, table.get("run", ""), init)
 
 
-def _must_know(
+def _faults(
     path: Path, name: str, table: Mapping[str, Any], known_keys: Mapping[str, str], *more: str
-) -> None:
+) -> Iterator[str]:
     for key, value in table.items():
+        line = _line_of(path, name, key)
         if key not in known_keys:
-            from difflib import get_close_matches
+            yield f"{line}{name} has an unknown key `{key}`. {_instead(key, known_keys, more)}"
+        elif not isinstance(value, str) or not value.strip():
+            yield f"{line}{name} `{key}` is {value!r}, and must be text: {known_keys[key]}."
 
-            closest = get_close_matches(key, known_keys, 1)
-            suggestion = (
-                f"Did you mean `{closest[0]}`?"
-                if closest
-                else f"There are {', '.join([*known_keys, *more])}."
-            )
-            contract = (
-                " The keys of a run belong in its contract, runs/<slug>.toml."
-                if not closest
-                else ""
-            )
-            line = _line_of(path, name, key)
-            raise _wrong(f"{path}{line}: {name} has an unknown key `{key}`. {suggestion}{contract}")
-        if not isinstance(value, str) or not value.strip():
-            raise _wrong(
-                f"{path}: {name} `{key}` is {value!r}, and must be text: {known_keys[key]}."
-            )
+
+def _instead(key: str, known_keys: Mapping[str, str], more: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    if closest := get_close_matches(key, known_keys, 1):
+        return f"Did you mean `{closest[0]}`?"
+    return (
+        f"There are {', '.join([*known_keys, *more])}. "
+        "The keys of a run belong in its contract, runs/<slug>.toml."
+    )
 
 
 def _line_of(path: Path, table: str, key: str) -> str:
     from herorun.core.contract.toml_lines import line_of
 
     line = line_of(path.read_text(encoding="utf-8"), (*table.strip("[]").split("."), key))
-    return f":{line}" if line else ""
+    return f"line {line}: " if line else ""
 
 
 def _wrong(message: str) -> Exception:

@@ -7,7 +7,13 @@ the adapter's own `Options` validate; `[babysit.thresholds]` is validated by eac
 from herorun.core.contract.babysit import BabysitTable, Budget, Budgets, Phase, Recovery
 from herorun.core.contract.model import HERO_FLOPS, PLAN_TABLES, Contract, ContractFile, plan_part
 from herorun.core.contract.notify import Issue, Logbook, Notify
-from herorun.core.contract.parse import contract_from, explain_errors, parse_contract
+from herorun.core.contract.parse import (
+    contract_from,
+    explain_errors,
+    explain_faults,
+    locate_faults,
+    parse_contract,
+)
 from herorun.core.contract.plan_tables import (
     CheckpointsTable,
     Code,
@@ -65,6 +71,8 @@ __all__ = [
     "WaiverTable",
     "contract_from",
     "explain_errors",
+    "explain_faults",
+    "locate_faults",
     "parse_contract",
     "parse_duration",
     "plan_part",

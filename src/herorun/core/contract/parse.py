@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 from herorun.core import lazy_pydantic
-from herorun.core.contract.model import Contract
-from herorun.core.errors import WrongUse
+from herorun.core.contract.model import Contract, ContractFile
+from herorun.core.errors import WrongTable, WrongUse
 from herorun.core.finding import count
 from herorun.core.lazy_pydantic import BaseModel
 from herorun.core.untrusted_toml import parse_toml
@@ -15,6 +15,7 @@ from herorun.core.untrusted_toml import parse_toml
 if TYPE_CHECKING:  # it is imported where something is wrong
     from herorun.core.lazy_pydantic import ValidationError
 
+Fault: TypeAlias = tuple[tuple[str | int, ...], str]  # where it is, and what is wrong
 _TYPES = ("int", "str", "float", "bool")  # as pydantic names the members of a union
 MOST_FAULTS = 20  # of one file that are shown
 _ONE_OF = "neither a number nor text of the right kind"
@@ -48,38 +49,64 @@ def _contract_from(data: Mapping[str, Any], where: str, text: str) -> Contract:
     try:
         return Contract.model_validate(data)
     except lazy_pydantic.ValidationError as error:
-        faults = list(_faults(error, Contract, text, data))
-        if len(faults) == 1:
-            raise WrongUse(
-                f"{where}: {faults[0]}{'' if faults[0].endswith('?') else '.'}"
-            ) from None
-        lines = "".join(f"\n  {fault}" for fault in faults[:MOST_FAULTS])
-        if len(faults) > MOST_FAULTS:
-            lines += f"\n  and {len(faults) - MOST_FAULTS} more"
-        raise WrongUse(f"{where} has {count(len(faults), 'fault')}:{lines}") from None
+        faults = explain_faults(error, Contract, data)
+        raise WrongUse(_describe_faults(faults, where, text)) from None
+
+
+def locate_faults(error: WrongTable, file: ContractFile) -> WrongUse:
+    """The same faults, each with its line of the contract; where its text is not at hand, they stay
+    as they are.
+    """
+    if not file.text:
+        return error
+    head = f"[{error.table}] {error.kind}: " if error.kind else ""
+    faults = [((*error.table.split("."), *place), head + text) for place, text in error.faults]
+    return WrongUse(_describe_faults(faults, file.path, file.text))
+
+
+def _describe_faults(faults: Sequence[Fault], where: str, text: str) -> str:
+    """In the order of the lines, where `text` is the file; of several each on a line of its own."""
+    lines = list(_numbered(faults, text))
+    if len(lines) == 1:
+        return f"{where}: {lines[0]}{'' if lines[0].endswith(('?', '.')) else '.'}"
+    if len(lines) > MOST_FAULTS:
+        lines[MOST_FAULTS:] = [f"and {len(lines) - MOST_FAULTS} more"]
+    return "\n  ".join([f"{where} has {count(len(faults), 'fault')}:", *lines])
+
+
+def _numbered(faults: Sequence[Fault], text: str) -> Iterator[str]:
+    from herorun.core.contract.toml_lines import line_of
+
+    lines = [line_of(text, place) if text and place else None for place, _ in faults]
+    for line, (_, message) in sorted(
+        zip(lines, faults, strict=True), key=lambda numbered: numbered[0] or 0
+    ):
+        yield f"line {line}: {message}" if line else message
 
 
 def explain_errors(
     error: "ValidationError", model: type[BaseModel] | None = None, data: Any = None
 ) -> str:
     """Every fault of the input in one line, each by its key as `data`, the input, has it."""
-    text = "; ".join(_faults(error, model, "", data))
+    text = "; ".join(message for _, message in explain_faults(error, model, data))
     return text if text.endswith("?") else f"{text}."
 
 
-def _faults(
-    error: "ValidationError", model: type[BaseModel] | None, text: str, data: Any
-) -> Iterator[str]:
-    """In the order of the file's lines, where `text` is the file."""
-    from herorun.core.contract.toml_lines import line_of
+def explain_faults(
+    error: "ValidationError",
+    model: type[BaseModel] | None = None,
+    data: Any = None,
+    other_keys: Sequence[str] = (),
+) -> list[Fault]:
+    """Every fault of the input with its place, by the keys that `data`, the input, has.
 
-    faults: dict[str, int] = {}
+    `other_keys` may be meant too: the table takes them, and the model does not.
+    """
+    faults: dict[Fault, None] = {}
     for fault in _merged(error):
         fault["loc"] = _as_written(fault["loc"], model, data)
-        line = line_of(text, fault["loc"]) if text and fault["loc"] else None
-        message = _fault_message(fault, model)
-        faults[f"line {line}: {message}" if line else message] = line or 0
-    yield from sorted(faults, key=lambda message: faults[message])
+        faults[fault["loc"], _fault_message(fault, model, other_keys)] = None
+    return list(faults)
 
 
 def _merged(error: "ValidationError") -> Iterator[dict[str, Any]]:
@@ -96,11 +123,13 @@ def _merged(error: "ValidationError") -> Iterator[dict[str, Any]]:
             yield {**fault}
 
 
-def _fault_message(fault: Mapping[str, Any], model: type[BaseModel] | None) -> str:
+def _fault_message(
+    fault: Mapping[str, Any], model: type[BaseModel] | None, other_keys: Sequence[str]
+) -> str:
     key = ".".join(str(part) for part in fault["loc"])
     match fault["type"]:
         case "extra_forbidden":
-            return f"unknown key `{key}`: {_instead(model, fault['loc'])}"
+            return f"unknown key `{key}`: {_instead(model, fault['loc'], other_keys)}"
         case "missing":
             return f"missing key `{key}`"
         case "model_type" | "dict_type":
@@ -128,10 +157,13 @@ def _as_written(
     return tuple(typed_path)
 
 
-def _instead(model: type[BaseModel] | None, loc: Sequence[str | int]) -> str:
+def _instead(
+    model: type[BaseModel] | None, loc: Sequence[str | int], other_keys: Sequence[str]
+) -> str:
     from difflib import get_close_matches
 
-    closest = get_close_matches(str(loc[-1]), keys_at(model, loc[:-1]), 1) if model else []
+    keys = [*keys_at(model, loc[:-1]), *(other_keys if len(loc) == 1 else ())]
+    closest = get_close_matches(str(loc[-1]), keys, 1)
     if closest:
         name = ".".join(str(part) for part in (*loc[:-1], closest[0]))
         return f"did you mean `{name}`?"

@@ -46,12 +46,6 @@ def parse_duration(value: object) -> object:
     return value
 
 
-def _positive(value: timedelta) -> timedelta:
-    if value <= timedelta():
-        raise ValueError("must be longer than zero")
-    return value
-
-
 Duration = Annotated[
     timedelta,
     Field(gt=timedelta()),

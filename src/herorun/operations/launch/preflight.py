@@ -191,11 +191,16 @@ def _given(run: Run, adoptee: Adoptee | None) -> Evidence:
     """The job to adopt is none that lives next to what would be launched."""
     source = {
         SourceLaunches: source_launches(run.repository, run.contract),
-        NotifiedBy: adapters.notified_by(run.contract),
+        NotifiedBy: _notified_by(run),
     }
     if adoptee is None:
         return source
     return {**source, Adoptee: adoptee, Scheduler: without(run.scheduler, adoptee.job.id)}
+
+
+def _notified_by(run: Run) -> NotifiedBy:
+    with run.naming_lines("notify"):
+        return adapters.notified_by(run.contract)
 
 
 def _request(run: Run, submission: Submission) -> str:
