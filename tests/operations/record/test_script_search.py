@@ -34,6 +34,24 @@ def test_init_takes_the_script_and_the_config_that_are_there(story: Story, capsy
     assert "also there: lib/train_moe.py" in out
 
 
+@pytest.mark.parametrize(
+    ("names", "best"),
+    [
+        (("configs/new.yaml", "config/base.yaml"), "configs/new.yaml"),
+        (("conf/model/moe.yaml", "conf/base.yaml"), "conf/base.yaml"),
+    ],
+)
+def test_a_file_of_the_runs_name_or_in_a_folder_of_configs_is_one(
+    story: Story, capsys: CAPTURE, names: tuple[str, ...], best: str
+) -> None:
+    (story.work / "config.toml").unlink()
+    for name in names:
+        (story.work / name).parent.mkdir(parents=True, exist_ok=True)
+        (story.work / name).write_text("")
+    contract, _ = new_contract(story, capsys)
+    assert contract["config"] == {"files": [best]}
+
+
 def test_init_says_what_it_could_not_find(story: Story, capsys: CAPTURE) -> None:
     (story.work / "train.sh").unlink()
     (story.work / "config.toml").unlink()

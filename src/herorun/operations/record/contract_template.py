@@ -46,7 +46,7 @@ def may_be_contract(path: Path) -> None:
 
 def draft_of(start: Path, slug: str) -> ContractDraft:
     """For the repository around `start`, with its scripts and its own defaults."""
-    command = find_command(find_repository(start))
+    command = find_command(find_repository(start), slug)
     text = with_command(drafted(template("run.toml"), read_settings(start).init), command)
     return ContractDraft(text.replace("$slug", slug), tuple(command.lines()))
 

@@ -18,6 +18,7 @@ _SCRIPTS = (
 _CONFIGS = (
     lazy_regex(r"(config|train|training)\.(toml|ya?ml|json)"),
     lazy_regex(r".*(config|train).*\.(toml|ya?ml|json)"),
+    lazy_regex(r"(.*/)?(configs?|conf)/.*\.(toml|ya?ml|json)"),
 )
 _NOT_OURS = lazy_regex(
     r"(^|/)(\.[^/]+|runs|tests?|docs?|node_modules|third_party|vendor)/|(^|/)test_"
@@ -58,7 +59,7 @@ def _note_line(what: str, key: str, paths: tuple[str, ...]) -> str:
     return f"chose {paths[0]} as the {what} ({key}){others}"
 
 
-def find_command(repository: Repository) -> CommandDraft:
+def find_command(repository: Repository, slug: str) -> CommandDraft:
     """Among the files that git tracks or would track: what is ignored is no part of a launch."""
     paths_listed = repository.git(
         "ls-files", "-z", "--cached", "--others", "--exclude-standard"
@@ -66,13 +67,16 @@ def find_command(repository: Repository) -> CommandDraft:
     paths = [path for path in dict.fromkeys(paths_listed) if path and not _NOT_OURS.search(path)]
     paths = [path for path in paths if (repository.top / path).is_file()]  # not deleted
     scripts = ranked(paths, _SCRIPTS)
-    configs = ranked((path for path in paths if not _NO_CONFIGS.search(path)), _CONFIGS)
+    of_this_run = re.compile(rf"{re.escape(slug)}\.(toml|ya?ml|json)")
+    configs = ranked(
+        (path for path in paths if not _NO_CONFIGS.search(path)), (of_this_run, *_CONFIGS)
+    )
     takes = bool(scripts) and "--config" in _text(repository, scripts[0])
     return CommandDraft(scripts, configs, takes)
 
 
 def ranked(paths: Iterable[str], patterns: tuple[re.Pattern[str], ...]) -> tuple[str, ...]:
-    """Those that a pattern fits: the plainest name first, then the least deep.
+    """Those whose name or path a pattern fits: the plainest first, then the least deep.
 
     >>> ranked(["lib/train.py", "train.py", "train_moe.py", "setup.py"], _SCRIPTS)
     ('train.py', 'lib/train.py', 'train_moe.py')
@@ -80,7 +84,14 @@ def ranked(paths: Iterable[str], patterns: tuple[re.Pattern[str], ...]) -> tuple
     places = []
     for path in paths:
         name, depth = PurePosixPath(path).name, path.count("/")
-        rank = next((at for at, each in enumerate(patterns) if each.fullmatch(name)), None)
+        rank = next(
+            (
+                at
+                for at, each in enumerate(patterns)
+                if each.fullmatch(name) or each.fullmatch(path)
+            ),
+            None,
+        )
         if rank is not None and depth < DEEPEST:
             places.append((rank, depth, path))
     return tuple(path for _, _, path in sorted(places))
