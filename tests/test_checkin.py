@@ -216,7 +216,7 @@ def test_an_admission_that_cannot_be_read_for_a_moment_is_tried_again(world: Wor
 
 
 def test_an_admission_that_stays_unreadable_is_refused_with_the_reason(world: World) -> None:
-    link, new = world.home / "link.json", world.home / "new.json"
+    link = world.home / "link.json"
     link.symlink_to(link)
     began = time.monotonic()
     done = world.run(HERORUN_ADMISSION=str(link))

@@ -280,11 +280,11 @@ def adapter_module(port: str, kind: str) -> Any:
 def _unknown_kind(port: str, kind: str) -> WrongTable:
     from difflib import get_close_matches
 
-    offered = offered_kinds(port)
-    closest = get_close_matches(kind, offered, 1)
-    meant = f"Did you mean {closest[0]!r}? " if closest else ""
+    kinds = offered_kinds(port)
+    closest = get_close_matches(kind, kinds, 1)
+    suggestion = f"Did you mean {closest[0]!r}? " if closest else ""
     key = "layout" if port == "stores.layouts" else "kind"
-    message = f"There is no {ADAPTERS[port]} = {kind!r}. {meant}There are: {', '.join(offered)}."
+    message = f"There is no {ADAPTERS[port]} = {kind!r}. {suggestion}There are: {', '.join(kinds)}."
     return WrongTable(TABLES[port], "", [((key,), message)])
 
 

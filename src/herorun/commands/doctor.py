@@ -60,12 +60,13 @@ def _show(parts: "Sequence[DoctorPart]") -> None:
         Fit.UNCHECKED: ("- skipped", "dim"),
     }
     out = output.console()
+    make_safe = output.clean if output.is_piped() else output.clean_lines
     for part in parts:
         mark, colour = marks[part.status]
         if part.status in (Fit.WORKS, Fit.UNCHECKED) and progress.quiet:
             continue
         name = f"{part.group}: {output.clean(part.name)}"
-        output.hang(out, f"{mark} {name:<34} ", output.clean_lines(part.message), "", colour)
+        output.hang(out, f"{mark} {name:<34} ", make_safe(part.message), "", colour)
         if part.fix:
             output.hang(out, "    ", f"fix: {output.clean(part.fix)}")
     count = {fit: sum(part.status is fit for part in parts) for fit in Fit}

@@ -127,7 +127,7 @@ def hang(out: Any, head: str, text: str, style: str = "", head_style: str = "") 
     Without a terminal, as in a pipe, it stays one line.
     """
     if isinstance(out, _Pipe):
-        out.print(head + clean(text))
+        out.print(head + text)
         return
     from rich.text import Text
 

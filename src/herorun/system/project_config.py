@@ -67,8 +67,8 @@ def _settings(path: Path, table: Any) -> Settings:
     if not isinstance(init, dict):
         raise _wrong(f"{path}: [tool.herorun.init] is {init!r}, and must be a table.")
     faults = [
-        *_faults(path, TABLE, table, KEYS, "init"),
-        *_faults(path, "[tool.herorun.init]", init, INIT),
+        *_wrong_keys(path, TABLE, table, KEYS, "init"),
+        *_wrong_keys(path, "[tool.herorun.init]", init, INIT),
     ]
     if len(faults) > 1:
         raise _wrong("\n  ".join([f"{path} has {len(faults)} faults:", *faults]))
@@ -77,18 +77,18 @@ def _settings(path: Path, table: Any) -> Settings:
     return Settings(path, table.get("run", ""), init)
 
 
-def _faults(
+def _wrong_keys(
     path: Path, name: str, table: Mapping[str, Any], known_keys: Mapping[str, str], *more: str
 ) -> Iterator[str]:
     for key, value in table.items():
         line = _line_of(path, name, key)
         if key not in known_keys:
-            yield f"{line}{name} has an unknown key `{key}`. {_instead(key, known_keys, more)}"
+            yield f"{line}{name} has an unknown key `{key}`. {_suggest(key, known_keys, more)}"
         elif not isinstance(value, str) or not value.strip():
             yield f"{line}{name} `{key}` is {value!r}, and must be text: {known_keys[key]}."
 
 
-def _instead(key: str, known_keys: Mapping[str, str], more: Sequence[str]) -> str:
+def _suggest(key: str, known_keys: Mapping[str, str], more: Sequence[str]) -> str:
     from difflib import get_close_matches
 
     if closest := get_close_matches(key, known_keys, 1):

@@ -79,7 +79,7 @@ def _numbered(faults: Sequence[Fault], text: str) -> Iterator[str]:
 
     lines = [line_of(text, place) if text and place else None for place, _ in faults]
     for line, (_, message) in sorted(
-        zip(lines, faults, strict=True), key=lambda numbered: numbered[0] or 0
+        zip(lines, faults, strict=True), key=lambda pair: pair[0] or 0
     ):
         yield f"line {line}: {message}" if line else message
 
@@ -170,7 +170,7 @@ def _instead(
     return "remove it, or look for its name in `herorun schema`"
 
 
-def keys_at(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
+def keys_at(model: type[BaseModel] | None, path: Sequence[str | int]) -> list[str]:
     """The keys of the table at a path; none where it is no table of the model's."""
     at = _table_at(model, path)
     return [field.alias or name for name, field in at.model_fields.items()] if at else []
