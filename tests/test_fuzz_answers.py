@@ -47,20 +47,20 @@ class Box:
     where, reach = "box", "ssh"
 
     def __init__(self, values: Any) -> None:
-        self.told = values
+        self.answer = values
 
     def run(self, argv: Any, timeout: float, stdin: bytes = b"") -> ProcessResult:
         asks = len(json.loads(stdin[: int(argv[-1])])["asks"])
-        return ProcessResult(0, json.dumps([{"told": self.told}] * asks).encode(), b"")
+        return ProcessResult(0, json.dumps([{"told": self.answer}] * asks).encode(), b"")
 
     def lines(self, argv: Any, idle: float, stdin: bytes = b"") -> Lines:
-        yield from (json.dumps(each).encode() for each in ({"told": self.told}, self.told))
+        yield from (json.dumps(each).encode() for each in ({"told": self.answer}, self.answer))
         return ProcessResult(0, b"", b"")
 
 
 class Raw(Box):
     def run(self, argv: Any, timeout: float, stdin: bytes = b"") -> ProcessResult:
-        return ProcessResult(0, json.dumps(self.told).encode(), b"")
+        return ProcessResult(0, json.dumps(self.answer).encode(), b"")
 
 
 def ask_box(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,20 +112,20 @@ BOXES = JSON | st.fixed_dictionaries(
 
 
 @fuzz
-@given(told=BOXES)
+@given(answer=BOXES)
 @example(
-    told={
+    answer={
         "now": 1e999,
         "boot": "",
         "jobs": {"tiny-1": {**SEEN, "records": {"exit.json": "[" * 99_999}}},
     }
 )
-def test_any_answer_of_a_box_is_answered(told: Any) -> None:
+def test_any_answer_of_a_box_is_answered(answer: Any) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(remote_python, "BATCH_WINDOW", 0.0)
-        ask_box(Box(told), monkeypatch)
-        ask_box(Raw(told), monkeypatch)
-        ask_box(Raw([told]), monkeypatch)
+        ask_box(Box(answer), monkeypatch)
+        ask_box(Raw(answer), monkeypatch)
+        ask_box(Raw([answer]), monkeypatch)
 
 
 def test_a_few_bytes_of_a_box_do_not_unpack_to_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,10 +171,10 @@ ANSWERS = st.fixed_dictionaries(
 
 
 @fuzz
-@given(told=ANSWERS, cursor=st.sampled_from(["", "1:0:now", "1:9:"]) | st.text(max_size=9))
-def test_any_answer_of_wandb_is_answered(told: Any, cursor: str) -> None:
+@given(answer=ANSWERS, cursor=st.sampled_from(["", "1:0:now", "1:9:"]) | st.text(max_size=9))
+def test_any_answer_of_wandb_is_answered(answer: Any, cursor: str) -> None:
     options = wandb.Options(entity="e", project="p", id="i", name="n", fork_from="x?_step=3")
-    tracker = wandb.Wandb(options, lambda question, seconds: told)
+    tracker = wandb.Wandb(options, lambda question, seconds: answer)
     assert isinstance(tracker.identify(), TrackerIdentity)
     with contextlib.suppress(HerorunError, OSError):
         tracker.read(cursor)
@@ -184,15 +184,15 @@ class Server:
     """What PyGithub's requester is told, whatever it asks."""
 
     def __init__(self, values: Any, status: int, headers: dict[str, str]) -> None:
-        self.told, self.status, self.headers = values, status, headers
+        self.answer, self.status, self.headers = values, status, headers
 
     def __call__(self, requester: Any, *given: Any, **named: Any) -> Any:
         from github import Requester
 
         if self.status >= 400:
-            made = Requester.Requester.createException(self.status, self.headers, self.told)
+            made = Requester.Requester.createException(self.status, self.headers, self.answer)
             raise made
-        return self.headers, self.told
+        return self.headers, self.answer
 
 
 PAGES = st.fixed_dictionaries(
@@ -223,17 +223,19 @@ HEADERS = st.dictionaries(
 
 @fuzz
 @given(
-    told=JSON | PAGES | st.lists(PAGES, max_size=2),
+    answer=JSON | PAGES | st.lists(PAGES, max_size=2),
     status=st.sampled_from([200, 201, 401, 403, 404, 410, 422, 429, 500, 502]),
     headers=HEADERS,
 )
-def test_any_answer_of_github_is_answered(told: Any, status: int, headers: dict[str, str]) -> None:
+def test_any_answer_of_github_is_answered(
+    answer: Any, status: int, headers: dict[str, str]
+) -> None:
     from github import Requester
 
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setenv("GITHUB_TOKEN", "x")
         monkeypatch.setattr(
-            Requester.Requester, "requestJsonAndCheck", Server(told, status, headers)
+            Requester.Requester, "requestJsonAndCheck", Server(answer, status, headers)
         )
         monkeypatch.setattr(_github_calls, "DEADLINE", 0.05)
         page = GitHubIssue(OfGitHub(repo="o/r", number=1, login="we"), "o/r", lambda seconds: None)

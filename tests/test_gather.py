@@ -72,15 +72,15 @@ def test_a_read_that_hangs_for_one_run_is_no_hanging_read_of_another() -> None:
             over.wait(30)
         return Asked()
 
-    def told(slug: str, deadline: float) -> object:
+    def gather_of(slug: str, deadline: float) -> object:
         place = Place(slug, f"/state/{slug}", "/out", "/repository")
         return gather([Asked], {Asked: read_asked}, {Place: place}, deadline)[Asked]
 
     try:
-        first = told("slow", 0.05)
+        first = gather_of("slow", 0.05)
         assert isinstance(first, Unavailable) and mentions(first.why, "0.05s")
-        assert told("quick", 10) == Asked()
-        third = told("slow", 10)
+        assert gather_of("quick", 10) == Asked()
+        third = gather_of("slow", 10)
         assert isinstance(third, Unavailable) and mentions(third.why, "read")
     finally:
         over.set()

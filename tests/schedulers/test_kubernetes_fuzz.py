@@ -72,18 +72,18 @@ def test_any_status_of_a_job_and_its_pod_is_judged_or_refused(
 
 
 @fuzz
-@given(told=JSON, status=STATUS, text=st.text())
-def test_any_other_answer_is_words_or_a_refusal(told: Any, status: Any, text: str) -> None:
+@given(answer=JSON, status=STATUS, text=st.text())
+def test_any_other_answer_is_words_or_a_refusal(answer: Any, status: Any, text: str) -> None:
     for read in (items_of, job_record, pod_record, kueue_reason, warning_line):
         with contextlib.suppress(CouldNotLook):
-            read(told if isinstance(told, dict) else {"items": told, "status": told})
+            read(answer if isinstance(answer, dict) else {"items": answer, "status": answer})
     with contextlib.suppress(CouldNotLook):
-        kueue_reason({"spec": told, "status": status})
-    is_same_work({"spec": told}, {"spec": told, "metadata": {"generateName": told}})
-    list(differing_fields(a_job(), told))
-    list(differing_fields({"spec": {"x": told}}, {"spec": {"x": status}}))
+        kueue_reason({"spec": answer, "status": status})
+    is_same_work({"spec": answer}, {"spec": answer, "metadata": {"generateName": answer}})
+    list(differing_fields(a_job(), answer))
+    list(differing_fields({"spec": {"x": answer}}, {"spec": {"x": status}}))
     quantity(text)
     with contextlib.suppress(CouldNotLook):
-        documents_in(json.dumps(told) + text)
+        documents_in(json.dumps(answer) + text)
     trouble = KUBE.trouble(text, "/x")
     assert isinstance(trouble, HerorunError | OSError) and "\n" not in str(trouble)

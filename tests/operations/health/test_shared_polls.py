@@ -202,11 +202,11 @@ def test_babysit_and_status_of_all_look_once(
         asked.append(set(target))
         return "seen"
 
-    def told(self: Scheduler, observations: str) -> Scheduler:
+    def same_scheduler(self: Scheduler, observations: str) -> Scheduler:
         return self
 
     monkeypatch.setattr(local.Local, "snapshot", look, raising=False)
-    monkeypatch.setattr(local.Local, "with_snapshot", told, raising=False)
+    monkeypatch.setattr(local.Local, "with_snapshot", same_scheduler, raising=False)
     monkeypatch.setattr(local.Local, "cluster", "here", raising=False)
     capsys.readouterr()
     story.herorun("babysit", "--all", "--once", "--json")
@@ -217,8 +217,8 @@ def test_babysit_and_status_of_all_look_once(
     monkeypatch.setattr(local.Local, "other_jobs", lambda self, slug: (probe,), raising=False)
     story.herorun("status", "--all", "--json")
     assert asked == [{"other-1", "tiny-1"}] * 2
-    told = json.loads(capsys.readouterr().out)["runs"]
+    shown_runs = json.loads(capsys.readouterr().out)["runs"]
     listed = [{"name": "tiny-probe", "job": "72", "state": "running", "kind": "diagnostic"}]
-    assert [run["other_jobs"] for run in told] == [listed] * 2
+    assert [run["other_jobs"] for run in shown_runs] == [listed] * 2
     story.herorun("status", SLUG)
     assert mentions(capsys.readouterr().out, "other  ", "tiny-probe, job 72, running: diagnostic")
