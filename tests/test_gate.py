@@ -11,14 +11,14 @@ EDITED = "1 file was edited"
 
 
 def test_one_reason_of_many_findings_is_reported_once() -> None:
-    result = [
+    findings = [
         Finding("output-root-in-use", OUT_OF_REACH),
         Finding("wrong-lineage", OUT_OF_REACH),
         Finding("wrong-lineage", OUT_OF_REACH),
         Finding("dirty-tree", failed(EDITED, subject="train.py")),
     ]
     by_name = {check.name: check for check in checks(Gate.LAUNCH)}
-    summary = GateReport(Gate.LAUNCH, GateVerdict.BLOCKED, result, by_name, {}).summary
+    summary = GateReport(Gate.LAUNCH, GateVerdict.BLOCKED, findings, by_name, {}).summary
     edit, blind = summary.split("; ")
     assert edit == f"dirty-tree: {EDITED}"
     assert blind == f"output-root-in-use, wrong-lineage: {OUT_OF_REACH.message}"

@@ -118,9 +118,9 @@ def test_several_processes_at_once_write_whole_lines(root: Path) -> None:
         subprocess.Popen([sys.executable, "-S", "-c", MANY, name], env=env) for name in "abcd"
     ]
     assert [worker.wait(60) for worker in workers] == [0] * 4
-    result = rows(root)
+    all_rows = rows(root)
     for name in "abcd":
-        assert [row.step for row in result if f"who/{name}" in row.values] == list(range(200))
+        assert [row.step for row in all_rows if f"who/{name}" in row.values] == list(range(200))
 
 
 def test_by_hand_nothing_is_written_and_that_is_reported_once(

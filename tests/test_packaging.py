@@ -28,9 +28,9 @@ DEVELOPMENT = PROJECT["dependency-groups"]["dev"]
 def pins(name: str) -> dict[str, str]:
     """Package to version; anything else in the file is an error."""
     lines = [line for line in (TOP / name).read_text().splitlines() if not line.startswith("#")]
-    result = [re.fullmatch(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.+!]+)", line) for line in lines]
-    assert all(result), [line for line, ok in zip(lines, result, strict=True) if not ok]
-    return {canonicalize_name(pin[1]): pin[2] for pin in result if pin}
+    pins = [re.fullmatch(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.+!]+)", line) for line in lines]
+    assert all(pins), [line for line, ok in zip(lines, pins, strict=True) if not ok]
+    return {canonicalize_name(pin[1]): pin[2] for pin in pins if pin}
 
 
 RUNNING = pins("requirements.txt")
@@ -189,10 +189,10 @@ def test_the_wheel_holds_the_templates_and_the_types(built: Path) -> None:
 
 def test_the_versions_agree() -> None:
     assert Version(herorun.__version__)
-    result = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "herorun", "--version"], capture_output=True, text=True, timeout=60
     )
-    assert result.stdout == f"herorun, version {herorun.__version__}\n"
+    assert process.stdout == f"herorun, version {herorun.__version__}\n"
 
 
 def rehearsed(target: str) -> str:

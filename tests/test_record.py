@@ -707,14 +707,14 @@ def test_a_logbook_that_grows_long_continues_in_another_page(
     assert names == [f"tiny{number}.md" for number in ("", "_002", "_003")]
     first.append(note("last"))
     assert first.push() and is_well(first)
-    result = first.logbook()
+    logbook_text = first.logbook()
     texts = [
         *(f"{word}{number}" for number in range(4) for word in "aA"),
         *(f"b{n}" for n in range(8)),
         "last",
     ]
-    assert re.findall("^### .* UTC - (.*)$", result, re.MULTILINE) == texts == words(first)
-    assert result.count("## Event Log") == 1 and "Continued" not in result
+    assert re.findall("^### .* UTC - (.*)$", logbook_text, re.MULTILINE) == texts == words(first)
+    assert logbook_text.count("## Event Log") == 1 and "Continued" not in logbook_text
     assert first.newest_page().endswith("/tiny_003.md")
 
 

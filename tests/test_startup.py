@@ -139,9 +139,9 @@ def test_explaining_a_check_imports_no_check(tmp_path: Path) -> None:
 def test_a_command_on_a_run_imports_what_it_uses(story: Story) -> None:
     fields, loaded = {}, {}
     for words in STORY:
-        result = story.home / "modules"
+        modules_file = story.home / "modules"
         act = UNKNOWN if words in UNSEEN else COMMAND
-        modules = imported(act, result, "-C", str(story.work), *words.split())
+        modules = imported(act, modules_file, "-C", str(story.work), *words.split())
         fields[words], loaded[words] = foreign(modules), len(ours(modules))
         if words.startswith("launch"):
             story.ended()

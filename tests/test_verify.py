@@ -316,8 +316,8 @@ def test_a_rewritten_history_is_found_by_its_anchors(healthy_record: Story) -> N
     tip = git(healthy_record.work, "rev-parse", REF).strip()
     git(healthy_record.work, "update-ref", REF, f"{tip}~2")
     healthy_record.run.record.append(note("forged"))
-    result = faults(healthy_record)
-    assert mentions(result, "pushed", "last") and mentions(result, "rewritten", "forked")
+    messages = faults(healthy_record)
+    assert mentions(messages, "pushed", "last") and mentions(messages, "rewritten", "forked")
     git(healthy_record.work, "update-ref", "-d", "refs/herorun/pushed/tiny")
     assert mentions(faults(healthy_record), "branch", "origin")
 

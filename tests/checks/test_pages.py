@@ -47,8 +47,8 @@ PROMISED = {
 
 def the_check(gate, name):
     module = import_module(f"herorun.checks.{gate}.{name}")
-    (result,) = [v for v in vars(module).values() if isinstance(v, Check)]
-    return result
+    (only_check,) = [v for v in vars(module).values() if isinstance(v, Check)]
+    return only_check
 
 
 CHECKS = [the_check(gate, name) for gate, name in MODULES]

@@ -259,8 +259,8 @@ def test_an_output_root_that_cannot_be_read_is_unknown_and_never_empty(
     for words in (("preflight", SLUG, "--json"), ("launch", SLUG, "--json")):
         answer = ask(story, capsys, *words)
         assert answer.code == 3
-        result = answer.finding("output-root-in-use")
-        assert result["outcome"] == "unknown" and f"{story.root}: " in result["message"]
+        finding = answer.finding("output-root-in-use")
+        assert finding["outcome"] == "unknown" and f"{story.root}: " in finding["message"]
     probed = ask(story, capsys, "preflight", SLUG, "--probe")
     assert probed.code == 3 and mentions(probed.err, "output", f"{story.root}", "written")
     assert story.starts == []
@@ -307,8 +307,8 @@ def test_a_file_name_that_is_not_utf8(story: Story, capsys: CAPTURE) -> None:
     story.init()
     odd = story.work / os.fsdecode(b"data-\xff.txt")
     odd.write_text("untracked")
-    result = ask(story, capsys, "preflight", SLUG, "--json").finding("dirty-tree")
-    assert "data-\\xff.txt" in str(result["details"]) + result["message"]
+    finding = ask(story, capsys, "preflight", SLUG, "--json").finding("dirty-tree")
+    assert "data-\\xff.txt" in str(finding["details"]) + finding["message"]
     story.publish()
     assert ask(story, capsys, "launch", SLUG, "--no-babysit", "--json").code == 0
     story.ended()
@@ -351,8 +351,8 @@ def test_a_malformed_config_file(story: Story, capsys: CAPTURE) -> None:
     (story.work / "config.toml").write_text("[[[")
     story.publish()
     story.init()
-    result = ask(story, capsys, "preflight", SLUG, "--json").finding("unknown-final-step")
-    assert "config.toml: " in result["message"] and "line 1" in result["message"]
+    finding = ask(story, capsys, "preflight", SLUG, "--json").finding("unknown-final-step")
+    assert "config.toml: " in finding["message"] and "line 1" in finding["message"]
 
 
 # --- the record -----------------------------------------------------------------------------------

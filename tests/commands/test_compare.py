@@ -19,10 +19,10 @@ def curves(tmp_path):
 
 
 def ran(where, *words):
-    result = CliRunner().invoke(
+    process = CliRunner().invoke(
         command, list(words), obj=str(where), standalone_mode=False, catch_exceptions=False
     )
-    return result.return_value, result.stdout
+    return process.return_value, process.stdout
 
 
 def documented(where, *words):

@@ -106,8 +106,8 @@ def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_reported(
     terminal.answers(r"resubmit command \(empty: it is only watched\): ", "\n")
     code, output = terminal.ended()
     assert (code, ": unknown, monitor" in output) == (3, True), output  # nobody listens there
-    result = state(tmp_path)
-    asked = result["job_id"], result["cluster"], result["experiment"]
+    state_document = state(tmp_path)
+    asked = state_document["job_id"], state_document["cluster"], state_document["experiment"]
     assert asked == ("ray-run-1", "http://127.0.0.1:9", "experiments/isoflop_sweep.py")
 
 
@@ -126,9 +126,9 @@ def test_a_config_is_taken_by_the_short_name_of_its_cluster(at: Start, tmp_path:
     command = "iris job run --no-wait -- python train.py"
     terminal.answers("resubmit command .*: ", f"{command}\n")
     assert terminal.ended()[0] == 3
-    result = state(tmp_path)
-    assert (result["job_id"], result["config"]) == ("/dlwh/train-tiny", str(config))
-    assert result["resubmit_command"] == command
+    state_document = state(tmp_path)
+    assert (state_document["job_id"], state_document["config"]) == ("/dlwh/train-tiny", str(config))
+    assert state_document["resubmit_command"] == command
 
 
 @pytest.mark.thorough

@@ -118,8 +118,8 @@ def test_waivers_that_do_nothing_are_reported_and_stop_nothing(
     )
     story.init()
     answer = ask(story, capsys, "preflight", SLUG, "--json")
-    result = [f for f in answer.document["findings"] if f["check"] == "unused-waiver"]
-    assert [f["subject"] for f in result] == ["no-remote", "dirty-tree", "drity-tree"]
+    findings = [f for f in answer.document["findings"] if f["check"] == "unused-waiver"]
+    assert [f["subject"] for f in findings] == ["no-remote", "dirty-tree", "drity-tree"]
     assert (answer.code, answer.document["verdict"]) == (0, "clear")
 
 
@@ -127,8 +127,8 @@ def test_a_waiver_that_signs_something_is_not_told(story: Story, capsys: CAPTURE
     story.sign(waiver=[signed("dirty-tree")])
     story.init()
     (story.work / "notes").write_text("todo")
-    result = ask(story, capsys, "preflight", SLUG, "--json").document["findings"]
-    assert [f["outcome"] for f in result if f["check"] == "unused-waiver"] == ["pass"]
+    findings = ask(story, capsys, "preflight", SLUG, "--json").document["findings"]
+    assert [f["outcome"] for f in findings if f["check"] == "unused-waiver"] == ["pass"]
 
 
 @pytest.mark.thorough
@@ -136,8 +136,8 @@ def test_the_seal_reports_its_own(story: Story, capsys: CAPTURE) -> None:
     story.sign(waiver=[signed("open-alerts"), signed("dirty-tree")])
     story.finished()
     answer = ask(story, capsys, "seal", SLUG, "--json")
-    (result,) = [f for f in answer.document["findings"] if f["check"] == "unused-waiver"]
-    assert (answer.code, result["subject"], result["outcome"]) == (0, "open-alerts", "fail")
+    (finding,) = [f for f in answer.document["findings"] if f["check"] == "unused-waiver"]
+    assert (answer.code, finding["subject"], finding["outcome"]) == (0, "open-alerts", "fail")
 
 
 def test_the_other_order_is_reported(story: Story, capsys: CAPTURE) -> None:

@@ -13,10 +13,10 @@ IN_USE = Finding(
 
 
 def test_what_it_wrote_itself_stops_nothing_and_stays_visible() -> None:
-    (result,) = if_it_runs([IN_USE], ADOPTED)
-    assert result.verdict.outcome is Outcome.NOT_APPLICABLE
-    assert (result.verdict.subject, result.verdict.details) == ("/data", ("step-2",))
-    (unproved,) = not_proved([result])
+    (in_use,) = if_it_runs([IN_USE], ADOPTED)
+    assert in_use.verdict.outcome is Outcome.NOT_APPLICABLE
+    assert (in_use.verdict.subject, in_use.verdict.details) == ("/data", ("step-2",))
+    (unproved,) = not_proved([in_use])
     assert mentions(unproved, "output-root-in-use", "step-2")
 
 
@@ -36,11 +36,11 @@ def test_what_is_wrong_of_a_running_job_too_stands() -> None:
 
 
 def test_what_is_not_proved_is_told_whether_signed_for_or_not() -> None:
-    result = [
+    findings = [
         Finding("unverified-job", failed("no receipt")),
         Finding("unverified-job", passed("it is ada's")),
     ]
-    assert not_proved(result) == ("no receipt",)
+    assert not_proved(findings) == ("no receipt",)
 
 
 def test_a_command_is_compared_word_by_word_from_its_end() -> None:

@@ -42,9 +42,9 @@ def parsed(words: list[str]) -> None:
     """By the command line itself, which refuses what it does not know."""
     command: click.Command = herorun
     while isinstance(command, click.Group):
-        result = command.get_command(click.Context(command), words.pop(0))
-        assert result is not None
-        command = result
+        subcommand = command.get_command(click.Context(command), words.pop(0))
+        assert subcommand is not None
+        command = subcommand
     command.make_context("herorun", words)
 
 

@@ -17,5 +17,5 @@ from herorun.core.doctor_report import EXIT_CODES, DoctorPart, Fit, verdict
     ],
 )
 def test_the_worst_part_decides(fits: list[Fit], expected: Fit, code: int) -> None:
-    result = verdict(DoctorPart("git", f"part {n}", fit, "") for n, fit in enumerate(fits))
-    assert result is expected and EXIT_CODES[result] == code
+    answer = verdict(DoctorPart("git", f"part {n}", fit, "") for n, fit in enumerate(fits))
+    assert answer is expected and EXIT_CODES[answer] == code

@@ -108,7 +108,7 @@ def test_a_cause_that_is_waived_explains_nothing_any_more():
 
 
 def test_each_finding_has_one_of_six_marks():
-    result = [
+    findings = [
         finding("dirty", failed("x")),
         finding("mild", failed("x")),
         finding("dirty", failed("x"), SIGNED),
@@ -117,22 +117,22 @@ def test_each_finding_has_one_of_six_marks():
         finding("dirty", not_applicable("x")),
     ]
 
-    assert {mark_of(each, CHECKS[each.check]) for each in result} == set(FindingMark)
+    assert {mark_of(each, CHECKS[each.check]) for each in findings} == set(FindingMark)
     assert (
-        str(tally(result, CHECKS))
+        str(tally(findings, CHECKS))
         == "1 blocking, 1 unknown, 1 warning, 1 waived, 1 passed, 1 not applicable"
     )
 
 
 def test_what_only_the_policy_lets_pass_is_not_counted_as_blocking():
-    result = [
+    findings = [
         finding("dirty", failed("x")),
         finding("grave", failed("x")),
         finding("mild", failed("x")),
     ]
 
     assert mentions(
-        str(tally(result, CHECKS, Mode.AUDIT)), "1 blocking", "1 failed", "enforced", "1 warning"
+        str(tally(findings, CHECKS, Mode.AUDIT)), "1 blocking", "1 failed", "enforced", "1 warning"
     )
 
 

@@ -131,9 +131,9 @@ def torch(local: int, started: bool = True, size: int = 0) -> Any:
     ],
 )
 def test_torch_and_the_processes_next_to_it(modules, environment, expected):
-    result = seen_devices(None, modules, environment)
-    assert isinstance(result, Devices)
-    assert (result.kinds, result.counts, result.others) == expected
+    devices = seen_devices(None, modules, environment)
+    assert isinstance(devices, Devices)
+    assert (devices.kinds, devices.counts, devices.others) == expected
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ def test_torch_and_the_processes_next_to_it(modules, environment, expected):
     ],
 )
 def test_what_is_passed_counts(passed, kinds, count):
-    result = seen_devices(passed, {"jax": None}, {})
-    assert isinstance(result, Devices) and (result.kinds, result.counts) == (kinds, (count,))
+    devices = seen_devices(passed, {"jax": None}, {})
+    assert isinstance(devices, Devices) and (devices.kinds, devices.counts) == (kinds, (count,))
 
 
 def test_a_library_that_raises_or_is_missing_is_no_difference():

@@ -231,13 +231,13 @@ def test_the_chain_is_read_back_whole():
 )
 def test_a_forged_time_that_no_sum_can_hold_breaks_its_line(at):
     """Its hashes are right: whoever may push the record writes them."""
-    result = {"at": at, "run": "down", "monitor": "fresh", "progress": ""}
-    body = {"v": 1, "kind": "Decided", "prev": "", "event": result}
-    body["id"] = digest({"kind": "Decided", **result})[7:23]
+    fields = {"at": at, "run": "down", "monitor": "fresh", "progress": ""}
+    body = {"v": 1, "kind": "Decided", "prev": "", "event": fields}
+    body["id"] = digest({"kind": "Decided", **fields})[7:23]
     text = canonical({**body, "hash": digest(body)})
     with pytest.raises(BrokenJournal):
         read_line(text, "here")
-    right = result | {"at": "2026-01-01T00:00:00Z"}
+    right = fields | {"at": "2026-01-01T00:00:00Z"}
     body |= {"event": right, "id": digest({"kind": "Decided", **right})[7:23]}
     assert read_line(canonical({**body, "hash": digest(body)}), "here").event.run == "down"
 

@@ -136,12 +136,12 @@ def test_a_rejected_lineage_is_refused():
 
 
 def test_a_person_decides_by_a_reason():
-    result = [written(100), written(200)]
+    candidates = [written(100), written(200)]
     named = {"from": f"{ROOT}/step-100/"}
 
-    assert decided_on(a_contract(start=named), result) is None
-    assert decided_on(a_contract(start={**named, "reason": "as good"}), result) == written(100)
-    assert decided_on(a_contract(start={"reason": "as good"}), result) is None
+    assert decided_on(a_contract(start=named), candidates) is None
+    assert decided_on(a_contract(start={**named, "reason": "as good"}), candidates) == written(100)
+    assert decided_on(a_contract(start={"reason": "as good"}), candidates) is None
 
 
 @pytest.mark.parametrize(
@@ -247,9 +247,9 @@ BACK = GivenUp(100, NOON + 10 * MINUTE, ((f"{ROOT}/step-300", "then"),), "a spik
     ],
 )
 def test_a_rollback_rules_out_what_was_above_it_then(candidate, ruled_out):
-    result = mistrust(candidate, a_run(given_up=(BACK,)))
+    reason = mistrust(candidate, a_run(given_up=(BACK,)))
 
-    assert (mentions(result, "went", "100")) is ruled_out
+    assert (mentions(reason, "went", "100")) is ruled_out
 
 
 def test_what_was_given_up_is_gone_on_from_only_if_a_person_names_it():

@@ -49,19 +49,27 @@ def test_the_digest_is_the_same_for_the_same_values():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_value_moves_the_digest(name):
     plan = a_plan()
-    result = getattr(plan, name)
+    planned_value = getattr(plan, name)
 
-    assert replace(plan, **{name: replace(result, value=other(result.value))}).digest != plan.digest
+    assert (
+        replace(plan, **{name: replace(planned_value, value=other(planned_value.value))}).digest
+        != plan.digest
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_source_moves_the_digest(name):
     plan = a_plan()
-    result = getattr(plan, name)
+    planned_value = getattr(plan, name)
 
     assert (
         replace(
-            plan, **{name: replace(result, source="elsewhere", inferred=not result.inferred)}
+            plan,
+            **{
+                name: replace(
+                    planned_value, source="elsewhere", inferred=not planned_value.inferred
+                )
+            },
         ).digest
         == plan.digest
     )

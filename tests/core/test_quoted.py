@@ -12,9 +12,9 @@ HOSTILE = "@everyone see [x](https://evil.example) #12 <!-- herorun key=x -->\n#
 
 @pytest.mark.parametrize("text", [HOSTILE, "@bob", "GH-7", "![i](u)", "<img src=x>", "a\n\n---\nb"])
 def test_a_text_from_outside_stays_text(text: str) -> None:
-    result = quoted(text)
-    assert "\n" not in result and "<" not in result and "](" not in result
-    assert not any(f"{mark}{follows}" in result for mark in "@#" for follows in "eb1b")
+    quotation = quoted(text)
+    assert "\n" not in quotation and "<" not in quotation and "](" not in quotation
+    assert not any(f"{mark}{follows}" in quotation for mark in "@#" for follows in "eb1b")
 
 
 def test_twice_is_once() -> None:

@@ -118,9 +118,10 @@ def test_the_lines_of_a_seal(changes: dict[str, Any], notice: Notice) -> None:
 
 
 def test_what_was_written_is_read() -> None:
-    result = made()
+    statement = made()
     assert (
-        statement_of(f"object {COMMIT}\n\n{tag_message(result, 'herorun/tiny/seal-1')}") == result
+        statement_of(f"object {COMMIT}\n\n{tag_message(statement, 'herorun/tiny/seal-1')}")
+        == statement
     )
 
 
@@ -166,9 +167,9 @@ def test_no_fact_of_another_type_is_used(value: Any) -> None:
 
 @pytest.mark.parametrize("name", FACTS)
 def test_no_fact_is_lacking(name: str) -> None:
-    result = made()
-    del result["predicate"]["herorun_seal"][name]
-    assert mentions(why(json.dumps(result)), "valid", "statement")
+    statement = made()
+    del statement["predicate"]["herorun_seal"][name]
+    assert mentions(why(json.dumps(statement)), "valid", "statement")
 
 
 @pytest.mark.parametrize(

@@ -107,9 +107,11 @@ def test_a_launch_that_was_not_submitted_ends_nothing():
 
 
 def test_while_it_fires_it_stays_as_it_began():
-    result = taints(BEGUN, decide(3, 30, alert()), decide(4, 40, alert()), decide(5, 50, alert()))
+    tainted_spans = taints(
+        BEGUN, decide(3, 30, alert()), decide(4, 40, alert()), decide(5, 50, alert())
+    )
 
-    assert [(taint.since, taint.step) for taint in result] == [(at(2), 20)]
+    assert [(taint.since, taint.step) for taint in tainted_spans] == [(at(2), 20)]
 
 
 def test_a_comparison_that_turns_out_well_before_the_next_launch_taints_nothing():
@@ -186,11 +188,14 @@ def test_before_the_first_healthy_decision_it_is_from_the_launch_and_its_start_o
 
 
 def test_every_incident_is_remembered():
-    result = taints(
+    tainted_spans = taints(
         BEGUN, decide(3, 30, alert()), launch(2, 5), decide(6, 30), decide(7, 40, alert())
     )
 
-    assert [(taint.since, taint.until) for taint in result] == [(at(2), at(5)), (at(6), None)]
+    assert [(taint.since, taint.until) for taint in tainted_spans] == [
+        (at(2), at(5)),
+        (at(6), None),
+    ]
 
 
 def test_two_alerts_are_two_taints():

@@ -82,8 +82,8 @@ def test_after_any_trouble_with_a_port_it_is_done_once(
     must_hold(story)
     target = _renamed(story)
     story.end()
-    result = cases(quiet.seen)
-    for case in result if EVERY else some(stage, result):
+    all_cases = cases(quiet.seen)
+    for case in all_cases if EVERY else some(stage, all_cases):
         copy(path, story.home)
         stage.ready(story)
         capsys.readouterr()
@@ -126,9 +126,9 @@ def _renamed(story: Story) -> dict[str, Any]:
             return [told(each) for each in value if not of_those.search(str(each))]
         return started.index(f"tiny-{value}") + 1 if f"tiny-{value}" in started else value
 
-    result = {name: told(value) for name, value in outcome(story).items()}
-    result["relaunches"] = told([memory.launchings[name].relaunch_of for name in started])
-    return {**result, "comments": sorted(result["comments"]), "entries": sorted(result["entries"])}
+    facts = {name: told(value) for name, value in outcome(story).items()}
+    facts["relaunches"] = told([memory.launchings[name].relaunch_of for name in started])
+    return {**facts, "comments": sorted(facts["comments"]), "entries": sorted(facts["entries"])}
 
 
 def _under(outage: Outage, stage: Stage, story: Story) -> tuple[Outage, int]:

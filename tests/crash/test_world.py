@@ -217,7 +217,7 @@ def test_of_two_babysitters_that_start_at_once_one_watches(story: Story) -> None
         for one in both:
             one.kill()
             one.wait()
-    ends = {one.returncode: result for one, result in zip(both, outputs, strict=True)}
+    ends = {one.returncode: output for one, output in zip(both, outputs, strict=True)}
     assert sorted(ends) == [0, 2]
     assert mentions(ends[2], "babysitter", "tiny")
     assert ends[2].count("\n") == 1

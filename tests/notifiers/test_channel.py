@@ -27,8 +27,8 @@ def service() -> Iterator[WebService]:
 
 @pytest.fixture
 def mail() -> Iterator[tuple[Mailbox, str]]:
-    with mail_server() as result:
-        yield result
+    with mail_server() as server:
+        yield server
 
 
 class Bench:

@@ -160,10 +160,10 @@ def test_a_killed_writer_tears_nothing_and_the_next_one_repeats_nothing(bench: B
                 writer.stdout.readline()
             writer.send_signal(signal.SIGKILL)
         whole(bench.said())
-    result = whole(bench.said())
-    with start(bench, result + 3) as writer:
+    size = whole(bench.said())
+    with start(bench, size + 3) as writer:
         assert writer.wait(60) == 0
-    assert whole(bench.said()) == result + 3
+    assert whole(bench.said()) == size + 3
 
 
 @pytest.mark.thorough

@@ -191,10 +191,10 @@ def printing(command: click.Command, name: str = "") -> Iterator[str]:
     if isinstance(command, click.Group):
         context = click.Context(command)
         for child in command.list_commands(context):
-            result = command.get_command(context, child)
-            assert result is not None
-            if not result.hidden:
-                yield from printing(result, f"{name} {child}".strip())
+            subcommand = command.get_command(context, child)
+            assert subcommand is not None
+            if not subcommand.hidden:
+                yield from printing(subcommand, f"{name} {child}".strip())
     elif any("--json" in parameter.opts for parameter in command.params):
         yield name
 
@@ -203,9 +203,9 @@ def all_commands() -> set[str]:
     top = click.Context(herorun)
     names = herorun.list_commands(top)
     return {
-        result
+        printed_document
         for name in names
-        for result in printing(herorun.get_command(top, name) or herorun, name)
+        for printed_document in printing(herorun.get_command(top, name) or herorun, name)
     }
 
 

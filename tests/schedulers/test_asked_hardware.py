@@ -33,12 +33,12 @@ IRIS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("options", "hardware"), IRIS)
 def test_iris(options: dict[str, Any], hardware: dict[str, Any]) -> None:
-    result = iris_options.requested_hardware(
+    request = iris_options.requested_hardware(
         iris_options.Options(cluster="c", user="ada", **options)
     )
 
-    assert {name: value for name, value in result.hardware.items() if name != "region"} == hardware
-    assert result.hardware.get("region") == ((options["zone"],) if "zone" in options else None)
+    assert {name: value for name, value in request.hardware.items() if name != "region"} == hardware
+    assert request.hardware.get("region") == ((options["zone"],) if "zone" in options else None)
 
 
 @pytest.mark.parametrize(

@@ -245,9 +245,9 @@ WORKER = "trap '%s' TERM; echo up; while :; do sleep 0.05; done"
 @pytest.fixture
 def workers() -> Iterator[list[tuple[int, str]]]:
     """The number and the birth of each worker; none outlives its test."""
-    result: list[tuple[int, str]] = []
-    yield result
-    for pid, born in result:
+    processes: list[tuple[int, str]] = []
+    yield processes
+    for pid, born in processes:
         if _processes.start_time(pid) == born:
             os.kill(pid, signal.SIGKILL)
 

@@ -72,13 +72,13 @@ class Story:
         """What one question to nel tells of all of them, once they have ended."""
         until = time.monotonic() + PATIENCE
         while True:
-            result = self.adapter.find_all(dict.fromkeys(instances, long_ago()))
+            answers = self.adapter.find_all(dict.fromkeys(instances, long_ago()))
             if all(
                 isinstance(each, Absent) or (isinstance(each, Found) and each.job.state.ended)
-                for each in result.values()
+                for each in answers.values()
             ):
-                return dict(result)
-            assert time.monotonic() < until, result
+                return dict(answers)
+            assert time.monotonic() < until, answers
 
 
 @pytest.fixture(scope="module")
@@ -106,12 +106,12 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         patch.setenv("HOME", str(folder / "home"))
         patch.setenv("TRAINING_TOKEN", SECRET)
         (folder / "home").mkdir()
-        result = Story(folder, adapter, {})
+        nel_story = Story(folder, adapter, {})
         try:
-            _tell(result)
-            yield result
+            _tell(nel_story)
+            yield nel_story
         finally:
-            result.told("told").write_text("1\n")  # whatever still waits
+            nel_story.told("told").write_text("1\n")  # whatever still waits
 
 
 def _tell(story: Story) -> None:

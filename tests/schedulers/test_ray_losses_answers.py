@@ -27,9 +27,9 @@ ADDRESS = "192.0.2.2"
 
 
 def record(what: str, **changes: object) -> RayJob:
-    result = record_of(RECORDED[what]["job"] | changes)
-    assert result is not None
-    return result
+    job_record = record_of(RECORDED[what]["job"] | changes)
+    assert job_record is not None
+    return job_record
 
 
 def judged(what: str, fields: dict[str, Any] | None = None, **changes: object) -> Job:
@@ -39,10 +39,10 @@ def judged(what: str, fields: dict[str, Any] | None = None, **changes: object) -
 
 
 def changed(what: str, kind: str, **fields: object) -> dict[str, Any]:
-    result = deepcopy(RECORDED[what])
-    for row in result[kind]["data"]["result"]["result"]:
+    answers = deepcopy(RECORDED[what])
+    for row in answers[kind]["data"]["result"]["result"]:
         row.update(fields)
-    return result
+    return answers
 
 
 @pytest.mark.parametrize(("what", "state"), GANGS.items())

@@ -23,11 +23,11 @@ WAITS = {"resourceDemand": [[{"GPU": 8.0}, 1]], "nodeTypes": [[{"CPU": 4.0}, 2]]
 
 @pytest.fixture
 def stand() -> Iterator[Stand]:
-    result = Stand()
-    result.answers["/api/v0/nodes"] = nodes(LONG_AGO - timedelta(hours=1))
-    yield result
-    result.server.shutdown()
-    result.server.server_close()
+    ray_stand = Stand()
+    ray_stand.answers["/api/v0/nodes"] = nodes(LONG_AGO - timedelta(hours=1))
+    yield ray_stand
+    ray_stand.server.shutdown()
+    ray_stand.server.server_close()
 
 
 def run_on(stand: Stand, state: Path, **options: object) -> ray.Ray:

@@ -154,9 +154,9 @@ def test_what_rays_memory_monitor_killed_is_out_of_memory(jobs: Jobs) -> None:
         by_actor = jobs.until(5, ended)
         jobs.far(6, str(PYTHON), "-c", HUNGRY)
         by_command = jobs.until(6, ended)
-    result = [by_task, by_actor, by_command]
-    assert [job.state for job in result] == [JobState.OUT_OF_MEMORY] * 3, result
-    assert [job.exit_code for job in result] == [1, 1, None]
+    killed_jobs = [by_task, by_actor, by_command]
+    assert [job.state for job in killed_jobs] == [JobState.OUT_OF_MEMORY] * 3, killed_jobs
+    assert [job.exit_code for job in killed_jobs] == [1, 1, None]
     assert mentions(by_task.reason, "killed", "task")
     assert mentions(by_command.reason, "running", "memory")
 

@@ -38,8 +38,8 @@ pytestmark = pytest.mark.back_end
 
 def adapter(cluster: Cluster, state: Path, **options: object) -> slurm.Slurm:
     """Each folder is a run of its own: many of them share the cluster."""
-    result = slurm.Options(**{"slurm_conf": cluster.conf, **options})
-    return slurm.connect(result, Place("tiny", str(state), f"{state}/out", "/repository"))
+    slurm_options = slurm.Options(**{"slurm_conf": cluster.conf, **options})
+    return slurm.connect(slurm_options, Place("tiny", str(state), f"{state}/out", "/repository"))
 
 
 @pytest.fixture

@@ -219,8 +219,8 @@ def test_the_number_of_the_job_is_found(answer: str, number: str | None) -> None
     ],
 )
 def test_the_shorter_limit_counts(options: dict[str, str], limit: int | None) -> None:
-    result = offered(PARTITIONS, Options(**options))
-    assert isinstance(result, Offered) and result.time_limit == limit and "QOS" in result.partial
+    limits = offered(PARTITIONS, Options(**options))
+    assert isinstance(limits, Offered) and limits.time_limit == limit and "QOS" in limits.partial
 
 
 @pytest.mark.parametrize(

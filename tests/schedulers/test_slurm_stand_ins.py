@@ -49,9 +49,9 @@ class Slurm:
         return len(path.read_text().splitlines()) if path.exists() else 0
 
     def adapter(self, **options: object) -> slurm.Slurm:
-        result = slurm.Options(**{"slurm_bin": str(self.folder / "bin"), **options})
+        slurm_options = slurm.Options(**{"slurm_bin": str(self.folder / "bin"), **options})
         return slurm.connect(
-            result, Place("tiny", str(self.folder / "state"), "/out", "/repository")
+            slurm_options, Place("tiny", str(self.folder / "state"), "/out", "/repository")
         )
 
     @property
@@ -201,9 +201,9 @@ def test_a_refusal_is_for_good_and_anything_else_is_in_doubt(
     stand_in: Slurm, text: str, error: type[Exception]
 ) -> None:
     stand_in.says("sbatch", "", text, 1)
-    with pytest.raises(error) as result:
+    with pytest.raises(error) as error_info:
         stand_in.adapter().submit(JOB, str(stand_in.folder / "code"), "/admission.json")
-    assert "\n" not in str(result.value)
+    assert "\n" not in str(error_info.value)
 
 
 def test_a_submission_in_doubt_that_went_through_is_the_job(stand_in: Slurm) -> None:

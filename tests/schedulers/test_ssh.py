@@ -333,10 +333,10 @@ def test_all_instances_are_found_by_one_connection(rig: Rig, box: Box, folder: s
     rig.run(rig.job("exit 0", number=2))
     before = logins(box)
     times = {f"tiny-{number}": long_ago() for number in range(1, 200)}
-    result = rig.connect().find_all(times)
+    answers = rig.connect().find_all(times)
     assert logins(box) - before == 1
-    assert [result[f"tiny-{n}"].job.exit_code for n in (1, 2)] == [3, 0]
-    assert {result[f"tiny-{n}"] for n in range(3, 200)} == {Absent()}
+    assert [answers[f"tiny-{n}"].job.exit_code for n in (1, 2)] == [3, 0]
+    assert {answers[f"tiny-{n}"] for n in range(3, 200)} == {Absent()}
 
 
 def test_questions_of_one_moment_share_a_connection(

@@ -52,8 +52,8 @@ def test_a_shallow_clone_cannot_tell(story: Story, monkeypatch: pytest.MonkeyPat
     commit_as(story, "bob", waiver=[ONE], goal="another")
     shallow = Story(story.home / "shallow")
     git(story.home, "clone", "-q", "--depth=1", f"file://{story.origin}", str(shallow.work))
-    result = added(shallow)
-    assert isinstance(result, Approvals) and "shallow" in str(result.added[0])
+    approvals = added(shallow)
+    assert isinstance(approvals, Approvals) and "shallow" in str(approvals.added[0])
 
 
 def test_a_hero_run_is_blocked_by_a_waiver_that_another_committed(

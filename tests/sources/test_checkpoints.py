@@ -299,8 +299,8 @@ def test_one_that_is_pruned_meanwhile_is_left_out(disk: Disk) -> None:
 
 def beside(disk: Disk, named: str, store: Any = None, **start: Any) -> dict[int, str]:
     contract = a_contract(start={"from": named, **start})
-    result = read_start_siblings(contract, store or disk.store, LAYOUT)
-    return states(Checkpoints(result.candidates))
+    siblings = read_start_siblings(contract, store or disk.store, LAYOUT)
+    return states(Checkpoints(siblings.candidates))
 
 
 def test_next_to_the_start_the_newest_and_the_named_are_looked_into(disk: Disk) -> None:

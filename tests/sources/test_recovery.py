@@ -51,20 +51,23 @@ def test_nothing_deletes_it(tmp_path: Path) -> None:
 
 def test_the_folders_own_name_and_the_stores_rule(tmp_path: Path) -> None:
     week = LifecycleRule("the bucket deletes objects after 7 days", timedelta(days=7))
-    result = source(Ruled([week]), saved(tmp_path / "ttl=14d", 100, 3600, 60))
+    recovery = source(Ruled([week]), saved(tmp_path / "ttl=14d", 100, 3600, 60))
     alone = source(LocalStore(), saved(tmp_path / "ttl=2d", 100, 3600, 60))
 
-    assert isinstance(result, RecoverySource) and isinstance(alone, RecoverySource)
-    assert (result.expires, result.rule) == (NOON + timedelta(days=7, hours=-1), week.description)
+    assert isinstance(recovery, RecoverySource) and isinstance(alone, RecoverySource)
+    assert (recovery.expires, recovery.rule) == (
+        NOON + timedelta(days=7, hours=-1),
+        week.description,
+    )
     assert alone.expires == NOON + timedelta(days=2, hours=-1)
     assert "ttl=2d" in alone.rule
 
 
 def test_a_store_that_will_not_say_is_noted(tmp_path: Path) -> None:
-    result = source(Ruled(refuses="403"), saved(tmp_path, 100, 60))
+    recovery = source(Ruled(refuses="403"), saved(tmp_path, 100, 60))
 
-    assert isinstance(result, RecoverySource)
-    assert (result.expires, result.unknown) == (None, "403")
+    assert isinstance(recovery, RecoverySource)
+    assert (recovery.expires, recovery.unknown) == (None, "403")
 
 
 def test_how_long_the_newest_took(tmp_path: Path) -> None:

@@ -86,9 +86,9 @@ def test_what_the_trainer_raised_is_read_and_scrubbed() -> None:
     tracker_alerts = read_tracker_alerts(Raising(raised), a_contract())
 
     assert isinstance(tracker_alerts, TrackerAlerts)
-    (result,) = tracker_alerts.alerts
-    assert (result.title, result.level, result.step) == ("loss is up", "error", 9)
-    assert "hunter2secret" not in result.text
+    (alert,) = tracker_alerts.alerts
+    assert (alert.title, alert.level, alert.step) == ("loss is up", "error", 9)
+    assert "hunter2secret" not in alert.text
 
 
 def test_a_tracker_without_alerts_or_with_none_yet_is_nothing(

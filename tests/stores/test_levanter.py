@@ -54,8 +54,8 @@ class TestLevanter(LayoutSuite):
     ) -> None:
         disk.save(trainer, 10, temporary=True)
         disk.save(trainer, 20, temporary=False)
-        for result in (True, False):
-            candidates = trainer.layout.candidates(disk.store, disk.root, result)
+        for temporary in (True, False):
+            candidates = trainer.layout.candidates(disk.store, disk.root, temporary)
             assert [candidate.temporary for candidate in candidates] == [True, False]
 
 

@@ -269,8 +269,8 @@ def test_no_credentials_are_never_taken_for_anonymous_ones(
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "none"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    (result,) = connect().examine()
-    assert result.status is Fit.BROKEN and "set AWS_PROFILE" in result.message
+    (login,) = connect().examine()
+    assert login.status is Fit.BROKEN and "set AWS_PROFILE" in login.message
     with pytest.raises(OSError, match="AWS"):
         connect().names("s3://bucket/x")
 
@@ -388,15 +388,15 @@ def test_an_object_tells_the_checksums_that_it_has_and_its_version(s3: Service, 
     client.put_object(Bucket=bucket, Key="tiny/summed", Body=b"hi", ChecksumAlgorithm="SHA256")
     client.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
     version = client.put_object(Bucket=bucket, Key="tiny/kept", Body=b"hi")["VersionId"]
-    result = {
+    by_name = {
         each.name: each
         for each in store.digests(root, ["plain", "summed", "kept"], {})
         if not isinstance(each, int)
     }
     etag = f"etag:{hashlib.md5(b'hi').hexdigest()}"
-    assert (result["plain"].checksum, result["plain"].version) == (etag, "")
-    assert result["summed"].checksum == f"sha256:{digest} {etag}"
-    assert result["kept"].version == f"version:{version}"
+    assert (by_name["plain"].checksum, by_name["plain"].version) == (etag, "")
+    assert by_name["summed"].checksum == f"sha256:{digest} {etag}"
+    assert by_name["kept"].version == f"version:{version}"
 
 
 def test_a_checksum_of_parts_is_another_kind() -> None:

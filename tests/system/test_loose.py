@@ -77,11 +77,11 @@ def looks(of: Repository) -> list[object]:
 def test_what_lies_in_files_is_read_as_git_reads_it_and_git_is_not_started(
     repository: Repository, calls: list[str]
 ) -> None:
-    result = looks(repository)
+    first_look = looks(repository)
     assert calls == []
     git(repository.top, "pack-refs", "--all")
     git(repository.top, "repack", "-adq")
-    assert looks(repository) == result
+    assert looks(repository) == first_look
     assert {"cat-file", "ls-tree", "for-each-ref", "rev-parse"} <= set(calls)
 
 

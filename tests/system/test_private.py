@@ -43,11 +43,11 @@ def test_nothing_of_a_run_is_open_to_others(story: Story) -> None:
     state = story.work / ".herorun"
 
     assert _mode(state) == 0o700
-    result = [
+    paths = [
         path for path in state.rglob("*") if not path.is_symlink() and "code" not in path.parts
     ]
     shown = {
-        str(path.relative_to(state)): oct(_mode(path)) for path in result if _mode(path) & OTHERS
+        str(path.relative_to(state)): oct(_mode(path)) for path in paths if _mode(path) & OTHERS
     }
     assert set(shown) <= {".gitignore"}
     assert [

@@ -19,8 +19,8 @@ def project(folder: Path, text: str) -> Path:
 def test_the_nearest_file_with_the_table_counts(tmp_path: Path) -> None:
     top = project(tmp_path, '[tool.herorun]\nrun = "grug"\n[tool.herorun.init]\ndri = "@dri"\n')
     inner = project(tmp_path / "package" / "src", '[project]\nname = "x"\n')
-    result = read_settings(inner)
-    assert (result.run, dict(result.init), result.path) == (
+    settings = read_settings(inner)
+    assert (settings.run, dict(settings.init), settings.path) == (
         "grug",
         {"dri": "@dri"},
         top / "pyproject.toml",

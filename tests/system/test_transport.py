@@ -47,8 +47,8 @@ def test_every_login_shell_reads_the_command_alike(shell: str) -> None:
         skip_or_fail(f"{shell} is not installed: `.ci/install` installs it")
     command = remote_command(["printf", "%s|", *ODD], "MARK", 5)
     done = subprocess.run([shell, "-c", command], capture_output=True, check=True)
-    result = unframe(ProcessResult(0, done.stdout, b""), "MARK")
-    assert result is not None and (result.code, result.text) == (0, "|".join([*ODD, ""]))
+    reply = unframe(ProcessResult(0, done.stdout, b""), "MARK")
+    assert reply is not None and (reply.code, reply.text) == (0, "|".join([*ODD, ""]))
 
 
 def test_what_the_login_shell_sees_is_harmless_text() -> None:
@@ -120,8 +120,8 @@ def test_only_what_has_both_marks_is_an_answer(
     ],
 )
 def test_each_of_sshs_own_failures_is_one_sentence(text: str, notice: Notice) -> None:
-    result = connection_error(ProcessResult(255, b"", text.encode()))
-    assert result == notice and "\n" not in result
+    message = connection_error(ProcessResult(255, b"", text.encode()))
+    assert message == notice and "\n" not in message
 
 
 # --- a real box -----------------------------------------------------------------------------------

@@ -304,9 +304,9 @@ def test_a_whole_float_is_a_step() -> None:
     ],
 )
 def test_numbers_finite_or_not(value: str, number: float) -> None:
-    result = row(f'{{"step": 1, "loss": {value}}}')
-    assert result
-    assert result.values["loss"] == pytest.approx(number, nan_ok=True)
+    one_row = row(f'{{"step": 1, "loss": {value}}}')
+    assert one_row
+    assert one_row.values["loss"] == pytest.approx(number, nan_ok=True)
 
 
 @pytest.mark.parametrize(

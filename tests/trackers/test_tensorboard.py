@@ -209,10 +209,10 @@ def test_an_event_of_the_usual_form_is_read_as_by_its_fields(tag: str) -> None:
 
 
 def test_an_event_whose_sizes_do_not_fit_is_malformed(bench: Bench) -> None:
-    result = event(1, {"loss": 1.0})
-    for at in range(len(result)):
-        if result[at - 1 : at] in (b"\x2a", b"\x0a"):
-            bench.write(result[:at] + bytes([result[at] + 1]) + result[at + 1 :])
+    event_bytes = event(1, {"loss": 1.0})
+    for at in range(len(event_bytes)):
+        if event_bytes[at - 1 : at] in (b"\x2a", b"\x0a"):
+            bench.write(event_bytes[:at] + bytes([event_bytes[at] + 1]) + event_bytes[at + 1 :])
     rows, _, problems = drain(bench.connect())
     assert (rows, len(problems)) == ([], 3)
 

@@ -28,7 +28,7 @@ class Bench:
     def log(self, *rows: Logged) -> None:
         trackio_rows(
             self.path,
-            *((step, json.dumps(result).replace("NaN", '"NaN"')) for step, result in rows),
+            *((step, json.dumps(values).replace("NaN", '"NaN"')) for step, values in rows),
         )
 
     def replace(self, *rows: Logged) -> None:

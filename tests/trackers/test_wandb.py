@@ -102,14 +102,14 @@ def write(wandb: WandbService, folder: Path, program: str, *words: str, **variab
 
 def left_behind(mark: str) -> list[str]:
     """The processes that still hold a mark in their environment."""
-    result = []
+    command_lines = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if mark.encode() in (folder / "environ").read_bytes():
-                result.append((folder / "cmdline").read_text())
+                command_lines.append((folder / "cmdline").read_text())
         except OSError:
             continue
-    return result
+    return command_lines
 
 
 # --- identity ------------------------------------------------------------------------------------

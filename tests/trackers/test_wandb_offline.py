@@ -205,11 +205,11 @@ def test_a_growing_log_is_read_once_and_a_killed_writer_leaves_it_open(
     assert growing.wait(30) == -signal.SIGKILL
     identity = bench.connect().identify()
     rest, _ = until(bench, 0, cursor)
-    result = [row.step for row in early + late + rest]
+    steps = [row.step for row in early + late + rest]
     # what had not reached W&B's own process is lost with the writer
-    assert result == list(range(len(result)))
+    assert steps == list(range(len(steps)))
     assert identity.state is TrackerState.RUNNING
-    assert identity.last_step in result[600:]
+    assert identity.last_step in steps[600:]
 
 
 def until(bench: Bench, count: int, cursor: str) -> tuple[list[Row], str]:
@@ -329,13 +329,13 @@ def test_a_log_that_has_only_begun_has_no_rows_yet(bench: Bench) -> None:
 def history_of(*items: tuple[str, object]) -> bytes:
     """A row of typed items, as W&B's messages have them next to JSON."""
     record = Record()
-    for name, result in items:
+    for name, value in items:
         item = record.history.item.add()
         item.key = name
         field = {bool: "boolean", int: "integer", float: "number", str: "text"}.get(
-            type(result), "json"
+            type(value), "json"
         )
-        setattr(item, field, result if field != "json" else json.dumps(result))
+        setattr(item, field, value if field != "json" else json.dumps(value))
     record.history.step.num = 7
     return record.SerializeToString()
 

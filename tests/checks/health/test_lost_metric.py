@@ -25,14 +25,14 @@ def test_it_is_lost_after_a_gap_that_it_never_had(rows, longest, outcome):
 
 
 def test_one_that_never_appeared_is_distinguished():
-    result = answers(
+    verdicts = answers(
         lost_metric,
         some_metrics(presence=(Presence("lr", 60, seen=False), Presence("loss", 60, 1))),
     )
 
-    assert [v.subject for v in result] == ["lr", "loss"]
-    assert mentions(result[0].message, "newest", "60 rows")
-    assert mentions(result[1].message, "loss", "60 rows")
+    assert [v.subject for v in verdicts] == ["lr", "loss"]
+    assert mentions(verdicts[0].message, "newest", "60 rows")
+    assert mentions(verdicts[1].message, "loss", "60 rows")
 
 
 def test_each_limit_is_the_contracts():

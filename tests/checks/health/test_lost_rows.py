@@ -16,11 +16,11 @@ def test_rows_without_a_gap_are_whole():
 
 def test_each_gap_is_reported_by_the_steps_around_it_as_they_are_logged():
     gaps = some_metrics(900, first_step=1, stride=1.0, lost=((350, 751), (800, 850)))
-    result = answers(lost_rows, SCRATCH, gaps)
+    verdicts = answers(lost_rows, SCRATCH, gaps)
 
-    assert [verdict.outcome for verdict in result] == [Outcome.FAIL] * 2
-    assert mentions(result[0].message, "349 and", "750", "lost")
-    assert [verdict.subject for verdict in result] == ["step 750", "step 849"]
+    assert [verdict.outcome for verdict in verdicts] == [Outcome.FAIL] * 2
+    assert mentions(verdicts[0].message, "349 and", "750", "lost")
+    assert [verdict.subject for verdict in verdicts] == ["step 750", "step 849"]
     (one,) = answers(
         lost_rows,
         SCRATCH,

@@ -81,6 +81,6 @@ def test_each_attempt_searches_again():
 
 
 def test_without_times_it_is_not_asked():
-    result = [replace(row, at=None) for row in rows(100, 110, 120)]
+    undated_rows = [replace(row, at=None) for row in rows(100, 110, 120)]
 
-    assert summarise(folded(result, seen_at=NOON)).of("skipped") == ()
+    assert summarise(folded(undated_rows, seen_at=NOON)).of("skipped") == ()

@@ -65,6 +65,6 @@ def test_no_rows_are_not_applicable_and_unread_ones_unknown():
 
 @pytest.mark.parametrize(("peak", "count"), [(1.42, 1), (1.43, 2)])
 def test_a_deep_leak_is_told_again(peak, count):
-    result = answers(throughput_leak, some_metrics(excursions=(lasting(100, peak=peak),)))
+    verdicts = answers(throughput_leak, some_metrics(excursions=(lasting(100, peak=peak),)))
 
-    assert len({verdict.subject for verdict in result}) == len(result) == count
+    assert len({verdict.subject for verdict in verdicts}) == len(verdicts) == count

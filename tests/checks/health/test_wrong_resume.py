@@ -266,8 +266,8 @@ def test_from_scratch_as_planned(what):
 
 
 def test_what_is_loaded_after_a_place_without_checkpoints_counts():
-    result = a_log("none", "resumed", step=3541)
-    assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, result).outcome is Outcome.PASS
+    log = a_log("none", "resumed", step=3541)
+    assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, log).outcome is Outcome.PASS
     part = a_log("part", "resumed", step=3541)
     assert answer(wrong_resume, plan(), BEFORE, NO_ROWS, part).outcome is Outcome.FAIL
     lost = a_log("resumed", "scratch", step=3541)
@@ -341,8 +341,8 @@ def test_a_checkpoint_below_the_start_that_was_saved_since_the_launch():
         replace(below, problem="no metadata.json"),
         replace(below, step=3600),
     ):
-        result = answer(wrong_resume, plan(), BEFORE, NO_ROWS, Checkpoints((other,)))
-        assert result.outcome is Outcome.NOT_APPLICABLE
+        answer_below = answer(wrong_resume, plan(), BEFORE, NO_ROWS, Checkpoints((other,)))
+        assert answer_below.outcome is Outcome.NOT_APPLICABLE
     assert (
         answer(wrong_resume, SCRATCH, BEFORE, NO_ROWS, Checkpoints((below,))).outcome
         is not Outcome.FAIL

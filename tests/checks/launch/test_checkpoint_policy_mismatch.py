@@ -18,11 +18,11 @@ def ask(config, argv=("python", "train.py"), **checkpoints):
 
 
 def test_a_difference_names_both_values_and_both_keys():
-    result = {v.subject: v for v in ask(LEVANTER)}
+    by_subject = {v.subject: v for v in ask(LEVANTER)}
 
-    assert {v.outcome for v in result.values()} == {Outcome.FAIL}
+    assert {v.outcome for v in by_subject.values()} == {Outcome.FAIL}
     assert mentions(
-        result["checkpoints.permanent_every"].message,
+        by_subject["checkpoints.permanent_every"].message,
         "[checkpoints]",
         "permanent_every",
         "100 steps",
@@ -30,7 +30,7 @@ def test_a_difference_names_both_values_and_both_keys():
         "5000 steps",
         "trainer.checkpointer.keep.0.every",
     )
-    assert mentions(result["checkpoints.temporary_every"].message, "15m", "configured", "1h")
+    assert mentions(by_subject["checkpoints.temporary_every"].message, "15m", "configured", "1h")
 
 
 def test_what_agrees_passes_and_says_where():
@@ -79,9 +79,9 @@ def test_the_trainers_names(config, text):
     ],
 )
 def test_the_command_line(argv, text):
-    result = savings({}, ("python", "train.py", *argv), 200)
+    by_section = savings({}, ("python", "train.py", *argv), 200)
 
-    assert {what: saving.value for what, saving in result.items()} == text
+    assert {what: saving.value for what, saving in by_section.items()} == text
 
 
 def test_the_command_lines_word_goes_before_the_configs():

@@ -147,10 +147,10 @@ def test_a_secret_that_the_record_masked_is_no_change():
 
 def test_beyond_fifty_keys_one_answer_sums_up():
     config = {**BEFORE, **{f"k{n}": n for n in range(MOST + 7)}}
-    result = failures(ask(config))
+    messages = failures(ask(config))
 
-    assert len(result) == MOST + 1 and mentions(
-        result["further keys"], "7 more", "differ", "k54", "->", "54"
+    assert len(messages) == MOST + 1 and mentions(
+        messages["further keys"], "7 more", "differ", "k54", "->", "54"
     )
 
 

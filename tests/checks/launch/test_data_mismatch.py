@@ -30,9 +30,9 @@ def test_what_is_pinned_and_there_passes():
     [("sha256:" + "b" * 64, Outcome.FAIL), (None, Outcome.FAIL), ("generation:7", Outcome.FAIL)],
 )
 def test_other_or_missing_data_fails_by_its_path(now, outcome):
-    result = outcomes({**FOUND, "mix.json": now})
+    by_subject = outcomes({**FOUND, "mix.json": now})
 
-    assert result == {"mix.json": outcome, "gs://data/mix": Outcome.PASS}
+    assert by_subject == {"mix.json": outcome, "gs://data/mix": Outcome.PASS}
 
 
 @pytest.mark.parametrize("unread", [{"gs://data/mix": "403"}, {}])

@@ -79,10 +79,10 @@ def test_what_agrees_passes(config, changes):
     ],
 )
 def test_what_disagrees_is_named_with_both_values(config, changes, subject, words):
-    result = failures(ask(config or {"seed": 7}, **changes))
+    messages = failures(ask(config or {"seed": 7}, **changes))
 
-    assert list(result) == ([subject] if subject else [])
-    assert all(words in message for message in result.values())
+    assert list(messages) == ([subject] if subject else [])
+    assert all(words in message for message in messages.values())
 
 
 def test_the_sentence_names_the_final_step_and_its_source():

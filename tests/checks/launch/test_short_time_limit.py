@@ -27,10 +27,10 @@ def test_the_sentence_names_both():
 
 @pytest.mark.parametrize("left_out", BUDGETED)
 def test_without_a_budget_there_is_nothing_to_compare(left_out):
-    result = {key: value for key, value in BUDGETED.items() if key != left_out}
+    stated_budget = {key: value for key, value in BUDGETED.items() if key != left_out}
 
     assert (
-        answer(short_time_limit, a_contract(**result), Offered(time_limit=1)).outcome
+        answer(short_time_limit, a_contract(**stated_budget), Offered(time_limit=1)).outcome
         is Outcome.NOT_APPLICABLE
     )
 

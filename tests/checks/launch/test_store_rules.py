@@ -18,11 +18,11 @@ def test_the_rules_of_each_root_are_shown_and_never_fail():
 def test_a_root_whose_rules_nobody_may_ask_is_unknown_and_says_why():
     facts = RootFacts({}, {ROOT: ("versioning",)}, unknown_rules={TEMPORARY: "403 Forbidden"})
 
-    result = {verdict.subject: verdict for verdict in answers(store_rules, facts)}
+    by_root = {verdict.subject: verdict for verdict in answers(store_rules, facts)}
 
-    assert result[ROOT].outcome is Outcome.PASS
-    assert result[TEMPORARY].outcome is Outcome.UNKNOWN
-    assert "403 Forbidden" in result[TEMPORARY].message
+    assert by_root[ROOT].outcome is Outcome.PASS
+    assert by_root[TEMPORARY].outcome is Outcome.UNKNOWN
+    assert "403 Forbidden" in by_root[TEMPORARY].message
 
 
 def test_roots_without_a_rule_are_not_applicable():

@@ -13,10 +13,10 @@ HERO = a_contract(hero=True)
 
 def guessed(*names, contract=None):
     plan = a_plan(contract)
-    result = {
+    guesses = {
         name: Sourced(getattr(plan, name).value, "a rule of thumb", inferred=True) for name in names
     }
-    return replace(plan, **result)
+    return replace(plan, **guesses)
 
 
 def test_a_plan_that_is_all_stated_passes():
@@ -32,9 +32,9 @@ def test_lineage_and_output_identity_must_be_stated(name):
 
 
 def test_each_guess_is_a_finding_of_its_own():
-    result = answers(unconfirmed_inference, guessed("start", "output_root", "argv"))
+    verdicts = answers(unconfirmed_inference, guessed("start", "output_root", "argv"))
 
-    assert [verdict.subject for verdict in result] == ["start", "output_root"]
+    assert [verdict.subject for verdict in verdicts] == ["start", "output_root"]
 
 
 def test_retention_must_be_stated_for_a_hero_run_alone():

@@ -63,11 +63,11 @@ def test_each_root_and_the_start_checkpoint_is_judged_apart():
 def test_a_root_whose_region_nobody_may_ask_is_unknown_and_the_others_are_judged():
     facts = RootFacts({ROOT: "us-central1"}, unknown_regions={TEMPORARY: "403 Forbidden"})
 
-    result = {verdict.subject: verdict for verdict in answers(wrong_region, HERE, facts)}
+    by_root = {verdict.subject: verdict for verdict in answers(wrong_region, HERE, facts)}
 
-    assert result[ROOT].outcome is Outcome.PASS
-    assert result[TEMPORARY].outcome is Outcome.UNKNOWN
-    assert "403 Forbidden" in result[TEMPORARY].message
+    assert by_root[ROOT].outcome is Outcome.PASS
+    assert by_root[TEMPORARY].outcome is Outcome.UNKNOWN
+    assert "403 Forbidden" in by_root[TEMPORARY].message
 
 
 @pytest.mark.parametrize("contract", [a_contract(), HERE])

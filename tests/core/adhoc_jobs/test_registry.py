@@ -75,8 +75,8 @@ def test_what_is_no_job_is_left_out_and_said() -> None:
 def test_several_jobs_are_summed_up_in_one_line() -> None:
     states = [JobState.SUCCEEDED, JobState.SUCCEEDED, JobState.RUNNING, JobState.PENDING]
     assert summed_up(states) == "2 of 4 completed, 1 running, 1 pending"
-    result = summed_up(states, ["MMLU-Pro: 42.3%", "GSM8K: 67.1%"])
-    assert result == "2 of 4 completed (MMLU-Pro: 42.3%; GSM8K: 67.1%), 1 running, 1 pending"
+    message = summed_up(states, ["MMLU-Pro: 42.3%", "GSM8K: 67.1%"])
+    assert message == "2 of 4 completed (MMLU-Pro: 42.3%; GSM8K: 67.1%), 1 running, 1 pending"
     assert summed_up(states[:1]) == ""
     assert (
         summed_up([JobState.OUT_OF_MEMORY, JobState.UNKNOWN])

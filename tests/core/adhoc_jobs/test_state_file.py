@@ -38,9 +38,10 @@ def test_the_newest_is_found_by_its_name_and_number() -> None:
 
 
 def test_the_seeds_fields_are_there_and_others_stay() -> None:
-    result = projected(FACTS, "/ada/x-2", 1, AT, {"note": "mine"}, {"progress": "~1/2"})
+    state_document = projected(FACTS, "/ada/x-2", 1, AT, {"note": "mine"}, {"progress": "~1/2"})
     assert {
-        n: result[n] for n in ("ts", "job_id", "config", "resubmit_command", "restart_count")
+        n: state_document[n]
+        for n in ("ts", "job_id", "config", "resubmit_command", "restart_count")
     } == {
         "ts": 1772477760000,
         "job_id": "/ada/x-2",
@@ -48,7 +49,7 @@ def test_the_seeds_fields_are_there_and_others_stay() -> None:
         "resubmit_command": "iris job run --no-wait",
         "restart_count": 1,
     }
-    assert result["note"] == "mine"
+    assert state_document["note"] == "mine"
 
 
 def test_what_was_written_is_resumed_with_the_job_and_the_count_that_it_has_now() -> None:

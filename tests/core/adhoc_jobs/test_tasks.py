@@ -10,19 +10,19 @@ FINE = TaskEnd(name="1", state="succeeded", exit_code=0, peak_mb=3.0, limit_mb=1
 
 
 def test_shards_at_the_limit_that_were_killed_need_more_memory() -> None:
-    result = summary([*[KILLED] * 13, FINE], "shard")
-    assert mentions(result, "13 of", "14 shards", "137", "raise")
+    message = summary([*[KILLED] * 13, FINE], "shard")
+    assert mentions(message, "13 of", "14 shards", "137", "raise")
 
 
 def test_without_a_limit_the_code_speaks_and_the_peak_is_reported() -> None:
-    result = summary([replace(KILLED, limit_mb=None, peak_mb=4096.0)])
-    assert mentions(result, "1 of", "1 task", "137", "peak", "4,096", "MB")
+    message = summary([replace(KILLED, limit_mb=None, peak_mb=4096.0)])
+    assert mentions(message, "1 of", "1 task", "137", "peak", "4,096", "MB")
 
 
 def test_tasks_that_the_scheduler_calls_out_of_memory_count_without_a_sampled_peak() -> None:
     sampled = replace(KILLED, state="OUT_OF_MEMORY")
-    result = summary([sampled, replace(sampled, name="1", peak_mb=1.1)])
-    assert mentions(result, "2 of", "2 tasks", "137", "raise")
+    message = summary([sampled, replace(sampled, name="1", peak_mb=1.1)])
+    assert mentions(message, "2 of", "2 tasks", "137", "raise")
 
 
 def test_a_failure_far_from_the_limit_is_no_matter_of_memory() -> None:

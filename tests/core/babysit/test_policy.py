@@ -23,12 +23,12 @@ from wording import mentions
 HOUR = 60 * MINUTE
 
 
-def make(name, response, **result):
+def make(name, response, **traits):
     def ask(gaps: Gaps) -> Verdict:
         raise NotImplementedError
 
     ask.__name__ = name
-    return check(Gate.HEALTH, response, **result)(ask)
+    return check(Gate.HEALTH, response, **traits)(ask)
 
 
 CHECKS = {
@@ -68,8 +68,8 @@ def kinds(actions):
     return [type(action) for action in actions]
 
 
-def intervention(*alerts, **result):
-    (last,) = [a for a in act(*alerts, **result) if "relaunch" in a.key or isinstance(a, Stop)]
+def intervention(*alerts, **settings):
+    (last,) = [a for a in act(*alerts, **settings) if "relaunch" in a.key or isinstance(a, Stop)]
     return last
 
 
@@ -123,17 +123,17 @@ def test_the_end_is_reported_once():
 
 
 def test_a_warning_that_stays_edits_its_own_comment_and_says_nothing_again():
-    (result,) = act(alert("slow"))
-    (again,) = act(alert("slow"), now=NOON + 24 * HOUR, done=frozenset({result.key}))
+    (first,) = act(alert("slow"))
+    (again,) = act(alert("slow"), now=NOON + 24 * HOUR, done=frozenset({first.key}))
 
-    assert (again.edits, again.own_comment) == (result.key, False)
+    assert (again.edits, again.own_comment) == (first.key, False)
 
 
 def test_what_is_critical_is_asked_again_and_its_comment_kept_up_to_date():
-    result, asked = act(alert("spike"))
-    (again,) = act(alert("spike"), now=NOON + 4 * HOUR, done=frozenset({result.key, asked.key}))
+    first, asked = act(alert("spike"))
+    (again,) = act(alert("spike"), now=NOON + 4 * HOUR, done=frozenset({first.key, asked.key}))
 
-    assert (type(again), again.edits) == (Escalate, result.key)
+    assert (type(again), again.edits) == (Escalate, first.key)
 
 
 def test_what_is_done_is_never_done_again():
@@ -310,8 +310,8 @@ def test_a_day_is_the_default_window():
 # --- what a person is asked -----------------------------------------------------------------------
 
 
-def asked(*alerts, **result):
-    (one,) = [action for action in act(*alerts, **result) if isinstance(action, Escalate)]
+def asked(*alerts, **settings):
+    (one,) = [action for action in act(*alerts, **settings) if isinstance(action, Escalate)]
     return one
 
 
@@ -455,10 +455,10 @@ def test_the_relaunch_comes_once_the_node_is_gone_or_cannot_be_deleted(changes):
 
 
 def test_without_leave_no_node_is_deleted_and_a_person_reads_how():
-    result = act(alert("crashed"), policy=RecoveryPolicy(), case=Case(ending=BROKEN))
+    actions = act(alert("crashed"), policy=RecoveryPolicy(), case=Case(ending=BROKEN))
 
-    assert [type(action) for action in result if not isinstance(action, Tell)] == [Relaunch]
-    (advice,) = [a for a in result if a.key.endswith("bad-node")]
+    assert [type(action) for action in actions if not isinstance(action, Tell)] == [Relaunch]
+    (advice,) = [a for a in actions if a.key.endswith("bad-node")]
     assert BROKEN.worker in advice.why and BROKEN.why in advice.why
     there = act(alert("crashed"), policy=RecoveryPolicy(zone="us-z"), case=Case(ending=BROKEN))
     (advice,) = [a for a in there if a.key.endswith("bad-node")]

@@ -103,9 +103,9 @@ def test_a_relaunch_that_failed_is_tried_again_and_not_told_again():
 
 
 def test_a_relaunch_that_fails_thrice_asks_a_person():
-    result = actions([DOWN] * 8, fails=range(8))
+    action_steps = actions([DOWN] * 8, fails=range(8))
 
-    assert [step for step in result if step] == [
+    assert [step for step in action_steps if step] == [
         ["Tell", "Relaunch"],
         ["Relaunch"],
         ["Relaunch"],

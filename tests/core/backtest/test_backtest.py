@@ -24,8 +24,8 @@ CHECKS = judging(checks(Gate.HEALTH))
 REAL = sorted((Path(__file__).parent / "curves").glob("*.csv"))
 
 
-def fired(rows, **result):
-    return [(a.check, a.row, a.until_row) for a in CurveBacktest(CHECKS, **result).run(rows)]
+def fired(rows, **options):
+    return [(a.check, a.row, a.until_row) for a in CurveBacktest(CHECKS, **options).run(rows)]
 
 
 def test_a_calm_curve_fires_nothing():
@@ -48,11 +48,11 @@ def test_a_spike_fires_at_its_tenth_step_and_ends_with_it():
 
 @pytest.mark.parametrize("place", [500, 505, 511, 512, 520, 1000])
 def test_where_a_chunk_ends_does_not_matter(place):
-    result = {
+    rows_by_check = {
         check: row for check, row, _ in fired(curve(*[2.0] * place, *[3.2] * 14, *[2.0] * 90))
     }
 
-    assert result["loss-spike"] == place + 9
+    assert rows_by_check["loss-spike"] == place + 9
 
 
 def test_a_threefold_loss_fires_at_its_third_row():
@@ -60,9 +60,9 @@ def test_a_threefold_loss_fires_at_its_third_row():
 
 
 def test_a_loss_that_is_not_a_number_fires_at_once_and_silences_the_shape():
-    result = fired([*curve(*CALM, NAN), *curve(*[9.0] * 20, first=61)])
+    alerts = fired([*curve(*CALM, NAN), *curve(*[9.0] * 20, first=61)])
 
-    assert result[0] == ("not-finite", 60, 61)
+    assert alerts[0] == ("not-finite", 60, 61)
     assert [check for check, _, _ in fired(curve(*CALM, *[NAN] * 50))] == ["not-finite"]
 
 
@@ -169,12 +169,14 @@ def test_an_alert_that_ended_says_so():
 def test_each_check_that_fired_names_the_next_action_once() -> None:
     rows = curve(*[2.0] * 60, *[4.0] * 14, *[2.0] * 60, *[4.0] * 14)
     alerts = CurveBacktest(judging(checks(Gate.HEALTH))).run(rows)
-    result = [line for line in lines([("a.csv", 148, alerts)], {}) if line.startswith("next for ")]
+    next_steps = [
+        line for line in lines([("a.csv", 148, alerts)], {}) if line.startswith("next for ")
+    ]
 
-    assert result == [
+    assert next_steps == [
         f"next for {name}: {fix}" for name, fix in sorted({(a.check, a.fix) for a in alerts})
     ]
-    assert mentions(result, "loss-spike", "DRI", "roll")
+    assert mentions(next_steps, "loss-spike", "DRI", "roll")
 
 
 @pytest.mark.parametrize("size", [1, 7, 512])

@@ -227,8 +227,8 @@ def test_a_second_collapse_after_a_rollback_is_found_as_soon_as_the_first():
     zeros, level = [0.0] * 100, noisy(2.0, 60)
     rows = [*curve(*level, *zeros), *curve(*level[20:], first=20), *curve(*zeros, first=60)]
 
-    result = [row for check, row in criticals(rows) if check == "zero-loss"]
-    assert result == [61, 201]
+    alert_rows = [row for check, row in criticals(rows) if check == "zero-loss"]
+    assert alert_rows == [61, 201]
 
 
 def test_zeros_that_a_relaunch_keeps_stay_a_habit_of_the_loss():

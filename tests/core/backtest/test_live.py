@@ -48,7 +48,7 @@ REAL = sorted((Path(__file__).parent / "curves").glob("*.csv"))
 
 def looked(rows, every, names=Names()):  # noqa: B008  # never changes
     """Which checks fail of what at some look, `every` so many rows."""
-    state, result = MetricsState(), set()
+    state, failures = MetricsState(), set()
     for at in range(0, len(rows), every):
         state = fold_rows(state, rows[at : at + every], names, BEGINNING)
         evidence = {**GIVEN, Metrics: summarise(state, names)}
@@ -60,8 +60,8 @@ def looked(rows, every, names=Names()):  # noqa: B008  # never changes
             if verdict.outcome is Outcome.FAIL and not is_muted(
                 topic, verdict.steps, muted, numeric
             ):
-                result.add((finding.check, verdict.subject))
-    return result
+                failures.add((finding.check, verdict.subject))
+    return failures
 
 
 def backtested(rows, names=Names()):  # noqa: B008  # never changes

@@ -15,13 +15,13 @@ FLAT = dict.fromkeys(STEPS, 2.0)
 WORSE = {**FLAT, 50: 2.5}
 
 
-def a_side(name="a", loss=None, **result):
-    further = result.pop("values", {})
-    return Side(name, {"train/loss": FLAT if loss is None else loss, **further}, **result)
+def a_side(name="a", loss=None, **curves):
+    further = curves.pop("values", {})
+    return Side(name, {"train/loss": FLAT if loss is None else loss, **further}, **curves)
 
 
-def answer(gate, loss, window=(None, None), **result):
-    return compare(a_side(), a_side("b", loss, **result), [parse_gate(gate)], window=window).answer
+def answer(gate, loss, window=(None, None), **curves):
+    return compare(a_side(), a_side("b", loss, **curves), [parse_gate(gate)], window=window).answer
 
 
 @pytest.mark.parametrize(
@@ -57,22 +57,27 @@ def test_without_a_gate_nothing_is_judged():
 
 
 def test_the_differences_are_b_less_a():
-    result = pair("loss", FLAT, {**WORSE, 60: 1.0}, 0, 99)
+    pairing = pair("loss", FLAT, {**WORSE, 60: 1.0}, 0, 99)
 
-    assert (result.rise, result.fall, result.largest, result.largest_step) == (0.5, -1.0, -1.0, 60)
-    assert (result.mean, result.median, result.equal, result.first_difference) == (
+    assert (pairing.rise, pairing.fall, pairing.largest, pairing.largest_step) == (
+        0.5,
+        -1.0,
+        -1.0,
+        60,
+    )
+    assert (pairing.mean, pairing.median, pairing.equal, pairing.first_difference) == (
         pytest.approx(-0.005),
         0.0,
         98,
         50,
     )
-    assert (result.rise_percent, result.fall_percent) == (25.0, -50.0)
+    assert (pairing.rise_percent, pairing.fall_percent) == (25.0, -50.0)
 
 
 def test_steps_of_one_alone_are_counted_and_not_paired():
-    result = pair("loss", {1: 1.0, 2: 1.0}, {2: 1.0, 3: 1.0, 4: 1.0}, 0, 9)
+    pairing = pair("loss", {1: 1.0, 2: 1.0}, {2: 1.0, 3: 1.0, 4: 1.0}, 0, 9)
 
-    assert (result.pairs, result.only_a, result.only_b) == (1, 1, 2)
+    assert (pairing.pairs, pairing.only_a, pairing.only_b) == (1, 1, 2)
 
 
 def test_where_a_is_broken_b_is_not_judged():
@@ -87,10 +92,10 @@ def test_where_a_is_broken_b_is_not_judged():
 
 
 def test_a_difference_from_nothing_is_more_than_any_percentage():
-    result = pair("skipped", {1: 0.0, 2: 0.0}, {1: 0.0, 2: 1.0}, 0, 9)
+    pairing = pair("skipped", {1: 0.0, 2: 0.0}, {1: 0.0, 2: 1.0}, 0, 9)
 
-    assert result.rise_percent == math.inf and result.fall_percent == 0.0
-    assert result.percent("mean") == math.inf
+    assert pairing.rise_percent == math.inf and pairing.fall_percent == 0.0
+    assert pairing.percent("mean") == math.inf
 
 
 def test_a_window_that_b_has_not_reached_is_no_go_and_no_no_go():

@@ -87,11 +87,11 @@ BATCHED = {"trainer": {"train_batch_size": 512}, "model": {"seq_len": 4096}}
 
 
 def test_tokens_by_batch_and_sequence_and_the_formula_is_reported():
-    result = final(BATCHED, tokens=1e10)
+    final_step = final(BATCHED, tokens=1e10)
 
-    assert result.value == 4768 and result.inferred
+    assert final_step.value == 4768 and final_step.inferred
     assert (
-        result.source
+        final_step.source
         == "tokens 1e+10 / (trainer.train_batch_size 512 x model.seq_len 4096) in config.toml"
     )
 

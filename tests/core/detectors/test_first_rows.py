@@ -26,10 +26,10 @@ def noise(count, level=UNIFORM, seed=1, width=0.002):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_loss_at_the_logarithm_of_its_classes_is_warned_of_and_then_told(seed):
     rows = curve(7.4, 7.2, *noise(200, seed=seed), gap=20)
-    (warned, result) = fired(rows)
+    (warned, alert) = fired(rows)
 
     assert warned[:2] == ("frozen-loss", "warn") and 30 <= warned[2] <= 70
-    assert result[:2] == ("flat-start", "critical") and 100 <= result[2] <= 150
+    assert alert[:2] == ("flat-start", "critical") and 100 <= alert[2] <= 150
 
 
 def test_leaps_do_not_hide_it():
@@ -162,9 +162,9 @@ def test_one_number_in_eight_rows_and_five_hundred_steps_is_nothing_learned():
 )
 def test_the_logarithm_of_a_whole_number_takes_the_steps(classes, gap, row):
     """Weights whose last layer begins with zeros have it as loss until a warm-up moves them."""
-    result = fired(curve(*[math.log(classes)] * 12, gap=gap))
+    alerts = fired(curve(*[math.log(classes)] * 12, gap=gap))
 
-    assert result == ([("flat-start", "critical", row)] if row else [])
+    assert alerts == ([("flat-start", "critical", row)] if row else [])
 
 
 @pytest.mark.parametrize(

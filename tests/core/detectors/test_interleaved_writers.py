@@ -33,9 +33,9 @@ def test_six_turns_are_two_writers(rows, count):
 
 @pytest.mark.parametrize(("batch", "gap"), [(1, 1), (1, 100), (50, 1), (LONGEST, 10)])
 def test_whatever_they_log_at_once_and_how_often(batch, gap):
-    (result,) = mixed(*in_turn(1_000_000, 500, 8 * batch, batch, gap))
+    (excursion,) = mixed(*in_turn(1_000_000, 500, 8 * batch, batch, gap))
 
-    assert result.open and result.kind == "mixed" and result.metric == "rows"
+    assert excursion.open and excursion.kind == "mixed" and excursion.metric == "rows"
 
 
 def test_turns_that_are_too_long_are_none():
@@ -71,9 +71,9 @@ def test_a_few_steps_apart_they_are_rows_out_of_order():
 
 
 def test_it_is_over_when_one_has_stopped():
-    (result,) = mixed(*in_turn(1000, 0, 20), *range(20, 20 + LONGEST + 1))
+    (excursion,) = mixed(*in_turn(1000, 0, 20), *range(20, 20 + LONGEST + 1))
 
-    assert not result.open
+    assert not excursion.open
 
 
 def test_only_rows_with_a_loss_count():

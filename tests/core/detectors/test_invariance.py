@@ -48,13 +48,13 @@ FEW = settings(max_examples=60, deadline=None)
 def runs(draw, moves=(1, 1, 1, 1, 0, 3, -4, -20)):
     """Rows of a run: calm first, then anything, with steps that repeat, skip and go back."""
     calm = draw(st.integers(35, 60))
-    result, step = curve(*[2.0] * calm, grad_norm=1.0), calm - 1
+    rows, step = curve(*[2.0] * calm, grad_norm=1.0), calm - 1
     for move, value, size in draw(
         st.lists(st.tuples(st.sampled_from(moves), losses, norms), max_size=25)
     ):
         step = max(step + move, 0)
-        result.append(a_row(step, value, grad_norm=size, step_time_s=size if size == size else 1.0))
-    return result
+        rows.append(a_row(step, value, grad_norm=size, step_time_s=size if size == size else 1.0))
+    return rows
 
 
 def cut(values, places):
@@ -69,12 +69,12 @@ def bare(state):
 
 @FEW
 @given(runs(), PLACES)
-def test_chunks(told, places):
+def test_chunks(rows, places):
     state, ended = MetricsState(), []
-    for part in cut(told, places):
+    for part in cut(rows, places):
         state = folded(part, state)
         ended += [e for watch in state.watches() for e in watch.closed]
-    whole = folded(told)
+    whole = folded(rows)
 
     assert bare(state) == bare(whole)
     if len(ended) < KEPT:
@@ -85,70 +85,70 @@ def test_chunks(told, places):
 
 @FEW
 @given(runs(), PLACES)
-def test_kept_excursions_do_not_depend_on_it_either(told, places):
+def test_kept_excursions_do_not_depend_on_it_either(rows, places):
     state = MetricsState()
-    for part in cut(told, places):
+    for part in cut(rows, places):
         state = folded(part, state, keep_closed=True)
 
-    assert canonical(state) == canonical(folded(told))
+    assert canonical(state) == canonical(folded(rows))
 
 
 @FEW
 @given(runs(), PLACES)
-def test_killed_and_loaded_again(told, places):
+def test_killed_and_loaded_again(rows, places):
     state = MetricsState()
-    for part in cut(told, places):
+    for part in cut(rows, places):
         state = decode(MetricsState, json.loads(canonical(folded(part, state, keep_closed=True))))
 
-    assert canonical(state) == canonical(folded(told))
+    assert canonical(state) == canonical(folded(rows))
 
 
 @FEW
 @given(runs(moves=(1, 1, 2)), st.data())
-def test_duplicates(told, data):
+def test_duplicates(rows, data):
     twice = []
-    for i, row in enumerate(told):
+    for i, row in enumerate(rows):
         twice.append(row)
         if data.draw(st.booleans()):
-            twice.append(told[max(i - data.draw(st.integers(0, WAITING - 1)), 0)])
+            twice.append(rows[max(i - data.draw(st.integers(0, WAITING - 1)), 0)])
 
     assert repr(replace(summarise(folded(twice)), rows=0, late=0)) == repr(
-        replace(summarise(folded(told)), rows=0)
+        replace(summarise(folded(rows)), rows=0)
     )
 
 
 @FEW
 @given(runs(moves=(1, 1, 2)), st.integers(1, WAITING - 1))
-def test_rows_a_little_out_of_order(told, distance):
+def test_rows_a_little_out_of_order(rows, distance):
     mixed = [
         row
-        for i in range(0, len(told), distance + 1)
-        for row in reversed(told[i : i + distance + 1])
+        for i in range(0, len(rows), distance + 1)
+        for row in reversed(rows[i : i + distance + 1])
     ]
 
-    assert repr(summarise(folded(mixed))) == repr(summarise(folded(told)))
+    assert repr(summarise(folded(mixed))) == repr(summarise(folded(rows)))
 
 
 @FEW
 @given(runs(), st.integers(-(10**6), 10**6))
-def test_another_time_of_day(told, seconds):
+def test_another_time_of_day(rows, seconds):
     shift = timedelta(seconds=seconds)
-    moved = summarise(folded([replace(row, at=row.at + shift) for row in told]))
-    whole = summarise(folded(told))
+    moved = summarise(folded([replace(row, at=row.at + shift) for row in rows]))
+    whole = summarise(folded(rows))
 
     assert repr(replace(moved, advanced_at=whole.advanced_at)) == repr(whole)
 
 
 @FEW
 @given(runs(moves=(1, 1, 2)), st.floats(0.01, 100.0))
-def test_another_unit(told, scale):
+def test_another_unit(rows, scale):
     """Rules are ratios: a loss in other units is out of bounds at the same rows."""
     other = [
         replace(row, values={**row.values, "train/loss": row.values["train/loss"] * scale})
-        for row in told
+        for row in rows
         if "train/loss" in row.values
     ]
-    same = [row for row in told if "train/loss" in row.values]
+    same = [row for row in rows if "train/loss" in row.values]
 
     def stretches(result):
         return [(e.first_step, e.rows, e.open) for e in summarise(folded(result)).spikes]
@@ -158,10 +158,10 @@ def test_another_unit(told, scale):
 
 @FEW
 @given(runs())
-def test_no_non_finite_row_is_ever_lost(told):
-    metrics = {excursion.metric for excursion in summarise(folded(told)).non_finite}
+def test_no_non_finite_row_is_ever_lost(rows):
+    metrics = {excursion.metric for excursion in summarise(folded(rows)).non_finite}
     first: dict = {}
-    for row in told:
+    for row in rows:
         for name, value in row.values.items():
             first.setdefault((name, row.step), value)
 
@@ -171,10 +171,10 @@ def test_no_non_finite_row_is_ever_lost(told):
 
 @FEW
 @given(runs(moves=(1, 1, 2)), st.integers(0, 60), st.sampled_from(["grad_norm", "lr"]))
-def test_a_metric_that_is_renamed_is_missed_from_there(told, place, metric):
+def test_a_metric_that_is_renamed_is_missed_from_there(rows, place, metric):
     """It says how many rows lack it, however they are cut, and nothing else of the run changes."""
     watching = replace(NAMES, declared=(metric,))
-    begun = [replace(row, values={**row.values, metric: 1.0}) for row in told]
+    begun = [replace(row, values={**row.values, metric: 1.0}) for row in rows]
     after = [replace(row, values=renamed(row.values, metric)) for row in begun[place:]]
     (_, missed) = summarise(folded([*begun[:place], *after], names=watching), watching).presence
 
@@ -188,11 +188,11 @@ def renamed(values, metric):
 
 @FEW
 @given(runs(moves=(1, 1, 2)), st.integers(1, 34))
-def test_a_loss_that_is_renamed_in_the_middle_is_one_loss(told, place):
+def test_a_loss_that_is_renamed_in_the_middle_is_one_loss(rows, place):
     """Both names are known ones: the trend continues, and a step that has both is judged once."""
-    other = [replace(row, values={NEW.get(k, k): v for k, v in row.values.items()}) for row in told]
+    other = [replace(row, values={NEW.get(k, k): v for k, v in row.values.items()}) for row in rows]
 
-    assert canonical(folded([*told[:place], *other[place:]]).loss) == canonical(folded(told).loss)
+    assert canonical(folded([*rows[:place], *other[place:]]).loss) == canonical(folded(rows).loss)
 
 
 NEW = {"train/loss": "loss"}

@@ -378,12 +378,14 @@ def test_the_opening_rows_seen_again_are_an_untrained_model():
 
 def test_what_begins_behind_a_declared_phase_is_marked():
     rows = curve(*CALM, *CALM, *CALM, *[2.2] * 60)
-    result = replace(NAMES, phases=(180,))
+    phase_names = replace(NAMES, phases=(180,))
 
     assert [e.declared for e in excursions_of(rows, "elevated")] == [False]
-    assert [e.declared for e in excursions_of(rows, "elevated", names=result)] == [True]
+    assert [e.declared for e in excursions_of(rows, "elevated", names=phase_names)] == [True]
     assert not any(
-        e.first_step < 200 for e in excursions_of(rows, "drift", names=result) if not e.declared
+        e.first_step < 200
+        for e in excursions_of(rows, "drift", names=phase_names)
+        if not e.declared
     )
 
 

@@ -29,9 +29,9 @@ def alerts(rows, severity="critical", given=GIVEN):
     return [alert for alert in fired if alert.severity == severity]
 
 
-def steady(seed, **result):
+def steady(seed, **changes):
     """A curve that a person would see a rise on: not falling steeply, and of little noise."""
-    return clean(seed, QUIET, shape=STEADY[seed % len(STEADY)], **result)
+    return clean(seed, QUIET, shape=STEADY[seed % len(STEADY)], **changes)
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -96,10 +96,12 @@ def test_fewer_than_ten_dense_steps_are_no_spike(rows, seed):
 @pytest.mark.parametrize("change", [lambda i, loss: 1.2 * loss, lambda i, loss: loss * 1.001**i])
 def test_a_raised_level_and_a_slow_drift_are_warned_of(seed, change):
     made = clean(seed, (0.002, 0.01), rows=500, shape="plateau")
-    result = alerts(made.broken(change), "warn")
+    warnings = alerts(made.broken(change), "warn")
 
     assert (
-        result and result[0].row >= BREAK and result[0].check in ("loss-elevated", "loss-drift")
+        warnings
+        and warnings[0].row >= BREAK
+        and warnings[0].check in ("loss-elevated", "loss-drift")
     ), made
 
 

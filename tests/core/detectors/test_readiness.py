@@ -102,9 +102,9 @@ def test_a_rise_for_good_of_a_sparse_curve_is_found(low, high, before):
 @pytest.mark.parametrize(("low", "high"), [(1.21, 1.74), (2.35, 2.95)])
 def test_a_rise_in_the_midst_of_the_first_descent_is_named_as_not_judged(low, high):
     rows = risen_for_good(low, high, 18)
-    result = [alert for alert in CurveBacktest(CHECKS).run(rows) if alert.severity == "critical"]
+    criticals = [alert for alert in CurveBacktest(CHECKS).run(rows) if alert.severity == "critical"]
 
-    assert not result
+    assert not criticals
     for end in range(18, 18 + 20):
         assert "loss-elevated" in unjudged(rows[: end + 1])["loss"].checks
 

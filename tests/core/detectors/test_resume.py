@@ -88,8 +88,8 @@ def test_a_spike_shortly_before_hides_no_fall():
     losses = [2.0 + 4.0 * math.exp(-step / 300) for step in range(680)]
     spiked = [*losses[:640], *(2.5 * loss for loss in losses[640:652]), *losses[652:]]
     falls = [
-        summarise(folded([*curve(*result), *curve(*losses[660:], first=660)])).resume.fall
-        for result in (losses, spiked)
+        summarise(folded([*curve(*before), *curve(*losses[660:], first=660)])).resume.fall
+        for before in (losses, spiked)
     ]
 
     assert falls[1] == pytest.approx(falls[0], rel=0.2) and falls[0] > 0.04

@@ -174,8 +174,8 @@ def test_steady_step_times_hide_no_gaps_between_steps():
 def test_slow_steps_are_seen_where_no_row_has_a_time():
     rows = [Row(i, {"step_time_s": 18.0 if i < 1000 else 30.0}) for i in range(1400)]
 
-    result = summarise(folded(rows, seen_at=NOON), NAMES)
-    assert len(result.of("slow")) == 1 and result.of("wall") == ()
+    metrics = summarise(folded(rows, seen_at=NOON), NAMES)
+    assert len(metrics.of("slow")) == 1 and metrics.of("wall") == ()
 
 
 # --- named metrics --------------------------------------------------------------------------------
@@ -213,10 +213,10 @@ def test_a_router_metric_without_a_band_is_held_against_its_past(value):
 def test_a_watched_metric_that_stops_is_counted():
     names = replace(NAMES, declared=("lr", "moe/load"))
     rows = [*curve(*CALM, lr=0.1), *curve(*CALM, first=60)]
-    result = {p.metric: p for p in summarise(folded(rows, names=names), names).presence}
+    presence = {p.metric: p for p in summarise(folded(rows, names=names), names).presence}
 
-    assert (result["loss"].rows, result["lr"].rows, result["lr"].seen) == (0, 60, True)
-    assert (result["moe/load"].rows, result["moe/load"].seen) == (120, False)
+    assert (presence["loss"].rows, presence["lr"].rows, presence["lr"].seen) == (0, 60, True)
+    assert (presence["moe/load"].rows, presence["moe/load"].seen) == (120, False)
 
 
 # --- not finite -----------------------------------------------------------------------------------

@@ -82,8 +82,8 @@ def test_what_the_contract_leaves_open_is_not_drift():
 
 def test_only_a_failed_tracker_id_of_the_receipt_counts():
     items = (("argv", "fail", "x"), ("tracker-id", "pass", "tiny"), ("tracker-id", "fail", "eve"))
-    (result,) = receipt_drift(a_receipt(items=items))
-    assert result[0] == "id" and result[1].endswith("eve")
+    (difference,) = receipt_drift(a_receipt(items=items))
+    assert difference[0] == "id" and difference[1].endswith("eve")
     assert receipt_drift(None) == []
 
 

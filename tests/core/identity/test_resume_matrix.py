@@ -45,8 +45,8 @@ CASES = [
 
 
 def sentence(intent: str, state: str, policy: str) -> str:
-    result = judge_resume(Intent(intent), TrackerState(state), policy).sentence
-    return result.format(id="tiny", state=state, policy=policy, tracker="W&B")
+    sentence = judge_resume(Intent(intent), TrackerState(state), policy).sentence
+    return sentence.format(id="tiny", state=state, policy=policy, tracker="W&B")
 
 
 def test_there_are_84_cases_and_no_other() -> None:

@@ -12,9 +12,9 @@ from herorun.core.notify.escalation import Option, command_of, proposal
 @pytest.mark.parametrize("way", list(Option))
 def test_every_choice_is_a_command_that_there_is(way: Option) -> None:
     words = shlex.split(command_of(way, "tiny", "stalled-steps[tiny-1]", 100))
-    result = CliRunner().invoke(cli.herorun, [words[1], "--help"])
-    assert result.exit_code == 0
-    assert all(word in result.output for word in words if word.startswith("--"))
+    help_page = CliRunner().invoke(cli.herorun, [words[1], "--help"])
+    assert help_page.exit_code == 0
+    assert all(word in help_page.output for word in words if word.startswith("--"))
 
 
 def test_an_odd_subject_cannot_leave_its_word() -> None:

@@ -13,8 +13,8 @@ def end_of(text: str, progress: str | None = None) -> LogEnd:
 
 @pytest.mark.parametrize("progress", [None, r"step (\d+)"])
 def test_a_coloured_step_is_a_step_and_its_line_steers_no_terminal(progress: str | None) -> None:
-    result = end_of("step 5/200\n\x1b[2J\x1b[32mstep 6/200\x1b[0m\x1b]0;title\x07\n", progress)
-    assert (result.line, result.step) == ("step 6/200", 6)
+    log_end = end_of("step 5/200\n\x1b[2J\x1b[32mstep 6/200\x1b[0m\x1b]0;title\x07\n", progress)
+    assert (log_end.line, log_end.step) == ("step 6/200", 6)
 
 
 @pytest.mark.parametrize("progress", [None, r"step (\d+)"])

@@ -54,8 +54,8 @@ def rows(look: HostObservation, before: PreviousTick | None = None) -> list[str]
 
 
 def advice(look: HostObservation, row: str, before: PreviousTick | None = None) -> Any:
-    (result,) = [each for each in decide(look, WAYS, before).advice if each.row == row]
-    return result
+    (row_advice,) = [each for each in decide(look, WAYS, before).advice if each.row == row]
+    return row_advice
 
 
 def test_a_healthy_run_needs_nothing() -> None:
@@ -136,8 +136,10 @@ def test_a_job_that_nobody_could_see_is_unknown() -> None:
 
 def test_a_result_is_told_word_for_word() -> None:
     look = a_look(results={"/data/r.csv": CommandOutput("acc,0.8125\nf1,0.79\n")})
-    result = advice(look, "result")
-    assert result.message == "/data/r.csv:\nacc,0.8125\nf1,0.79" and not result.critical
+    result_advice = advice(look, "result")
+    assert (
+        result_advice.message == "/data/r.csv:\nacc,0.8125\nf1,0.79" and not result_advice.critical
+    )
 
 
 @pytest.mark.parametrize("there", [Count(99, 900), Count(100, 899), Count(0, 0), None])
@@ -153,8 +155,8 @@ def test_a_whole_copy_needs_nothing() -> None:
 
 @pytest.mark.parametrize(("there", "here"), [(Blind("it hangs"), Count(1, 1)), (Count(1, 1), None)])
 def test_a_copy_that_nobody_could_count_is_not_incomplete(there: Any, here: Any) -> None:
-    result = advice(a_look(copies=(Copy("/data/set", "/s", there, here),)), "copy")
-    assert not result.critical and not result.command
+    copy_advice = advice(a_look(copies=(Copy("/data/set", "/s", there, here),)), "copy")
+    assert not copy_advice.critical and not copy_advice.command
 
 
 def test_gpus_at_0_while_steps_advance_wait_for_data() -> None:

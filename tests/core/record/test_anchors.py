@@ -53,5 +53,5 @@ RECEIPTS: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("name", RECEIPTS)
 def test_a_receipt_names_its_runs_record(name: str) -> None:
-    result, commit = RECEIPTS[name]
-    assert named_in_receipt("tiny", result) == commit
+    receipt, commit = RECEIPTS[name]
+    assert named_in_receipt("tiny", receipt) == commit

@@ -75,8 +75,8 @@ def grown() -> Iterator[tuple[list[JournalLine], Pages]]:
 def snapshot(lines: list[JournalLine], pages: Pages, number: int = 0) -> RecordSnapshot:
     segment = "".join(f"{line.text}\n" for line in lines).encode()
     parents = (f"{number - 1:040}",) if number else ()
-    result = {path: pages[path].encode() for path in pages_of(FIRST, pages)}
-    return RecordSnapshot(f"{number:040}", parents, {"20260101.jsonl": segment}, result)
+    page_bytes = {path: pages[path].encode() for path in pages_of(FIRST, pages)}
+    return RecordSnapshot(f"{number:040}", parents, {"20260101.jsonl": segment}, page_bytes)
 
 
 def history() -> list[RecordSnapshot]:
@@ -285,9 +285,9 @@ def test_an_entry_that_was_added_to_a_closed_page_is_found() -> None:
     """In harmony with the journal: but a closed page stays as it is."""
     lines, pages = last()
     (more,) = chain([Noted(NOON, "dri", "late", {"Status": "late"})], lines[-1].hash, digest_of)
-    text, result = module.opened(pages[SECOND])
+    text, next_page = module.opened(pages[SECOND])
     forged = {**pages, SECOND: module.closed(add_entries(text, entries_of([more])), FIRST, 3)}
-    assert result == "tiny_003.md"
+    assert next_page == "tiny_003.md"
     faults = judge_history([*history(), snapshot([*lines, more], forged, len(lines))]).faults
     assert mentions("\n".join(faults), f"{SECOND}", "changed", "closed")
     assert mentions(

@@ -335,10 +335,14 @@ FAILED = JobState.FAILED
     ],
 )
 def test_what_is_named(state, scene, cause, observations, asks, notice):
-    result = diagnose(a_job(state), scene)
+    diagnosis = diagnose(a_job(state), scene)
 
-    assert (result.cause, result.basis, result.needs_person) == (Cause(cause), observations, asks)
-    assert result.why == notice and result.why.startswith("tiny-1 ended as ")
+    assert (diagnosis.cause, diagnosis.basis, diagnosis.needs_person) == (
+        Cause(cause),
+        observations,
+        asks,
+    )
+    assert diagnosis.why == notice and diagnosis.why.startswith("tiny-1 ended as ")
 
 
 def test_a_tick_s_evidence_becomes_the_scene():

@@ -137,9 +137,9 @@ def test_the_journal_remembers_both():
         fingerprint="f1",
         failed_on=("n7",),
     )
-    result = Decided(at=NOON, run="down", monitor="fresh", progress="~150/200", ended=end, saved=7)
+    ending = Decided(at=NOON, run="down", monitor="fresh", progress="~150/200", ended=end, saved=7)
     quiet = Decided(at=NOON + MINUTE, run="down", monitor="fresh", progress="~150/200")
-    lines = [read_line(write_line(event, "").text, "here").event for event in (result, quiet)]
+    lines = [read_line(write_line(event, "").text, "here").event for event in (ending, quiet)]
     history = fold(lines, begun()).history
 
     assert history.ends == (end,)

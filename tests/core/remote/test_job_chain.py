@@ -169,13 +169,13 @@ def test_the_command_that_starts_it_runs_the_script_of_its_own_folder(tmp_path: 
 
 def test_the_command_that_starts_it_goes_over_the_contracts_own_login(tmp_path: Path) -> None:
     contract = a_contract(Path("/data/chain"), {"eval": "true"})
-    result = install_and_start(
+    command = install_and_start(
         contract, "/home/dri/work tree", SshLogin(host="box1", user="dri", port=2222)
     )
-    assert result.startswith(
+    assert command.startswith(
         "herorun -C '/home/dri/work tree' box chain tiny | ssh -o ConnectTimeout=15 "
     )
-    assert " -p 2222 -l dri box1 " in result
+    assert " -p 2222 -l dri box1 " in command
     local = install_and_start(a_contract(tmp_path, {"eval": "true"}), "/work", None)
     assert "| sh -c " in local
 

@@ -65,7 +65,7 @@ def an_alert(state: AlertState = AlertState.FIRING, message: str = "high") -> Al
 
 
 def test_an_instance_stands_where_it_continued_from() -> None:
-    result = launches(
+    marks = launches(
         [
             a_launching(1),
             a_launched(1),
@@ -73,7 +73,7 @@ def test_an_instance_stands_where_it_continued_from() -> None:
             a_launched(2, 1),
         ]
     )
-    assert [(mark.step, mark.title) for mark in result] == [
+    assert [(mark.step, mark.title) for mark in marks] == [
         (0, "tiny-1: launch"),
         (400, "tiny-2: relaunch"),
     ]
@@ -109,14 +109,14 @@ def test_an_alert_is_one_incident_until_it_resolves() -> None:
     assert incidents([a_tick(1, fires), a_tick(2, an_alert(message="higher"))]) == [
         AlertIncident(an_alert(message="higher"))
     ]
-    (result,) = incidents([a_tick(1, fires), a_tick(3, over)])
-    assert result.resolved == NOON + 3 * HOUR
-    assert alerts([result])[0].step == 641
+    (incident,) = incidents([a_tick(1, fires), a_tick(3, over)])
+    assert incident.resolved == NOON + 3 * HOUR
+    assert alerts([incident])[0].step == 641
 
 
 def test_a_new_instance_closes_what_was_open() -> None:
-    (result,) = incidents([a_tick(1, an_alert()), a_launched(2, 4)])
-    assert result.resolved == NOON + 4 * HOUR
+    (incident,) = incidents([a_tick(1, an_alert()), a_launched(2, 4)])
+    assert incident.resolved == NOON + 4 * HOUR
 
 
 def test_an_alert_stands_where_it_happened_and_not_where_it_was_noticed() -> None:

@@ -16,6 +16,6 @@ def test_our_own_joints_are_taken_out() -> None:
 
 
 def test_in_a_document_it_holds_at_any_depth() -> None:
-    result = readable_tree({"a": [{"why": f"{TOKEN}\x00"}], "n": 3, "t": None})
-    assert TOKEN not in str(result) and "\x00" not in result["a"][0]["why"]
-    assert (result["n"], result["t"]) == (3, None)
+    tree = readable_tree({"a": [{"why": f"{TOKEN}\x00"}], "n": 3, "t": None})
+    assert TOKEN not in str(tree) and "\x00" not in tree["a"][0]["why"]
+    assert (tree["n"], tree["t"]) == (3, None)

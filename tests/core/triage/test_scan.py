@@ -27,13 +27,13 @@ PIECES = [text.encode() for _, text in CASES] + [
 @given(st.lists(st.sampled_from(PIECES), max_size=8), st.lists(st.integers(0, 60_000), max_size=6))
 def test_how_the_bytes_are_cut_changes_nothing(pieces: list[bytes], cuts: list[int]) -> None:
     names, data = shipped(), b"\n".join(pieces)
-    state, result = Scan(), []
+    state, matches = Scan(), []
     edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     for begin, end in pairwise(edges):
         state, some = scan(names, state, data[begin:end])
-        result += some
+        matches += some
     state, rest = finish(names, state)
-    assert (state, result + rest) == scanned(data, names)
+    assert (state, matches + rest) == scanned(data, names)
     assert state.offset == len(data)
 
 
@@ -48,10 +48,10 @@ def test_byte_by_byte_is_as_good_as_whole(block: int) -> None:
 
 def test_a_line_is_seen_once_and_the_number_is_its_own() -> None:
     names = shipped()
-    state, result = scan(names, Scan(), b"one\ntwo\nCUDA out of mem")
-    assert (result, state.lines, state.offset) == ([], 2, 23)
-    state, result = scan(names, state, b"ory\nfour")
-    assert [match.line for match in result] == [3]
+    state, matches = scan(names, Scan(), b"one\ntwo\nCUDA out of mem")
+    assert (matches, state.lines, state.offset) == ([], 2, 23)
+    state, matches = scan(names, state, b"ory\nfour")
+    assert [match.line for match in matches] == [3]
     assert finish(names, state)[1] == []
 
 

@@ -87,10 +87,10 @@ def test_find_the_stall_and_start_it_again(story: Story) -> None:
             ("ack", {"alert": "stalled-steps", "reason": "a hung collective"}),
             ("resume", {"reason": "start it again"}),
         ):
-            result = await agent.order(order, run=SLUG, **values)
-            assert not result.is_error, result.content[0].text
-        result = await agent.order("relaunch", run=SLUG, reason="it hung", stop_first=True)
-        assert not result.is_error, result.content[0].text
+            reply = await agent.order(order, run=SLUG, **values)
+            assert not reply.is_error, reply.content[0].text
+        reply = await agent.order("relaunch", run=SLUG, reason="it hung", stop_first=True)
+        assert not reply.is_error, reply.content[0].text
         story.ended("tiny-2")
 
     through_stdio(story.work, talk)
@@ -215,8 +215,10 @@ def test_babysit_a_job_without_a_contract(alone: Alone, capsys: pytest.CaptureFi
     look = asked(alone, capsys, "babysit", *one, *again, "--once", "--json")
     assert look.code == 1
     assert alone.all == ["loose-1"]  # a bug in the code is no reason to start it again
-    result = asked(alone, capsys, "relaunch", "--job", place, "--reason", "x is defined", "--json")
-    assert result.code == 0, result.err
+    relaunch = asked(
+        alone, capsys, "relaunch", "--job", place, "--reason", "x is defined", "--json"
+    )
+    assert relaunch.code == 0, relaunch.err
     assert alone.all == ["loose-1", "loose-2"]
     eventually(lambda: not alone.adapter.live_jobs("loose"))
     end = asked(alone, capsys, "babysit", "--once", "--json")

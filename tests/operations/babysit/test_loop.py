@@ -68,9 +68,9 @@ def test_there_is_one_at_a_time_and_a_signal_ends_it(
 ) -> None:
     story.launched(WAIT)
     run = story.run
-    result = start_babysitter.start_babysitter(run)
+    message = start_babysitter.start_babysitter(run)
     pid = json.loads((run.state / "heartbeat.json").read_text())["pid"]
-    assert f"process {pid}" in result
+    assert f"process {pid}" in message
     assert mentions(start_babysitter.start_babysitter(run), "already", "babysit.log")
     os.kill(pid, signal.SIGTERM)
     eventually(lambda: not is_locked(lock(story)))
@@ -308,8 +308,8 @@ def test_several_runs_are_watched_at_once_and_one_that_is_broken_ends_no_other(
         check=False,
     )
     assert done.returncode == 2 and "other" in done.stderr
-    result = {row["slug"]: row for row in (json.loads(line) for line in done.stdout.splitlines())}
-    assert result[SLUG]["run"] == "finished" and mentions(result["other"]["error"], "valid", "TOML")
+    rows = {row["slug"]: row for row in (json.loads(line) for line in done.stdout.splitlines())}
+    assert rows[SLUG]["run"] == "finished" and mentions(rows["other"]["error"], "valid", "TOML")
 
 
 @pytest.mark.thorough

@@ -102,8 +102,8 @@ def _leaks(values: dict[str, tuple[str, str]], texts: Iterator[tuple[str, str]])
 def test_what_is_planted_in_any_field_stays_there(
     home: Path, seed: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    result = _planted(seed)
-    text = {field: both[0] for field, both in result.items()}
+    secrets = _planted(seed)
+    text = {field: both[0] for field, both in secrets.items()}
     story = Story(home).begin(
         goal=text["goal"],
         stop_when=text["stop_when"],
@@ -121,9 +121,9 @@ def test_what_is_planted_in_any_field_stays_there(
             "remote",
             "add",
             "mirror",
-            f"https://ada:{result['remote'][1][:40]}@127.0.0.1:9/x.git",
+            f"https://ada:{secrets['remote'][1][:40]}@127.0.0.1:9/x.git",
         )
-        result["remote"] = (text["remote"], result["remote"][1][:40])
+        secrets["remote"] = (text["remote"], secrets["remote"][1][:40])
         receipt = {
             "instance": "tiny-1",
             "attempt": 1,
@@ -165,7 +165,7 @@ def test_what_is_planted_in_any_field_stays_there(
         assert story.herorun("resume", SLUG) == 0
         story.tick()
         story.tick("--json")
-        running = _leaks(result, _running())
+        running = _leaks(secrets, _running())
         for words in (
             ("status", SLUG, "--json"),
             ("status", SLUG),
@@ -179,9 +179,9 @@ def test_what_is_planted_in_any_field_stays_there(
         screen = capfd.readouterr()
 
         assert running == []
-        assert _leaks(result, _kept(story)) == []
+        assert _leaks(secrets, _kept(story)) == []
         assert (
-            _leaks(result, iter([("standard output", screen.out), ("standard error", screen.err)]))
+            _leaks(secrets, iter([("standard output", screen.out), ("standard error", screen.err)]))
             == []
         )
         assert story.events("Noted") and story.starts  # it was a run

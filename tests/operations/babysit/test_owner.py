@@ -25,8 +25,8 @@ def launch(story: Story, capsys: CAPTURE) -> tuple[int, Any]:
 
 
 def outcome(values: Any, check: str) -> str:
-    (result,) = [f["outcome"] for f in values["findings"] if f["check"] == check]
-    return str(result)
+    (outcome,) = [f["outcome"] for f in values["findings"] if f["check"] == check]
+    return str(outcome)
 
 
 @pytest.mark.thorough

@@ -31,20 +31,20 @@ def recorded() -> Iterator[Story]:
     two ticks.
     """
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
-        result = Story(Path(folder).resolve())
-        result.begin(final_step=20)
-        result.launched(CRASH)
-        result.tick()
-        result.ended("tiny-2")
-        with (result.root / "metrics.jsonl").open("a") as file:
+        crashed_story = Story(Path(folder).resolve())
+        crashed_story.begin(final_step=20)
+        crashed_story.launched(CRASH)
+        crashed_story.tick()
+        crashed_story.ended("tiny-2")
+        with (crashed_story.root / "metrics.jsonl").open("a") as file:
             file.write(NAN)
         with pytest.MonkeyPatch.context() as patch:
             for hours in (1, 2, 6):
                 for module in (tick, evaluate):
                     patch.setattr(module, "now", lambda hours=hours: now() + timedelta(hours=hours))
-                result.tick()
-        yield result
-        result.end()
+                crashed_story.tick()
+        yield crashed_story
+        crashed_story.end()
 
 
 @pytest.fixture

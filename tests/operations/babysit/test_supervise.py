@@ -197,8 +197,8 @@ def test_a_status_of_a_run_that_is_not_ticking_is_unknown_and_its_alert_critical
     assert story.herorun("status", "--all") == 0
     monkeypatch.setattr(status, "now", lambda: clock.now() + timedelta(hours=2))
     answer = ask(story, capsys, "status", "--all", "--json")
-    (result,) = answer.document["runs"]
-    (alert,) = [each for each in result["alerts"] if each["subject"] == "no babysitter"]
+    (row,) = answer.document["runs"]
+    (alert,) = [each for each in row["alerts"] if each["subject"] == "no babysitter"]
     assert (alert["check"], alert["severity"], alert["state"]) == (
         "stale-monitor",
         "critical",

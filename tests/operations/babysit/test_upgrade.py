@@ -148,9 +148,9 @@ def test_without_the_evidence_it_cannot_be_shown(story: Story, alike: Path) -> N
     story.tick()
     for path in (story.state / "evidence").iterdir():
         path.unlink()
-    (result,) = by(alike, story, TICK)
+    (row,) = by(alike, story, TICK)
     assert len(asked(story)) == 1
-    assert any(mentions(doubt, "1 of", "1 tick", "judged") for doubt in result["doubts"])
+    assert any(mentions(doubt, "1 of", "1 tick", "judged") for doubt in row["doubts"])
     (story.data / "go").touch()
     story.ended()
 

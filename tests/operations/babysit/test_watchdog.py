@@ -18,8 +18,8 @@ CAPTURE = pytest.CaptureFixture[str]
 def bark(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, Any]:
     capsys.readouterr()
     code = story.herorun("watchdog", SLUG, "--json", *words)
-    (result,) = json.loads(capsys.readouterr().out)["runs"]
-    return code, result
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    return code, row
 
 
 def later(monkeypatch: pytest.MonkeyPatch, **passed: float) -> None:

@@ -177,12 +177,12 @@ def test_a_disk_that_hangs_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_progress_is_reported_in_bytes_and_ends(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result: list[tuple[str, int, int | None]] = []
-    monkeypatch.setattr(progress, "_show", lambda *words: result.append(words))
+    shown_progress: list[tuple[str, int, int | None]] = []
+    monkeypatch.setattr(progress, "_show", lambda *words: shown_progress.append(words))
     read_contents(LocalStore(), read_manifest(LocalStore(), str(checkpoint)))
     total = sum(map(len, FILES.values()))
-    assert result[-1] == (f"digest of {checkpoint}", total, total)
-    assert [done for _, done, _ in result] == sorted(done for _, done, _ in result)
+    assert shown_progress[-1] == (f"digest of {checkpoint}", total, total)
+    assert [done for _, done, _ in shown_progress] == sorted(done for _, done, _ in shown_progress)
 
 
 KILLED = """

@@ -43,9 +43,9 @@ def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Alone]:
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-1")
     monkeypatch.delenv("CODEX_THREAD_ID", raising=False)
     (home / "w").mkdir()
-    result = Alone(home / "w")
-    yield result
-    result.end()
+    alone = Alone(home / "w")
+    yield alone
+    alone.end()
     forget()
 
 
@@ -370,9 +370,9 @@ def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_
     monkeypatch.setattr(not_found_grace, "now", lambda: begun)
     monkeypatch.setattr(time, "sleep", goes_on)
     assert watch.watch_jobs(session, text.append) == 3
-    result = [line for line in text if "no.log" in line]
-    assert mentions(result[0], "queried") and "-> NOT FOUND" in result[1]
-    assert len(result) == 3 and mentions(result[2], "5 times", "1h20m", "`herorun jobs", "add")
+    lines = [line for line in text if "no.log" in line]
+    assert mentions(lines[0], "queried") and "-> NOT FOUND" in lines[1]
+    assert len(lines) == 3 and mentions(lines[2], "5 times", "1h20m", "`herorun jobs", "add")
 
 
 def test_a_launchers_events_are_reported_once_and_its_export_at_the_end(

@@ -203,9 +203,9 @@ def test_next_to_another_live_job_of_the_run_nothing_is_adopted(
 ) -> None:
     live = (a_job(instance="tiny-9", id="tiny-9"),)
     monkeypatch.setattr(Local, "live_jobs", lambda self, slug: live)
-    result = refused(story, capsys, job, 1)
-    assert mentions(result, "tiny-9", "running", "tiny-9") and mentions(
-        result, "nothing", "adopted"
+    message = refused(story, capsys, job, 1)
+    assert mentions(message, "tiny-9", "running", "tiny-9") and mentions(
+        message, "nothing", "adopted"
     )
 
 

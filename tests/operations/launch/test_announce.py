@@ -118,8 +118,8 @@ def test_what_a_run_reached_is_reported_once(story: Story) -> None:
     story.tick()
     (story.data / "go").touch()
     story.ended()
-    result = [key for key in story.comments if key.startswith("tell/tiny-1/")]
-    assert result == ["tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"]
+    keys = [key for key in story.comments if key.startswith("tell/tiny-1/")]
+    assert keys == ["tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"]
 
 
 def test_an_incident_that_is_over_says_so_again_and_in_its_own_comment(story: Story) -> None:

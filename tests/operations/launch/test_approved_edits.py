@@ -59,8 +59,8 @@ def answer(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> dic
 
 
 def finding(fields: dict[str, Any], check: str) -> dict[str, Any]:
-    (result,) = [f for f in fields["findings"] if f["check"] == check]
-    return dict(result)
+    (item,) = [f for f in fields["findings"] if f["check"] == check]
+    return dict(item)
 
 
 # --- what runs ------------------------------------------------------------------------------------
@@ -184,13 +184,13 @@ def test_a_secret_in_it_blocks_and_is_never_told(
 ) -> None:
     (edited.work / "setup.sh").write_text(f"set -e\nexport HF_TOKEN={KEY}\n")
     verdict = answer(edited, capsys, "preflight")
-    result = finding(verdict, "unsafe-snapshot")
-    assert (verdict["verdict"], result["outcome"], result["subject"]) == (
+    item = finding(verdict, "unsafe-snapshot")
+    assert (verdict["verdict"], item["outcome"], item["subject"]) == (
         "blocked",
         "fail",
         "setup.sh",
     )
-    assert mentions(result["message"], "setup.sh", "2 may", "secret")
+    assert mentions(item["message"], "setup.sh", "2 may", "secret")
     assert edited.launch() == 1
     assert KEY not in json.dumps(verdict) + "".join(capsys.readouterr())
     assert (refs(edited.work), refs(edited.origin), edited.starts) == ({}, {}, [])

@@ -66,7 +66,7 @@ class Admitted:
         code: Path | None = None,
         env: Mapping[str, str] | None = None,
         main: bool = True,
-        **result: Any,
+        **changes: Any,
     ) -> Ended:
         """Run the job in its exported copy, or in another one; `told` is what the script passes to
         check-in.
@@ -81,7 +81,7 @@ class Admitted:
             [*(SUBMITTED if main else ()), *(argv or ARGV)],
             cwd=code or admission["code"],
             env={**least, **(env or {})},
-            input=json.dumps(result),
+            input=json.dumps(changes),
             capture_output=True,
             text=True,
             check=False,
@@ -168,8 +168,8 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
 def test_a_difference_refuses_with_78_before_anything_else_runs(
     admitted: Admitted, name: str
 ) -> None:
-    result, item, words = WRONG[name]
-    ended = admitted.run(**result)
+    changes, item, words = WRONG[name]
+    ended = admitted.run(**changes)
     assert (ended.code, ended.out, ended.refusals) == (78, "", [item])
     assert words in ended.err and "Exit code 78" in ended.err
     assert "Traceback" not in ended.err

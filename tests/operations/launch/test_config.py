@@ -162,9 +162,9 @@ def test_a_second_launch_with_another_seed_is_blocked_by_name_and_may_be_waived(
     (story.work / "config.toml").write_text("[trainer]\nseed = 8\n")
     story.publish()
     answer = ask(story, capsys, "preflight", SLUG, "--json")
-    result = answer.finding("config-drift")
+    finding = answer.finding("config-drift")
     assert answer.code == 1
-    assert (result["subject"], result["message"]) == (
+    assert (finding["subject"], finding["message"]) == (
         "trainer.seed",
         "trainer.seed: 7 -> 8 (trajectory)",
     )
@@ -176,8 +176,8 @@ def test_a_second_launch_with_another_seed_is_blocked_by_name_and_may_be_waived(
         "approved_by": "@dri",
     }
     story.sign(waiver=[{**waiver, "expires": "2999-01-01T00:00:00Z"}])
-    result = ask(story, capsys, "preflight", SLUG, "--json").finding("config-drift")
-    assert result["waiver"]["approved_by"] == "@dri"
+    finding = ask(story, capsys, "preflight", SLUG, "--json").finding("config-drift")
+    assert finding["waiver"]["approved_by"] == "@dri"
 
 
 def test_the_estimate_is_shown(story: Story, capsys: CAPTURE) -> None:
@@ -225,10 +225,10 @@ def test_a_changed_key_of_no_weight_does_not_block_the_next_launch(
     story.launched()
     (story.work / "config.toml").write_text("[trainer]\nseed = 7\nlog_interval = 9\n")
     story.publish()
-    result = ask(story, capsys, "preflight", SLUG, "--json").document["findings"]
+    findings = ask(story, capsys, "preflight", SLUG, "--json").document["findings"]
 
     assert {
-        f["outcome"] for f in result if f["check"] in ("config-drift", "changed-trajectory")
+        f["outcome"] for f in findings if f["check"] in ("config-drift", "changed-trajectory")
     } == {"pass"}
 
 

@@ -17,10 +17,10 @@ CAPTURE = pytest.CaptureFixture[str]
 def drift(story: Story, capsys: CAPTURE, *words: str) -> Any:
     capsys.readouterr()
     story.herorun(*words, "--json")
-    (result,) = [
+    (finding,) = [
         f for f in json.loads(capsys.readouterr().out)["findings"] if f["check"] == "contract-drift"
     ]
-    return result
+    return finding
 
 
 def test_before_the_first_launch_there_is_none(story: Story, capsys: CAPTURE) -> None:
@@ -47,8 +47,8 @@ def test_every_turn_names_them_and_tells_once(story: Story, capsys: CAPTURE) -> 
     assert (drifts["outcome"], drifts["details"]) == ("fail", ["checkpoints.keep: 10 -> 3"])
     assert drifts["gate"] == "health" and mentions(drifts["message"], "admitted", "applies")
     story.tick()
-    result = [key for key in story.comments if key.startswith("tell/contract-drift")]
-    assert len(result) == 1
+    keys = [key for key in story.comments if key.startswith("tell/contract-drift")]
+    assert len(keys) == 1
 
 
 @pytest.mark.thorough

@@ -56,12 +56,12 @@ def test_the_doctor_names_the_login_and_a_root_that_cannot_be_read(
 
     def parts() -> dict[tuple[str, str], Any]:
         story.herorun("doctor", SLUG, "--json")
-        result = json.loads(capsys.readouterr().out)["parts"]
-        return {(part["group"], part["name"]): part for part in result}
+        by_part = json.loads(capsys.readouterr().out)["parts"]
+        return {(part["group"], part["name"]): part for part in by_part}
 
-    result = parts()
-    assert mentions(result["login", "Azure"]["message"], "account key", AZURE_ACCOUNT)
-    assert result["store", root]["status"] == "works"
+    by_part = parts()
+    assert mentions(by_part["login", "Azure"]["message"], "account key", AZURE_ACCOUNT)
+    assert by_part["store", root]["status"] == "works"
     monkeypatch.setenv(CONNECTION, azure_connection(azure, WRONG_KEY))
     assert parts()["store", root]["status"] == "unseen"
 

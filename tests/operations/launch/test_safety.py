@@ -90,8 +90,8 @@ def test_a_waiver_in_an_uncommitted_contract_waives_nothing(
     (story.work / "left_over.py").write_text("")
     capsys.readouterr()
     assert story.herorun("preflight", SLUG, "--json") == 1
-    result = json.loads(capsys.readouterr().out)["findings"]
-    failed = {f["check"]: f["waiver"] for f in result if f["outcome"] == "fail"}
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    failed = {f["check"]: f["waiver"] for f in findings if f["outcome"] == "fail"}
     assert failed == {"dirty-tree": None, "uncommitted-contract": None}
 
 

@@ -28,9 +28,9 @@ THERE = "eve@there"
 
 
 def lease(story: Story) -> Lease:
-    result = read_lease((story.root / "_herorun" / "lease.json").read_bytes())
-    assert result
-    return result
+    lease = read_lease((story.root / "_herorun" / "lease.json").read_bytes())
+    assert lease
+    return lease
 
 
 def as_eve(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -209,5 +209,5 @@ def test_a_seal_of_another_clone_is_no_fault_where_its_tag_was_not_fetched(story
     other = story.clone("elsewhere")
     other.run.record.fetch()
     assert story.seal() == 0
-    result = verify_run(SLUG, other.work)
-    assert (result.verdict, result.faults) == ("clear", ())
+    verification = verify_run(SLUG, other.work)
+    assert (verification.verdict, verification.faults) == ("clear", ())

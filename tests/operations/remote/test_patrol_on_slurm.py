@@ -72,8 +72,8 @@ class Queue:
 def queue(story: Story, cluster: Cluster, login_node: Box) -> Iterator[Queue]:
     path = story.data / "by hand"
     path.mkdir()
-    result = Queue(story, cluster, login_node, path)
-    yield result
+    queue = Queue(story, cluster, login_node, path)
+    yield queue
     mine = cluster.ask("squeue", "-h", "-o", "%i %Z").splitlines()
     for number, _, folder in (line.partition(" ") for line in mine):
         if folder == str(path):
@@ -135,14 +135,14 @@ def test_its_chain_is_a_job_of_its_own_behind_it(queue: Queue, capsys: CAPTURE) 
     answer = ask(queue.story, capsys, "chain", SLUG)
     lines = answer.err.splitlines()
     (at,) = [number for number, line in enumerate(lines) if "as a job of its own" in line]
-    result = subprocess.run(
+    process = subprocess.run(
         ["sh", "-c", lines[at + 1]],
         capture_output=True,
         text=True,
         env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
         check=True,
     )
-    assert mentions(result.stdout, "Submitted", "batch")
+    assert mentions(process.stdout, "Submitted", "batch")
     assert not done.exists()
     (queue.path / "go").touch()
     eventually(done.exists, within=120)

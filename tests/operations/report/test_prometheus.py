@@ -24,8 +24,8 @@ LABELS = {"run", "instance", *(label for metric in METRICS for label in metric.l
 
 
 def rules() -> list[dict[str, Any]]:
-    result: list[dict[str, Any]] = yaml.safe_load(RULES.read_text())["groups"][0]["rules"]
-    return result
+    rules: list[dict[str, Any]] = yaml.safe_load(RULES.read_text())["groups"][0]["rules"]
+    return rules
 
 
 def expressions() -> list[str]:

@@ -99,9 +99,9 @@ def test_the_sentence_names_what_fires_the_worst_first() -> None:
 
 def test_the_sentence_says_what_nobody_saw_and_what_a_person_is_asked() -> None:
     blind = of(monitor="stale", missing_evidence=[AWAITED], questions=["relaunch/tiny-1"])
-    result, calm = (verdict_text("tiny", shown, "~3/4") for shown in (blind, of()))
+    unknown, calm = (verdict_text("tiny", shown, "~3/4") for shown in (blind, of()))
 
-    assert mentions(result, "~3/4", "missing", AWAITED.message, "stale", "decision")
+    assert mentions(unknown, "~3/4", "missing", AWAITED.message, "stale", "decision")
     assert not any(mentions(calm, word) for word in ("stale", "missing", "decision"))
 
 

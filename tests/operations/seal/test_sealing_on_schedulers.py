@@ -150,9 +150,9 @@ def test_a_box_out_of_reach_is_neither_sealed_nor_called_unfinished(
     on_ssh.go()
     eventually(lambda: ended(story), PATIENCE)
     box.cut()
-    result, unseen = seal_json(story, capsys, 3)
-    assert (result["verdict"], result["tag"]) == ("unknown", None) and unseen >= LIVES
-    assert {f["outcome"] for f in result["findings"] if f["check"] in LIVES} == {"unknown"}
+    document, unseen = seal_json(story, capsys, 3)
+    assert (document["verdict"], document["tag"]) == ("unknown", None) and unseen >= LIVES
+    assert {f["outcome"] for f in document["findings"] if f["check"] in LIVES} == {"unknown"}
     box.fix()
     assert story.seal() == 0
 

@@ -58,25 +58,25 @@ KINDS = {
 def test_nothing_is_sealed_before_the_tracker_has_the_last_row(
     kind: str, story: Story, capsys: CAPTURE
 ) -> None:
-    result = KINDS[kind]
+    tracker = KINDS[kind]
     if kind == "trackio" and not list(PYTHON.parents[1].glob("lib/python*/site-packages/trackio")):
         skip_or_fail(f"trackio is not in {PYTHON.parents[1]}: `make services` installs it")
     shutil.copy(Path(__file__).parents[1] / "on_trackers.py", story.work / "train.py")
-    env = {**result.env, "TRACKIO_DIR": str(story.root / "trackio")}
+    env = {**tracker.env, "TRACKIO_DIR": str(story.root / "trackio")}
     contract: dict[str, Any] = {
         **contract_of(story.data),
-        "command": {"argv": [result.python, "train.py", kind, str(story.root)], "env": env},
-        "tracker": {"kind": kind, **result.tracker},
+        "command": {"argv": [tracker.python, "train.py", kind, str(story.root)], "env": env},
+        "tracker": {"kind": kind, **tracker.tracker},
     }
     (story.work / "runs" / "tiny.toml").write_text(tomli_w.dumps(contract))
     story.publish()
 
     def send_the_rest() -> None:
-        argv = [result.python, "train.py", kind, str(story.root), "late"]
+        argv = [tracker.python, "train.py", kind, str(story.root), "late"]
         subprocess.run(
             argv, cwd=story.work, env={**os.environ, **env}, check=True, capture_output=True
         )
 
-    world = World(story, send_the_rest, result.blocks, lambda: ended(story), str(story.root))
+    world = World(story, send_the_rest, tracker.blocks, lambda: ended(story), str(story.root))
     facts = is_sealed_after_its_end(world, capsys)
     assert facts["tracker"]["kind"] == kind

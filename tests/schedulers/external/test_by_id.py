@@ -213,12 +213,12 @@ def test_the_parts_of_a_slurm_job_have_the_peaks_of_their_steps() -> None:
         "7_0|OUT_OF_MEMORY|0:125|60||2000M\n7_0.batch|OUT_OF_MEMORY|0:125|60|1990M|\n"
         "7_1|COMPLETED|0:0|60||2000M\n"
     )
-    result = task_ends(text)
-    assert [(task.name, task.peak_mb, task.failed) for task in result] == [
+    tasks = task_ends(text)
+    assert [(task.name, task.peak_mb, task.failed) for task in tasks] == [
         ("7_0", 1990.0, True),
         ("7_1", None, False),
     ]
-    assert mentions(summary(result), "1 of", "2 tasks", "137", "raise")
+    assert mentions(summary(tasks), "1 of", "2 tasks", "137", "raise")
     dropped = task_ends(
         "7|FAILED|9:0|60||2000M\n7.batch|FAILED|9:0|60|1990M|\n8|FAILED|9:0|60||2000M\n"
     )

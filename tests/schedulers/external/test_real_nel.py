@@ -43,9 +43,9 @@ def test_an_invocation_is_looked_at_by_its_id_and_its_scores_are_read(
     monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(listed))
     monkeypatch.setenv("PATH", f"{PROGRAM}:{os.environ['PATH']}")
     adapter = nel.connect(nel.Options(), Place("j", str(tmp_path), str(tmp_path), str(tmp_path)))
-    result = adapter.find_job("01047efef1aeb3cc")
-    assert isinstance(result, Found)
-    assert (result.job.state, result.job.raw) == (JobState.SUCCEEDED, "success")
+    answer = adapter.find_job("01047efef1aeb3cc")
+    assert isinstance(answer, Found)
+    assert (answer.job.state, answer.job.raw) == (JobState.SUCCEEDED, "success")
     assert adapter.results("01047efef1aeb3cc") == "ifeval: 42.3%"
     assert [job for job, _ in adapter.listed(5)] == ["01047efef1aeb3cc"]
     assert isinstance(adapter.find_job("deadbeef"), Absent)

@@ -278,8 +278,8 @@ def test_the_index_and_its_folder_stay(work: Path) -> None:
 
     def private() -> dict[str, bytes]:
         folder = work / ".git"
-        result = (p for p in folder.rglob("*") if p.is_file() and "objects" not in p.parts)
-        return {str(p.relative_to(folder)): p.read_bytes() for p in result}
+        paths = (p for p in folder.rglob("*") if p.is_file() and "objects" not in p.parts)
+        return {str(p.relative_to(folder)): p.read_bytes() for p in paths}
 
     before = private()
     taken(work)
