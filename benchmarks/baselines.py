@@ -52,9 +52,9 @@ class KillLossSpike:
         if self.rows == 101:
             self.cap = min(max(window), self.cap)
         self.high = self.high + 1 if full and loss >= self.multiplier * fmean(window) else 0
-        capped = self.rows > 200 and sum(x > self.cap for x in window) >= 50
+        at_cap = self.rows > 200 and sum(x > self.cap for x in window) >= 50
         window.append(loss)
-        return self.high > self.patience or capped
+        return self.high > self.patience or at_cap
 
 
 @dataclass

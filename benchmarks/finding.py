@@ -53,15 +53,15 @@ def checkpoints(folders: int) -> dict[str, str]:
 
 
 def measured(server: Service, scheme: str) -> Row:
-    ours, globbed = finder(scheme), FOLDERS if scheme == "gs" else FEW
+    ours, folder_count = finder(scheme), FOLDERS if scheme == "gs" else FEW
     seconds = in_turns({"ours": ours}, ROUNDS)["ours"]
     requests = counted(server, ours)
     began = perf_counter()
-    beside = counted(server, lambda: glob(scheme, globbed))  # once: it takes a while
+    beside = counted(server, lambda: glob(scheme, folder_count))  # once: it takes a while
     return Row(
         f"the newest complete of {FOLDERS:,} on {scheme}://: {requests} requests",
         seconds,
-        f"`glob('*/metadata.json')` among {globbed:,}, none of them read: {beside:,} requests",
+        f"`glob('*/metadata.json')` among {folder_count:,}, none of them read: {beside:,} requests",
         perf_counter() - began,
     )
 

@@ -115,7 +115,7 @@ def rows(home: Path) -> Iterator[Row]:
     )
     for name in acts:
         yield Row(name, costs[f"{name}|0"], "GitPython, imported before", costs[f"{name}|1"])
-    started = in_turns(
+    times = in_turns(
         {
             "git": process("git", "rev-parse", "--show-toplevel", cwd=work),
             "import": process(sys.executable, "-c", "import git"),
@@ -125,11 +125,11 @@ def rows(home: Path) -> Iterator[Row]:
     )
     yield Row(
         "one `git rev-parse`, a whole process",
-        started["git"],
+        times["git"],
         "`python -c 'import git'`",
-        started["import"],
+        times["import"],
     )
-    yield Row("`python -c pass`", started["bare"], "`python -c 'import git'`", started["import"])
+    yield Row("`python -c pass`", times["bare"], "`python -c 'import git'`", times["import"])
     yield preflights(work)
 
 

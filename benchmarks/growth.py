@@ -148,13 +148,13 @@ def size_of(folder: Path) -> int:
 
 def kinds_of(folder: Path, work: Path) -> dict[str, int]:
     """Bytes in packs by kind of object, as `git verify-pack` counts them."""
-    counted = dict.fromkeys(("blob", "tree", "commit"), 0)
+    sizes = dict.fromkeys(("blob", "tree", "commit"), 0)
     for index in folder.glob("*.idx"):
         for line in run(["git", "verify-pack", "-v", str(index)], work).splitlines():
             words = line.split()
-            if len(words) > 3 and words[1] in counted:
-                counted[words[1]] += int(words[3])
-    return counted
+            if len(words) > 3 and words[1] in sizes:
+                sizes[words[1]] += int(words[3])
+    return sizes
 
 
 def main() -> None:

@@ -56,18 +56,18 @@ class Outcome(NamedTuple):
     """Of one event in one curve."""
 
     source: str
-    thinned: int
+    every: int
     beginning: int
     event: str
     delay: int | None  # rows until the first critical alert
-    warned: int | None  # the same of any alert
+    warning: int | None  # the same of any alert
     check: str
     false: int  # critical alerts on the rows before the event
 
 
 class Task(NamedTuple):
     path: Path
-    thinned: int
+    every: int
 
 
 def tasks(folders: Sequence[Path]) -> Iterator[Task]:
@@ -79,38 +79,40 @@ def tasks(folders: Sequence[Path]) -> Iterator[Task]:
         for paths in of_sources.values():
             stride = max(len(paths) // OF_A_SOURCE, 1)
             for path in paths[::stride][:OF_A_SOURCE]:
-                yield from (Task(path, thinned) for thinned in THINNED)
+                yield from (Task(path, every) for every in THINNED)
 
 
 def outcomes(task: Task) -> list[Outcome]:
     names = names_of(columns_of(task.path))
     assert names is not None
     last = BEGINNINGS[-1] + LATER
-    rows = list(islice(rows_of(task.path), 0, last * task.thinned, task.thinned))
+    rows = list(islice(rows_of(task.path), 0, last * task.every, task.every))
     loss = next((n for n in names.loss if rows and n in rows[0].values), None)
     if loss is None or any(row.values.get(loss, 1.0) <= 0.0 for row in rows):
         return []
     backtest = CurveBacktest(judging(discover.checks(Gate.HEALTH)), names)
     results: list[Outcome] = []
-    done = 0
+    start_row = 0
     for beginning in BEGINNINGS:
         if beginning + SOON >= len(rows):
             break
         if beginning > EARLIER + LASTED:
             start = beginning - EARLIER
-            backtest.run(rows[done:start])
-            spiked = _changed(rows[start:beginning], loss, lambda row: 3.0 if row < LASTED else 1.0)
+            backtest.run(rows[start_row:start])
+            spike_rows = _changed(
+                rows[start:beginning], loss, lambda row: 3.0 if row < LASTED else 1.0
+            )
             before = _copied(backtest)
-            before.run(spiked)
+            before.run(spike_rows)
             results += [
                 _outcome(before, task, rows, beginning, event, loss, " after a spike")
                 for event in AFTER_A_SPIKE
             ]
-            done = start
-        backtest.run(rows[done:beginning])
-        done = beginning
+            start_row = start
+        backtest.run(rows[start_row:beginning])
+        start_row = beginning
         results += [_outcome(backtest, task, rows, beginning, event, loss) for event in EVENTS]
-    backtest.run(rows[done:])
+    backtest.run(rows[start_row:])
     return [each._replace(false=len(_criticals(backtest))) for each in results]
 
 
@@ -129,11 +131,11 @@ def _outcome(
     criticals = [a for a in alerts if a.severity == "critical"]
     return Outcome(
         source=task.path.name,
-        thinned=task.thinned,
+        every=task.every,
         beginning=beginning,
         event=event + history,
         delay=min((a.row - beginning for a in criticals), default=None),
-        warned=min((a.row - beginning for a in alerts if a.severity != "info"), default=None),
+        warning=min((a.row - beginning for a in alerts if a.severity != "info"), default=None),
         check=criticals[0].check if criticals else "",
         false=0,
     )
@@ -182,14 +184,14 @@ def main(argv: Sequence[str]) -> None:
     with ProcessPoolExecutor(WORKERS) as pool:
         for part in pool.map(outcomes, list(tasks(folders))):
             results += part
-    runs = {(each.source, each.thinned): each.false for each in results}
+    runs = {(each.source, each.every): each.false for each in results}
     print(
         f"{len(runs)} curves at {len(THINNED)} row rates, {len(results)} events; false "
         f"criticals on the curves alone: {sum(runs.values())}; found within {SOON}, and within "
         f"{LATER} rows:\n"
     )
     print("\n".join(table(results, lambda each: each.beginning)), end="\n\n")
-    print("\n".join(table(results, lambda each: each.thinned)))
+    print("\n".join(table(results, lambda each: each.every)))
     for each in argv:
         if each.startswith("--json="):
             Path(each.removeprefix("--json=")).write_text(json.dumps([*map(list, results)]))

@@ -162,7 +162,7 @@ def logs(folder: Path) -> tuple[int, int, int, int, list[str]]:
     """How many have the right class of how many; how many benign ones were called a failure, of
     how many.
     """
-    right = total = called = benign = 0
+    right = total = false = benign = 0
     notes = []
     for row in _index(folder):
         failure = str(triaged(folder / row["file"]))
@@ -171,10 +171,10 @@ def logs(folder: Path) -> tuple[int, int, int, int, list[str]]:
         right += failure == row["class"] or (quiet and failure in NO_FAILURE)
         if row["class"] == "benign":
             benign += 1
-            called += failure not in NO_FAILURE
+            false += failure not in NO_FAILURE
         if failure != row["class"]:
             notes.append(f"{row['file']}: {row['class']} called {failure}")
-    return right, total, called, benign, notes
+    return right, total, false, benign, notes
 
 
 def _index(folder: Path) -> Iterator[Mapping[str, str]]:
@@ -192,10 +192,10 @@ def triaged(path: Path) -> str:
 def unpacked(file: Path, name: str, home: Path) -> Path:
     """A folder of the curves of one set whose rows the file keeps."""
     curves = json.loads(file.read_text(encoding="utf-8"))["curves"]
-    kept = {key: curve for key, curve in curves.items() if curve.get("set") == name}
+    chosen_set = {key: curve for key, curve in curves.items() if curve.get("set") == name}
     folder = home / name
     folder.mkdir()
-    for key, curve in kept.items():
+    for key, curve in chosen_set.items():
         columns = {title: numbers.split() for title, numbers in curve["columns"].items()}
         if "step" not in columns:
             first, stride = curve["steps"]
@@ -203,7 +203,7 @@ def unpacked(file: Path, name: str, home: Path) -> Path:
         with (folder / key).open("w", newline="", encoding="utf-8") as out:
             rows = csv.writer(out)
             rows.writerows([columns, *zip(*columns.values(), strict=True)])
-    (folder / "LABELS.json").write_text(json.dumps(kept), encoding="utf-8")
+    (folder / "LABELS.json").write_text(json.dumps(chosen_set), encoding="utf-8")
     return folder
 
 
@@ -237,8 +237,8 @@ def _print(folders: Sequence[tuple[str, Path]], lists: bool) -> None:
 
 def _line(name: str, folder: Path, is_curves: bool) -> tuple[str, list[str]]:
     if not is_curves:
-        right, total, called, benign, notes = logs(folder)
-        return f"| {name} | {right} of {total} | {called} of {benign} |", notes
+        right, total, false, benign, notes = logs(folder)
+        return f"| {name} | {right} of {total} | {false} of {benign} |", notes
     c = curves(folder)
     read = [
         _counted(f"{name}, a {strictness} reader", counts)

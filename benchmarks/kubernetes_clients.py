@@ -145,5 +145,5 @@ def listed(python: Path, text: str, access: tuple[str, str], many: int) -> str:
 
 
 def children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

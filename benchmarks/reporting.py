@@ -20,18 +20,18 @@ plotly.express.line(rows, x="step", y=[name for name in rows.columns if name != 
 
 def reported(home: Path, work: Path, slug: str, log: Path, rows: int) -> Iterator[Row | LeftOut]:
     """`herorun report` of a run that was looked at before, as a babysitter does."""
-    page, plotted = home / "report.html", home / "plotted.html"
+    page, plot_path = home / "report.html", home / "plotted.html"
     report = process(sys.executable, "-m", "herorun", "report", slug, "--out", str(page), cwd=work)
     if not BESIDE.exists():
         yield LeftOut("`herorun report` beside plotly: pandas and plotly could not be installed")
         return
     plot: Callable[[], None] = process(
-        str(BESIDE), "-c", PLOTTED, str(log), str(plotted), env={"PYTHONPATH": ""}
+        str(BESIDE), "-c", PLOTTED, str(log), str(plot_path), env={"PYTHONPATH": ""}
     )
     costs = in_turns({"report": report, "plot": plot}, ROUNDS)
     yield Row(
         f"`herorun report`, {rows:,} steps logged: a page of {page.stat().st_size / 1e6:.1f} MB",
         costs["report"],
-        f"the same curve by pandas and plotly: a page of {plotted.stat().st_size / 1e6:.1f} MB",
+        f"the same curve by pandas and plotly: a page of {plot_path.stat().st_size / 1e6:.1f} MB",
         costs["plot"],
     )

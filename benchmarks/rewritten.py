@@ -39,8 +39,8 @@ def _every(count: int, curve: Curve) -> Curve:
 def _means(count: int, curve: Curve) -> Curve:
     rows, events, names = curve
     groups = [rows[place : place + count] for place in range(0, len(rows), count)]
-    kept = tuple((first // count, last // count, why) for first, last, why in events)
-    return [_mean(group) for group in groups], kept, names
+    events_left = tuple((first // count, last // count, why) for first, last, why in events)
+    return [_mean(group) for group in groups], events_left, names
 
 
 def _mean(rows: Sequence[Row]) -> Row:
@@ -119,12 +119,12 @@ def judged(folder: Path, labels: Mapping[str, Label], only: str, name: str) -> O
             for alert in CurveBacktest(checks, new_names).run(new_rows)
             if alert.topic in CURVE and alert.severity == "critical"
         ]
-        found = any(
+        is_hit = any(
             first - SLACK <= alert.row <= last + SLACK
             for first, last, _ in new_events
             for alert in alerts
         )
-        outcome[way] = (bool(new_events), found, len(alerts) if is_quiet else 0)
+        outcome[way] = (bool(new_events), is_hit, len(alerts) if is_quiet else 0)
     return outcome
 
 
@@ -141,10 +141,10 @@ def main(argv: Sequence[str]) -> None:
             outcomes = dict(zip(order, pool.map(one, order, chunksize=4), strict=True))
         for way in WAYS:
             counts = [outcome[way] for outcome in outcomes.values() if way in outcome]
-            events, found = sum(c[0] for c in counts), sum(c[1] for c in counts)
+            events, hits = sum(c[0] for c in counts), sum(c[1] for c in counts)
             false = sum(c[2] > 0 for c in counts)
             if counts:
-                print(f"| {name} | {way} | {found} of {events} | {false} |", flush=True)
+                print(f"| {name} | {way} | {hits} of {events} | {false} |", flush=True)
         for curve, outcome in outcomes.items() if lists else ():
             missed_ways = [way for way, (event, hit, _) in outcome.items() if event and not hit]
             alarms = [f"{way} ({n})" for way, (_, _, n) in outcome.items() if n]

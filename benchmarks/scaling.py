@@ -48,12 +48,12 @@ class Run:
 
     began: float  # its newest instance, in seconds of the day
     crash: float  # the next
-    relaunched: bool = False
+    after_relaunch: bool = False
 
     def pause(self, at: float) -> float:
         age = timedelta(seconds=at - self.began)
-        firing = self.relaunched and age < ALERT
-        return next_tick_delay(CADENCE, age, self.relaunched, False, firing).total_seconds()
+        firing = self.after_relaunch and age < ALERT
+        return next_tick_delay(CADENCE, age, self.after_relaunch, False, firing).total_seconds()
 
 
 @dataclass
@@ -133,13 +133,13 @@ def a_day(runs: int, waits: bool = True, outage: bool = False, seed: int = 1) ->
             at(remote.ready(time, what == "urgent"), "look")
         else:
             run = fleet[number]
-            crashed = run.crash <= time
-            if crashed:
-                run.began, run.relaunched = time, True
+            has_crash = run.crash <= time
+            if has_crash:
+                run.began, run.after_relaunch = time, True
                 run.crash = _crash(lot, time, outage)
                 day.posts[int(time // 3600)] += POSTS
             day.ticks += 1
-            at(time + lot.uniform(*TICK), "urgent" if crashed else "quiet")
+            at(time + lot.uniform(*TICK), "urgent" if has_crash else "quiet")
             at(time + run.pause(time), "tick", number)
     return day
 
@@ -157,12 +157,12 @@ def by_repository() -> str:
     ]
     for runs in REPOSITORIES:
         alone, day, outage = a_day(runs, waits=False), a_day(runs), a_day(runs, outage=True)
-        waited = sum(day.delays) / len(day.delays)
+        delay = sum(day.delays) / len(day.delays)
         cells = (
             f"{runs:,}",
             f"{alone.pushes_a_minute:.1f}",
             f"{day.pushes_a_minute:.1f}",
-            f"{waited:.1f} s",
+            f"{delay:.1f} s",
             f"{day.gigabytes_a_year:,.1f} GB",
             f"{outage.busiest_hour:,}",
             f"{outage.busiest_hour * (API_READS + API_WRITES):,}",

@@ -32,11 +32,11 @@ def rows(home: Path) -> Iterator[Row]:
     with multiprocessing.get_context("spawn").Pool(SHARDS) as processes:
         shards = [Shard(number, SHARDS) for number in range(1, SHARDS + 1)]
         shares = [[slug for slug in slugs if shard.has(slug)] for shard in shards]
-        watched = processes.starmap(watch, [(home / "fleet", work, share) for share in shares])
-    assert sum(each.ticks for each in watched) == 2 * RUNS, watched
-    assert not any(each.odd for each in watched), [each.odd[:1] for each in watched]
-    seconds = sum(each.seconds for each in watched) / 2
-    most = max(each.memory for each in watched) / 1e6
+        results = processes.starmap(watch, [(home / "fleet", work, share) for share in shares])
+    assert sum(each.ticks for each in results) == 2 * RUNS, results
+    assert not any(each.odd for each in results), [each.odd[:1] for each in results]
+    seconds = sum(each.seconds for each in results) / 2
+    most = max(each.memory for each in results) / 1e6
     what = (
         f"a tick of each of {RUNS:,} runs in {SHARDS} processes: {RUNS / seconds:.0f} a second of "
         f"CPU, {most:.0f} MB at most in one"

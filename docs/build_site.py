@@ -43,12 +43,12 @@ def main() -> int:
     stage(BUILD)
     program = Path(sys.executable).parent / "zensical"
     argv = [str(program), "build", "--clean", "--strict"]
-    done = subprocess.run(argv, cwd=BUILD, capture_output=True, text=True, check=False)
-    if done.returncode:
-        # What it found comes first, in colour letter by letter; its own traceback tells nothing
+    build = subprocess.run(argv, cwd=BUILD, capture_output=True, text=True, check=False)
+    if build.returncode:
+        # What it found comes first, in colour letter by letter; its own traceback adds nothing
         # more.
-        told = COLOUR.sub("", done.stdout + done.stderr).partition("Traceback")[0]
-        print(told, file=sys.stderr)
+        errors = COLOUR.sub("", build.stdout + build.stderr).partition("Traceback")[0]
+        print(errors, file=sys.stderr)
         return 1
     faults = sorted(set(faults_of(BUILD / "html")))
     for line in faults:
@@ -70,11 +70,11 @@ def stage(folder: Path) -> None:
         path = folder / "pages" / target
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page(folder, source, pages), encoding="utf-8")
-    told = tomllib.loads((TOP / "docs" / "zensical.toml").read_text(encoding="utf-8"))
-    nav = told["project"]["nav"]
+    config = tomllib.loads((TOP / "docs" / "zensical.toml").read_text(encoding="utf-8"))
+    nav = config["project"]["nav"]
     if more := sorted(set(pages.values()) - set(flat(nav))):
         nav.append({"More": more})
-    (folder / "zensical.toml").write_text(tomli_w.dumps(told), encoding="utf-8")
+    (folder / "zensical.toml").write_text(tomli_w.dumps(config), encoding="utf-8")
 
 
 def page_names() -> dict[str, str]:
@@ -100,9 +100,9 @@ def flat(nav: object) -> Iterator[str]:
 def page(folder: Path, source: str, pages: dict[str, str]) -> str:
     """The text of a page for the site, outside its blocks of code."""
     parts = FENCE.split((TOP / source).read_text(encoding="utf-8"))
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     prose = [
-        numbered(LINK.sub(lambda m: led(folder, source, pages, m), part), seen)
+        numbered(LINK.sub(lambda m: led(folder, source, pages, m), part), counts)
         for part in parts[::2]
     ]
     parts[::2] = prose
@@ -134,13 +134,13 @@ def copied(folder: Path, there: str) -> str:
     return name
 
 
-def numbered(prose: str, seen: dict[str, int]) -> str:
+def numbered(prose: str, counts: dict[str, int]) -> str:
     """Of headings with one name the second is `name-1`, as on GitHub."""
 
     def named(heading: re.Match[str]) -> str:
         name = re.sub(r"[^\w\- ]", "", heading[1].lower()).strip().replace(" ", "-")
-        seen[name] = seen.get(name, -1) + 1
-        return heading[0] if seen[name] == 0 else f"{heading[0]} {{#{name}-{seen[name]}}}"
+        counts[name] = counts.get(name, -1) + 1
+        return heading[0] if counts[name] == 0 else f"{heading[0]} {{#{name}-{counts[name]}}}"
 
     return HEADING.sub(named, prose)
 
@@ -154,12 +154,12 @@ class Links(HTMLParser):
         self.leads: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = {name: value or "" for name, value in attrs}
-        if tag in LOADING and told.get("rel") != "canonical":
-            self.loads.append(told.get(LOADING[tag], ""))
+        attributes = {name: value or "" for name, value in attrs}
+        if tag in LOADING and attributes.get("rel") != "canonical":
+            self.loads.append(attributes.get(LOADING[tag], ""))
         if tag == "a":
-            self.leads.append(told.get("href", ""))
-        if "mermaid" in told.get("class", "").split():
+            self.leads.append(attributes.get("href", ""))
+        if "mermaid" in attributes.get("class", "").split():
             self.loads.append("https: the script of mermaid")
 
 

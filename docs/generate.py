@@ -76,8 +76,8 @@ def health_index() -> str:
     """What each health check declares, a line each: `herorun.core.check_index` reads it."""
     stems = discover.module_names(f"herorun.checks.{Gate.HEALTH}")
     lines = [
-        f"{json.dumps(name)}: {json.dumps(declared)}"
-        for name, declared in declarations(stems, discover.own_checks).items()
+        f"{json.dumps(name)}: {json.dumps(declaration)}"
+        for name, declaration in declarations(stems, discover.own_checks).items()
     ]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -123,7 +123,7 @@ Thresholds are set in the contract, under `[babysit.thresholds.NAME]`."""  # noq
 
 
 def gate_part(gate: Gate) -> str:
-    found = sorted(discover.checks(gate), key=lambda check: check.name)
+    gate_checks = sorted(discover.checks(gate), key=lambda check: check.name)
     head = ("check", "problem", "evidence", "response", "hold")
     rows = [
         (
@@ -133,11 +133,11 @@ def gate_part(gate: Gate) -> str:
             check.response.value,
             hold_words(check.hold),
         )
-        for check in found
+        for check in gate_checks
     ]
     parts = [f"## {gate.name.capitalize()}", f"The question: {QUESTIONS[gate]}", table(head, rows)]
-    parts += [SEALS, seal_table(found)] if gate is Gate.SEAL else []
-    return "\n\n".join([*parts, *(check_part(check) for check in found)])
+    parts += [SEALS, seal_table(gate_checks)] if gate is Gate.SEAL else []
+    return "\n\n".join([*parts, *(check_part(check) for check in gate_checks)])
 
 
 SEALS = """\
@@ -145,10 +145,10 @@ There are four kinds of seal: `final`; `milestone` (`--milestone NAME`), after w
 `aborted` (`--aborted`); and `superseded` (`--superseded-by RUN`). Which checks hold for which:"""  # noqa: E501  # a text that is read as it stands
 
 
-def seal_table(found: Iterable[Check]) -> str:
+def seal_table(gate_checks: Iterable[Check]) -> str:
     rows = [
         (check.name, *("yes" if applies_to(check.name, kind) else "" for kind in SealKind))
-        for check in found
+        for check in gate_checks
     ]
     return table(("check", *SealKind), rows)
 
@@ -166,10 +166,10 @@ def anchor(check: Check) -> str:
 
 def hold_words(hold: Hold) -> str:
     """How long a finding stays open before it fires."""
-    said = [format_duration(hold.duration)] if hold.duration else []
-    said += [f"{hold.ticks} ticks"] if hold.ticks > 1 else []
-    said += [f"{hold.steps} steps"] if hold.steps else []
-    return ", ".join(said) or "none"
+    terms = [format_duration(hold.duration)] if hold.duration else []
+    terms += [f"{hold.ticks} ticks"] if hold.ticks > 1 else []
+    terms += [f"{hold.steps} steps"] if hold.steps else []
+    return ", ".join(terms) or "none"
 
 
 def check_part(check: Check) -> str:
@@ -207,8 +207,8 @@ def limits_table(limits: type[Any]) -> str:
     shape = TypeAdapter(limits).json_schema(schema_generator=ContractSchema)
     durations = {field.name for field in fields(limits) if field.type is timedelta}
     rows = [
-        (f"`{name}`", "duration" if name in durations else kind(told, {}), default_words(told))
-        for name, told in shape["properties"].items()
+        (f"`{name}`", "duration" if name in durations else kind(schema, {}), default_words(schema))
+        for name, schema in shape["properties"].items()
     ]
     return table(("threshold", "type", "default"), rows)
 
@@ -376,9 +376,9 @@ def command_parts(command: click.Command, name: str, parent: click.Context | Non
     yield f"## {context.command_path}\n\n```text\n" + "\n".join(lines) + "\n```"
     if isinstance(command, click.Group):
         for child in command.list_commands(context):
-            found = command.get_command(context, child)
-            assert found is not None
-            yield from command_parts(found, child, context)
+            subcommand = command.get_command(context, child)
+            assert subcommand is not None
+            yield from command_parts(subcommand, child, context)
 
 
 # --- contract.md ----------------------------------------------------------------------------------
@@ -401,8 +401,8 @@ def contract_page() -> str:
 
 def contract_parts(schema: Schema) -> Iterator[str]:
     defs, properties = schema["$defs"], schema["properties"]
-    tables = {name: found for name, told in properties.items() if (found := table_of(told, defs))}
-    plain = {name: told for name, told in properties.items() if name not in tables}
+    tables = {name: table for name, part in properties.items() if (table := table_of(part, defs))}
+    plain = {name: schema for name, schema in properties.items() if name not in tables}
     yield f"## The file itself\n\n{keys_table(plain, schema, defs)}"
     for name, shape in tables.items():
         many = properties[name].get("type") == "array"
@@ -412,23 +412,23 @@ def contract_parts(schema: Schema) -> Iterator[str]:
 def table_parts(title: str, name: str, shape: Schema, defs: Schema) -> Iterator[str]:
     """One table of the file, then the tables inside it and what its adapters add."""
     inside = {
-        key: found for key, told in shape["properties"].items() if (found := table_of(told, defs))
+        key: table for key, part in shape["properties"].items() if (table := table_of(part, defs))
     }
-    plain = {key: told for key, told in shape["properties"].items() if key not in inside}
+    plain = {key: schema for key, schema in shape["properties"].items() if key not in inside}
     plain.pop("thresholds", None)
-    entered = (
+    names_note = (
         "It enters the plan: changing it changes the plan's digest." if name in PLAN_TABLES else ""
     )
-    words = " ".join(part for part in (shape.get("description", "").strip(), entered) if part)
+    words = " ".join(part for part in (shape.get("description", "").strip(), names_note) if part)
     yield "\n\n".join(
         part for part in (f"## `{title}`", words, keys_table(plain, shape, defs)) if part
     )
     if name == "command":
         yield f"### The environment\n\n{environment_words()}"
-    for key, found in inside.items():
+    for key, table in inside.items():
         many = shape["properties"][key].get("type") == "array"
         heading = f"[[{name}.{key}]]" if many else f"[{name}.{key}]"
-        yield f"### `{heading}`\n\n{keys_table(found['properties'], found, defs)}"
+        yield f"### `{heading}`\n\n{keys_table(table['properties'], table, defs)}"
     if name == "babysit":
         yield f"### `[babysit.thresholds.NAME]`\n\n{THRESHOLDS}"
     if name in PORTS:
@@ -456,69 +456,69 @@ def adapter_parts(name: str) -> Iterator[str]:
         yield f'### `[{name}]` with `kind = "{adapter}"`\n\n{keys}'
 
 
-def table_of(told: Schema, defs: Schema) -> Schema | None:
+def table_of(schema: Schema, defs: Schema) -> Schema | None:
     """The table that a key holds, alone or as a list; None for a plain value."""
-    found = told["items"] if told.get("type") == "array" else told
-    shape: Schema = defs[found["$ref"].rpartition("/")[2]] if "$ref" in found else found
+    entry = schema["items"] if schema.get("type") == "array" else schema
+    shape: Schema = defs[entry["$ref"].rpartition("/")[2]] if "$ref" in entry else entry
     return shape if "properties" in shape else None
 
 
 def keys_table(properties: Schema, shape: Schema, defs: Schema) -> str:
-    needed = shape.get("required", [])
+    required_keys = shape.get("required", [])
     rows = [
         (
             f"`{name}`",
-            kind(told, defs),
-            "required" if name in needed else default_words(told),
-            told.get("description", ""),
+            kind(schema, defs),
+            "required" if name in required_keys else default_words(schema),
+            schema.get("description", ""),
         )
-        for name, told in properties.items()
+        for name, schema in properties.items()
     ]
     return table(("key", "type", "default", "meaning"), rows)
 
 
-def kind(told: Schema, defs: Schema) -> str:
+def kind(schema: Schema, defs: Schema) -> str:
     """A type in words."""
-    if "$ref" in told:
-        return kind(defs[told["$ref"].rpartition("/")[2]], defs)
-    if "anyOf" in told:
-        return either([kind(part, defs) for part in told["anyOf"] if part.get("type") != "null"])
-    if "const" in told or "enum" in told:
-        return either([f"`{toml(value)}`" for value in told.get("enum", [told.get("const")])])
-    match told.get("type"):
+    if "$ref" in schema:
+        return kind(defs[schema["$ref"].rpartition("/")[2]], defs)
+    if "anyOf" in schema:
+        return either([kind(part, defs) for part in schema["anyOf"] if part.get("type") != "null"])
+    if "const" in schema or "enum" in schema:
+        return either([f"`{toml(value)}`" for value in schema.get("enum", [schema.get("const")])])
+    match schema.get("type"):
         case "array":
-            return f"list of {kind(told['items'], defs)}s"
-        case "object" if told["additionalProperties"] is True:
+            return f"list of {kind(schema['items'], defs)}s"
+        case "object" if schema["additionalProperties"] is True:
             return "table"
         case "object":
-            return f"table of {kind(told['additionalProperties'], defs)}" + (
-                "s" if simple(told) else ""
+            return f"table of {kind(schema['additionalProperties'], defs)}" + (
+                "s" if simple(schema) else ""
             )
         case "boolean":
             return "`true` or `false`"
-        case "string" if told.get("pattern") == DURATION:
+        case "string" if schema.get("pattern") == DURATION:
             return "duration"
-        case "string" if told.get("format") == "date-time":
+        case "string" if schema.get("format") == "date-time":
             return "date and time, with a zone"
-    return f"{told.get('type')}{bound_words(told)}"
+    return f"{schema.get('type')}{bound_words(schema)}"
 
 
-def simple(told: Schema) -> bool:
-    return "type" in told["additionalProperties"]
+def simple(schema: Schema) -> bool:
+    return "type" in schema["additionalProperties"]
 
 
 def either(words: list[str]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]] if words[:-1] else words)
 
 
-def bound_words(told: Schema) -> str:
-    if "exclusiveMinimum" in told:
-        return f" above {told['exclusiveMinimum']:g}"
-    return f" from {told['minimum']:g}" if "minimum" in told else ""
+def bound_words(schema: Schema) -> str:
+    if "exclusiveMinimum" in schema:
+        return f" above {schema['exclusiveMinimum']:g}"
+    return f" from {schema['minimum']:g}" if "minimum" in schema else ""
 
 
-def default_words(told: Schema) -> str:
-    return "none" if told.get("default") is None else f"`{toml(told['default'])}`"
+def default_words(schema: Schema) -> str:
+    return "none" if schema.get("default") is None else f"`{toml(schema['default'])}`"
 
 
 def toml(value: Any) -> str:
@@ -581,10 +581,14 @@ due_mib = 64                       # optional: a line of this kind must come wit
 
 
 def triage_page() -> str:
-    known = signatures.shipped()
-    groups = [(kind, [s for s in known.signatures if s.failure is kind]) for kind in FailureClass]
-    parts = [class_part(kind, found) for kind, found in groups if found]
-    codes = [(str(row.code), row.failure.value, row.advice) for row in known.exit_codes.values()]
+    catalogue = signatures.shipped()
+    groups = [
+        (kind, [s for s in catalogue.signatures if s.failure is kind]) for kind in FailureClass
+    ]
+    parts = [class_part(kind, rows) for kind, rows in groups if rows]
+    codes = [
+        (str(row.code), row.failure.value, row.advice) for row in catalogue.exit_codes.values()
+    ]
     ends = "## Exit codes\n\nThe meaning of an exit code, if the log shows no cause.\n\n"
     ends += table(("exit code", "class", "advice"), codes)
     return page(
@@ -592,7 +596,7 @@ def triage_page() -> str:
     )
 
 
-def class_part(kind: FailureClass, found: list[LogSignature]) -> str:
+def class_part(kind: FailureClass, class_signatures: list[LogSignature]) -> str:
     rows = [
         (
             f"`{s.id}`",
@@ -601,15 +605,15 @@ def class_part(kind: FailureClass, found: list[LogSignature]) -> str:
             s.advice,
             s.source,
         )
-        for s in found
+        for s in class_signatures
     ]
     return f"## {kind}\n\n" + table(("signature", "role", "keywords", "advice", "source"), rows)
 
 
 def strength_words(signature: LogSignature) -> str:
     plain = signature.role is not LineRole.ROOT or signature.strength is Strength.CAUSE
-    said = signature.role.value + ("" if plain else f", {signature.strength.name.lower()}")
-    return said + ("; a person may be needed" if signature.person else "")
+    role = signature.role.value + ("" if plain else f", {signature.strength.name.lower()}")
+    return role + ("; a person may be needed" if signature.person else "")
 
 
 if __name__ == "__main__":

@@ -32,11 +32,11 @@ def json_page() -> str:
     for name, model in shapes.DOCUMENTS.items():
         alike.setdefault(model.__name__, []).append(name)
     documents = [document_part(names, schemas[names[0]], parts) for names in alike.values()]
-    known = {kind.__name__: kind for model in shapes.DOCUMENTS.values() for kind in kinds_in(model)}
+    kinds = {kind.__name__: kind for model in shapes.DOCUMENTS.values() for kind in kinds_in(model)}
     sections = [
-        f"### {name}\n\n{shape_words(told, parts, comments(known.get(name)))}"
-        for name, told in sorted(parts.items())
-        if "properties" in told
+        f"### {name}\n\n{shape_words(schema, parts, comments(kinds.get(name)))}"
+        for name, schema in sorted(parts.items())
+        if "properties" in schema
     ]
     failure = f"## A failure\n\n{shape_words(schema_of(shapes.FailureDocument), {}, {})}"
     return page(
@@ -48,18 +48,18 @@ def schema_of(model: type[BaseModel]) -> Schema:
     return model.model_json_schema(mode="serialization", schema_generator=ContractSchema)
 
 
-def kinds_in(kind: Any, seen: set[Any] | None = None) -> Iterator[Any]:
+def kinds_in(kind: Any, ancestors: set[Any] | None = None) -> Iterator[Any]:
     """The classes that a shape is made of, itself the first."""
-    seen = set() if seen is None else seen
-    if kind in seen:
+    ancestors = set() if ancestors is None else ancestors
+    if kind in ancestors:
         return
-    seen.add(kind)
+    ancestors.add(kind)
     if dataclasses.is_dataclass(kind) or (isinstance(kind, type) and issubclass(kind, BaseModel)):
         yield kind
         for inside in get_type_hints(kind).values():
-            yield from kinds_in(inside, seen)
+            yield from kinds_in(inside, ancestors)
     for inside in get_args(kind):
-        yield from kinds_in(inside, seen)
+        yield from kinds_in(inside, ancestors)
 
 
 def document_part(names: list[str], schema: Schema, parts: Mapping[str, Schema]) -> str:
@@ -68,16 +68,16 @@ def document_part(names: list[str], schema: Schema, parts: Mapping[str, Schema])
     return f"## {title}\n\n{commands}\n\n{shape_words(schema, parts, {})}"
 
 
-def shape_words(told: Schema, parts: Mapping[str, Schema], said: Mapping[str, str]) -> str:
-    """What it is, and its keys; `schema` is in every document, and told once."""
-    doc = (told.get("description") or "").partition("\n")[0]
+def shape_words(schema: Schema, parts: Mapping[str, Schema], comment_of: Mapping[str, str]) -> str:
+    """What it is, and its keys; the key `schema` of every document is described once."""
+    doc = (schema.get("description") or "").partition("\n")[0]
     rows = [
         (
             f"`{name}`",
             type_words(each, parts),
-            sentence(each.get("description") or said.get(name, "")),
+            sentence(each.get("description") or comment_of.get(name, "")),
         )
-        for name, each in told["properties"].items()
+        for name, each in schema["properties"].items()
         if name != "schema"
     ]
     return "\n\n".join(
@@ -85,31 +85,31 @@ def shape_words(told: Schema, parts: Mapping[str, Schema], said: Mapping[str, st
     )
 
 
-def type_words(told: Schema, parts: Mapping[str, Schema]) -> str:
+def type_words(schema: Schema, parts: Mapping[str, Schema]) -> str:
     """The type of a value in JSON; a part of its own is linked to."""
-    if "$ref" in told:
-        name = told["$ref"].rpartition("/")[2]
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
         return (
             f"[{name}](#{name.lower()})"
             if "properties" in parts[name]
             else type_words(parts[name], parts)
         )
-    if "anyOf" in told:
-        return " or ".join(dict.fromkeys(type_words(part, parts) for part in told["anyOf"]))
-    if "const" in told or "enum" in told:
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(type_words(part, parts) for part in schema["anyOf"]))
+    if "const" in schema or "enum" in schema:
         return ", ".join(
-            f"`{json.dumps(value)}`" for value in told.get("enum", [told.get("const")])
+            f"`{json.dumps(value)}`" for value in schema.get("enum", [schema.get("const")])
         )
-    match told.get("type"):
+    match schema.get("type"):
         case "array":
-            return f"list of {type_words(told.get('items', {}), parts)}"
+            return f"list of {type_words(schema.get('items', {}), parts)}"
         case "object":
-            inside = told.get("additionalProperties")
+            inside = schema.get("additionalProperties")
             return (
                 f"object of {type_words(inside, parts)}"
                 if isinstance(inside, dict) and inside
                 else "object"
             )
-        case "string" if told.get("format") == "date-time":
+        case "string" if schema.get("format") == "date-time":
             return "date and time"
-    return str(told.get("type", "anything"))
+    return str(schema.get("type", "anything"))

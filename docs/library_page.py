@@ -38,13 +38,13 @@ RETURNED = (PreflightOutcome, LaunchOutcome, SealOutcome)
 
 
 def library_page() -> str:
-    found = {name: getattr(herorun, name) for name in sorted(herorun.__all__)}
+    names = {name: getattr(herorun, name) for name in sorted(herorun.__all__)}
     errors = {
-        name: it for name, it in found.items() if inspect.isclass(it) and issubclass(it, Exception)
+        name: it for name, it in names.items() if inspect.isclass(it) and issubclass(it, Exception)
     }
-    classes = {name: it for name, it in found.items() if inspect.isclass(it) and name not in errors}
+    classes = {name: it for name, it in names.items() if inspect.isclass(it) and name not in errors}
     functions = [
-        function_part(f"herorun.{name}", it) for name, it in found.items() if inspect.isfunction(it)
+        function_part(f"herorun.{name}", it) for name, it in names.items() if inspect.isfunction(it)
     ]
     rows = [
         (f"`herorun.{name}`", str(getattr(it, "exit_code", "")), first(it))
@@ -90,22 +90,22 @@ def function_part(name: str, it: Any) -> str:
 
 def signature(name: str, it: Any) -> str:
     """As ruff would write it, types without the modules that they come from."""
-    told = inspect.signature(it)
-    words = [plain(str(each)) for each in told.parameters.values()]
+    types = inspect.signature(it)
+    words = [plain(str(each)) for each in types.parameters.values()]
     star = next(
-        (at for at, each in enumerate(told.parameters.values()) if each.kind is each.KEYWORD_ONLY),
+        (at for at, each in enumerate(types.parameters.values()) if each.kind is each.KEYWORD_ONLY),
         None,
     )
     if star is not None:
         words.insert(star, "*")
-    returned = told.return_annotation
+    annotation = types.return_annotation
     answer = (
-        returned
-        if isinstance(returned, str)
-        else getattr(returned, "__name__", None) or str(returned)
+        annotation
+        if isinstance(annotation, str)
+        else getattr(annotation, "__name__", None) or str(annotation)
     )
-    if not isinstance(returned, type):
-        answer = str(returned)
+    if not isinstance(annotation, type):
+        answer = str(annotation)
     line = f"def {name}({', '.join(words)}) -> {plain(answer)}"
     if len(line) + len(": ...") <= WIDTH:
         return line
@@ -124,9 +124,9 @@ def type_part(kind: Any) -> str:
 
 def members(kind: Any) -> Iterator[tuple[str, str]]:
     """Its fields, public properties and methods, as far as they say what they are."""
-    said = comments(kind)
+    texts = comments(kind)
     yield from (
-        (each.name, sentence(said[each.name])) for each in fields(kind) if each.name in said
+        (each.name, sentence(texts[each.name])) for each in fields(kind) if each.name in texts
     )
     for name, it in vars(kind).items():
         if name.startswith("_"):

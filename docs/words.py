@@ -29,8 +29,8 @@ def shown(text: str) -> str:
 
 def comments(kind: Any) -> dict[str, str]:
     """What stands behind the fields of a dataclass."""
-    known = isinstance(kind, type) and dataclasses.is_dataclass(kind)
-    return dict(_COMMENT.findall(inspect.getsource(kind))) if known else {}
+    has_fields = isinstance(kind, type) and dataclasses.is_dataclass(kind)
+    return dict(_COMMENT.findall(inspect.getsource(kind))) if has_fields else {}
 
 
 def sentence(words: str) -> str:

@@ -408,6 +408,17 @@ def test_no_variable_of_a_shared_helper_of_the_tests_is_a_bare_participle() -> N
     assert wrong == [], "name the thing that it holds"
 
 
+def test_no_variable_of_the_docs_or_the_benchmarks_is_a_bare_participle() -> None:
+    wrong = [
+        f"{path.relative_to(TOP)}: {participle}"
+        for folder in ("docs", "benchmarks")
+        for path in sorted((TOP / folder).glob("*.py"))
+        for participle, is_field in _participles(ast.parse(path.read_text(encoding="utf-8")))
+        if not is_field or participle in STAND_INS
+    ]
+    assert wrong == [], "name the thing that it holds"
+
+
 @pytest.mark.parametrize(
     "line",
     [
