@@ -216,7 +216,7 @@ STATES: dict[str, Any] = {
     "critical": status(
         replace(HEALTHY, run="degraded", loss=float("nan")),
         alerts=[NAN],
-        next="herorun rollback tiny --to 40000",
+        next="herorun rollback tiny --to 40000 --stop-first",
     ),
     "unknown": status(
         replace(HEALTHY, run="unknown", monitor="partial"),

@@ -9,7 +9,7 @@ from herorun.core.replay import Replay, ReplayResult
 from herorun.core.requirements import version_fits
 from herorun.core.version_gate import REPLAY_WINDOW, Judge, news_key, question_key
 
-MOST = 10  # differences that are told; the rest is counted
+MOST = 10  # differences that are listed; the rest is counted
 
 
 def compared(

@@ -106,7 +106,7 @@ def due(content: Content) -> bool:
 def remember(
     path: Path, content: Content, segments: Sequence[tuple[str, str]], data: bytes
 ) -> Content:
-    """Keep what all lines amount to, and go on from there without them.
+    """Keep what all lines amount to, and continue from there without them.
 
     `segments` are the journal's by name and object, `data` the newest's. Without it they are folded
     again, and nothing is lost but time.

@@ -237,7 +237,7 @@ def _lock_of(path: str) -> Iterator[None]:
 
 
 def _tried(word: str, root: str, act: Callable[[], object]) -> None:
-    """A plain OSError names the step: whatever failed, nobody may read it as "not there" or "there
+    """A plain OSError names the step: whatever failed, it must not be read as "not there" or "there
     already".
     """
     try:

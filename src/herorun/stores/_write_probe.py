@@ -11,7 +11,7 @@ OWN = "_herorun"  # what herorun itself writes into a root
 
 
 def tried(word: str, root: str, act: Callable[[], object]) -> None:
-    """A plain OSError names the step: whatever failed, nobody may read it as "not there" or "there
+    """A plain OSError names the step: whatever failed, it must not be read as "not there" or "there
     already".
     """
     try:

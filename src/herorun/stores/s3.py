@@ -1,4 +1,4 @@
-"""S3 and what speaks its language, by s3fs: `s3://bucket/path`. Needs the extra:
+"""S3 and compatible services, by s3fs: `s3://bucket/path`. Needs the extra:
 `pip install 'herorun[s3]'`.
 
 Every call is one of the API's own requests, as in `gs`; credentials are found as botocore finds

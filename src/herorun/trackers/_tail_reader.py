@@ -22,7 +22,7 @@ from herorun.core.ports import Rows
 from herorun.core.ports.columnar import RowBuilder
 from herorun.system._regular_file import open_regular
 
-MOST_ROWS = 200_000  # a read; the cursor goes on from there
+MOST_ROWS = 200_000  # a read; the next one continues there
 MOST_BYTES = 32 << 20  # a read; only what gives no rows is read beyond it
 MOST_ZEROS = 1 << 30  # bytes of zeros that a read passes over one by one; the next read goes on
 KEPT_PROBLEMS = 20

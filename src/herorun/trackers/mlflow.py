@@ -4,7 +4,7 @@ MLflow gives each run an id of its own, which no contract can know before the la
 known by a tag that the job's program sets: `herorun.run`, with the contract's `id` as its value. A
 second run with the tag is no second source but a question for a person: which one is it?
 MLflow notices no crash: a run stays RUNNING until its own process ends it. When a value was last
-logged is what tells a living one from a dead one.
+logged distinguishes a live run from a dead one.
 """
 
 import os

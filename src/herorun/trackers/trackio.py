@@ -21,7 +21,7 @@ from herorun.trackers._flatten import numbers
 from herorun.trackers._open_remote import local_path
 from herorun.trackers._sqlite import changed, reading
 
-MOST_ROWS = 50_000  # a read; the cursor goes on from there
+MOST_ROWS = 50_000  # a read; the next one continues there
 KEPT_PROBLEMS = 20
 _CURSOR = lazy_regex(r"1:(\d{1,18}):([0-9a-f]{16}|)", re.ASCII)
 _MINE = "run_id = :id or run_name = :name"

@@ -37,7 +37,7 @@ from herorun.trackers._wandb.response import OTHER_FORM, error_of, identity_of, 
 Answer: TypeAlias = Mapping[str, Any]
 Ask: TypeAlias = Callable[[Mapping[str, Any], float], Answer]
 
-MOST_ROWS = 50_000  # a read; the cursor goes on from there
+MOST_ROWS = 50_000  # a read; the next one continues there
 MOST_VALUES = 2_000_000  # numbers of a read: some 60 MiB of text
 _CURSOR = lazy_regex(r"1:(\d{1,18}):(.*)", re.ASCII)
 # Who we are and how W&B is reached. All else (ids, modes, folders, a service of another process)

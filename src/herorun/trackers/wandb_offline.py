@@ -76,7 +76,7 @@ class WandbOffline:
         return wandb_problem(name, value, run, forks, ("offline", "dryrun"))
 
     def identify(self) -> TrackerIdentity:
-        """The run as its newest log tells it.
+        """The run by its newest log.
 
         A log without an end is of a running process, or of one that was killed: nothing in it tells
         them apart but that its heart stands still.
@@ -132,7 +132,7 @@ class WandbOffline:
             yield from WandbOffline(newest.parent, self._id)._find_logs()
 
     def _inner(self) -> Path:
-        """W&B makes a folder `wandb` in the one that it is told."""
+        """W&B makes a folder `wandb` in the configured one."""
         inner = self._path / "wandb"
         return inner if inner.is_dir() else self._path
 

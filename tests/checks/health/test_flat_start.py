@@ -38,7 +38,7 @@ def test_it_must_last_longer_than_a_slow_warm_up(rows, steps, outcome):
 def test_it_is_warned_of_at_once():
     verdict = answer(frozen_loss, some_metrics(excursions=(flat(1, 20),)))
 
-    assert verdict.outcome is Outcome.FAIL and mentions(verdict.message, "6.908", "learned")
+    assert verdict.outcome is Outcome.FAIL and mentions(verdict.message, "learned", "6.908")
 
 
 @pytest.mark.parametrize(("vocabulary", "outcome"), [(1000, Outcome.FAIL), (50_304, Outcome.PASS)])
@@ -69,7 +69,7 @@ def test_a_loss_that_never_went_below_chance_is_reported_at_once():
     verdict = answer(flat_start, some_metrics(excursions=(at_chance(),)))
 
     assert verdict.outcome is Outcome.FAIL and mentions(
-        verdict.message, "6.908", "1000 classes", "learned"
+        verdict.message, "learned", "6.908", "1000 classes"
     )
 
 

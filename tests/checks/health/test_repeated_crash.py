@@ -46,7 +46,7 @@ def test_a_checkpoint_at_that_step_says_that_it_got_past_it(newest, outcome):
 
 
 def test_it_says_what_repeats():
-    assert mentions(crashed(an_end(2, 150)).message, "tiny-3", "signal", "150 again", "2 times")
+    assert mentions(crashed(an_end(2, 150)).message, "tiny-3", "signal", "2 failures", "step 150")
 
 
 def test_three_ends_between_the_same_two_checkpoints():
@@ -76,7 +76,7 @@ def test_the_same_node_three_times():
     bad = a_crashed_job(instance="tiny-3", failed_on=("n7",))
     ends = [an_end(1, 10, failed_on=("n7",)), an_end(2, 60, failed_on=("n6", "n7"))]
 
-    assert mentions(crashed(*ends, job=bad).message, "n7", "3 times")
+    assert mentions(crashed(*ends, job=bad).message, "3 failures", "n7")
     assert crashed(*ends[1:], job=bad).outcome is Outcome.PASS
 
 

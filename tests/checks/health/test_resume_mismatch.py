@@ -36,6 +36,13 @@ def asked(limits=None, contract=ORDERED, **result):
     )
 
 
+def test_the_step_of_the_resume_is_named_as_logged_and_as_in_the_subject():
+    resume = Resume(step=50, high_water=60, compared=9, worst_step=55, worst=0.2, median=0.1)
+    verdict = answer(resume_mismatch, ORDERED, some_metrics(resume=resume, first_logged=0))
+
+    assert "50" in verdict.subject and "49 (update 50)" in verdict.message
+
+
 def test_one_attempt_is_not_applicable():
     assert answer(resume_mismatch).outcome is Outcome.NOT_APPLICABLE
 

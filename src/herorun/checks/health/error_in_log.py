@@ -28,7 +28,8 @@ def error_in_log(
         return verdict
     worst = worst_complaint(log)
     if worst is None:
-        return passed(f"the log of {job.instance} holds no error that counts", subject=job.instance)
+        message = f"the log of {job.instance} contains no error that counts"
+        return passed(message, subject=job.instance)
     rows = Nothing() if isinstance(metrics, Unavailable) else metrics
     if idle_since(worst, job, rows, history, now.at) is None:
         return passed(f"steps came after {describe_complaint(worst)}", subject=job.instance)

@@ -98,5 +98,5 @@ def flat_start(
 
 
 def _is_chance(flat: Excursion, vocab: Vocabulary) -> bool:
-    """Whether it stands where the known vocabulary puts weights that say nothing."""
+    """Whether it is at the loss of untrained weights, by the known vocabulary."""
     return abs(flat.expected / vocab.untrained - 1) < CHANCE

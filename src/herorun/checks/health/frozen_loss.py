@@ -39,8 +39,7 @@ def frozen_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verd
 def _describe_frozen(excursion: Excursion) -> str:
     if excursion.kind == "flat":
         return format_flat(excursion)
-    until = "still in progress" if excursion.open else f"up to step {excursion.last_step}"
-    return (
-        f"the loss is {excursion.expected:.6g} in every row since before step "
-        f"{excursion.first_step}, {until}"
-    )
+    loss, first = f"{excursion.expected:.6g} in every row", f"before step {excursion.first_step}"
+    if excursion.open:
+        return f"the loss is {loss} since {first}, still in progress"
+    return f"the loss was {loss} from {first} to step {excursion.last_step}"

@@ -4,7 +4,7 @@ Why: a slow rise is hidden in the noise between rows; only the smoothed level ag
 far shows it.
 Fix: compare with the lowest point: data, learning rate, precision, a resume; declare an intended
 change as a [[phase]].
-Source: a draw-up of 1 % that stands out of the noise (`core.detectors.loss`), for 25 rows.
+Source: a draw-up of 1 % above the noise (`core.detectors.loss`), for 25 rows.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -60,7 +60,7 @@ def repeated_crash(
     before = [end for end in history.ends if end.instance != job.instance and is_failure(end)]
     repeats = _describe_repeats(last, before, limits)
     if repeats:
-        return failed(f"{job.ending}; {' and '.join(repeats)}", subject=job.instance)
+        return failed(f"{job.ending}; {'; '.join(repeats)}", subject=job.instance)
     return passed(f"no earlier failure is like that of {job.instance}", subject=job.instance)
 
 
@@ -79,14 +79,14 @@ def _describe_repeats(last: End, before: Sequence[End], limits: Limits) -> list[
         before, lambda end: bool(set(end.failed_on) & set(last.failed_on))
     )
     rows = [
-        (at_step, limits.same_step, f"at step {last.step} again"),
-        (of_error, limits.same_error, f"with the same error ({last.fingerprint}) again"),
+        (at_step, limits.same_step, f"at step {last.step}"),
+        (of_error, limits.same_error, f"with the same error ({last.fingerprint})"),
         (in_window, limits.same_window, f"without a new checkpoint since step {last.checkpoint}"),
-        (on_node, limits.same_node, f"on {', '.join(last.failed_on)} again"),
+        (on_node, limits.same_node, f"on {', '.join(last.failed_on)}"),
     ]
     return [
-        f"{message}, {count(times + 1, 'time')} in a row; the limit is {least}"
-        for times, least, message in rows
+        f"{count(times + 1, 'failure')} in a row {alike_in}; the limit is {least}"
+        for times, least, alike_in in rows
         if times + 1 >= least
     ]
 

@@ -77,6 +77,9 @@ def resume_mismatch(
     if verdict.outcome is Outcome.FAIL:
         steps = (resume.first_bad_step or resume.step, max(resume.step, metrics.step))
         verdict = replace(verdict, steps=steps, taints_from=resume.step)
+        if logged_resume.step != resume.step:  # the subject counts updates, the message does not
+            message = f"{verdict.message}; the resume is at step {metrics.name_step(resume.step)}"
+            verdict = replace(verdict, message=message)
     return replace(verdict, subject=where)
 
 

@@ -36,7 +36,7 @@ def skipped_steps(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         history,
         metrics.of("skipped"),
         lasts,
-        "no steps skipped again and again",
+        "no repeatedly skipped steps",
         describe=describe,
-        limit=lambda _: f"{limits.steps}, any three in a row within 15 minutes",
+        limit=lambda _: f"{limits.steps}, every three successive ones within 15 minutes",
     )

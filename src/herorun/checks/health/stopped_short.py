@@ -17,8 +17,8 @@ def stopped_short(
     checkpoints: Checkpoints,
     history: History,
 ) -> Verdict:
-    """The person who ordered it knows: it is shown, and makes the run down and not finished,
-    without a notification.
+    """It is shown and makes the run down, not finished; a person ordered it, so it sends no
+    notification.
     """
     stopped_by = dict(history.stopped).get(job.instance)
     if job.state is not JobState.SUCCEEDED or not stopped_by:

@@ -1,6 +1,6 @@
 """The trainer raised an alert in its own tracker.
 
-Why: the author of the training code knows what should never happen, but an alert on a panel
+Why: the author of the training code states what should never happen, but an alert on a panel
 does not notify the DRI.
 Fix: compare it with the rows of that step; the DRI decides. herorun does nothing to the job because
 of it.

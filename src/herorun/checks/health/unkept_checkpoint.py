@@ -36,7 +36,7 @@ def unkept_checkpoint(contract: Contract, checkpoints: Checkpoints, history: His
     missing = [step for step in due if step not in existing_steps]
     if missing:
         message = (
-            f"{len(missing)} of {len(due)} permanent checkpoints are not there: step "
+            f"{len(missing)} of {len(due)} permanent checkpoints are missing: step "
             f"{few([str(s) for s in missing])}"
         )
         return failed(message, subject=few([str(step) for step in missing]))

@@ -16,7 +16,7 @@ from herorun.core.finding import Verdict, failed, passed
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR)
 def unproven_launch(proof: LaunchProof) -> Verdict:
-    """What does not count is left out of all other answers; that it stands there must be known."""
+    """Other checks ignore what does not count; this one reports that the record contains it."""
     if not proof.doubts:
         alone = f"; but {proof.unstated[0]}" if proof.unstated else ""
         return passed(f"all launches and seals of the record are proven{alone}")

@@ -21,7 +21,7 @@ SHOWN = 10  # changes on the line itself: the person who signs must see them
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def changed_identity(plan: Plan, prior: PriorLaunch, contract: Contract) -> Verdict:
-    """For every kind of tracker: only one that knows runs by id can also tell what lies there."""
+    """For every kind of tracker: only one that has run ids can also list what is there."""
     run = plan.tracker.value
     if is_same(run, prior):
         return passed(f"reports under {run.id}, as {prior.instance} did", subject=run.id)

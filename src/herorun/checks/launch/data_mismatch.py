@@ -26,7 +26,7 @@ def _judge_path(path: str, digest: str, data: DataFound) -> Verdict:
         return unknown(f"{path} could not be read: {why}", subject=path)
     actual = data.found[path]
     if actual is None:
-        return failed(f"{path} is not there", subject=path)
+        return failed(f"{path} does not exist", subject=path)
     if actual != digest:
         return failed(f"{path} is {actual}, pinned {digest}", subject=path)
     return passed(f"{path} is {digest}", subject=path)

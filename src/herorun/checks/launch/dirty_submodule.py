@@ -28,11 +28,11 @@ def _judge_submodule_changes(submodule: Submodule) -> Verdict:
         return failed(message, subject=path)
     faults = []
     if submodule.checked_out != commit:
-        faults.append(f"is at {submodule.checked_out:.9}, and the commit names {commit:.9}")
+        faults.append(f"is at {submodule.checked_out:.9}, not at the commit's {commit:.9}")
     if submodule.modified:
         faults.append("has uncommitted changes")
     if submodule.untracked:
         faults.append("has untracked files")
     if faults:
-        return failed(f"{path} " + ", ".join(faults), subject=path)
+        return failed(f"{path} {', and it '.join(faults)}", subject=path)
     return passed(f"{path} is clean at {commit:.9}", subject=path)

@@ -28,7 +28,7 @@ def no_logbook(
     if branch:
         remote, record = contract.record_remote, contract.record_branch
         free = f"{branch.replace('/', '-')}-old"
-        # people type it as it stands, and whoever may push names a branch `x$(rm -r .)`
+        # people paste it unchanged, and anyone who may push can name a branch `x$(rm -r .)`
         fetch = shlex.join(["git", "fetch", remote, branch])
         push = shlex.join(
             ["git", "push", remote, f"FETCH_HEAD:refs/heads/{free}", f":refs/heads/{branch}"]

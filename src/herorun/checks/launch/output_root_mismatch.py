@@ -33,7 +33,7 @@ OTHERWISE = lazy_regex(  # words of a key that is about something else, whatever
 )
 A_FILE = lazy_regex(r"\.(log|out|err|txt|jsonl?|ya?ml|toml|csv|html|md)$")
 A_TEMPLATE = lazy_regex(r"[{$<`]|%[A-Za-z(]")
-Named = tuple[str, str]  # where it stands, and its value
+Named = tuple[str, str]  # where it is stated, and its value
 
 
 @check(Gate.LAUNCH, Response.BLOCK)

@@ -54,5 +54,5 @@ def _in_tree(where: str, value: Any, name: str = "") -> Iterator[str]:
 
 
 def _is_secret(text: str, masked_text: str) -> bool:
-    """Masked as a whole for its name, or in part for what stands in it."""
+    """Masked as a whole for its name, or in part for its content."""
     return not harmless(text) if masked_text == MASK else bool(secrets_in(text))

@@ -22,7 +22,7 @@ from herorun.core.plan import Plan
 def stale_handoff(
     contract: Contract, plan: Plan, history: History, own: Checkpoints
 ) -> list[Verdict]:
-    """One answer for each path. A relaunch by the babysitter hands over the newest one itself."""
+    """One answer for each path. A relaunch by the babysitter passes the newest one itself."""
     newest = acceptable(own.candidates, contract, history).newest if history.instances else None
     if newest is None:
         return [not_applicable("the run has no complete checkpoint of its own")]
@@ -47,7 +47,7 @@ def stale_handoff(
 
 
 def _texts(contract: Contract, plan: Plan) -> Iterator[tuple[str, str]]:
-    """What could hand over a checkpoint, by where it stands."""
+    """What could pass a checkpoint to the job, by where it is stated."""
     for key, value in flatten(plan.config.value).items():
         if isinstance(value, str):
             yield f"the config's {key}", value

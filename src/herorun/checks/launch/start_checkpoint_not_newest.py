@@ -60,7 +60,7 @@ def start_checkpoint_not_newest(
 
 
 def _accepted(candidates: Iterable[Candidate], contract: Contract) -> Checkpoints:
-    """Of another run only its lineage is judged: the record here knows nothing else of it."""
+    """Of another run only its lineage is judged: the record here contains nothing else of it."""
     return Checkpoints(
         tuple(c for c in candidates if not is_rejected(c.path, contract.start.rejected))
     )
@@ -72,7 +72,7 @@ def _stated_reason(start: StartPoint, contract: Contract) -> str:
 
 
 def _elsewhere(start_text: str, latest: Candidate | None) -> Verdict | None:
-    """The run has a complete checkpoint of its own, and would not go on from there."""
+    """The run has a complete checkpoint of its own, and would not continue from it."""
     if latest is None:
         return None
     message = (

@@ -1,8 +1,8 @@
 """The start checkpoint was written while an alert showed damaged numbers, was given up, or belongs
 to no recorded instance.
 
-Why: a checkpoint saved after a non-finite loss or a wrong resume carries the damage on; one that a
-rollback gave up brings back its cause; one that no record names may be from any run.
+Why: a checkpoint saved after a non-finite loss or a wrong resume contains the damage; one that a
+rollback discarded brings back its cause; one that no record names may be from any run.
 Fix: start from the newest one before that; or, after the DRI has examined it, name it in
 `[start] from` with a `[start] reason`.
 """
@@ -57,7 +57,7 @@ def tainted_start_checkpoint(
         return not_applicable("no record names it: see unverified-lineage", subject=path)
     problem = mistrust(checkpoint, history) if mine else _elsewhere(checkpoint, source)
     if not problem:
-        return passed(f"the record has nothing against {path}", subject=path)
+        return passed(f"the record does not reject {path}", subject=path)
     if decided_on(contract, [checkpoint]):
         return passed(f"{path}: {problem}; chosen because: {contract.start.reason}", subject=path)
     return failed(f"{path} must not be resumed from: {problem}", subject=path)

@@ -19,7 +19,7 @@ TEMPLATES = (
     (r"%\([^)]*\)|<[^<>]+>|\*", "a placeholder"),
     (r"(?:^|/)~", "a user's home folder"),
     (r"%(?![0-9A-Fa-f]{2})[A-Za-z-]|YYYY", "a date format"),  # %20 and the like belong to URLs
-    (r"(?:^|/)\.\.(?:/|$)", "a step upwards"),
+    (r"(?:^|/)\.\.(?:/|$)", "a parent folder"),
 )
 TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp")
 

@@ -46,7 +46,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class DeleteNode:
-    """Delete the virtual machine of a bad accelerator; only where the contract says so."""
+    """Delete the virtual machine of a bad accelerator; only if the contract sets it."""
 
     key: str
     instance: str

@@ -8,11 +8,11 @@ from herorun.core.babysit.alert import Alert, AlertId, AlertState, Moment
 from herorun.core.check import Check, Topic
 from herorun.core.finding import Finding, Outcome, Verdict
 
-IN_PROGRESS = "still in progress"  # as the checks say it of what goes on
+IN_PROGRESS = "still in progress"  # in the messages of checks, of an open problem
 PATIENCE = 3  # cadences that an alert fires on while its check does not judge it
 
-# These tell how an instance ended, or that it did not come up. The launch of the next one is what
-# they asked for.
+# These report how an instance ended, or that it did not start. The launch of the next one resolves
+# them.
 ANSWERED_BY_A_LAUNCH = frozenset(
     {
         "crashed",
@@ -53,7 +53,7 @@ def as_answered(alert: Alert, moment: Moment) -> str:
 
 
 def as_not_judged(alert: Alert, answers: Sequence[Verdict]) -> Alert:
-    """It fires on as it was last seen, and says why nothing new is known of it."""
+    """It keeps firing as it was last seen, with the reason why it is not judged."""
     if alert.not_judged:
         return alert
     reason = next((each.message for each in answers if each.message), "its check does not name it")
@@ -69,7 +69,7 @@ def _with_reason(alert: Alert, reason: str) -> Alert:
 def no_longer_judged(
     alerts: Mapping[AlertId, Alert], findings: Iterable[Finding], moment: Moment
 ) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
-    """The alerts that go on, and those that no check has judged for so long that they end. What
+    """The alerts that continue, and those that no check has judged for so long that they end. What
     could not be seen now ends none.
     """
     patience = PATIENCE * moment.cadence
@@ -90,7 +90,7 @@ def no_longer_judged(
 def no_longer_asked(
     alerts: Mapping[AlertId, Alert], checks: Mapping[str, Check]
 ) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
-    """The alerts that go on, and those that fired and whose check is asked no more."""
+    """The alerts that continue, and those that fired and whose check is no longer evaluated."""
     still = {key: alert for key, alert in alerts.items() if alert.check in checks}
     ended_alerts = (
         replace(_with_reason(alert, "the check is no longer asked"), state=AlertState.ENDED)
@@ -106,8 +106,8 @@ def no_longer_asked(
 def ended_unresolved(
     alerts: Mapping[AlertId, Alert], findings: Iterable[Finding], checks: Mapping[str, Check]
 ) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
-    """Of a job that ended: the alerts that go on, and those that fired and of which nothing shows
-    any more that they are over.
+    """Of a job that ended: the alerts that continue, and those that fired and of which nothing
+    shows any more that they are over.
 
     What still fails fires on. An alert about the monitor is about no job.
     """
@@ -125,8 +125,8 @@ def ended_unresolved(
 
 
 def as_ended(alert: Alert) -> Alert:
-    """Unresolved at its instance's end: what went on then goes on no more."""
-    if alert.not_judged:  # the message says when it was last known to go on
+    """Unresolved at its instance's end: it is in progress no longer."""
+    if alert.not_judged:  # the message says when it was last judged
         return replace(alert, state=AlertState.ENDED)
     end = f"{IN_PROGRESS} when {alert.instance or 'its instance'} ended"
     return replace(alert, state=AlertState.ENDED, message=_no_longer(alert.message, end))

@@ -9,7 +9,7 @@ from herorun.core.time_options import parse_moment
 
 @dataclass(frozen=True)
 class StopCondition:
-    """Where a watch ends; None in both: it goes on to the run's own end."""
+    """Where a watch ends; None in both: it continues to the run's own end."""
 
     step: int | None = None
     time: datetime | None = None

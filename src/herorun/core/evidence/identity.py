@@ -83,7 +83,7 @@ class TrackerAlert:
     text: str
     level: str  # the tracker's own word: info, warn or error
     step: int | None  # as logged
-    at: datetime | None  # None where it tells no time with a zone
+    at: datetime | None  # None if it has no time with a zone
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class Job:
-    """The current instance as its scheduler tells of it."""
+    """The current instance as its scheduler reports it."""
 
     id: str
     instance: str
@@ -79,7 +79,7 @@ class Job:
     submitted: datetime | None = None
     tasks: int | None = None  # how many it is made of; None: the scheduler knows no parts
     running_tasks: int | None = None
-    failed_on: tuple[str, ...] = ()  # nodes, where the scheduler tells which one failed
+    failed_on: tuple[str, ...] = ()  # nodes, if the scheduler reports which failed
     # what else of this very job runs or may run, in words; a scheduler that sees its parts tells
     other_writers: tuple[str, ...] = ()
     placement: Placement | None = None  # None: the scheduler does not tell, or not yet
@@ -174,7 +174,7 @@ class JobWarnings:
 
 @dataclass(frozen=True, kw_only=True)
 class Triage:
-    """Why the current instance ended, as its own log tells."""
+    """Why the current instance ended, by its own log."""
 
     failure_class: str  # node-failure, code-bug-small, numeric, ...
     role: str = "root"

@@ -73,8 +73,8 @@ class End:
     # newest complete one then; 0: there was none; None: it could not be read
     checkpoint: int | None = None
     fingerprint: str = ""  # of its failure, where the log told one
-    failed_on: tuple[str, ...] = ()  # nodes, where the scheduler tells
-    ended: datetime | None = None  # by the scheduler, where it tells
+    failed_on: tuple[str, ...] = ()  # nodes, if the scheduler reports them
+    ended: datetime | None = None  # by the scheduler, if it reports it
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class History:
     caveats: tuple[str, ...] = ()
     # checkpoints in the roots that no instance of this run wrote
     foreign: frozenset[str] = frozenset()
-    taints: tuple[Taint, ...] = ()  # when it wrote what must not be gone on from
+    taints: tuple[Taint, ...] = ()  # when it wrote what must not be resumed from
     given_up: tuple[GivenUp, ...] = ()  # by its rollbacks, oldest first
     ends: tuple[End, ...] = ()  # of the instances whose end was seen, oldest first
     most_saved: int = 0  # the most checkpoints that a tick has seen at once

@@ -59,7 +59,7 @@ class Excursion:
 
 @dataclass(frozen=True, kw_only=True)
 class Resume:
-    """How the newest attempt goes on from the one before it, by the loss. Steps are completed
+    """How the newest attempt continues the one before it, by the loss. Steps are completed
     updates.
     """
 

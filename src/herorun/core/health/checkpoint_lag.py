@@ -145,10 +145,9 @@ def _by_time(
     ]
     since = max(times)
     delay = metrics.stamped_at - since - grace
-    which = f"checkpoint {newest.step}" if newest else "no checkpoint"
+    which = f"newest complete checkpoint {newest.step}" if newest else "no complete checkpoint"
     message = (
-        f"{which} is the newest at {metrics.stamped_at:%H:%M} UTC; one is due every "
-        f"{format_duration(every)}"
+        f"{which} at {metrics.stamped_at:%H:%M} UTC; one is due every {format_duration(every)}"
     )
     return Lag(max(delay, timedelta()) / every, message)
 

@@ -101,23 +101,25 @@ def format_zeros(excursion: Excursion) -> str:
 
 
 def format_flat(flat: Excursion) -> str:
-    """Of a loss that stands still from its first rows on."""
-    until = f"up to step {flat.last_step}{', still in progress' if flat.open else ''}"
-    until += ": the run learned nothing up to that step"
+    """Of a loss that has been flat from its first rows on."""
+    claim = f"the run learned nothing up to step {flat.last_step}"
+    until = ", still in progress" if flat.open else ""
     untrained_text = (
         f"{flat.expected:.4g}, the loss of untrained weights for {math.exp(flat.expected):.0f} "
         "classes"
     )
     if flat.kind == "chance":
-        return f"the loss has not gone below {untrained_text}, {until}"
+        return f"{claim}: the loss has not gone below {untrained_text}{until}"
     if flat.kind == "above":
-        return f"the loss has stayed above {untrained_text}, and above its first row, {until}"
+        return (
+            f"{claim}: the loss has stayed above {untrained_text}, and above its first row{until}"
+        )
     if flat.kind == "repeats":
         return (
-            f"the loss repeats its first rows, from {flat.expected:.6g} on, to the last digit, "
-            f"{until}"
+            f"{claim}: the loss repeats its first rows, from {flat.expected:.6g} on, to the last "
+            f"digit{until}"
         )
-    return f"the loss has not moved from {flat.expected:.4g} since its first rows, {until}"
+    return f"{claim}: the loss has not moved from {flat.expected:.4g} since its first rows{until}"
 
 
 def duration(excursion: Excursion) -> str:

@@ -204,13 +204,13 @@ def _cancelled(job: Job, log_cause: Cause | None) -> Cause:
 
 
 def _describe_diagnosis(job: Job, triage: Triage | None) -> str:
-    """The log's word; where the scheduler knows better, it is said which of the two counts."""
+    """The log's cause; a certain state of the scheduler counts instead, and the log is shown."""
     certain, log_cause = (
         _STATES.get(job.state),
         _CLASSES.get(triage.failure_class) if triage else None,
     )
     if certain and log_cause and certain is not log_cause:
-        return _log_clause(triage, "; the scheduler's reason counts, not the log's (", ")")
+        return _log_clause(triage, "; the scheduler's state counts, not the log (", ")")
     return (
         _log_clause(triage, "; its log says ")
         if triage and triage.failure_class != "unknown"

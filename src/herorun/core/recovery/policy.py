@@ -30,7 +30,7 @@ class RecoveryPolicy:
     accelerators: int | None = None
     delete_bad_node: bool = False
     zone: str = ""
-    # not so under `[tracker] resume = "never"`: it goes on only as another run
+    # not so under `[tracker] resume = "never"`: it continues only as another run
     resumable: bool = True
     milestones: tuple[int, ...] = ()  # steps whose checkpoints are news
     rate: float | None = None  # money for one accelerator-hour

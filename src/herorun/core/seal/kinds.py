@@ -8,13 +8,13 @@ class SealKind(StrEnum):
     """What a seal says of its run."""
 
     FINAL = "final"  # it is done
-    MILESTONE = "milestone"  # it has come as far as this checkpoint, and goes on
+    MILESTONE = "milestone"  # it has reached this checkpoint, and continues
     ABORTED = "aborted"  # it was given up
-    SUPERSEDED = "superseded"  # another run goes on in its place
+    SUPERSEDED = "superseded"  # another run continues in its place
 
     @property
     def ends(self) -> bool:
-        """Whether nothing of the run is to go on after it."""
+        """Whether nothing of the run continues after it."""
         return self is not SealKind.MILESTONE
 
 

@@ -47,7 +47,7 @@ class LineRole(StrEnum):
 class LoadedState(StrEnum):
     """What a line with the role `loading` says was loaded."""
 
-    SCRATCH = "scratch"  # nothing, and the training goes on
+    SCRATCH = "scratch"  # nothing, and the training continues
     NONE = "none"  # none was found in one place; there may be others
     OLDER = "older"  # not the checkpoint that was tried first
     WEIGHTS = "weights"  # without the optimiser's state and the step

@@ -56,7 +56,7 @@ class OwnLog:
     """What the log of one instance has said up to `offset`."""
 
     instance: str
-    offset: int = 0  # bytes; where to go on
+    offset: int = 0  # bytes; where to continue
     mark: str = ""  # the scheduler's own, by which it knows the log again
     scan: Scan = field(default_factory=Scan)
     seen: AttemptLog = field(default_factory=AttemptLog)

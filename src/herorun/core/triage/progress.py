@@ -67,7 +67,7 @@ NOT_YET = ProgressWatch()
 
 
 def step_of(line: bytes) -> int | None:
-    """The step that a line of a log tells; None where it tells none."""
+    """The step in a line of a log; None if it has none."""
     plain = _COLOUR.sub(b"", line[:_MAX_LINE_BYTES])
     return max((int(one or other) for one, other in _STEP.findall(plain)), default=None)
 

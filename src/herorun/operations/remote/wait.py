@@ -141,7 +141,7 @@ def _loop(
     blind = advice is None or advice.state is PatrolState.UNKNOWN
     return Ended(
         3 if blind else 1,
-        f"gave up after {most} {'query' if most == 1 else 'queries'}: {why.rstrip('.')}. "
+        f"stopped waiting after {most} {'query' if most == 1 else 'queries'}: {why.rstrip('.')}. "
         f"`{again}` checks it again",
         line,
         most,

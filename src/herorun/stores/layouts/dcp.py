@@ -3,7 +3,7 @@
 
 `.metadata` is written last, by the coordinator, once every rank has written its shards; newer
 versions write it under another name and rename it. It is a pickle, so it is never opened, and the
-name alone tells the step. Source: pytorch/pytorch, torch/distributed/checkpoint/filesystem.py
+name alone contains the step. Source: pytorch/pytorch, torch/distributed/checkpoint/filesystem.py
 (finish); pytorch/torchtitan, torchtitan/components/checkpoint.py (_find_load_step asks for
 `.metadata`, first by an unanchored pattern).
 """

@@ -1,4 +1,4 @@
-"""What MLflow's server tells of a run. Pure: JSON in, a run out; one of the usual errors of an
+"""What MLflow's server reports about a run. Pure: JSON in, a run out; one of the usual errors of an
 answer of another form.
 """
 
@@ -21,7 +21,7 @@ _STATES = {
 
 @dataclass(frozen=True)
 class MlflowRun:
-    """One run as the server tells it."""
+    """One run as the server reports it."""
 
     id: str
     name: str

@@ -23,7 +23,7 @@ _END = 8 * BLOCK
 
 @dataclass(frozen=True)
 class WandbEdges:
-    """A run as its newest log tells it."""
+    """A run by its newest log."""
 
     state: TrackerState
     id: str

@@ -50,7 +50,7 @@ def kind_of(record: bytes) -> tuple[int, bytes]:
 
 
 def row_of(history: bytes, attempt: str) -> Row | None:
-    """A row of the history; None where it tells no step."""
+    """A row of the history; None if it has no step."""
     values, step = _parse_history(history)
     step_value = values.pop("_step", None)
     at = _moment_of_seconds(values.pop("_timestamp", None))
