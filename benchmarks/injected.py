@@ -146,7 +146,7 @@ def _copied(run: CurveBacktest) -> CurveBacktest:
     new = copy(run)
     new.alerts = [replace(alert) for alert in run.alerts]
     new._firing = {key: replace(alert) for key, alert in run._firing.items()}
-    new._muted_topics, new._closed_keys = set(run._muted_topics), set(run._closed_keys)
+    new._muted, new._closed_keys = set(run._muted), set(run._closed_keys)
     return new
 
 
