@@ -71,7 +71,9 @@ def _settings(path: Path, table: Any) -> Settings:
         *_wrong_keys(path, "[tool.herorun.init]", init, INIT),
     ]
     if len(faults) > 1:
-        raise _wrong("\n  ".join([f"{path} has {len(faults)} faults:", *faults]))
+        from herorun.core.finding import count  # not for every start of a command
+
+        raise _wrong("\n  ".join([f"{path} has {count(len(faults), 'fault')}:", *faults]))
     if faults:
         raise _wrong(f"{path}: {faults[0]}")
     return Settings(path, table.get("run", ""), init)
