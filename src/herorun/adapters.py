@@ -38,9 +38,9 @@ ADAPTERS = {  # where the contract names the kind of a port
     "stores.layouts": "[checkpoints] layout",
     "notifiers": "[issue] kind or [notify] kinds",
 }
-TABLES = {  # where the contract has the options of a port's adapters
+TABLES = {  # of the contract, or the option, that has the options of a port's adapters
     "schedulers": "scheduler",
-    "schedulers.external": "scheduler",
+    "schedulers.external": "--scheduler",
     "trackers": "tracker",
     "stores": "output",
     "stores.layouts": "checkpoints",

@@ -35,8 +35,8 @@ class WrongUse(HerorunError):
 
 
 class WrongTable(WrongUse):
-    """What the adapter of a kind does not take of its table in the contract: each fault with the
-    keys that lead to it in the table, none of them where the kind itself is wrong.
+    """What the adapter of a kind does not take of its table in the contract, or beside an option
+    such as `--scheduler`: each fault with the keys that lead to it in the table.
     """
 
     def __init__(
@@ -44,7 +44,8 @@ class WrongTable(WrongUse):
     ) -> None:
         self.table, self.kind, self.faults = table, kind, tuple(faults)
         text = "; ".join(message for _, message in faults)
-        text = f"[{table}] {kind}: {text}" if kind else text
+        head = table if table.startswith("-") else f"[{table}]"
+        text = f"{head} {kind}: {text}" if kind else text
         super().__init__(text if text.endswith(("?", ".")) else f"{text}.")
 
 
