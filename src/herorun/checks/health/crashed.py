@@ -55,4 +55,4 @@ def crashed(
         return failed(diagnose(job, scene_of(evidence)).why, subject=job.instance)
     if job.stopped_by_hand or (job.refused and job.state.ended):
         return not_applicable(f"{job.ending}; that is no crash", subject=job.instance)
-    return passed(f"{job.instance} is {job.state}", subject=job.instance)
+    return passed(f"{job.instance} {job.state.predicate}", subject=job.instance)

@@ -27,7 +27,7 @@ def ended_short(
         )
         return not_applicable(message, subject=job.instance)
     if job.state is not JobState.SUCCEEDED:
-        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
+        return not_applicable(f"{job.instance} {job.state.predicate}", subject=job.instance)
     if final.value is None:
         return failed(
             f"{job.instance} ended, and its planned final step is unknown", subject=job.instance

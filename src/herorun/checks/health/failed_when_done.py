@@ -17,7 +17,7 @@ from herorun.core.health.completion import final_checkpoint
 @check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)
 def failed_when_done(job: Job, final: FinalStep, checkpoints: Checkpoints) -> Verdict:
     if not job.crashed:
-        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
+        return not_applicable(f"{job.instance} {job.state.predicate}", subject=job.instance)
     path = final_checkpoint(final, checkpoints)
     if not path:
         return not_applicable(

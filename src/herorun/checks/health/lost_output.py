@@ -33,7 +33,7 @@ def lost_output(
 ) -> Verdict:
     """In the words of the diagnosis of an end. `crashed` reports it of an ended job."""
     if not job.state.live:
-        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
+        return not_applicable(f"{job.instance} {job.state.predicate}", subject=job.instance)
     evidence = {
         Checkpoints: checkpoints,
         History: history,
@@ -45,7 +45,7 @@ def lost_output(
     if missing_root is None:
         return passed(f"no output of {job.instance} is known to be missing", subject=job.instance)
     return failed(
-        f"{job.instance} is {job.state}, and {missing_root.message}",
+        f"{job.instance} {job.state.predicate}, and {missing_root.message}",
         missing_root.advice,
         subject=job.instance,
     )

@@ -46,7 +46,9 @@ def missing_artefacts(
 ) -> list[Verdict]:
     """One answer each for the final checkpoint and the tracker's run."""
     if job.state is not JobState.SUCCEEDED or final.value is None:
-        return [not_applicable(f"{job.instance} is {job.state}, or its final step is unknown")]
+        return [
+            not_applicable(f"{job.instance} {job.state.predicate}, or its final step is unknown")
+        ]
     last_step = metrics.step if isinstance(metrics, Metrics) else None
     if last_step is not None and last_step < final.value:
         return [not_applicable(f"{job.instance} ended at step {last_step}: see ended-short")]

@@ -78,7 +78,7 @@ def _of_current(
     sign = "" if wrote else steps_seen(job, log, checkpoints, history, None)
     if not job.state.live or not (wrote or sign):
         return not_applicable(
-            f"{job.instance} is {job.state} and reports no step", subject=job.instance
+            f"{job.instance} {job.state.predicate} and reports no step", subject=job.instance
         )
     if isinstance(metrics, Metrics) and wrote:
         return failed(

@@ -44,7 +44,7 @@ def nothing_saved(
     start = job_start(job, history)
     if job.state is not JobState.RUNNING or start is None or not history.wrote(metrics):
         return not_applicable(
-            f"{job.instance} is {job.state} and has no row of its own", subject=job.instance
+            f"{job.instance} {job.state.predicate} and has no row of its own", subject=job.instance
         )
     if _saved(checkpoints, start, metrics):
         return passed(f"{job.instance} has saved since it began", subject=job.instance)

@@ -22,7 +22,7 @@ def partial_allocation(job: Job) -> Verdict:
         )
     if not job.state.live or job.tasks is None or job.running_tasks is None:
         return not_applicable(
-            f"{job.instance} is {job.state}, and reports no tasks", subject=job.instance
+            f"{job.instance} {job.state.predicate}, and reports no tasks", subject=job.instance
         )
     verb = "runs" if job.running_tasks == 1 else "run"
     message = f"{job.running_tasks} of {count(job.tasks, 'task')} of {job.instance} {verb}"

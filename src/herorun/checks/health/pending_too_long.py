@@ -68,7 +68,7 @@ def pending_too_long(
     running = job.state is JobState.RUNNING
     is_confirmed = running and _confirmed(job, history, metrics, log, receipt)
     if is_confirmed or not (running or job.state is JobState.PENDING):
-        return [not_applicable(f"{job.instance} is {job.state}", subject=job.instance)]
+        return [not_applicable(f"{job.instance} {job.state.predicate}", subject=job.instance)]
     if is_confirmed is None:
         message = (
             f"the scheduler reports {job.instance} as running, but what would confirm it could not "

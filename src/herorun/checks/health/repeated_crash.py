@@ -50,12 +50,13 @@ def repeated_crash(
             f"the scheduler does not report the state of {job.instance}", subject=job.instance
         )
     if not job.crashed:
-        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
+        return not_applicable(f"{job.instance} {job.state.predicate}", subject=job.instance)
     recorded_end = next((end for end in history.ends if end.instance == job.instance), None)
     last = recorded_end or end_of(job, metrics, checkpoints, history, now.at)
     if not is_failure(last):
         return not_applicable(
-            f"{job.instance} is {job.state}: that is no fault of the run", subject=job.instance
+            f"{job.instance} {job.state.predicate}: that is no fault of the run",
+            subject=job.instance,
         )
     before = [end for end in history.ends if end.instance != job.instance and is_failure(end)]
     repeats = _describe_repeats(last, before, limits)

@@ -60,7 +60,7 @@ def second_writer(
     others = [other for other in live.jobs if other.instance != job.instance]
     verdicts = [
         failed(
-            f"{other.instance} is {other.state} together with {job.instance}",
+            f"{other.instance} {other.state.predicate} together with {job.instance}",
             subject=other.instance,
         )
         for other in others

@@ -37,7 +37,7 @@ def writes_after_end(
 ) -> list[Verdict]:
     """One answer for each source. What is dated in the future is a clock's fault."""
     if not job.state.ended or job.state.in_doubt:
-        return [not_applicable(f"{job.instance} is {job.state}")]
+        return [not_applicable(f"{job.instance} {job.state.predicate}")]
     ended_at = job.ended or next(
         (end.at for end in history.ends if end.instance == job.instance), None
     )

@@ -24,6 +24,6 @@ def _report_live_job(job: Job) -> Verdict:
     message = (
         f"{job.instance} may be live, as job {job.id} in an unknown state"
         if may_live
-        else f"{job.instance} is {job.state} as job {job.id}"
+        else f"{job.instance} {job.state.predicate} as job {job.id}"
     )
     return failed(f"{message}: {job.reason}" if job.reason else message, subject=job.instance)

@@ -23,7 +23,7 @@ def surviving_job(live: LiveJobs, job: Job | Nothing) -> list[Verdict]:
             f"{job.running_tasks} of "
             f"{count(job.tasks, 'part') if job.tasks else 'its parts'} still run"
         )
-        living.setdefault(job.instance, f"{job.instance} is {job.state}, but {parts}")
+        living.setdefault(job.instance, f"{job.instance} {job.state.predicate}, but {parts}")
     open_ones = [failed(message, subject=name) for name, message in sorted(living.items())]
     open_ones += [
         unknown(

@@ -36,7 +36,26 @@ class JobState(StrEnum):
         """It is unknown whether it runs, or how it ended."""
         return self in (JobState.UNKNOWN, JobState.GONE)
 
+    @property
+    def predicate(self) -> str:
+        """Behind the name of a job, it makes a sentence.
 
+        >>> JobState.RUNNING.predicate, JobState.TIMED_OUT.predicate
+        ('is running', 'has timed out')
+        """
+        return _PREDICATES.get(self, f"is {self}")
+
+
+_PREDICATES = {
+    JobState.SUCCEEDED: "has succeeded",
+    JobState.FAILED: "has failed",
+    JobState.CANCELLED: "was cancelled",
+    JobState.PREEMPTED: "was preempted",
+    JobState.TIMED_OUT: "has timed out",
+    JobState.OUT_OF_MEMORY: "ran out of memory",
+    JobState.NODE_FAILED: "has lost its node",
+    JobState.UNKNOWN: "is in an unknown state",
+}
 # Where a scheduler says only "killed" or "stopped", these words of its own name what did it, and it
 # was no person.
 _NOT_BY_HAND = lazy_regex(

@@ -13,5 +13,5 @@ def not_running(job: Job) -> Verdict | None:
             f"the scheduler does not report whether {job.instance} runs", subject=job.instance
         )
     if job.state is not JobState.RUNNING:
-        return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
+        return not_applicable(f"{job.instance} {job.state.predicate}", subject=job.instance)
     return None

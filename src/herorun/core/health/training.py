@@ -73,7 +73,7 @@ def training(
     if job.state is not JobState.RUNNING:
         since = job.submitted
         why = f" ({job.reason})" if job.reason else ""
-        message = f"{job.instance} is {job.state}{why}: waiting for its start"
+        message = f"{job.instance} {job.state.predicate}{why}: waiting for its start"
         return Training(
             TrainingProof.AWAITED,
             (AwaitedEvidence("job", message, since + QUEUE if since else None),),

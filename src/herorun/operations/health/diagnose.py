@@ -69,7 +69,9 @@ def run_diagnosed(name: str, start: Path) -> Failure:
         job = evidence.get(Job)
         ending = result.ending
         message = (
-            f"{current.name} is {job.state}: it did not fail" if isinstance(job, Job) else message
+            f"{current.name} {job.state.predicate}: it did not fail"
+            if isinstance(job, Job)
+            else message
         )
     elif memory.sealed and ending is None:
         message += f": {name} is sealed, so its scheduler is no longer queried"

@@ -78,5 +78,5 @@ def company(run: Run, instance: str) -> str:
         jobs = run.scheduler.live_jobs(run.slug)
     except (HerorunError, OSError) as error:
         return f"could not check for other live jobs: {describe_error(error)}"
-    others = [f"{job.instance} is {job.state}" for job in jobs if job.instance != instance]
+    others = [f"{job.instance} {job.state.predicate}" for job in jobs if job.instance != instance]
     return f"also live: {'; '.join(others)}" if others else ""
