@@ -172,7 +172,15 @@ def _new_rise(state: LossState, number: int, y: float) -> LevelRise | None:
     spread = max(spread, SMALLEST)
     is_first = state.trend.rows <= FIRST and spread < _CALM_RANGE
     needed_area = max(AREA, (first if is_first else ranges) * spread)
-    return LevelRise(number, highest, needed_area, usual, 1, y - highest, y - highest)
+    return LevelRise(
+        comparison=number,
+        highest=highest,
+        needed=needed_area,
+        usual=usual,
+        rows=1,
+        total=y - highest,
+        top=y - highest,
+    )
 
 
 def _continued(rise: LevelRise, y: float) -> LevelRise | None:
