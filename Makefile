@@ -11,8 +11,8 @@ DEVELOPMENT := import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))
 # collects all tests, which takes it eight seconds of CPU.
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 5 ] && echo 8 || echo $$(((3 * n + 1) / 2)))
 
-# The long tests mostly wait for processes and servers: twice as many workers.
-LONG_WORKERS ?= $(shell echo $$((2 * $(WORKERS))))
+# The long tests wait more often; but each worker collects them, and starts servers of its own.
+LONG_WORKERS ?= $(shell echo $$((4 * $(WORKERS) / 3)))
 
 BIN := $(VENV)/bin
 RUN := $(VENV)/.for-running

@@ -137,4 +137,4 @@ def test_a_job_that_begins_from_scratch_is_recognised_by_what_the_client_drops(
         99,
     )
     verdict = answer(wrong_resume, PLAN, {Metrics: Nothing()}, history, job_log)
-    assert verdict.outcome is Outcome.FAIL and mentions(verdict.message, "99", "drops")
+    assert verdict.outcome is Outcome.FAIL and mentions(verdict.message, "99", "dropped")
