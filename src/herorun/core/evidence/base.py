@@ -1,8 +1,8 @@
 """Shared by all evidence: no evidence, a value with its source, the clock, the gaps.
 
-An evidence type is a key: a gate holds for each type its value, `Nothing` (we looked, and there is
-none yet) or `Unavailable` (we could not look). Steps count completed updates; times are aware and
-in UTC.
+An evidence type is a key: a gate holds for each type its value, `Nothing` (the query succeeded, and
+there is none yet) or `Unavailable` (the query failed). Steps count completed updates; times are
+aware and in UTC.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class Unavailable:
 
 @dataclass(frozen=True)
 class Nothing:
-    """We looked, and there is none yet."""
+    """The query succeeded, and there is none yet."""
 
     why: str = ""
 

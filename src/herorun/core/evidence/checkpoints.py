@@ -14,7 +14,7 @@ class Candidate:
     """One checkpoint. `problem` is empty for a complete one; one that was not examined is
     neither complete nor incomplete.
 
-    One that could not be looked into has the reason as its problem, and is not examined.
+    One that could not be opened has the reason as its problem, and is not examined.
     """
 
     path: str
@@ -24,7 +24,7 @@ class Candidate:
     timestamp: str = ""  # as the trainer wrote it, often naive local time: never compared with now
     problem: str = ""
     modified: datetime | None = (
-        None  # when its store last saw it change, where it tells; of the marker if it can
+        None  # when its store last saw it change, if it reports it; of the marker if it can
     )
     examined: bool = True  # older ones are only listed, once a complete one is found
     # its name is only like a checkpoint's: a backup, which is no save under way
@@ -40,7 +40,7 @@ class Candidate:
 
     @property
     def unread(self) -> bool:
-        """We tried to look into it and could not: it may be complete."""
+        """It could not be examined: it may be complete."""
         return not self.examined and bool(self.problem)
 
 
@@ -101,13 +101,13 @@ class GivenUp:
     at: datetime
     undated: tuple[
         tuple[str, str], ...
-    ] = ()  # where the store tells no time: paths, and the trainer's own times
+    ] = ()  # if the store reports no time: paths, and the trainer's own times
     reason: str = ""
 
     def covers(self, candidate: Candidate) -> bool:
         """What is written again later, in the same place, is of the lineage that goes on.
 
-        A store that tells no time leaves the trainer's; where that is missing too, it is unknown,
+        If the store has no time, the trainer's counts; where that is missing too, it is unknown,
         and it is ruled out.
         """
         if candidate.step <= self.step:
@@ -215,7 +215,7 @@ class RootFacts:
     expires: Mapping[str, datetime] = field(default_factory=dict)  # path -> when a rule deletes it
     unknown_regions: Mapping[str, str] = field(default_factory=dict)  # root -> why unknown
     unknown_rules: Mapping[str, str] = field(default_factory=dict)
-    untold_rules: Mapping[str, str] = field(default_factory=dict)  # root -> who else tells them
+    untold_rules: Mapping[str, str] = field(default_factory=dict)  # root -> who reports them
 
 
 @dataclass(frozen=True)

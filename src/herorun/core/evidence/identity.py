@@ -53,7 +53,7 @@ class TrackerEnvironment:
     """
 
     variables: Mapping[str, str] = field(default_factory=dict)  # those that are not blank
-    # variable -> why the run would report elsewhere than the contract says, and what to do
+    # variable -> why the run would report elsewhere than the contract states, and what to do
     problems: Mapping[str, str] = field(default_factory=dict)
 
 

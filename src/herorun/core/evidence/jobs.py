@@ -94,14 +94,14 @@ class Job:
     # when it began by our clock as it stands now, where a clock that was set makes `started` differ
     began: datetime | None = None
     ended: datetime | None = None
-    # or put back into the queue; None: the scheduler does not tell
+    # or put back into the queue; None: the scheduler does not report it
     submitted: datetime | None = None
     tasks: int | None = None  # how many it is made of; None: the scheduler knows no parts
     running_tasks: int | None = None
     failed_on: tuple[str, ...] = ()  # nodes, if the scheduler reports which failed
     # what else of this very job runs or may run, in words; a scheduler that sees its parts tells
     other_writers: tuple[str, ...] = ()
-    placement: Placement | None = None  # None: the scheduler does not tell, or not yet
+    placement: Placement | None = None  # None: the scheduler does not report it, or not yet
 
     @property
     def ending(self) -> str:
@@ -147,15 +147,13 @@ class Job:
 
 @dataclass(frozen=True)
 class Adoptee:
-    """A live job that herorun did not submit and is to adopt, as far as its back end tells of
-    it.
-    """
+    """A live job that herorun did not submit and is to adopt, with what its back end reports."""
 
     job: Job
     kind: str  # of scheduler
-    user: str = ""  # whose it is; empty: not told
-    command: tuple[str, ...] = ()  # what it runs, word by word; empty: not told
-    told: str = ""  # what its back end tells instead of the command
+    user: str = ""  # whose it is; empty: not reported
+    command: tuple[str, ...] = ()  # what it runs, word by word; empty: not reported
+    told: str = ""  # what its back end reports instead of the command
     folder: str = ""
 
     @property

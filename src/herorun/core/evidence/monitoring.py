@@ -54,18 +54,18 @@ class JobLog:
     changed_at: datetime | None = None  # None: unknown here
     runs: tuple[str, ...] = ()  # tracker runs that it names, as `entity/project/id`
     saves: tuple[str, ...] = ()  # the newest paths that it says checkpoints are saved to
-    # newest lines that speak of lost owners, lost nodes or missing resources
+    # newest lines about lost owners, lost nodes or missing resources
     wedges: tuple[str, ...] = ()
-    skipped: int = 0  # bytes that this look passed over, because more was new than one look reads
-    # since the log last told of many steps: one of each class
+    skipped: int = 0  # bytes skipped: more was new than one query reads
+    # since the log last had many steps: one of each class
     complaints: tuple[Complaint, ...] = ()
     crowded: Complaint | None = None  # what it said of late of a crowded host
     server: str = ""  # where it says that its newest tracker run is shown, as `https://host`
-    size: int = 0  # bytes, as far as it was read
+    size: int = 0  # bytes, up to where it was read
     overdue: tuple[
         tuple[str, int, int], ...
     ] = ()  # silent rows: in how many bytes a line is due, since how many none came
-    # the newest that it tells of as trained, never one that was loaded or saved
+    # the newest that it reports as trained, never one that was loaded or saved
     step: int | None = None
     stepped_at: datetime | None = None  # when that one was first seen, or the log changed
     loading: tuple[Loading, ...] = ()  # the newest lines that say what was loaded, in order
@@ -83,7 +83,7 @@ class Disk:
 
 @dataclass(frozen=True)
 class Disks:
-    """Room on this machine, by path; `before` is an older look of the same, to see how fast it
+    """Room on this machine, by path; `before` is an older reading of the same, to see how fast it
     fills.
     """
 
@@ -104,7 +104,7 @@ class LeaseSeen:
     fence: int = 1
     beat: int = 0
     clone: str = ""  # of the owner's machine; empty: not known
-    by_wall_clock: bool = False  # this machine tells no uptime, so a set clock changes the age
+    by_wall_clock: bool = False  # this machine reports no uptime, so a set clock changes the age
 
     @property
     def caveat(self) -> str:
@@ -143,7 +143,7 @@ class RecoverySource:
     expires: datetime | None = None  # None: no rule deletes it, or it could not be asked
     rule: str = ""
     unknown: str = ""  # why it could not be asked
-    untold: str = ""  # who else tells the rules of a store that tells none
+    untold: str = ""  # who else can report the rules of a store that reports none
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Instance:
 def with_misdated(
     instances: Sequence[Instance], leaps: Leaps, at: datetime
 ) -> tuple[Instance, ...]:
-    """The same after a look at this moment, which may show that a clock was ahead."""
+    """The same after a query at this moment, which may show that a clock was ahead."""
     before = leaps.last_right(at)
     if before is None:
         return tuple(instances)
@@ -72,7 +72,7 @@ class End:
     step: int | None = None  # completed updates; None: it wrote no row, or it could not be read
     # newest complete one then; 0: there was none; None: it could not be read
     checkpoint: int | None = None
-    fingerprint: str = ""  # of its failure, where the log told one
+    fingerprint: str = ""  # of its failure, if the log has one
     failed_on: tuple[str, ...] = ()  # nodes, if the scheduler reports them
     ended: datetime | None = None  # by the scheduler, if it reports it
 
@@ -87,7 +87,7 @@ class Unfinished:
 
 @dataclass(frozen=True)
 class History:
-    """What the record knows of the run."""
+    """What the record holds about the run."""
 
     initialised: bool = False
     instances: tuple[Instance, ...] = ()
@@ -117,7 +117,7 @@ class History:
     deleting: frozenset[str] = (
         frozenset()
     )  # checkpoints whose deletion was begun, and is not known to be done
-    # instances that herorun was told to stop, and who told it
+    # instances that herorun was ordered to stop, and by whom
     stopped: tuple[tuple[str, str], ...] = ()
     lost_output: frozenset[str] = frozenset()  # instances that ended without their output root
     # those of them that ended without their temporary root
@@ -138,7 +138,7 @@ class History:
         older.
 
         A row is once its own for good: a clock that is set back later dates the next ones before
-        the launch, and they must be judged in the look that reads them.
+        the launch, and they must be judged in the tick that reads them.
         """
         current = self.current
         if current is None:
@@ -148,25 +148,25 @@ class History:
         )
 
     def at_tick(self, at: datetime) -> "History":
-        """The same for a look at this moment, before the record has it."""
+        """The same for a query at this moment, before the record has it."""
         return replace(self, instances=with_misdated(self.instances, self.leaps, at))
 
 
 @dataclass(frozen=True)
 class LaunchProof:
-    """What the record tells of launches and seals that nothing proves: they do not count. One
+    """What the record states about launches and seals that nothing proves: they do not count. One
     sentence each.
     """
 
     doubts: tuple[str, ...] = ()
     unstated: tuple[
         str, ...
-    ] = ()  # of launches that count: what only the record tells, so that none is started by it
+    ] = ()  # of launches that count: what only the record states, so that none is started by it
 
 
 @dataclass(frozen=True)
 class HealthAssessment:
-    """What a fresh look at the run's health found, above INFO and before any action:
+    """What a fresh query of the run's health found, above INFO and before any action:
     (which, what it says).
     """
 

@@ -27,7 +27,7 @@ class Excursion:
     back: bool = False
     # of a rate, which is judged by its inverse: there a higher ratio is a lower value
     inverse: bool = False
-    seconds: float | None = None  # that its rows took, where step times or clocks tell it
+    seconds: float | None = None  # that its rows took, if step times or clocks show it
     # the highest mean ratio that its rows had so far; None: they are too few for a mean
     crest: float | None = None
     # the highest so far of such a mean's logarithm times the root of its rows
@@ -44,7 +44,7 @@ class Excursion:
 
     @property
     def height(self) -> float:
-        """The highest mean ratio so far, which does not depend on the row at which one looks."""
+        """The highest mean ratio so far, which does not depend on the row at which it is read."""
         return self.usual if self.crest is None else self.crest
 
     @property
@@ -143,8 +143,8 @@ class Metrics:
     first_step: int = 0  # of the current attempt
     high_water: int = 0  # the highest step of any attempt
     attempts: int = 1
-    # The newest row was there at the first look, and its time is unknown:
-    # `advanced_at` is that look, and proves no training.
+    # The newest row was there at the first query, and its time is unknown:
+    # `advanced_at` is that query's time, and proves no training.
     undated: bool = False
     last: Mapping[str, float] | None = None
     spikes: tuple[Excursion, ...] = ()
@@ -155,9 +155,9 @@ class Metrics:
     resume: Resume | None = None  # None while there was one attempt only
     presence: tuple[Presence, ...] = ()
     late: int = 0  # rows that came too late to be judged, or twice
-    # seconds that the newest rows were dated before a look that did not see them yet
+    # seconds that the newest rows were dated before a query that did not show them yet
     behind: float = 0.0
-    # seconds that rows stay away again and again; None where they tell no times
+    # seconds that rows stay away again and again; None if they have no times
     pause: float | None = None
     instance: str = ""  # that wrote the newest row, by the record; empty where that does not say
     lost: tuple[tuple[int, int], ...] = ()  # the steps of the rows around each gap, the newest ones

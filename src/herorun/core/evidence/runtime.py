@@ -32,7 +32,7 @@ class Installed:
 
 @dataclass(frozen=True)
 class Environment:
-    """What trainers read of the launching shell, as far as it may go into the plan."""
+    """What trainers read of the launching shell, limited to what may go into the plan."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     withheld: Mapping[str, str] = field(default_factory=dict)  # name -> why it is not passed on
@@ -104,7 +104,7 @@ class Offered:
     # the keys of `[hardware]` that it knows
     hardware: Mapping[str, Any] = field(default_factory=dict)
     time_limit: float | None = None  # seconds
-    partial: str = ""  # why some of it is not told
+    partial: str = ""  # why some of it is not reported
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class RequestReview:
     exceeded: tuple[str, ...] = ()  # quotas that have too little left
     unplaceable: tuple[str, ...] = ()  # why no machine could ever take it
     preemptors: tuple[str, ...] = ()  # whose work may preempt it
-    # by the field's name, why this login could not look
+    # by the field's name, why this login could not read it
     unseen: Mapping[str, str] = field(default_factory=dict)
 
 

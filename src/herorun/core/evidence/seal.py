@@ -22,7 +22,7 @@ class Sealing:
 
 @dataclass(frozen=True)
 class MilestoneCheckpoint:
-    """The checkpoint that a milestone's seal is about, looked into; None: there is none."""
+    """The checkpoint that a milestone's seal is about, examined; None: there is none."""
 
     candidate: Candidate | None = None
 

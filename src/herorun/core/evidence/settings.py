@@ -41,7 +41,7 @@ class SecretNames:
     """
 
     present: frozenset[str] = frozenset()
-    source: str = "this environment"  # where they are looked for, in words
+    source: str = "this environment"  # where they are searched for, in words
 
 
 @dataclass(frozen=True)

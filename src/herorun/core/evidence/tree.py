@@ -14,7 +14,7 @@ class Submodule:
     checked_out: str | None = None  # None: it is not checked out
     modified: bool = False  # tracked files
     untracked: bool = False
-    published: bool | None = True  # whether its own remote has the commit; None: could not look
+    published: bool | None = True  # whether its own remote has the commit; None: the query failed
     why: str = ""
 
 

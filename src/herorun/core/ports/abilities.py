@@ -58,7 +58,7 @@ class SchedulerAbilities(Protocol):
 
 class ByIdAbilities(Protocol):
     def tasks(self, job: str) -> tuple[TaskEnd, ...]:
-        """How each of its tasks ended; empty where the back end does not tell."""
+        """How each of its tasks ended; empty if the back end does not report it."""
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
         """Ids of other live jobs of its name and its user; `CouldNotLook` where they could not be

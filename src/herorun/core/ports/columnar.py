@@ -137,7 +137,7 @@ def metric_names(rows: Sequence[Row]) -> dict[str, None]:
 
 
 def newest_time(rows: Sequence[Row]) -> datetime | None:
-    """The latest of the times that the rows tell."""
+    """The latest of the rows' times."""
     times = [
         max(part.times if isinstance(part, ColumnarRows) else _row_times(part), default=None)
         for part in parts_of(rows)

@@ -22,12 +22,12 @@ class FileEntry:
     """One name in a folder."""
 
     name: str  # a folder's ends with a slash
-    # None: the store does not tell, as object stores do of folders
+    # None: the store reports none, as object stores do for folders
     modified: datetime | None = None
     size: int | None = None  # bytes; None for a folder
     link: bool = False  # it only leads elsewhere: what it leads to is not in this folder
     checksum: str = (
-        ""  # of the content, as `kind:value`, where the listing tells one; several apart by a space
+        ""  # of the content, as `kind:value`, if the listing has one; several apart by a space
     )
     version: str = (
         # the store's own word for this content, as `generation:1700000000000000`, where it keeps
@@ -72,7 +72,7 @@ class Store(Protocol):
         """The last `count` bytes of a file, or all of a shorter one."""
 
     def modified(self, path: str) -> datetime | None:
-        """When a file last changed, by the store's clock; None where it does not tell."""
+        """When a file last changed, by the store's clock; None if it reports none."""
 
     def generation(self, path: str) -> str:
         """The store's own word for this content of a file: it changes whenever the file is written
@@ -90,7 +90,7 @@ class Store(Protocol):
         """
 
     def region(self, root: str) -> str | None:
-        """Where a root lies; None where the store does not tell."""
+        """Where a root lies; None if the store does not report it."""
 
     def rules(self, root: str) -> tuple[LifecycleRule, ...]:
         """Rules of the store that delete or lock what lies under a root; OSError if this login may
@@ -119,7 +119,7 @@ class Store(Protocol):
 
 @runtime_checkable
 class Measured(Protocol):
-    """A store that can also tell how much room there is on the disk of a path."""
+    """A store that can also report the free space on the disk of a path."""
 
     def room(self, path: str) -> tuple[int, int, int | None]:
         """Free and all bytes of the disk, and the names that it still has room for (None: it does

@@ -45,7 +45,7 @@ class Absent:
 
 @dataclass(frozen=True)
 class Unknown:
-    """We could not look, or it is too early to tell."""
+    """The query failed, or it is too early to tell."""
 
     why: str
 
@@ -64,7 +64,7 @@ class Scheduler(Protocol):
         """
 
     def find(self, instance: str, intended_at: datetime) -> Search:
-        """Look for an instance that was perhaps submitted at `intended_at`."""
+        """Search for an instance that was perhaps submitted at `intended_at`."""
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
         """The run's jobs that are live, or may be."""
@@ -131,19 +131,19 @@ class KnowsOtherJobs(Protocol):
 
 
 class ReportsWarnings(Protocol):
-    """A scheduler whose back end tells what it has warned of. One without it is not asked."""
+    """A scheduler whose back end reports its warnings. One without it is not asked."""
 
     def warnings(self, instance: str) -> tuple[str, ...]:
         """One line each, the newest last, for people and for the evidence; no check reads them."""
 
 
 class ById(Protocol):
-    """Looks at jobs by the ids that their back end gave them, no matter who submitted them. It
+    """Reads jobs by the ids that their back end gave them, no matter who submitted them. It
     submits nothing.
     """
 
     def find_job(self, job: str) -> Search:
-        """The job as its own source tells of it; `Job.raw` keeps that source's word."""
+        """The job as its own source reports it; `Job.raw` keeps that source's word."""
 
     def tail(self, job: str, lines: int) -> str:
         """The newest lines of its log, its children's too; FileNotFoundError where it has none."""
@@ -153,7 +153,7 @@ class ById(Protocol):
 
 
 class DatedLogs(Protocol):
-    """A `ById` that tells how old the newest line of a job's log is. One without it tells
+    """A `ById` that reports the age of the newest line of a job's log. One without it reports
     nothing.
     """
 
@@ -173,7 +173,7 @@ class ListsJobs(Protocol):
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a job comes from, as far as its back end tells. Empty is not told."""
+    """Where a job comes from, if its back end reports it. Empty: not reported."""
 
     user: str = ""  # whose it is
     mine: bool | None = None  # whether that is the user that herorun asks as
@@ -184,7 +184,7 @@ class Origin:
 
 
 class Submitted(Protocol):
-    """A `ById` that tells where a job comes from. One without it is not asked: then nothing of it
+    """A `ById` that reports where a job comes from. One without it is not asked: then nothing of it
     is known.
     """
 
@@ -211,11 +211,11 @@ class LogPart:
 
     data: bytes
     offset: int  # of the byte after `data`: where to go on
-    size: int  # of the whole log, in bytes, as it was at the look
-    # the adapter's own; given back with `offset` it tells whether this is still the same log
+    size: int  # of the whole log, in bytes, at the time of the query
+    # the adapter's own; given back with `offset` it shows whether this is still the same log
     mark: str
     restarted: bool = False  # it is another log, or a shortened one: `data` are from its first byte
-    changed_at: datetime | None = None  # None: the adapter cannot tell when the log last changed
+    changed_at: datetime | None = None  # None: the adapter cannot report when the log last changed
 
 
 class Logs(Protocol):

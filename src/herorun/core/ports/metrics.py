@@ -16,7 +16,7 @@ class Row:
     step: int
     values: Mapping[str, float]
     at: datetime | None = None  # None where the row has no zoned time
-    attempt: str = ""  # the execution that wrote it, where the source tells
+    attempt: str = ""  # the execution that wrote it, if the source has it
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Mentions(Protocol):
     """
 
     def mentions(self, run: TrackerRun) -> tuple[Mention, ...]:
-        """What a program that reports where the contract says would name."""
+        """What a program names that reports where the contract states."""
 
 
 class ClientEnvironment(Protocol):

@@ -15,7 +15,7 @@ class Post:
 
 
 class Notifier(Protocol):
-    """Whom we tell. Posting one key twice is one post."""
+    """A channel that gets messages. Posting one key twice is one post."""
 
     def post(self, post: Post) -> str:
         """Say it, and return a reference to what was said."""
@@ -89,7 +89,7 @@ class Comments:
 
 @runtime_checkable
 class ReadBack(Protocol):
-    """An issue tracker whose comments can be read again. It only looks."""
+    """An issue tracker whose comments can be read again. Read-only."""
 
     def comments(self, key: str, most: int) -> Comments:
         """Our own comments on the issue that was opened under a key, at most so many read; OSError

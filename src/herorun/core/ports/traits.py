@@ -1,5 +1,5 @@
 """What an adapter may declare of itself, as attributes of those names. The defaults hold for an
-adapter that declares nothing, so that none needs to know of all of them.
+adapter that declares nothing, so that none needs to declare all of them.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ class SchedulerTraits:
     runs_here: bool = False  # its jobs run on this machine, where bare paths are their own
     # its jobs run on the very machine that `reach(options)` leads to, or on this one
     on_the_machine: bool = False
-    leaves_files: bool = True  # its jobs leave files on a machine that we could look at
+    leaves_files: bool = True  # its jobs leave files on a machine that we could read
     reach: str = "here"  # how jobs are reached, in a word; "here" hands this environment on
     whole_environment: bool = False  # nothing but herorun sets a variable of the job
     sets: tuple[str, ...] = ()  # variables that it sets in each job by itself, as patterns

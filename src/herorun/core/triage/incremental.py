@@ -62,10 +62,10 @@ class OwnLog:
     seen: AttemptLog = field(default_factory=AttemptLog)
     signs: Signs = field(default_factory=Signs)
     changed_at: datetime | None = None
-    skipped: int = 0  # bytes that the last look passed over
+    skipped: int = 0  # bytes that the last query skipped
     # complaints, each with when it stood there at the latest
     known: tuple[tuple[str, datetime], ...] = ()
-    passed: int = 0  # bytes that all looks passed over
+    passed: int = 0  # bytes that all queries skipped
     matched: tuple[
         tuple[str, int], ...
     ] = ()  # rows of which a line is due, with `judged_bytes` when one came

@@ -52,7 +52,7 @@ def without_escapes(text: str) -> str:
 
 @dataclass(frozen=True)
 class LogLine:
-    """What was printed, and by whom: `stream` tells the ranks of one log apart."""
+    """What was printed, and by whom: `stream` distinguishes the ranks of one log."""
 
     text: str  # the whole, readable
     content: str  # without times and labels, indentation kept

@@ -39,7 +39,7 @@ def of_line(catalogue: Catalogue, line: LogLine, number: int) -> list[Match]:
 def of_exception(
     catalogue: Catalogue, line: LogLine, number: int, exception: LoggedException
 ) -> list[Match]:
-    """The signature of the exception's own line, if there is one; else what its type tells."""
+    """The signature of the exception's own line, if there is one; otherwise what its type shows."""
     hits = [
         s for s, _ in _hits(catalogue, line.content) if s.role in (LineRole.ROOT, LineRole.CASCADE)
     ]

@@ -52,7 +52,7 @@ class KeywordFilter:
         self._find = _finder([word.strip(EDGE) for word in rows])
 
     def opens(self, line: bytes) -> bool:
-        """Whether a closer look may find anything. A line with control characters, or in an
+        """Whether a full match may find anything. A line with control characters, or in an
         envelope, has to be made readable first.
         """
         for _ in self._keywords_in(line.lower()):

@@ -78,7 +78,7 @@ def _prefilter() -> Sieve:
 
 
 def step_lines(block: bytes) -> list[int]:
-    """Where the lines begin that may tell a step."""
+    """Where the lines begin that may name a step."""
     return _prefilter().starts(block)
 
 

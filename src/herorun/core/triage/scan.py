@@ -119,7 +119,7 @@ def _walk(now: LineParser, body: bytes, lines: int, inside: bool) -> int:
 
 
 class _Marks:
-    """Where the lines of a block begin that are worth a look."""
+    """Where the lines of a block begin that are worth matching."""
 
     def __init__(self, catalogue: Catalogue, body: bytes) -> None:
         self._body = body

@@ -74,7 +74,7 @@ class Catalogue:
 
     @cached_property
     def prefilter(self) -> Sieve:
-        """The lines that a closer look is worth."""
+        """The lines that are worth a full match."""
         return Sieve(_stems((*_FIRST, *self.stems), self.signatures))
 
     @cached_property

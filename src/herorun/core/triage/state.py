@@ -22,7 +22,7 @@ class AttemptLog:
     survived: Match | None = None  # a root that the training went on after
     # of each class the root of what was said since the training last went on
     lately: tuple[Match, ...] = ()
-    crowded: Match | None = None  # the newest line that speaks of a crowded host
+    crowded: Match | None = None  # the newest line about a crowded host
     before: "AttemptLog | None" = None  # the attempt before this one
     loading: Match | None = None  # the newest line that says what was loaded
     retried: int = 0  # the newest line that says that something is tried again

@@ -2,7 +2,7 @@
 loggers of structured lines.
 
 Only an object that looks like an envelope is opened: a message under a usual key, and either
-nothing else or a key that tells time, level or origin. A sample of a dataset that is printed has
+nothing else or a key that gives time, level or origin. A sample of a dataset that is printed has
 none of these, and what it speaks of did not happen: it is left out.
 Sources of the keys: Docker's json-file driver (log, stream, time), journald's export (MESSAGE,
 PRIORITY, _PID), Google Cloud Logging (textPayload, jsonPayload, severity), CloudWatch (@message,
