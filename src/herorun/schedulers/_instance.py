@@ -77,7 +77,7 @@ class StuckRecord:
 
 @dataclass(frozen=True)
 class InstanceSnapshot:
-    """What was seen of an instance in one look."""
+    """What one query showed of an instance."""
 
     alive: bool  # the supervisor, the job, or something that the job started
     watched: bool  # the supervisor
@@ -189,7 +189,7 @@ class Folder:
 
 
 def judge_instance(name: str, snapshot: InstanceSnapshot) -> Job:
-    """What a look says about the job."""
+    """What a query shows about the job."""
     started_at = snapshot.started.at if snapshot.started else None
     if snapshot.end:
         return _ended_job(name, started_at, snapshot.end)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-POLL_INTERVAL = 0.1  # seconds between two looks at what is left
+POLL_INTERVAL = 0.1  # seconds between two polls of what is left
 LAST_WAIT = 5.0  # seconds that killed processes get to disappear
 _PR_SET_CHILD_SUBREAPER = 36
 _DEAD = (b"Z", b"X")  # process states: dead, but not reaped
@@ -93,7 +93,7 @@ def terminate_all(
     """
     sigterm_sent: set[Process] = set()
     is_reported = False
-    # twice, because who forks and ends during a look may hide the child
+    # twice: a process that forks and ends during a scan may hide its child
     while remaining := find_remaining() or find_remaining():
         if time.monotonic() < quiet and hurry():
             quiet = time.monotonic()

@@ -89,7 +89,7 @@ class Iris(IrisReader):
         )
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Looks before and after. While another instance of the run may live, nothing is
+        """Queries before and after. While another instance of the run may live, nothing is
         submitted.
         """
         instance = must_be_instance(submission.instance)

@@ -60,7 +60,7 @@ from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
 
-# on this machine, and how it tells its version
+# on this machine, and how it reports its version
 OWN_PROGRAMS = (("kubectl", "version", "--client"),)
 
 
@@ -73,7 +73,7 @@ class Kubernetes:
 
     cluster_wide = True
     reach = "cluster"
-    # in each pod, by itself: a service's address is told in variables of its name
+    # in each pod, by itself: a service's address is set in variables of its name
     sets = ("KUBERNETES_*", "*_SERVICE_HOST", "*_SERVICE_PORT*", "*_PORT_*", "JOB_COMPLETION_INDEX")
     secrets_vouched = True  # `missing-object` asks the cluster itself
 

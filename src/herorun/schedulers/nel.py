@@ -79,7 +79,7 @@ class Nel(NelJobs):
         return self.find_all({instance: intended_at})[instance]
 
     def find_all(self, intents: Mapping[str, datetime]) -> Mapping[str, Search]:
-        """One `nel status` for any number of instances, and one look at Slurm for those that run
+        """One `nel status` for any number of instances, and one query of Slurm for those that run
         there.
         """
         for instance in intents:
@@ -137,7 +137,7 @@ class Nel(NelJobs):
         return ("nel", str(self._nel.db), *options.values())
 
     def snapshot(self, intents: Mapping[str, datetime]) -> NelSnapshot:
-        """The list, which is a file, one `nel status`, and one look at Slurm for those that run
+        """The list, which is a file, one `nel status`, and one query of Slurm for those that run
         there.
         """
         at, tasks = now(), self._entries()
@@ -208,7 +208,7 @@ class Nel(NelJobs):
         return f"# in {os.path.join(code, submission.cwd)}\n{by_name}{join(['env', *env, *argv])}\n"
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Looks before and after."""
+        """Queries before and after."""
         instance = must_be_instance(submission.instance)
         argv = self._run_argv(submission)
         secret_values(submission)  # a missing one is said before anything starts

@@ -62,7 +62,7 @@ def reach(options: Options) -> RemoteTarget | None:
     return RemoteTarget(login) if login.host else None
 
 
-MONTH = timedelta(days=30)  # so long ago a job that has ended is looked for
+MONTH = timedelta(days=30)  # an ended job is searched for this far back
 
 
 class Slurm(SlurmReader):
@@ -93,7 +93,7 @@ class Slurm(SlurmReader):
         return self._of_log(instance, lambda path: self._files.part(path, offset, limit, mark))
 
     def log_place(self, instance: str) -> str:
-        """The path of the instance's log there, as this clone has told the job to write it."""
+        """The path of the instance's log there, as this clone had the job write it."""
         return self._files.log(must_be_instance(instance))
 
     def _of_log(self, instance: str, reader: Callable[[str], T]) -> T:
@@ -140,7 +140,7 @@ class Slurm(SlurmReader):
         )
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Looks before and after: of two jobs of one name the one with the lower number stays."""
+        """Queries before and after: of two jobs of one name the one with the lower number stays."""
         instance = must_be_instance(submission.instance)
         must_be_sound(submission)
         secrets = secret_values(submission)

@@ -51,7 +51,7 @@ def reach(options: Options) -> RemoteTarget:
 
 @dataclass(frozen=True)
 class SshSnapshot:
-    """One look at the box, for all the runs that share it."""
+    """A snapshot of the box, for all the runs that share it."""
 
     at: datetime  # when it began
     answer: Mapping[str, Any]

@@ -47,7 +47,7 @@ class CommandLine:
         generation = self.generation
         answer = self.ask(list_argv(generation, user, name_prefix, is_full_name))
         if answer.code == USAGE:
-            self._generation = None  # iris was upgraded under us: the next look asks what it is now
+            self._generation = None  # iris was upgraded meanwhile: the next query asks its version
         if answer.code:
             raise self.trouble("job list", answer)
         return listing(generation, answer.text, answer.err.decode("utf-8", "replace"))
@@ -73,7 +73,7 @@ class CommandLine:
         return "\n".join(text_lines[-lines - 1 :]) if lines > 0 else ""
 
     def _needs_children_flag(self) -> bool:
-        """Whether this iris tells the children's lines only where they are asked for: early ones of
+        """Whether this iris returns the children's lines only when asked for them: early ones of
         generation A.
         """
         if self._is_early is None:

@@ -50,7 +50,7 @@ class IrisReader:
         return self.find_all({instance: intended_at})[instance]
 
     def find_all(self, intents: Mapping[str, datetime]) -> Mapping[str, Search]:
-        """One list for any number of instances, and where it tells no tasks or exit codes, one
+        """One list for any number of instances, and if it has no tasks or exit codes, one
         answer for each that needs them.
         """
         for instance in intents:

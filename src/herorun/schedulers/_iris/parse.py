@@ -33,7 +33,7 @@ class IrisRow:
 
     id: str  # `/user/job`, a child's below it
     word: str  # the state as Iris says it
-    submitted: datetime | None = None  # None: not told, or without a zone
+    submitted: datetime | None = None  # None: not reported, or without a zone
     started: datetime | None = None
     ended: datetime | None = None
     reason: str = ""
@@ -149,7 +149,7 @@ def detailed(generation: Generation, row: IrisRow, text: str) -> IrisRow:
     """The row with what `job summary` or `job describe` adds; as it was where that says nothing."""
     details = _summary(text) if generation is Generation.A else _described(text)
     if details is None or plain(details.word) != plain(row.word):
-        return row  # it changed between the two answers: the next look tells
+        return row  # it changed between the two answers: the next query shows it
     return IrisRow(
         id=row.id,
         word=row.word,

@@ -85,7 +85,7 @@ def _build_iris_job(
 
 
 def _as_the_gang(job: Job, root: IrisRow, live: Sequence[IrisRow]) -> Job:
-    """Running where some of it runs; else as far as the one that came farthest."""
+    """Running if any of it runs; otherwise the state of the one that came farthest."""
     states = {row.id: waits(row.counts) or iris_state_of(row.word) for row in live}
     order = (JobState.RUNNING, JobState.BUILDING, JobState.PENDING)
     first = min(live, key=lambda row: order.index(states[row.id]))

@@ -20,7 +20,7 @@ from herorun.schedulers._iris.options import Options
 from herorun.schedulers._option_types import must_be_variables
 
 ADMISSION = "herorun-admission.json"
-# iris would pass them on by itself, whatever the contract says
+# iris would pass them on by itself, whatever the contract states
 FORWARDED = ("HF_TOKEN", "WANDB_API_KEY")
 NO_FOLDER, NOT_SET = 76, 78  # 78: refused, as check-in would
 

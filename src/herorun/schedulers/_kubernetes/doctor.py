@@ -1,4 +1,4 @@
-"""What `herorun doctor` says of a cluster beyond that it answers. It only looks."""
+"""What `herorun doctor` reports about a cluster, beyond that it answers. Read-only."""
 
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.schedulers._kubernetes.client import Kubectl, ReadRefusal

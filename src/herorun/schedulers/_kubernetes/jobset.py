@@ -67,7 +67,7 @@ def kind_of(document: Mapping[str, Any]) -> ObjectKind:
 def jobset_record(document: Mapping[str, Any], jobs: Sequence[JobRecord]) -> JobRecord:
     """`jobs` are those of the instance, as they were read after it."""
     record = replace(record_of(JOBSET, document, 0), kind=JOBSET.name)
-    # JobSet says `Suspended` once it has told its Jobs: until then they may still start pods
+    # JobSet says `Suspended` once it has suspended its Jobs: until then they may still start pods
     record = replace(record, suspended=record.suspended and "Suspended" in record.conditions)
     starts = [job.started for job in jobs if job.started]
     record = replace(record, started=max(starts, default=None))

@@ -3,7 +3,7 @@
 Kubernetes reads a log on by a time alone, and by whole seconds. So a reader goes back some seconds
 to a moment of which it knows how many bytes it has had since, and leaves out as many: lines of one
 second are neither lost nor read twice. A log that its node has rotated has lost what was before:
-then the time of the newest line tells what is new.
+then the time of the newest line shows what is new.
 """
 
 import hashlib

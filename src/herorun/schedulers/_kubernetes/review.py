@@ -58,7 +58,7 @@ def _preemptors(kube: Kubectl, document: Mapping[str, Any]) -> tuple[str, ...]:
 def _or_unseen(
     unseen_parts: dict[str, str], field: str, query: Callable[[], tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """What this login may not look at is neither there nor missing."""
+    """What this login may not read is neither there nor missing."""
     try:
         return query()
     except ReadRefusal as error:

@@ -13,8 +13,8 @@ from herorun.system.files import write_atomic
 
 _ALL = 1 << 30  # lines
 _MARK = "kept"
-_RESAVE_INTERVAL = 30.0  # seconds: a log that is followed is not kept again at each look
-MANY = 1000  # lines: a look at fewer keeps nothing, since an earlier one may have read more
+_RESAVE_INTERVAL = 30.0  # seconds: a log that is followed is not saved again at each query
+MANY = 1000  # lines: reading fewer saves nothing, since an earlier query may have read more
 
 
 def keep_log(folder: Path, instance: str, text: str) -> None:

@@ -1,7 +1,7 @@
-"""One look at a namespace: its Jobs or JobSets, their pods, and the nodes that may be lost.
+"""A snapshot of a namespace: its Jobs or JobSets, their pods, and the nodes that may be lost.
 
 It answers for any number of runs. No list names a `resourceVersion`: one from the server's cache
-may be older than a Job that was submitted a moment ago, which would then look absent.
+may be older than a Job that was submitted a moment ago, which would then seem absent.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

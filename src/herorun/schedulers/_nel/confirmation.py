@@ -21,7 +21,7 @@ from herorun.system.files import make_folders, write_atomic
 
 CONFIRM_AFTER = timedelta(
     seconds=120
-)  # between the two looks: as long as the monitors wait after a start
+)  # between the two queries: as long as the monitors wait after a start
 QUIET = timedelta(
     hours=1
 )  # without a change in its folder, after which a local job is not taken to be at work
@@ -101,7 +101,7 @@ class UnconfirmedEnds:
         self._folder = folder
 
     def since(self, part: JudgedTask, at: datetime) -> datetime:
-        """The first look with this very word; now, where there was none or nothing can be kept."""
+        """When a query first gave this very word; now, if none did or nothing can be saved."""
         path = self._folder / f"{part.entry.id}.doubt.json"
         with suppress(OSError, ValueError, KeyError, TypeError):
             document = read_json(path.read_bytes())

@@ -29,7 +29,7 @@ class NelJobs:
     """What is asked of the launcher, no matter who submitted the job."""
 
     def __init__(self, options: Options, state_folder: Path) -> None:
-        """`state_folder` is a private folder of this machine, for what the next look must know of
+        """`state_folder` is a private folder of this machine, for what the next query must know of
         this one.
         """
         self._nel, self._slurm, self._doubts = (

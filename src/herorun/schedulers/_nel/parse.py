@@ -26,7 +26,7 @@ STATES = {
     "success": JobState.SUCCEEDED,
     "failed": JobState.FAILED,  # or nel could not ask: only what backs it makes it one
     "killed": JobState.CANCELLED,
-    # not_found, error and unknown are left out: nel could not tell.
+    # not_found, error and unknown are left out: nel does not know the state.
 }
 _INVOCATION = lazy_regex(r"Invocation ID: ([0-9a-f]{6,})")
 _STAGE = lazy_regex(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?: (-?\d+))?")

@@ -1,4 +1,4 @@
-"""One look at the launcher, for all the runs that share it. Pure."""
+"""A snapshot of the launcher, for all the runs that share it. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,4 @@
-"""One look at a Ray cluster: each question is asked at most once, and only if something depends on
-it.
-"""
+"""A snapshot of Ray: each question is asked at most once, and only if something needs it."""
 
 import re
 from dataclasses import field

@@ -1,4 +1,4 @@
-"""One look at Slurm, for all the runs that share it."""
+"""A snapshot of Slurm, for all the runs that share it."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping

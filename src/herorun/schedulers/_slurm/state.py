@@ -30,7 +30,7 @@ class Accounting:
     """What accounting answered."""
 
     rows: Sequence[SlurmRow] = ()
-    silent: str = ""  # why it told nothing
+    silent: str = ""  # why it reported nothing
     is_disabled: bool = False  # the cluster keeps no accounting
 
 

@@ -34,7 +34,7 @@ STATES = {
     "BOOT_FAIL": JobState.NODE_FAILED,
     "LAUNCH_FAILED": JobState.NODE_FAILED,
     "RECONFIG_FAIL": JobState.NODE_FAILED,
-    # REVOKED is left out: a sibling in a federation took the job over, so this cluster cannot tell.
+    # REVOKED is left out: a sibling in a federation has the job, so this cluster does not know.
 }
 
 

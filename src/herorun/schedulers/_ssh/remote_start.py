@@ -40,7 +40,7 @@ from herorun.schedulers._ssh.probe import (
 from herorun.schedulers._ssh.remote_write import unpack, write_file
 
 ROOM, FILES = 1 << 20, 64  # bytes and names that a disk must have left for a job's records
-POLL_INTERVAL = 0.01  # seconds between two looks for the start
+POLL_INTERVAL = 0.01  # seconds between two polls for the start
 _NOT_PASSED_ON = "LC_ALL"  # the language of our own commands is not the job's
 _FOR_TMUX = re.compile("HOME|PATH|USER|LOGNAME|SHELL|LANG|TMUX_TMPDIR")  # travels to the box
 

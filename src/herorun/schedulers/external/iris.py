@@ -148,7 +148,7 @@ class IrisById:
         return text
 
     def origin(self, job: str) -> Origin:
-        """Its name begins with its user's; as whom Iris knows us, only the contract says."""
+        """Its name begins with its user's; only the contract states our user in Iris."""
         user = job.strip("/").split("/", 1)[0]
         return Origin(user, user == self._user if self._user else None)
 

@@ -134,7 +134,7 @@ class LocalById:
             is_own = _owned_by(os.stat(proc).st_uid)
             argv = Path(proc, "cmdline").read_bytes().split(b"\0")[:-1]
         except FileNotFoundError:
-            return Origin()  # a system that tells nothing, or it has just ended
+            return Origin()  # a system that reports nothing, or it has just ended
         folder = ""
         with suppress(OSError):  # another user's
             folder = os.readlink(f"{proc}/cwd")

@@ -134,7 +134,7 @@ class NelById(NelJobs):
         )
 
     def results(self, job: str) -> str:
-        """The scores of its tasks, as far as their files can be read."""
+        """The scores of those of its tasks whose files can be read."""
         scores: list[str] = []
         for entry in self._of(job):
             with suppress(CouldNotLook, OSError):  # one task's must not hide the others'

@@ -32,7 +32,7 @@ class RayJobKind(JobKind):
         return bool(spec.cluster) and not spec.config
 
     def resolved(self, spec: JobSpec, start: str) -> JobSpec:
-        """Only looked at: the submitter of the seed's repository takes the short name itself."""
+        """Read-only: the submitter of the seed's repository takes the short name itself."""
         if spec.cluster:
             CLUSTERS.resolve(spec.cluster)
         return spec

@@ -28,7 +28,7 @@ from herorun.schedulers._transport import SshLogin, transport_to
 from herorun.schedulers.external._slurm_job import TASK_FIELDS, origin_in, result_in, task_ends
 from herorun.system.clock import now
 
-LONG_AGO = timedelta(days=60)  # a job that ended before is not looked for
+LONG_AGO = timedelta(days=60)  # a job that ended before is not searched for
 TIMEOUT = 40.0  # seconds of one question
 _ABSENT = 44  # exit code of our own shell words
 _TAIL = f'test -e "$1" || exit {_ABSENT}; tail -c 1048576 -- "$1" | tail -n "$2"'
@@ -139,7 +139,7 @@ class SlurmById:
         return f"{folder}/slurm-{job}.out" if folder.startswith("/") else ""
 
     def origin(self, job: str) -> Origin:
-        """As the controller tells. Its `Command` is the script that was submitted, not what that
+        """As the controller reports. Its `Command` is the script that was submitted, not what that
         runs.
         """
         answer = self._slurm.ask(["scontrol", "show", "job", job])
@@ -202,7 +202,7 @@ class SlurmById:
 
 def _split_job_id(job: str) -> tuple[str, str]:
     match = _ID.fullmatch(job)
-    assert match  # its form was looked at before
+    assert match  # its form was checked before
     return match[1], match[2]
 
 

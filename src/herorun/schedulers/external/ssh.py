@@ -50,7 +50,7 @@ class Options(SshLogin):
 
 @dataclass(frozen=True)
 class _ProcessRecord:
-    """What the first look saw of it, while the machine still showed it."""
+    """What the first query showed of it, while the machine still had it."""
 
     born: str
     boot: str
