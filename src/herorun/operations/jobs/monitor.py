@@ -25,7 +25,7 @@ FIELD = "monitored_by"
 
 @dataclass(frozen=True)
 class Monitor:
-    """Who looks at the job, and when it last did, by its own clock."""
+    """Who monitors the job, and when it last did, by its own clock."""
 
     owner: str  # user@machine
     pid: int  # 0 where it was only named
@@ -68,13 +68,13 @@ def must_be_ours(run: JobRun) -> None:
 
 
 def claim(run: JobRun) -> None:
-    """Say in the state file that we look now."""
+    """Write into the state file that we monitor now."""
     must_be_ours(run)
     _name(run, run.launcher.owner, os.getpid())
 
 
 def give_job(run: JobRun, to: str) -> OrderOutcome:
-    """To another machine, whose monitor is accepted at once; ours ends at its next look."""
+    """To another machine, whose monitor is accepted at once; ours ends at its next poll."""
     if "@" not in to or to.strip() != to or " " in to:
         raise WrongUse(f"{to!r} is no owner: name it as user@machine.")
     job = run.current.job if run.current else run.facts.job
@@ -87,7 +87,7 @@ def give_job(run: JobRun, to: str) -> OrderOutcome:
 
 
 def take_job(run: JobRun) -> OrderOutcome:
-    """From a machine that no longer looks."""
+    """From a machine that no longer monitors."""
     try:
         claim(run)
     except HandedOver as error:

@@ -14,7 +14,7 @@ from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
 from herorun.system.files import write_atomic
 
-MIN_POLLS = 5  # at the least: a machine that slept meanwhile has looked at nothing
+MIN_POLLS = 5  # at least: a machine that slept meanwhile has polled nothing
 WITHIN = timedelta(
     hours=1
 )  # longer than a scheduler's books lag behind, or its controller takes to come back

@@ -39,7 +39,7 @@ def resubmit_job(
     """By the command that was given, once for one end; the state file then has the new id, and one
     restart more.
 
-    A look comes first, so that its end is in the journal: the same failure twice, with no further
+    A poll comes first, so that its end is in the journal: the same failure twice, with no further
     step in between, is not tried a third time. `Blocked` says why not.
     """
     if not run.facts.resubmit:

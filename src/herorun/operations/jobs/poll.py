@@ -1,4 +1,4 @@
-"""One look at a registered job by its own source: its state, new events, and result once ended."""
+"""One poll of a registered job by its own source: its state, new events, and result once ended."""
 
 import contextlib
 from pathlib import Path
@@ -42,7 +42,7 @@ class JobStatus:
     word: str
     why: str = ""
     result: str = ""  # of an ended one
-    events: tuple[str, ...] = ()  # of its launcher, that were not told before
+    events: tuple[str, ...] = ()  # of its launcher, not reported before
 
     @property
     def ended(self) -> bool:
@@ -106,7 +106,7 @@ def poll_entry(entry: Entry) -> JobStatus:
 
 
 def memory_path(entry: Entry) -> Path:
-    """What the looks at one registration remember of one another: a process number may be another
+    """What the polls of one registration remember of each other: a process number may be another
     job's the next time.
     """
     key = [*key_of(entry), str(entry.get("submitted") or "")]
@@ -114,7 +114,7 @@ def memory_path(entry: Entry) -> Path:
 
 
 def _status_of_missing(entry: Entry, before: str) -> JobStatus:
-    """What a list that is whole lacks at the second look too is not watched any longer; other
+    """What a list that is whole lacks at the second poll too is no longer watched; other
     sources are asked for an hour, see `not_found`.
     """
     why = job_kind(str(entry["type"])).missing_twice

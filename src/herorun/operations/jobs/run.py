@@ -190,7 +190,7 @@ class JobRun(MonitoredRun):
         return self.record.memory().current
 
     def given(self, memory: Memory) -> dict[Any, Any]:
-        """All that is known without looking; what only a contract could tell is `Nothing`."""
+        """All that is known without a query; what only a contract could state is `Nothing`."""
         return {
             **super().given(memory),
             **dict.fromkeys((*_UNKNOWN_KINDS, Repository, Layout), UNPLANNED),

@@ -27,7 +27,7 @@ GRAIN = timedelta(milliseconds=20)
 
 
 def adapter_for(facts: JobSpec, folder: Path) -> ById:
-    """What looks at the job by its id."""
+    """What reads the job by its id."""
     must_be_id(facts.kind, facts.job)
     return connect_kind(facts, folder)
 
@@ -118,7 +118,7 @@ class ExternalJobs:
 
     def tasks(self, instance: str) -> tuple[TaskEnd, ...]:
         """How each of its tasks ended, with the limit that the resubmit command asks for where the
-        scheduler tells none; empty where it does not tell. Asked once a tick.
+        scheduler has none; empty if it does not report it. Asked once a tick.
         """
         ask = getattr(self._jobs, "tasks", None)
         if instance not in self._tasks:
@@ -146,7 +146,7 @@ class ExternalJobs:
         return tuple(ask(self._job(instance))) if ask else ()
 
     def warnings(self, instance: str) -> tuple[str, ...]:
-        """What its back end warned of, of schedulers that tell; kept in the evidence."""
+        """What its back end warned of, of schedulers that report it; kept in the evidence."""
         ask = getattr(self._jobs, "warnings", None)
         return tuple(ask(self._job(instance))) if ask else ()
 
@@ -161,7 +161,7 @@ class ExternalJobs:
         return bool(ask(self._job(instance))) if ask else False
 
     def log_changed_at(self, instance: str) -> datetime | None:
-        """By our own clock, asked once a tick; None where its kind of job does not tell, or nobody
+        """By our own clock, asked once a tick; None if its kind of job has none, or nobody
         could read it.
         """
         with self._lock:
@@ -194,7 +194,7 @@ class ExternalJobs:
 class JobLogTracker:
     """The tracker port over a job's log: a row whenever it reports a further step.
 
-    A step that stood there before the first look, or that came while nobody looked for longer than
+    A step that was there before the first poll, or that came while nobody polled for longer than
     `gap`, may be hours old. It is dated by the log's own change; where that tells nothing of the
     step, the row is undated.
     """

@@ -1,4 +1,4 @@
-"""How a wait looks at a job without a contract: its back end's answer, the end of its log, and a
+"""How a wait polls a job without a contract: its back end's answer, the end of its log, and a
 file on this machine.
 """
 

@@ -1,4 +1,4 @@
-"""Looking at the registered jobs: each by its own source, only changes told, ended ones removed
+"""Polling the registered jobs: each by its own source, only changes printed, ended ones removed
 with their results.
 """
 
@@ -24,13 +24,13 @@ from herorun.operations.jobs.poll import JobStatus, memory_path, poll_entry
 from herorun.operations.record.session import JobSession, change_jobs, prepare, read_jobs
 from herorun.system.files import take_lock
 
-EVERY = 60.0  # seconds between two looks
+EVERY = 60.0  # seconds between two polls
 AT_ONCE = 4  # jobs that are asked about at the same time
 BLIND = 86_400.0  # seconds of looking after which a watch that can see none of its jobs ends
 
 
 def check_jobs(session: JobSession) -> tuple[list[JobStatus], str]:
-    """One look at all: the registry is brought up to date, ended jobs are taken out. Also what is
+    """One poll of all: the registry is brought up to date, ended jobs are taken out. Also what is
     wrong with the file.
     """
     entries, fault = read_jobs(session)
@@ -72,7 +72,7 @@ def news_of(statuses: Sequence[JobStatus], ended_jobs: Sequence[JobStatus] = ())
 
 
 def watch_jobs(session: JobSession, print_line: Callable[[str], None], every: float = EVERY) -> int:
-    """Look until the registry is empty. One such watch a session; of another nothing is done.
+    """Poll until the registry is empty. One such watch a session; of another nothing is done.
 
     Ends with 3 where none of its jobs could be seen for a day: they stay registered.
     """
@@ -120,7 +120,7 @@ def _watch(
         code = worst([code, *(each.code for each in statuses if each.ended)])
         if is_empty:
             return code, False
-        # Counted in looks, and not by a clock: a machine that slept for a weekend has looked at
+        # Counted in polls, and not by a clock: a machine that slept for a weekend has polled
         # nothing meanwhile.
         blind = 0 if any(each.state is not JobState.UNKNOWN for each in statuses) else blind + 1
         if blind * every > BLIND:
@@ -133,7 +133,7 @@ def _watch(
 
 
 def _checked(session: JobSession) -> tuple[list[JobStatus], str, bool]:
-    """One look, and whether nothing is left; whatever it meets, the next one is due: a watch that
+    """One poll, and whether nothing is left; whatever it meets, the next one is due: a watch that
     ended sees nothing.
     """
     try:
