@@ -30,15 +30,13 @@ from herorun.core.row_bounds import drop_implausible
 from herorun.core.untrusted_json import read_json
 
 Reader = Callable[[str], Rows]  # the rows behind a cursor
-# rows, or numbers in columns, that a look holds; of more the columns get the rest in the next ticks
+# rows, or numbers in columns, that a tick holds; of more the columns get the rest in the next ticks
 MOST_HELD, MOST_NUMBERS = 200_000, 8_000_000
 
 
 @dataclass
 class Arrived:
-    """The rows that a look has read, as far as they are held, and the cursors before and after
-    them.
-    """
+    """The rows that a tick has read and holds, and the cursors before and after them."""
 
     before: str
     after: str

@@ -12,15 +12,15 @@ from herorun.core.health.liveness import rows_since
 from herorun.core.untrusted_json import parse_utc, read_json
 from herorun.system.files import write_atomic
 
-SEEN = "job-seen.json"  # the first look of this clone at the current job in its present state
+SEEN = "job-seen.json"  # this clone's first query of the current job in its present state
 
 
 def began_by_uptime(job: Job, history: History, state: Path, now: Now) -> datetime | None:
     """When a running job began, by a clock that shows `now`; None where its time stamp says the
     same, or nothing else is known.
 
-    The first look that sees it run goes by the clocks, and no look after that. Some schedulers
-    reckon the start anew at each look, from how long the job has run.
+    The first query that shows it running goes by the clocks, and no later one. Some schedulers
+    compute the start again at each query, from how long the job has run.
     """
     if now.uptime is None or not job.state.live:
         return None
@@ -47,7 +47,7 @@ def _is_one(one: str, other: str) -> bool:
 
 
 def _age_at_first(job: Job, history: History, now: Now, note: dict[str, Any]) -> timedelta:
-    """By the clocks, and no longer than since a look saw it wait, or run from another start."""
+    """By the clocks, and no longer than since it was seen waiting, or run from another start."""
     since, _ = rows_since(job, Nothing(), history, now.at)
     age = max(now.at - since, timedelta()) if since else timedelta()
     if now.uptime is None or (note.get("instance"), note.get("boot")) != (job.instance, now.boot):
@@ -66,7 +66,7 @@ def _read(state: Path) -> dict[str, Any]:
 
 
 def _write(state: Path, note: dict[str, Any]) -> None:
-    # a full disk: each look is the first
+    # a full disk: each query is the first
     with contextlib.suppress(OSError):
         if state.is_dir():
             write_atomic(state / SEEN, (canonical(note) + "\n").encode(), spare=True)

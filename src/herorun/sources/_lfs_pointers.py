@@ -14,7 +14,7 @@ _TRIPLE = 3  # `check-attr -z` answers path, attribute, value
 
 
 def pointers(status: TreeStatus, common: Path) -> list[str]:
-    """Asks git for attributes only where some `.gitattributes` speaks of LFS.
+    """Asks git for attributes only if some `.gitattributes` mentions LFS.
 
     `git lfs install --skip-smudge` leaves pointers wherever git writes files: the copy has them
     also where `git lfs pull` has brought the content here.

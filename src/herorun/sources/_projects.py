@@ -1,4 +1,4 @@
-"""The Python projects of a repository, as their `pyproject.toml` tell: commands, source folders,
+"""The Python projects of a repository, by their `pyproject.toml`: commands, source folders,
 workspace members.
 """
 

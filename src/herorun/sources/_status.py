@@ -14,7 +14,7 @@ from herorun.system.git import Repository
 from herorun.system.process import ProcessResult
 
 FILES = frozenset({"100644", "100755"})
-QUIET = {"GIT_NO_LAZY_FETCH": "1"}  # a partial clone must not begin to download because we look
+QUIET = {"GIT_NO_LAZY_FETCH": "1"}  # a partial clone must not begin a download because of our query
 # Whatever the user has set: modes count, and so does every part of a file's stat.
 STRICT = (
     "core.fileMode=true",
@@ -62,7 +62,7 @@ class TreeStatus:
 
     @property
     def flagged(self) -> Iterator[tuple[str, str]]:
-        """`(tag, path)` of what `status` does not look at: lower case is assume-unchanged, S
+        """`(tag, path)` of what `status` does not check: lower case is assume-unchanged, S
         skip-worktree.
         """
         return ((tag.decode(), text(path)) for tag, path in _FLAGGED.findall(self.index))

@@ -89,7 +89,7 @@ def _modified(status: TreeStatus, facts: WorktreeFolders) -> bool:
 
 def published(repository: Repository, commit: str) -> tuple[bool | None, str]:
     """Whether a branch or tag of the repository's own remote contains the commit, and why not;
-    None: could not look.
+    None: the query failed.
     """
     names = repository.git("remote").text.split()
     if not names:

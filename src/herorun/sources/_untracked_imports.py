@@ -14,7 +14,7 @@ _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 
 
 def roots_of(command: Command, top: str) -> tuple[str, ...]:
-    """Folders that modules are looked for in, relative to the top: those of the command, and its
+    """Folders that modules are searched for in, relative to the top: those of the command, and its
     `PYTHONPATH`.
     """
     scripts = (normpath(join(command.cwd, word)) for word in command.argv if word.endswith(".py"))

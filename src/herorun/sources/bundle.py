@@ -86,7 +86,7 @@ def _algorithm(commit: str) -> str:
 
 
 def _is_same_file(one: tuple[str, str] | None, other: tuple[str, str] | None) -> bool:
-    """A zip may tell no modes."""
+    """A zip may hold no modes."""
     if one is None or other is None:
         return one is other
     return one[1] == other[1] and (one[0] == other[0] or "" in (one[0], other[0]))

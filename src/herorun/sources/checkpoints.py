@@ -29,7 +29,7 @@ from herorun.core.ports import Layout, Store
 from herorun.core.redaction.scrub import scrub
 
 OWN, RECEIPTS = "_herorun/", "_herorun/receipts"
-# Where a listing tells no times, as on object stores, the ones below the newest are dated by a
+# If a listing has no times, as on object stores, the ones below the newest are dated by a
 # listing of their own: after a rollback the one written last is among them. So many, and at least
 # one while a root costs so many requests.
 FURTHER, REQUESTS = 2, 8
@@ -72,7 +72,7 @@ def read_start_siblings(contract: Contract, store: Store, layout: Layout) -> Sta
     """The checkpoints next to the one that `[start] from` names, which need not lie in the run's
     own store.
 
-    Looked into are the named one, the newest until one is complete, and the one that was modified
+    Examined are the named one, the newest until one is complete, and the one that was modified
     last.
     """
     start_path = contract.start.from_
@@ -160,7 +160,7 @@ def _list_root(store: Store, layout: Layout, root: str, temporary: bool) -> tupl
     try:
         return layout.listed(store, root, temporary)
     except FileNotFoundError:
-        return ()  # looked, and there is no such folder yet
+        return ()  # the listing succeeded: there is no such folder yet
 
 
 def _inspect_checkpoints(
@@ -245,7 +245,7 @@ def _open(candidates: Iterable[Candidate | None], contract: Contract) -> list[Ca
 
 
 def _examine_candidate(store: Store, layout: Layout, candidate: Candidate) -> Candidate | None:
-    """Looked into; where that fails, unexamined with the reason: neither complete nor
+    """Examined; if that fails, unexamined with the reason: neither complete nor
     incomplete.
     """
     try:

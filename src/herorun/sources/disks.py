@@ -61,7 +61,7 @@ def _nearest_folder(path: str) -> Path:
 
 
 def _before(folder: Path) -> tuple[dict[str, Disk], datetime | None]:
-    """The oldest look of the last days: the first line of what the ticks kept. A damaged one is
+    """The oldest reading of the last days: the first line of what the ticks kept. A damaged one is
     none.
     """
     for file in sorted(folder.glob("[0-9]*.jsonl"))[-DAYS:]:

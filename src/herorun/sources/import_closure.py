@@ -1,7 +1,7 @@
 """Which of the repository's files the command names or imports, from the words of `[command]` and
 the files' text.
 
-Nothing is run or imported. What cannot be told from text, such as a module name that is computed,
+Nothing is run or imported. What the text does not show, such as a module name that is computed,
 is not seen: the closure can only raise a file's impact, never lower it.
 """
 

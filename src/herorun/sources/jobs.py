@@ -83,7 +83,7 @@ def read_other_jobs(
 
 
 def read_job_warnings(scheduler: Scheduler, history: History) -> JobWarnings | Nothing:
-    """Of schedulers that tell some. It is no gap where they cannot be read: nothing is judged by
+    """Of schedulers that report some. It is no gap if they cannot be read: nothing is judged by
     them.
     """
     ask, current = getattr(scheduler, "warnings", None), history.current

@@ -71,7 +71,7 @@ def _unchanged_since(state: Path, lease: Lease, now: datetime) -> tuple[datetime
         pass  # never seen before, or unreadable: it is first seen now
     note = {"beat": beat, "since": now, "lease": json.loads(lease.bytes())}
     note |= clock.note if clock else {}
-    # a full disk: the beat counts as first seen now, at every look
+    # a full disk: the beat counts as first seen now, at every query
     with contextlib.suppress(OSError):
         if state.is_dir():
             write_atomic(state / SEEN, (canonical(note) + "\n").encode(), spare=True)

@@ -28,12 +28,12 @@ from herorun.system.clock import now
 from herorun.system.files import write_atomic
 
 CACHE = "own-log.json"
-# Bytes of one look. The end of a log has the root of a failure: behind it stand only the ends of
-# the other ranks. What one look leaves out is passed over for good and said, since a log that
+# Bytes of one query. The end of a log has the root of a failure: behind it stand only the ends of
+# the other ranks. What one query leaves out is skipped for good and reported, since a log that
 # outgrows its reader would never be caught up.
 MOST = 64 << 20
 PART = 4 << 20  # bytes in memory
-# seconds of judging in one look: where every line has to be told apart, a MiB takes some
+# seconds of matching in one query: if every line must be classified, a MiB takes some
 PATIENCE = 20.0
 LAST = 1 << 20  # bytes at the end that are read all the same
 TAIL = 20_000  # lines, of a scheduler that cannot read from an offset
@@ -130,7 +130,7 @@ def _read_new_parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
     mark, judging = part.mark if at == part.offset else "", 0.0
     while at < size:
         part = ask(log.instance, at, min(PART, size - at), mark)
-        if part.restarted or not part.data:  # replaced just now: the next look begins again
+        if part.restarted or not part.data:  # replaced just now: the next query begins again
             return
         began = time.monotonic()
         yield part

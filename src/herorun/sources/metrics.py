@@ -102,7 +102,7 @@ def keep_metrics(place: Place, evidence: object) -> str:
 
 
 def read_rows(place: Place, contract: Contract) -> tuple[Sequence[Row], str]:
-    """The rows that the last look read from the tracker's first one on, and the cursor behind them;
+    """The rows that the last tick read from the tracker's first one on, and the cursor behind them;
     none and an empty one where it began later, or at another source.
     """
     last_read = _reads.get(place.state)
@@ -116,7 +116,7 @@ def _source_of(contract: Contract) -> str:
 
 
 def _keep_rows(columns: "Writer", last_read: "MetricsRead") -> None:
-    """The rows of the look where they follow those that are kept; else one read from where these
+    """The rows of the query if they follow those that are kept; otherwise one read from where these
     end.
     """
     from herorun.sources._detector_state import mask_secret_names

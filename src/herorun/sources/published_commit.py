@@ -126,7 +126,7 @@ def _by_tips(
     others: Mapping[str, str],
     own: tuple[str, ...],
 ) -> Published:
-    """What a shallow clone can tell: the refs whose very tip HEAD is."""
+    """What a shallow clone can show: the refs whose very tip HEAD is."""
     exact = tuple(sorted(name for name, tip in named_tips.items() if tip == tree.commit))
     elsewhere = tuple(sorted(name for name, tip in others.items() if tip == tree.commit))
     first = next((ref for ref in own if ref in named_tips), None)

@@ -32,7 +32,7 @@ from herorun.core.untrusted_json import read_json, whole_number
 
 LOG_LINES = 2000
 BEGINNING = 4 << 20  # bytes of a log: many ranks can say so much before the first tick
-MOST_LATE = 20  # earlier instances, newest first, that a late receipt is looked for
+MOST_LATE = 20  # earlier instances, newest first, that are searched for a late receipt
 _NAME = lazy_regex(r"(?P<instance>.+)\.(?P<attempt>\d+)(?:\.rank(?P<rank>\d+))?\.json")
 
 
