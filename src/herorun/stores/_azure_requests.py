@@ -154,7 +154,7 @@ async def read_object(fs: Any, at: ObjectPath, last: int | None) -> tuple[bytes,
 
 async def put_object(fs: Any, at: ObjectPath, data: bytes, tag: str | None) -> None:
     """Each write has a number of its own: the client sends again what a lost connection did not
-    answer, and nobody hears of it.
+    answer, and nobody is notified.
     """
     from azure.core import MatchConditions
 

@@ -68,7 +68,7 @@ class Requests:
         """What the call returns; FileNotFoundError and `WriteRefused` pass, all else is an OSError
         about `where`.
         """
-        import asyncio  # here, for anyone who only looks up which stores there are
+        import asyncio  # here, for callers that only list the stores
 
         attempts = Attempts()
 

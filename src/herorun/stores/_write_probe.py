@@ -27,7 +27,7 @@ def demand(fact: bool, why: str) -> None:
 
 
 def clean(*acts: Callable[[], object]) -> None:
-    """Take away what a failed probe left, as far as the store lets us."""
+    """Remove what a failed probe left, if the store permits it."""
     for act in acts:
         with contextlib.suppress(OSError):
             act()

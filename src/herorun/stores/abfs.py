@@ -87,7 +87,7 @@ class AzureObjects:
         self._ask(at, lambda fs: delete_object(fs, at))
 
     def region(self, at: ObjectPath) -> str | None:
-        """Told to the management API alone."""
+        """Known to the management API alone."""
         container_of(at)
         return None
 

@@ -33,7 +33,7 @@ _LONG = 256  # bytes: no event of the usual form has as many
 
 @dataclass(frozen=True)
 class Event:
-    """What was logged at once. A step of zero is not written, and so cannot be told from none."""
+    """What was logged at once. A step of zero is not written, so it reads like none."""
 
     wall_time: float
     step: int | None

@@ -72,7 +72,7 @@ def _pieces(file: BinaryIO, at: int) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _in_block(block: bytes, is_full: bool) -> Iterator[tuple[int, int, bytes]]:
-    """A damaged piece is passed over by the size that it tells; where that cannot be, so is the
+    """A damaged piece is skipped by the size that it states; where that cannot be, so is the
     rest of the block.
     """
     at, size = 0, len(block)

@@ -1,4 +1,4 @@
-"""Protobuf's wire format, as far as it takes to read fields by their numbers. Pure: bytes in,
+"""Protobuf's wire format, limited to reading fields by their numbers. Pure: bytes in,
 fields out.
 """
 

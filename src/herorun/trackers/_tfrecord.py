@@ -15,7 +15,7 @@ from herorun.trackers._tail_reader import MOST_ZEROS, data_after
 _HEADER = struct.Struct("<QI")  # size, and its masked CRC-32C
 _FOOTER = 4  # bytes: the masked CRC-32C of the content
 _NOT_ZERO = lazy_regex(rb"[^\0]")
-_SLAB = 8 << 20  # bytes that are looked at together
+_SLAB = 8 << 20  # bytes that are read together
 _LONGEST = 64 << 20  # bytes of an event: a larger size is a damaged one
 
 
@@ -41,7 +41,7 @@ def records(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes | None]]:
             yield offset, record
         if len(data) < size:
             return
-        size = _SLAB if offset > before else size * 4  # for an event larger than what is looked at
+        size = _SLAB if offset > before else size * 4  # for an event larger than what is read
 
 
 def _in_slab(data: bytes, more: bool) -> Iterator[tuple[int, bytes | None]]:
@@ -54,7 +54,7 @@ def _in_slab(data: bytes, more: bool) -> Iterator[tuple[int, bytes | None]]:
                 return  # a torn end, or zeros that a crashed host left
             yield (at := header or max(at + 1, len(data) - _HEADER.size)), None
             if header is None:
-                return  # the header may stand across the end of what was looked at
+                return  # the header may cross the end of what was read
             continue
         start = at + _HEADER.size
         at = start + size + _FOOTER
@@ -80,6 +80,6 @@ def _next_header(data: bytes, at: int) -> int | None:
 
 
 def _run_end(data: bytes, at: int) -> int:
-    """Where the run of zeros ends; never before the next place that is to be looked at."""
+    """Where the run of zeros ends; never before the next place to be read."""
     match = _NOT_ZERO.search(data, at)
     return max(match.start() if match else len(data), at + 5)

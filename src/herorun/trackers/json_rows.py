@@ -23,7 +23,7 @@ _NON_FINITE = {
 _DECIMAL = lazy_regex(r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?", re.ASCII)
 
 
-_decode = json.JSONDecoder().raw_decode  # `json.loads` also looks for blanks around it
+_decode = json.JSONDecoder().raw_decode  # `json.loads` also skips blanks around it
 
 
 class Unusable(ValueError):

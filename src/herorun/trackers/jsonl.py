@@ -55,7 +55,7 @@ class JsonLines:
         self._path = path
         self._open = opener(reach)
         self._path_in_job = self.rows_file = (
-            shown_path  # where `herorun.log` writes, as the contract says
+            shown_path  # where `herorun.log` writes, as the contract states
         )
         self._step_keys = (step_key,) if step_key else STEP_KEYS
 

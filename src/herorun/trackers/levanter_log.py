@@ -88,7 +88,7 @@ def _read_levanter_lines(
 
 
 def _parse_progress_row(line: bytes, attempt: str, bar: bool) -> Row | None:
-    """The row of a line, if it tells one; that of the progress bar only where it counts."""
+    """The row of a line, if it has one; that of the progress bar only where it counts."""
     if _JSON in line:
         if len(line) > LONGEST_LINE:
             raise Unusable(f"longer than {LONGEST_LINE >> 20} MiB")

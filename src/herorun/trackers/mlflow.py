@@ -40,9 +40,9 @@ TAG = "herorun.run"
 URI = "MLFLOW_TRACKING_URI"
 EXPERIMENT = "MLFLOW_EXPERIMENT_NAME"
 RUN = "MLFLOW_RUN_ID"
-MOST_METRICS = 500  # of a run: each takes a question of its own at each look
-FAR, NEAR = 25_000, 1_000  # points of a page: while catching up, and of what is read at each look
-SEARCHED = 100  # runs with the tag or the name that are looked at
+MOST_METRICS = 500  # of a run: each takes a request of its own at each query
+FAR, NEAR = 25_000, 1_000  # points of a page: while catching up, and of what is read at each query
+SEARCHED = 100  # runs with the tag or the name that are queried
 KEPT_PROBLEMS = 20
 QUIET = timedelta(minutes=5)  # without a new value: then the history itself is asked for its end
 MOST_PAGES = 80  # of the history that is read for that
@@ -157,7 +157,7 @@ class Mlflow:
         return TrackerIdentity(state, id=self._options.id, service="MLflow", **facts)
 
     def _last_heartbeat(self, run: MlflowRun) -> datetime | None:
-        """When the job last logged. The run itself tells of its highest steps alone: while a resume
+        """When the job last logged. The run itself reports its highest steps alone: while a resume
         trains steps again, only the history knows.
         """
         newest = run.newest
@@ -219,7 +219,7 @@ class Mlflow:
         )
 
     def _next(self, run: str, name: str, mark: Mark) -> MetricPage:
-        """The page that holds the first point after the mark. Nearly all looks find few or none."""
+        """The page that holds the first point after the mark. Nearly all reads find few or none."""
         page = verified(self._page(run, name, mark, NEAR if mark.points else FAR))
         while page.raw and page.following and page.mark.points == len(page.raw):
             page = self._page(run, name, Mark(page.following), FAR)

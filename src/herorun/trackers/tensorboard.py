@@ -88,7 +88,7 @@ def _read_events(
                 return ReadPosition(row.row_offset, _note(row.had_step))
         end_offset = end
     if row.is_doubtful and name != first:
-        return ReadPosition(row.row_offset)  # what follows will tell
+        return ReadPosition(row.row_offset)  # what follows will show it
     if last := row.close():
         batch.rows.append(last)
     return ReadPosition(end_offset, _note(row.has_step))
@@ -101,14 +101,14 @@ def _note(is_known: bool) -> str:
 class _OpenRow:
     """Scalars of one step become one row; another step, or a tag that comes again, begins the next.
 
-    A step of zero cannot be told from none. Once a file has told another step, none is meant;
+    A step of zero reads like none. Once a file has another step, none is meant;
     before, it is step 0 if the row that follows has a tag of it: a summary of the run at its
     beginning has tags of its own.
     """
 
     def __init__(self, attempt: str, is_known: bool) -> None:
         self._attempt = attempt
-        self.has_step = is_known  # whether the file has told a step
+        self.has_step = is_known  # whether the file has had a step
         self.had_step = is_known  # the same, before the open row
         self.row_offset = 0  # the offset before the open row
         self._step = 0

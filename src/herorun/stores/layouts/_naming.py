@@ -42,7 +42,7 @@ class NamedLayout(ABC):
 
     @abstractmethod
     def examine(self, store: Store, candidate: Candidate) -> Candidate | None:
-        """Look into one checkpoint; None if it is gone."""
+        """Examine one checkpoint; None if it is gone."""
 
     @abstractmethod
     def final(self, root: str, step: int) -> str: ...

@@ -57,7 +57,7 @@ class Lightning(NamedLayout):
         return replace(candidate, modified=modified(files, META, candidate), problem=problem)
 
     def final(self, root: str, step: int) -> str:
-        """A pattern: the step does not tell the epoch."""
+        """A pattern: the step does not determine the epoch."""
         return f"{root.rstrip('/')}/epoch=*-step={step}.ckpt"
 
 

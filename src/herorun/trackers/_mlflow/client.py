@@ -66,7 +66,7 @@ class MlflowClient:
             ) from None
 
     def _connection(self) -> Any:
-        """One for all questions of a look: a history takes one question for each metric."""
+        """One for all requests of a query: a history takes one request for each metric."""
         if self._session is None:
             import requests
             from requests.adapters import HTTPAdapter

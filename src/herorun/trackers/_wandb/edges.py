@@ -71,7 +71,7 @@ def _state_of_exit_code(exit_code: int | None) -> TrackerState:
 
 
 def beginning_of(log: Path) -> Beginning:
-    """Who the run is and how it is configured, as far as that was written before its first rows."""
+    """Who the run is and how it is configured, if that was written before its first rows."""
     run = WandbRun()
     config: dict[str, Any] = {}
     for end, kind, content in _records(log, 0):
@@ -87,7 +87,7 @@ def beginning_of(log: Path) -> Beginning:
 
 
 def end_of(log: Path) -> WandbExit:
-    """How the process ended, if it did, and the last step that it logged: looked for from the
+    """How the process ended, if it did, and the last step that it logged: searched from the
     end.
     """
     size, back = log.stat().st_size, _END

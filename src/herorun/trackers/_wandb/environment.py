@@ -64,7 +64,7 @@ def _difference(name: str, value: str, run: TrackerRun) -> str:
 
 
 def _stated_variables(run: TrackerRun) -> Mapping[str, tuple[str, str]]:
-    """Variable -> key of `[tracker]`, and what the contract says there."""
+    """Variable -> key of `[tracker]`, and what the contract states there."""
     return {
         RUN_ID: ("id", run.id),
         "WANDB_PROJECT": ("project", run.project or ""),

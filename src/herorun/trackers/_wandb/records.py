@@ -60,7 +60,7 @@ def row_of(history: bytes, attempt: str) -> Row | None:
 
 
 def _parse_history(history: bytes) -> tuple[dict[str, float], int | None]:
-    """The numbers by name, and the step that the record itself tells.
+    """The numbers by name, and the step that the record itself states.
 
     Nearly every item is one short name and one short number in JSON: that form is read here, in one
     pass.

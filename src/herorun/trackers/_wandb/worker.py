@@ -18,7 +18,7 @@ from threading import Thread
 from time import monotonic
 from typing import Any
 
-NAMESAKES = 20  # runs that are looked at, at most
+NAMESAKES = 20  # runs that are queried, at most
 PATIENCE = 1.0  # seconds for the service to end
 PAGE = 1000  # steps asked for at once, at most
 FIRST_PAGE = 50  # and first
@@ -162,7 +162,7 @@ def _run_facts(run: Any) -> dict[str, Any] | None:
 
 
 def _key_numbers(summary: Mapping[str, Any]) -> dict[str, float]:
-    """The step, the time and the losses of a run's summary, as far as they are plain numbers."""
+    """The step, the time and the losses of a run's summary, of those that are plain numbers."""
     keys = [
         key for key in sorted(summary) if key in ("_step", "_timestamp") or "loss" in key.lower()
     ]
@@ -230,7 +230,7 @@ def _is_same_run(facts: Mapping[str, Any], question: Mapping[str, Any]) -> bool:
 
 
 def _fault(error: Exception) -> dict[str, Any]:
-    """Why it could not be read, in the client's words; the innermost failure tells most."""
+    """Why it could not be read, in the client's words; the innermost failure explains most."""
     chain: list[BaseException] = [error]
     while following := (chain[-1].__cause__ or getattr(chain[-1], "exc", None)):
         if not isinstance(following, BaseException) or following in chain:
