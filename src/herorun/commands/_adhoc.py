@@ -50,7 +50,7 @@ WATCHING = (
         "Variables with the addresses of channels "
         "to notify as well: SLACK,MAIL."
     )),
-    click.option("--new-job", "anew", is_flag=True, help=(
+    click.option("--new-job", is_flag=True, help=(
         "Treat this id as a new job and "
         "ignore saved state."
     )),
@@ -124,7 +124,7 @@ def babysit_job(
     every = job_options.pop("every", None)
     cadence = timedelta(seconds=seconds_of(every, "--every")) if every else CADENCE
     end = parse_until(until, now()) if until else StopCondition()
-    new_job = bool(job_options.pop("anew", None))
+    new_job = bool(job_options.pop("new_job", None))
     if new_job and not job_options.get("job"):
         raise WrongUse("--new-job starts a new watch of a job: name it with --job and --scheduler.")
     spec = _spec_from_options(Path(start), job_options, new_job)
