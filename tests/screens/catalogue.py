@@ -275,8 +275,8 @@ def orders() -> Iterator[Screen]:
         seals=(),
     )
     nothing = replace(question, items=())
-    yield answered_by("trust-asked", "trust tiny", "orders.trust.ask", question)
-    yield answered_by("trust-nothing", "trust tiny", "orders.trust.ask", nothing)
+    yield answered_by("trust-asked", "trust tiny", "orders.trust.build_question", question)
+    yield answered_by("trust-nothing", "trust tiny", "orders.trust.build_question", nothing)
 
 
 def replace_note(note: Note) -> Note:

@@ -44,10 +44,10 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     from pathlib import Path
 
     from herorun import output
-    from herorun.operations.orders.trust import accept, ask
+    from herorun.operations.orders.trust import accept, build_question
     from herorun.operations.orders.trust import reject as leave_out
 
-    questions = ask(run, Path(start))
+    questions = build_question(run, Path(start))
     if not as_json:
         output.show_line("\n".join(output.clean(line) for line in questions.lines()))
     outcome = "nothing"

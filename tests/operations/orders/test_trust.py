@@ -43,7 +43,7 @@ def a_question(
     monkeypatch.setattr(module, "apply_proof", apply_proof)
     monkeypatch.setattr(module, "untrusted", lambda contract, repository: items)
     monkeypatch.setattr(module, "launch_id", lambda launching: f"id of {launching}")
-    return module.ask("tiny", folder)
+    return module.build_question("tiny", folder)
 
 
 @pytest.fixture

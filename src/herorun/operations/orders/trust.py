@@ -55,7 +55,7 @@ class TrustQuestion:
         return Trust.of(self, unproven=self.launches, result=result, file=trust_file())
 
 
-def ask(name: str, start: Path) -> TrustQuestion:
+def build_question(name: str, start: Path) -> TrustQuestion:
     """What of a run's contract, as it stands on disk, and of its record has to be trusted."""
     run = open_run(name, start)
     must_be_the_users(run.contract, run.repository)
