@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from herorun import __version__
 from herorun.core.canonical_json import canonical
-from herorun.core.journal.snapshot import Remembered, from_bytes, remembered, to_bytes
+from herorun.core.journal.snapshot import JournalSnapshot, from_bytes, remembered, to_bytes
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.record.model import Content
@@ -35,7 +35,7 @@ def memory_file(repository: Repository, slug: str) -> Path:
 class MemorySnapshot:
     """What was remembered of a record, by this process or in the file."""
 
-    remembered: Remembered
+    remembered: JournalSnapshot
     saved: int  # lines that the file amounts to
     checked: bool = False  # as in `Content`
 

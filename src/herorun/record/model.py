@@ -6,7 +6,7 @@ from datetime import datetime
 
 from herorun.core.event import Event, Initialised
 from herorun.core.journal import START, JournalLine, Memory
-from herorun.core.journal.snapshot import Remembered
+from herorun.core.journal.snapshot import JournalSnapshot
 from herorun.core.lazy_dataclass import dataclass
 
 # bytes after which a day continues in another file: each line rewrites its own
@@ -41,7 +41,7 @@ class Content:
     segments: dict[str, bytes] = field(default_factory=dict)
     page: tuple[int, str] | None = None  # the logbook's newest, by number; None: not read yet
     memory: Memory = field(default_factory=Memory)
-    remembered: Remembered | None = None
+    remembered: JournalSnapshot | None = None
     saved: int = 0  # of all lines, those that this machine's snapshot file amounts to
     checked: bool = False  # what was remembered is what all the lines before amount to
 

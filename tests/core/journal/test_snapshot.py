@@ -9,7 +9,7 @@ from builders import NOON
 from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.event import Decided, Done, Failed, Initialised, Intended
 from herorun.core.journal import Memory, fold
-from herorun.core.journal.snapshot import Remembered, from_bytes, remembered, to_bytes
+from herorun.core.journal.snapshot import JournalSnapshot, from_bytes, remembered, to_bytes
 from herorun.core.taint import Health, launched
 
 SEGMENTS = [("20261120.jsonl", "a1"), ("20261121.jsonl", "b2")]
@@ -54,7 +54,7 @@ def a_memory() -> Memory:
     )
 
 
-def a_snapshot(memory: Memory) -> Remembered:
+def a_snapshot(memory: Memory) -> JournalSnapshot:
     return remembered(SEGMENTS, b"lines\n", ("sha256:ff", "ab"), 9, memory)
 
 

@@ -21,7 +21,7 @@ FOLD = 15  # raise it with every change of what an event does to Memory
 
 
 @dataclass(frozen=True, kw_only=True)
-class Remembered:
+class JournalSnapshot:
     """Memory after all older segments and the first `size` bytes of the one called `newest`."""
 
     older: int  # segments
@@ -56,14 +56,14 @@ def remembered(
     last: tuple[str, str],
     lines: int,
     memory: Memory,
-) -> Remembered:
+) -> JournalSnapshot:
     """What all these segments amount to; `data` is the newest one's content, `last` the last line's
     hash and id.
     """
     last_hash, last_id = last
     data_digest = hashlib.sha256(data).hexdigest()
     older = segments[:-1]
-    return Remembered(
+    return JournalSnapshot(
         older=len(older),
         of=digest_of_segments(older),
         newest=segments[-1][0],
@@ -81,14 +81,14 @@ def digest_of_segments(older: Sequence[tuple[str, str]]) -> str:
     return digest([list(each) for each in older])
 
 
-def to_bytes(snapshot: Remembered, version: str) -> bytes:
+def to_bytes(snapshot: JournalSnapshot, version: str) -> bytes:
     """One line of canonical JSON; empty where it would not come back as it is."""
     body = {"rules": _rules(version), **_snapshot_as_json(snapshot)}
     data = (canonical({**body, "sum": digest(body)}) + "\n").encode()
     return data if from_bytes(data, version) == snapshot else b""
 
 
-def from_bytes(data: bytes, version: str) -> Remembered | None:
+def from_bytes(data: bytes, version: str) -> JournalSnapshot | None:
     """None for what is damaged, or was folded by other rules."""
     try:
         body = read_json(data)
@@ -96,7 +96,7 @@ def from_bytes(data: bytes, version: str) -> Remembered | None:
             return None
         memory_table = body["memory"]
         alerts, taints = memory_table.pop("alerts"), memory_table["health"].pop("open")
-        snapshot = decode(Remembered, body)
+        snapshot = decode(JournalSnapshot, body)
         by_id = {
             alert.id: alert for alert in decode(Memory, {"alerts": _keyed(alerts)}).alerts.values()
         }
@@ -112,7 +112,7 @@ def _keyed(values: Sequence[Any]) -> dict[tuple[str, str], Any]:
     return {("", str(number)): value for number, value in enumerate(values)}
 
 
-def _snapshot_as_json(snapshot: Remembered) -> dict[str, Any]:
+def _snapshot_as_json(snapshot: JournalSnapshot) -> dict[str, Any]:
     """JSON has no pairs as keys: alerts and taints are listed."""
     memory = snapshot.memory
     bare = replace(memory, alerts={}, health=replace(memory.health, open={}))
