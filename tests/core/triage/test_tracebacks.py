@@ -178,6 +178,11 @@ def test_an_ignored_exception_is_no_failure(lines: list[str]) -> None:
         [*IGNORED[:4], "epoch 3 of 9", REAL[3]],
         [f"[rank{rank}]: {line}" for line in [*IGNORED, *REAL] for rank in range(3)],
         [
+            f"[rank0]: {line}"
+            for line in [IGNORED[0], "ResourceWarning: unclosed <socket.socket fd=5>", *REAL]
+        ],
+        [f"[rank0]: {line}" for line in [IGNORED[0], "SystemExit: 1", "step 3", *REAL]],
+        [
             f"{label} {line}"
             for pair in zip([*IGNORED, ""], [*REAL, "", ""], strict=True)
             for label, line in zip(("[rank1]:", "[rank2]:"), pair, strict=True)
@@ -195,6 +200,10 @@ def test_an_ignored_exception_hides_no_other(lines: list[str]) -> None:
         ("OSError: [Errno 28] No space left on device", "disk-full"),
         ("RuntimeError: DataLoader worker (pid 71) is killed by signal: Killed.", "oom-host"),
         ("RuntimeError: DataLoader worker (pid 71) is killed by signal: Aborted.", "unknown"),
+        ("RuntimeError: CUDA error: device-side assert triggered", "data"),
+        ("RuntimeError: CUDA error: uncorrectable ECC error encountered", "bad-accelerator"),
+        ("OSError: [Errno 116] Stale file handle", "node-failure"),
+        ("torch.distributed.DistStoreError: socket timeout", "network-collective"),
     ],
 )
 def test_what_an_ignored_exception_reports_may_still_be_the_cause(end: str, failure: str) -> None:
@@ -206,9 +215,20 @@ def test_a_thread_that_died_is_not_ignored() -> None:
     assert judged("\n".join(lines)).failure == "code-bug-small"
 
 
-def test_a_connection_that_the_program_closes_twice_is_its_bug() -> None:
+def test_a_rank_whose_announcement_led_to_nothing_is_read_on() -> None:
+    error = "RuntimeError: CUDA error: device-side assert triggered"
+    lines = [IGNORED[0], "ResourceWarning: unclosed <socket.socket fd=5>", error]
+    log = "\n".join(f"[rank0]: {line}" for line in lines)
+    assert judged(log).failure == "data"
+
+
+@pytest.mark.parametrize("program", [REAL[1:3], []])
+def test_a_connection_that_the_program_closes_twice_is_its_bug(program: list[str]) -> None:
+    """Also where the program itself is an installed package."""
     lines = [
-        *REAL[:3],
+        REAL[0],
+        *program,
+        '  File "/opt/lib/python3.11/site-packages/trainer/main.py", line 8, in main',
         '  File "/opt/lib/python3.11/multiprocessing/connection.py", line 182, in close',
         "OSError: [Errno 9] Bad file descriptor",
     ]

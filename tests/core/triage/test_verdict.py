@@ -55,6 +55,27 @@ def test_a_person_bug_before_the_time_limit_is_the_root() -> None:
     assert (judgement.failure, str(judgement.where)) == ("code-bug-small", "/home/u/train.py:51")
 
 
+CANCELLED = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-01T00:00:00"
+INTERRUPTED = "torch.distributed.elastic.agent.server.api: Received 2 death signal, shutting down"
+
+
+@pytest.mark.parametrize(
+    ("log", "failure"),
+    [
+        (f"{KEY}\nINFO:tensorflow:lame workers found: Manager(/job:worker)", "code-bug-small"),
+        (f"INFO:tensorflow:lame workers found: []\n{KEY}", "code-bug-small"),
+        (f"srun: error: Job credential revoked\n{CANCELLED} ***", "not-a-failure"),
+        (f"{CANCELLED} ***\nsrun: error: Job credential expired", "not-a-failure"),
+        (f"{INTERRUPTED}\n{CANCELLED} DUE TO TIME LIMIT ***", "timeout"),
+        (f"wall clock time of step 120 exceeds the moving average\n{KEY}", "code-bug-small"),
+        (f"the client socket has timed out\n{CANCELLED} ***", "not-a-failure"),
+    ],
+)
+def test_a_faint_sign_yields_to_what_is_known(log: str, failure: str) -> None:
+    """Some of these classes cost no budget: a bug that counted as one would be started for ever."""
+    assert judged(log).failure == failure
+
+
 def test_an_older_attempt_is_no_news() -> None:
     judgement = judged(
         f"{OOM}\nWorker group FAILED. 2/3 attempts left; will restart worker group\nstep 1 loss 2.0"

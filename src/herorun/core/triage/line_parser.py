@@ -6,9 +6,9 @@ from dataclasses import field, replace
 from typing import TypeVar
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.triage.classes import FailureClass, LineRole, Strength
+from herorun.core.triage.classes import LineRole, Strength
 from herorun.core.triage.lines import LogLine, readable
-from herorun.core.triage.match import Match, of_exception, of_line
+from herorun.core.triage.match import COMPLEX, SMALL, Match, of_exception, of_line
 from herorun.core.triage.progress import ProgressWatch
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.tracebacks import (
@@ -32,6 +32,8 @@ T = TypeVar("T")
 # Of a stream: the last line on which one of so many tracebacks that are ignored may begin.
 Ignoring = tuple[int, int]
 APART = 40  # lines of others between two lines of one rank
+_OF_THE_DEVICE = ("device-assert", "illegal-access")  # bugs that leave no device to go on with
+_DUE_TO = "due to:"  # between an announcement and its traceback, by PyPy and old Pythons
 STREAMS = 64  # tracebacks that are open at once; a log of more ranks loses the oldest
 
 
@@ -188,7 +190,14 @@ def _outside(now: LineParser, line: LogLine, number: int) -> None:
             is_ignored = bool(_begins_ignored(now, stream, number))
             _raised(now, line, number, replace(exception, ignored=is_ignored))
         else:
+            if content.strip() not in ("", _DUE_TO) and not announces_ignored(content):
+                now.ignoring.pop(stream, None)  # its traceback would come at once
             now.matches += of_line(now.catalogue, line, number)
+
+
+def awaits_ignored(now: LineParser, number: int) -> bool:
+    """Whether the head of an ignored traceback may still come, so that each line counts."""
+    return any(count and due > number for due, count in now.ignoring.values())
 
 
 def _raised(now: LineParser, line: LogLine, number: int, exception: LoggedException) -> None:
@@ -203,9 +212,12 @@ def _raised(now: LineParser, line: LogLine, number: int, exception: LoggedExcept
 
 
 def _stays_true(match: Match) -> bool:
-    """A full disk or a killed worker is no less true because the exception itself ended nothing."""
-    is_end = match.strength is Strength.FAINT and match.failure is not FailureClass.CODE_BUG_COMPLEX
-    return match.role is LineRole.ROOT and (match.strength is Strength.CAUSE or is_end)
+    """A full disk, a dead device or a lost peer is no less true because the exception itself ended
+    nothing; only a bug in the code that was ignored is none of the program's.
+    """
+    if match.role is not LineRole.ROOT or match.signature in (SMALL, COMPLEX):
+        return False
+    return match.strength is not Strength.BUG or match.signature in _OF_THE_DEVICE
 
 
 def _remember_stream(streams: dict[str, T], stream: str, value: T) -> None:

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from dataclasses import replace
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.triage.line_parser import Ignoring, LineParser, match_line
+from herorun.core.triage.line_parser import Ignoring, LineParser, awaits_ignored, match_line
 from herorun.core.triage.match import Match, torn
 from herorun.core.triage.progress import NOT_YET, ProgressWatch, progress_match, step_lines
 from herorun.core.triage.signatures import Catalogue
@@ -104,13 +104,14 @@ def _walk(now: LineParser, body: bytes, lines: int, inside: bool) -> int:
     steps are watched, and all of them while a traceback is open."""
     at, marks = 0, _Marks(now.catalogue, body)
     while at <= len(body):
-        start = at if now.open else marks.next_step(at) if now.watch.on else marks.next(at)
+        reads_all = bool(now.open) or awaits_ignored(now, lines)
+        start = at if reads_all else marks.next_step(at) if now.watch.on else marks.next(at)
         if start < 0:
             break
         lines += body.count(b"\n", at, start) + 1
         end = _line_end(body, start)
         torn_off = inside and start == 0
-        if now.open or not now.watch.on or marks.opens(start, end):
+        if reads_all or not now.watch.on or marks.opens(start, end):
             _pieces(now, body[start:end], lines, torn_off)
         if now.watch.on and not torn_off and end - start <= LONGEST:
             _watched(now, body[start:end], lines)

@@ -31,6 +31,7 @@ _IGNORED = lazy_regex(
     r"(?:^|(?:it/s|s/it|\?)[^\]]{0,40}\]\s{0,4})Exception ignored (?:in(?! thread)|on|while)\b"
     r"|^Error in atexit\._run_exitfuncs:\s*$|^WON'T CONVERT \S.{0,300} line \d{1,9}\s*$"
 )
+_THREAD = lazy_regex(r"[\\/](?:threading\.py|multiprocessing[\\/]\w+\.py)$")
 INDENTS = " \t|~^"  # how the source under a frame begins, and what marks a place in it
 _PATIENCE = 40  # lines of others between a frame and its exception
 
@@ -72,6 +73,7 @@ class Open:
     earlier: int = 0  # the line of the exception that was being handled
     indent: int = 0  # blanks before its head, as where a whole log is indented
     ignored: int = 0  # exceptions that are due here, and end nothing
+    in_thread: bool = False  # its outermost frame is a thread's, or one of multiprocessing's
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,10 @@ def chained(content: str) -> bool:
 
 
 def with_frame(traceback: Open, frame: Frame) -> Open:
-    if traceback.last is None and _tidies_up(frame):
-        traceback = replace(traceback, ignored=max(traceback.ignored, 1))
+    if traceback.last is None:
+        count = max(traceback.ignored, 1) if _tidies_up(frame) else traceback.ignored
+        in_thread = bool(_THREAD.search(frame.file))
+        traceback = replace(traceback, ignored=count, in_thread=in_thread)
     if not frame.ours:
         return replace(traceback, last=frame, strangers=0)
     files = traceback.files
@@ -173,6 +177,7 @@ def _closes_twice(traceback: Open, message: str) -> bool:
     last = traceback.last
     return (
         last is not None
+        and traceback.in_thread
         and traceback.user is None
         and last.file.replace("\\", "/").endswith("/multiprocessing/connection.py")
         and last.function in ("_close", "close", "__del__")
