@@ -161,11 +161,25 @@ def test_a_check_that_fails_others_alone_lists_every_failure():
 def test_a_living_job_answers_how_its_predecessor_ended():
     crashed = {"crashed": replace(a_check(), name="crashed")}
     finding = Finding("crashed", Verdict(FAIL, "m"))
-    fires = advance({}, [finding], crashed, Moment(NOON, EVERY))
+    fires = advance({}, [finding], crashed, Moment(NOON, EVERY, instance="run-1"))
     for live, state in ((True, AlertState.RESOLVED), (False, AlertState.FIRING)):
         moment = Moment(NOON + EVERY, EVERY, instance="run-2", live=live)
         (alert,) = advance(fires, [], crashed, moment).values()
         assert (alert.state is state, "run-2" in alert.message) == (True, live)
+
+
+@pytest.mark.parametrize(
+    ("name", "instance"),
+    [("pending-too-long", "run-1"), ("unfinished-action", "run-2"), ("crashed", "run-1")],
+)
+def test_what_no_launch_ends_names_none(name, instance):
+    one_check = {name: replace(a_check(), name=name)}
+    finding = Finding(name, Verdict(FAIL, "m"))
+    fires = advance({}, [finding], one_check, Moment(NOON, EVERY, instance="run-1"))
+    moment = Moment(NOON + EVERY, EVERY, instance=instance, live=True)
+    (alert,) = advance(fires, [], one_check, moment).values()
+    assert alert.state is AlertState.RESOLVED
+    assert "run-2" not in alert.message and ("is live" in alert.message) == (name == "crashed")
 
 
 def test_after_three_cadences_without_a_judgement_it_ends_unresolved():

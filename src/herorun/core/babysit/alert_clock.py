@@ -11,10 +11,10 @@ from datetime import UTC, timedelta
 
 from herorun.core.babysit.alert import Alert, AlertId, AlertState, Moment
 from herorun.core.babysit.ended_alerts import (
-    ANSWERED_BY_A_LAUNCH,
     as_answered,
     as_not_judged,
     as_over,
+    is_answered,
     shows_the_end,
 )
 from herorun.core.babysit.muting import Steps, is_muted
@@ -64,9 +64,8 @@ def advance(
         elif alert.firing and (
             key in silenced_alerts or shows_the_end(alert, answers.get(alert.check, ()), moment)
         ):
-            is_answered = moment.live and alert.check in ANSWERED_BY_A_LAUNCH
             message = silenced_alerts.get(key) or (
-                as_answered(alert, moment) if is_answered else as_over(alert.message)
+                as_answered(alert, moment) if is_answered(alert, moment) else as_over(alert.message)
             )
             after[key] = replace(alert, state=AlertState.RESOLVED, message=message)
         elif alert.firing:

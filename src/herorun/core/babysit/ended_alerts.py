@@ -45,10 +45,20 @@ def shows_the_end(alert: Alert, answers: Sequence[Verdict], moment: Moment) -> b
     return any(each.outcome is Outcome.FAIL for each in answers)
 
 
+def is_answered(alert: Alert, moment: Moment) -> bool:
+    """Whether a live instance ends it. No launch settles the outcome of an action, or a wait of the
+    instance that waited.
+    """
+    if not moment.live or alert.check not in ANSWERED_BY_A_LAUNCH:
+        return False
+    is_next = moment.instance not in ("", alert.instance)
+    return alert.check != "unfinished-action" and (alert.check != "pending-too-long" or is_next)
+
+
 def as_answered(alert: Alert, moment: Moment) -> str:
     """The message of one that a launch answers: what it says is true of the instance before."""
-    is_next = moment.instance not in ("", alert.instance)
-    evidence = f"{moment.instance} was launched" if is_next else "its job is live again"
+    is_next = alert.instance and moment.instance not in ("", alert.instance)
+    evidence = f"{moment.instance} is the newest instance" if is_next else "its job is live"
     return f"{alert.message}; this has ended: {evidence}"
 
 
