@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 
 class HerorunError(Exception):
@@ -47,6 +48,9 @@ class WrongTable(WrongUse):
         head = table if table.startswith("-") else f"[{table}]"
         text = f"{head} {kind}: {text}" if kind else text
         super().__init__(text if text.endswith(("?", ".")) else f"{text}.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.table, self.kind, self.faults)
 
 
 class NewerRecord(WrongUse):

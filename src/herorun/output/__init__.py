@@ -173,8 +173,11 @@ def clean_page(text: str) -> str:
 
 
 def clean_lines(text: str) -> str:
-    """The same of a list of faults, each of which keeps its line."""
-    return "\n".join(clean(line) for line in text.split("\n"))
+    """The same of a list of faults: each keeps its line, indented so that it is taken for no other
+    run's.
+    """
+    first, *others = map(clean, text.split("\n"))
+    return "\n".join([first, *(f"  {line.lstrip()}" for line in others)])
 
 
 def clean(text: str) -> str:

@@ -83,10 +83,11 @@ def _wrong_keys(
     path: Path, name: str, table: Mapping[str, Any], known_keys: Mapping[str, str], *more: str
 ) -> Iterator[str]:
     for key, value in table.items():
-        line = _line_of(path, name, key)
         if key not in known_keys:
+            line = _line_of(path, name, key)
             yield f"{line}{name} has an unknown key `{key}`. {_suggest(key, known_keys, more)}"
         elif not isinstance(value, str) or not value.strip():
+            line = _line_of(path, name, key)
             yield f"{line}{name} `{key}` is {value!r}, and must be text: {known_keys[key]}."
 
 

@@ -38,6 +38,7 @@ def test_init_takes_the_script_and_the_config_that_are_there(story: Story, capsy
     ("names", "best"),
     [
         (("configs/new.yaml", "config/base.yaml"), "configs/new.yaml"),
+        (("config.yaml", "results/new.json"), "config.yaml"),
         (("conf/model/moe.yaml", "conf/base.yaml"), "conf/base.yaml"),
     ],
 )

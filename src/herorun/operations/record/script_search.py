@@ -67,7 +67,7 @@ def find_command(repository: Repository, slug: str) -> CommandDraft:
     paths = [path for path in dict.fromkeys(paths_listed) if path and not _NOT_OURS.search(path)]
     paths = [path for path in paths if (repository.top / path).is_file()]  # not deleted
     scripts = ranked(paths, _SCRIPTS)
-    of_this_run = re.compile(rf"{re.escape(slug)}\.(toml|ya?ml|json)")
+    of_this_run = re.compile(rf"(.*/)?(configs?|conf)/(.*/)?{re.escape(slug)}\.(toml|ya?ml|json)")
     configs = ranked(
         (path for path in paths if not _NO_CONFIGS.search(path)), (of_this_run, *_CONFIGS)
     )
