@@ -22,7 +22,7 @@ from herorun.core.babysit.stop_condition import StopCondition
 from herorun.core.event import Initialised, Launched, Launching
 from herorun.core.evidence import Checkpoints, History, StartSiblings, WorkTree
 from herorun.core.journal import as_json
-from herorun.core.plan import Sources, make_plan
+from herorun.core.plan.build import Sources, make_plan
 from herorun.operations.babysit.fleet import watch_all
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.record.heartbeat import bell_file

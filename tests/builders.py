@@ -87,7 +87,8 @@ from herorun.core.evidence import (
     WorkTree,
 )
 from herorun.core.finding import Verdict
-from herorun.core.plan import Plan, Sources, make_plan
+from herorun.core.plan import Plan
+from herorun.core.plan.build import Sources, make_plan
 from herorun.core.ports import Row, tracker_traits
 from herorun.trackers.wandb import Wandb
 from herorun.trackers.wandb_offline import WandbOffline

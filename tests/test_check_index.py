@@ -50,8 +50,8 @@ def test_a_check_whose_evidence_is_missing_is_not_imported() -> None:
 def test_a_loop_imports_all_of_them_also_where_assertions_are_off() -> None:
     code = (
         "import sys; from types import SimpleNamespace; from herorun.core.check import Gate\n"
-        "from herorun import discover; from herorun.operations.babysit.loop import _import_checks\n"
-        "_import_checks(SimpleNamespace(health_checks=discover.checks(Gate.HEALTH)))\n"
+        "from herorun import discover; from herorun.operations.babysit.loop import _import_ahead\n"
+        "_import_ahead(SimpleNamespace(health_checks=discover.checks(Gate.HEALTH)))\n"
         "print(sum(name.startswith('herorun.checks.health.') for name in sys.modules))"
     )
     argv = [sys.executable, "-O", "-c", code]

@@ -17,7 +17,8 @@ from herorun.core.evidence import (
     Taint,
 )
 from herorun.core.lineage import is_rejected
-from herorun.core.plan import Patch, Plan, Sources, StartPoint, make_plan, moved
+from herorun.core.plan import Patch, Plan, StartPoint, moved
+from herorun.core.plan.build import Sources, make_plan
 from wording import mentions
 
 NAMES = [field.name for field in fields(Plan)]

@@ -35,7 +35,8 @@ from herorun.core.evidence import (
     StartSiblings,
 )
 from herorun.core.gate_verdict import stands_in_the_way, verdict_of
-from herorun.core.plan import CLEAN, Plan, Sources, make_plan
+from herorun.core.plan import Plan
+from herorun.core.plan.build import CLEAN, Sources, make_plan
 from herorun.core.ports import Place
 from herorun.core.redaction.scrub import scrub_tree
 from herorun.sources.checkpoints import read_checkpoints, read_start_siblings

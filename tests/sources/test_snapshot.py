@@ -21,7 +21,8 @@ from herorun.core.evidence import (
     WorkTree,
 )
 from herorun.core.finding import Waiver
-from herorun.core.plan import Plan, Sources
+from herorun.core.plan import Plan
+from herorun.core.plan.build import Sources
 from herorun.gather import gather
 from herorun.sources.plan import read_plan, read_sources
 from herorun.sources.snapshot import read_snapshot

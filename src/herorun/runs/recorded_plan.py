@@ -18,7 +18,8 @@ from herorun.core.evidence import (
     StartSiblings,
     WorkTree,
 )
-from herorun.core.plan import CLEAN, Patch, Plan, Sources, StartPoint, make_plan, snapshot_ref
+from herorun.core.plan import Patch, Plan, StartPoint, snapshot_ref
+from herorun.core.plan.build import CLEAN, Sources, make_plan
 from herorun.runs.launch_history import contract_at
 from herorun.system.git import Repository
 from herorun.system.git.commit_content import code_tree, resolved_config

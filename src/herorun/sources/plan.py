@@ -13,7 +13,8 @@ from herorun.core.evidence import (
     Unavailable,
     WorkTree,
 )
-from herorun.core.plan import Plan, Sources, make_plan
+from herorun.core.plan import Plan
+from herorun.core.plan.build import Sources, make_plan
 from herorun.system.git import Repository
 from herorun.system.git.commit_content import code_tree, resolved_config
 

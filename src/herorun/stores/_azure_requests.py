@@ -17,7 +17,7 @@ from herorun.stores._azure_client import (
 )
 from herorun.stores._fsspec import MalformedAnswer, WriteRefused
 from herorun.stores._objects import ObjectFacts, ObjectPath, too_large
-from herorun.stores._ssh_remote import MOST_READ
+from herorun.system._regular_file import MOST_READ
 
 PAGE = 5000  # names, the most that Azure gives at once
 FORM = "abfs://CONTAINER/PATH or abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH"

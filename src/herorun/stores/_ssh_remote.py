@@ -16,13 +16,11 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from herorun.system._regular_file import open_regular
+from herorun.system._regular_file import MOST_READ, open_regular
 from herorun.system._remote_agent import packed, unpacked
 
 OWN = "_herorun"  # what herorun itself writes into a root
 LOCK_WAIT = 10.0  # seconds
-# bytes of a file that is read whole: a checkpoint's metadata has some MiB, at most some hundred
-MOST_READ = 256 << 20
 # as some file systems answer
 _READABLE = 0o644  # the mode of a new file
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)

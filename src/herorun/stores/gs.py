@@ -17,7 +17,7 @@ from herorun.stores._gs_client import EXPIRED, NONE, error_message, login, opene
 from herorun.stores._gs_lifecycle import rules_of
 from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import ObjectFacts, ObjectPath, bearable
-from herorun.stores._ssh_remote import MOST_READ
+from herorun.system._regular_file import MOST_READ
 
 T = TypeVar("T")
 LOGIN = "Google Cloud"

@@ -16,8 +16,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.core.redaction.scrub import scrub
-from herorun.stores._ssh_remote import MOST_READ
-from herorun.system._regular_file import open_regular
+from herorun.system._regular_file import MOST_READ, open_regular
 from herorun.system.files import create_atomic, read_regular, take_lock, write_atomic
 
 LOCK_WAIT = 10.0  # seconds

@@ -26,7 +26,7 @@ from herorun.stores._s3_client import (
     refusing,
 )
 from herorun.stores._s3_lifecycle import rules_of
-from herorun.stores._ssh_remote import MOST_READ
+from herorun.system._regular_file import MOST_READ
 
 T = TypeVar("T")
 LOGIN = "AWS"

@@ -12,6 +12,8 @@ import stat
 from io import BufferedReader
 from typing import Any
 
+# bytes of a file that is read whole: a checkpoint's metadata has some MiB, at most some hundred
+MOST_READ = 256 << 20
 _OF_THE_KERNEL = ("/proc/", "/sys/")
 
 

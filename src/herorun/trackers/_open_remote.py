@@ -7,13 +7,16 @@ from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.target import RemoteTarget
-from herorun.system.remote_file import open_remote
 from herorun.trackers._tail_reader import Opener, open_local
 
 
 def opener(reach: RemoteTarget | None) -> Opener:
     """How a growing file is opened there."""
-    return (lambda path, offset: open_remote(reach, str(path), offset)) if reach else open_local
+    if reach is None:
+        return open_local
+    from herorun.system.remote_file import open_remote
+
+    return lambda path, offset: open_remote(reach, str(path), offset)
 
 
 def file_path(kind: str, option: str, place: Place) -> Path:

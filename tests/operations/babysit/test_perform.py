@@ -25,6 +25,7 @@ from operations.in_memory import ToldRun, fails, intended
 RELAUNCH = Relaunch("relaunch/tiny-1", "tiny-1", "crashed")
 STOP = Stop("stop/tiny-1", "tiny-1", "it burns")
 NODE = DeleteNode("node/tiny-1", "tiny-1", "No accelerator found", "10.0.0.7", "us-east5-a")
+RELAUNCH_FUNCTION = "herorun.operations.launch.relaunch.relaunch"
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def acted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setattr(acts, "now", lambda: NOON)
     monkeypatch.setattr(acts, "take_in_time", lambda run: acted.append("lease"))
     monkeypatch.setattr(acts, "deliver", deliver)
-    monkeypatch.setattr(acts, "relaunch", relaunch)
+    monkeypatch.setattr(RELAUNCH_FUNCTION, relaunch)
     monkeypatch.setattr(
         replace_node, "delete_node", lambda run, intended, action: acted.append(action)
     )
@@ -109,7 +110,7 @@ def test_a_relaunch_is_done_under_the_name_that_it_started(run: Any, acted: list
 def test_what_the_gate_refuses_is_asked_of_a_person_but_not_of_who_ordered_it(
     run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(acts, "relaunch", fails(Blocked("the gate is blocked")))
+    monkeypatch.setattr(RELAUNCH_FUNCTION, fails(Blocked("the gate is blocked")))
     assert perform(run, RELAUNCH).why == "the gate is blocked"
     question = "escalate/relaunch/tiny-1/gate"
     assert [(type(each), each.key) for each in run.record.new] == [
@@ -129,7 +130,7 @@ def test_what_the_gate_refuses_is_asked_of_a_person_but_not_of_who_ordered_it(
 def test_a_relaunch_that_could_not_be_asked_about_is_no_question(
     run: Any, acted: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(acts, "relaunch", fails(OSError("the disk is full")))
+    monkeypatch.setattr(RELAUNCH_FUNCTION, fails(OSError("the disk is full")))
     assert "the disk is full" in perform(run, RELAUNCH).why
     assert [type(each) for each in run.record.new] == [Intended, Failed]
 
@@ -145,7 +146,7 @@ def test_a_relaunch_that_was_begun_has_not_failed(
         run.record.events += begins
         raise CouldNotLook("the answer was lost")
 
-    monkeypatch.setattr(acts, "relaunch", relaunch)
+    monkeypatch.setattr(RELAUNCH_FUNCTION, relaunch)
     assert perform(run, RELAUNCH).why == "the answer was lost"
     assert [each for each in run.record.new if isinstance(each, Failed)] == []
 

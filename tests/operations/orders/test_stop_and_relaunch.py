@@ -194,7 +194,7 @@ def relaunches(acted: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
         acted.append((instance, why, by_itself))
         return "tiny-2"
 
-    monkeypatch.setattr(perform, "relaunch", relaunch)
+    monkeypatch.setattr("herorun.operations.launch.relaunch.relaunch", relaunch)
     way = SimpleNamespace(command="THE WAY", effect="")
     monkeypatch.setattr(stop_and_relaunch, "_proposed", lambda run, option: (way,))
 
@@ -217,7 +217,8 @@ def test_a_relaunch_is_ordered_once_however_often_it_fails(
     run: Any, acted: list[Any], relaunches: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run.answers = [ENDED]
-    monkeypatch.setattr(perform, "relaunch", fails(Blocked("the gate")))
+    refuses = fails(Blocked("the gate"))
+    monkeypatch.setattr("herorun.operations.launch.relaunch.relaunch", refuses)
     for _ in range(2):
         with pytest.raises(Blocked, match="the gate"):
             _relaunch(run, "tiny-1", False, "", 60.0)

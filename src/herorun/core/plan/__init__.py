@@ -4,22 +4,18 @@ The digest covers the values alone. Tracker state, free disk, the lease and the 
 evidence and not part of the plan: they change while the plan does not.
 """
 
-from herorun.core.plan.build import CLEAN, Sources, make_plan
 from herorun.core.plan.diff import moved
 from herorun.core.plan.model import PLAN_SCHEMA, Plan, argv_to_run
 from herorun.core.plan.values import Patch, Retention, StartPoint, TrackerRun, snapshot_ref
 
 __all__ = [
-    "CLEAN",
     "PLAN_SCHEMA",
     "Patch",
     "Plan",
     "Retention",
-    "Sources",
     "StartPoint",
     "TrackerRun",
     "argv_to_run",
-    "make_plan",
     "moved",
     "snapshot_ref",
 ]

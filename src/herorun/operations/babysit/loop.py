@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Generic, TypeVar
@@ -36,6 +37,16 @@ from herorun.system.files import is_locked, take_lock
 
 UNATTENDED = "HERORUN_UNATTENDED"  # tells the scheduler that no person's environment is at hand
 
+# What a quiet tick does not import.
+NOT_EACH_TICK = (
+    "core.version_change",
+    "gate",
+    "operations.babysit.replay",
+    "operations.launch.propose",
+    "operations.launch.relaunch",
+    "operations.launch.start_instance",
+)
+
 W = TypeVar("W", bound=MonitoredRun)
 
 
@@ -58,7 +69,7 @@ def watch(
     run, _ = open_monitored(name, start)
     must_be_launched(run, run.record.memory())
     run.prepare()
-    _import_checks(run)
+    _import_ahead(run)
     lock = take_lock(
         run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}{who_watches(run)}"
     )
@@ -84,8 +95,12 @@ def watch(
         os.close(lock)
 
 
-def _import_checks(run: MonitoredRun) -> None:
-    """All of them now: while the loop lives, another herorun may be installed in place of this."""
+def _import_ahead(run: MonitoredRun) -> None:
+    """All that a tick may need, now: while the loop lives, another herorun may be installed in
+    place of this.
+    """
+    for module in NOT_EACH_TICK:
+        import_module(f"herorun.{module}")
     for check in run.health_checks:
         check.ask  # noqa: B018
 

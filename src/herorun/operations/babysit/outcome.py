@@ -15,10 +15,10 @@ from herorun.core.evidence import (
 from herorun.core.journal.decision import interventions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.notifications import progress_of
-from herorun.gate import finding_entries
 from herorun.operations.babysit.tick_json import (
     actions_of,
     alert_entries,
+    finding_entries,
     other_jobs,
     shown_alerts,
     unread,

@@ -8,6 +8,7 @@ it blindly.
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from herorun import discover
 from herorun.core.babysit.action_key import (
@@ -35,12 +36,13 @@ from herorun.core.notify.paging import urgency
 from herorun.core.ports import Post
 from herorun.core.recovery.decision import not_relaunched
 from herorun.core.redaction.scrub import scrub
-from herorun.operations.launch.propose import Proposer, as_markdown
-from herorun.operations.launch.relaunch import relaunch
 from herorun.operations.record.lease import take_in_time
 from herorun.operations.record.post import deliver, post_intent
 from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
+
+if TYPE_CHECKING:
+    from herorun.operations.launch.propose import Proposer
 
 
 @dataclass(frozen=True)
@@ -56,19 +58,23 @@ def intents(
 ) -> list[Intended]:
     """What is journalled together with the decision, so that no crash in between loses a word of
     it. `memory` is as it will be with that decision."""
-    proposer = _proposer(run, memory, evidence)
+    proposer = _proposer(run, memory, evidence) if actions else None
     return [_intent(run, action, at, proposer) for action in actions]
 
 
-def _proposer(run: MonitoredRun, memory: Memory, evidence: Evidence) -> Proposer | None:
-    """Rows that were read are not read again, or what ended among them would be lost to the next
-    tick.
-    """
+def _proposer(run: MonitoredRun, memory: Memory, evidence: Evidence) -> "Proposer | None":
+    """Rows that were read are not read again, or the next tick would lose what ended in them."""
+    if not isinstance(run, Run):
+        return None
+    from herorun.operations.launch.propose import Proposer
+
     rows = {Metrics: evidence[Metrics]} if Metrics in evidence else {}
-    return Proposer(run, memory, rows) if isinstance(run, Run) else None
+    return Proposer(run, memory, rows)
 
 
-def _intent(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer | None) -> Intended:
+def _intent(
+    run: MonitoredRun, action: Action, at: datetime, proposer: "Proposer | None"
+) -> Intended:
     """With a channel beyond the issue, also the page that the DRI gets."""
     checks = (
         {check.name: check for check in discover.checks(Gate.HEALTH)} if run.channels.all else {}
@@ -79,25 +85,25 @@ def _intent(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer 
     return replace(_intend_action(run, action, at, proposer), page=matters or "")
 
 
-def _options(run: MonitoredRun, question: Escalate, proposer: Proposer | None) -> str:
+def _options(run: MonitoredRun, question: Escalate, proposer: "Proposer | None") -> str:
     if proposer is None:
         return run.answers(question.ways, question.about)
     relaunch = parse_key(question.key).relaunch_question is not None
-    return as_markdown(proposer.proposals(question.ways, question.about, question.before, relaunch))
+    return proposer.markdown(question.ways, question.about, question.before, relaunch)
 
 
-def _note_of(about: str, proposer: Proposer | None) -> str:
+def _note_of(about: str, proposer: "Proposer | None") -> str:
     """The command that acknowledges an alert; empty if there is none, as for a job without a
     contract.
     """
     if not about or proposer is None:
         return ""
-    command = as_markdown(proposer.proposals((Option.ACK,), about))
+    command = proposer.markdown((Option.ACK,), about)
     return f"\n\nAcknowledge it once a person has looked at it:\n\n{command}"
 
 
 def _intend_action(
-    run: MonitoredRun, action: Action, at: datetime, proposer: Proposer | None
+    run: MonitoredRun, action: Action, at: datetime, proposer: "Proposer | None"
 ) -> Intended:
     match action:
         case Tell(key, title, why, edits, own_comment, about):
@@ -140,7 +146,7 @@ def _entry_lines(status: str, evidence: str, decision: str, following: str) -> d
     return {"Status": status, "Evidence": evidence, "Decision": decision, "Next": following}
 
 
-def _question(run: MonitoredRun, action: Escalate, proposer: Proposer | None) -> str:
+def _question(run: MonitoredRun, action: Escalate, proposer: "Proposer | None") -> str:
     """To the responsible person, with what they can answer."""
     stop_when = run.contract.stop_when
     stop = f" The contract says when to stop: {quoted(stop_when)}" if stop_when else ""
@@ -192,9 +198,9 @@ def owned(run: MonitoredRun, intent: Intended) -> None:
 def relaunch_once(
     run: MonitoredRun, intent: Intended, instance: str, why: str, ask: bool = True
 ) -> None:
-    """Relaunch through the launch gate. If the gate refuses, ask a person at once, unless it was
-    their own order.
-    """
+    """Relaunch through the launch gate; a refusal asks a person, unless it was their own order."""
+    from herorun.operations.launch.relaunch import relaunch
+
     try:
         next_instance = relaunch(run, instance, why, by_itself=ask)
     except (HerorunError, OSError) as error:
@@ -247,8 +253,7 @@ def stopped(intent: Intended, instance: str, why: str) -> Done:
 
 
 def settle(run: MonitoredRun, is_certain: bool = True) -> list[str]:
-    """Find out what became of each action without an outcome; returns what stays unknown, in
-    words.
+    """Find out what became of each action without an outcome; returns what stays unknown.
 
     A post is looked for in the issue and said if it is not there. A relaunch or rollback is done if
     its instance was launched; else it, and a stop, is marked as interrupted, so that it is decided
@@ -292,5 +297,4 @@ def _settled(run: MonitoredRun, intent: Intended) -> Done | Failed:
 
 
 def _is_retry_due(run: MonitoredRun, key: str) -> bool:
-    tries = run.record.memory().failed[key]
-    return not backs_off(tries, run.contract.babysit.cadence, now())
+    return not backs_off(run.record.memory().failed[key], run.contract.babysit.cadence, now())

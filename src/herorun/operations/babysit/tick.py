@@ -30,7 +30,6 @@ from herorun.operations.babysit.upgrade import settle_judge
 from herorun.operations.health.evaluate import evaluate, must_be_launched
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
 from herorun.operations.health.shared_polls import SharedPolls
-from herorun.operations.launch.start_instance import settle_launching
 from herorun.operations.record.lease import HeldElsewhere
 from herorun.operations.record.page import holds_pages, send_pages
 from herorun.record import FoldedMemory, Pushed
@@ -213,11 +212,9 @@ def _unread_lines(evidence: Evidence) -> list[str]:
     because their content is not judged.
     """
     metrics, log = evidence.get(Metrics), evidence.get(JobLog)
-    problems = (
-        [f"metrics: {problem}" for problem in metrics.problems[-3:]]
-        if isinstance(metrics, Metrics)
-        else []
-    )
+    problems = []
+    if isinstance(metrics, Metrics):
+        problems += [f"metrics: {problem}" for problem in metrics.problems[-3:]]
     if isinstance(log, JobLog) and log.skipped:
         problems.append(
             f"log: {count(log.skipped, 'byte')} skipped: more was new than one tick reads"
@@ -229,7 +226,9 @@ def _settle(run: MonitoredRun) -> list[str]:
     """First the submission: whether a relaunch was done depends on it."""
     doubts = []
     try:
-        if isinstance(run, Run):
+        if isinstance(run, Run) and run.record.memory().unsettled:
+            from herorun.operations.launch.start_instance import settle_launching
+
             settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
     except (HerorunError, OSError) as error:
         doubts.append(scrub(describe_error(error)))

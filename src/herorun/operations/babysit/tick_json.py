@@ -1,6 +1,6 @@
 """The parts of a tick, as `babysit --json` and `status --json` print them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from herorun.core.babysit import actions
@@ -9,11 +9,21 @@ from herorun.core.babysit.muting import inhibitors
 from herorun.core.babysit.tick import Tick
 from herorun.core.check import Check, Response
 from herorun.core.evidence import Evidence, Gaps, OtherJobs
+from herorun.core.finding import Finding
 from herorun.core.journal import Memory
-from herorun.schemas.parts import Action, AlertEntry, OtherJob
+from herorun.schemas.parts import Action, AlertEntry, FindingEntry, OtherJob
 
 if TYPE_CHECKING:
     from herorun.operations.babysit.perform import Performed
+
+
+def finding_entries(
+    findings: Sequence[Finding], checks: Mapping[str, Check], slug: str
+) -> list[FindingEntry]:
+    """As a gate prints them. Only JSON has them, so the gate is not imported for people."""
+    from herorun import gate
+
+    return gate.finding_entries(findings, checks, slug)
 
 
 def other_jobs(evidence: Evidence) -> list[OtherJob]:

@@ -9,10 +9,8 @@ from herorun.core.event import Replayed
 from herorun.core.finding import count
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import QUESTION_WAYS, EscalationReason
-from herorun.core.version_change import compared
 from herorun.core.version_gate import REPLAY_WINDOW, must_replay, observe_reason
 from herorun.operations.babysit.perform import Performed, perform
-from herorun.operations.babysit.replay import replays
 from herorun.runs import MonitoredRun
 from herorun.system.clock import now
 
@@ -21,6 +19,9 @@ def settle_judge(run: MonitoredRun, rules: Rules) -> tuple[tuple[Performed, ...]
     """What was said about it, and why this herorun only observes (empty if it may act)."""
     judge, pin = run.record.memory().judge, run.contract.herorun or ""
     if must_replay(judge, __version__, pin):
+        from herorun.core.version_change import compared
+        from herorun.operations.babysit.replay import replays
+
         at = now()
         since = at - REPLAY_WINDOW
         run.record.append(compared(judge, __version__, pin, at, list(replays(run, rules, since))))

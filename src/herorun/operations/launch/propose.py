@@ -5,7 +5,7 @@ be refused is replaced by the next one that works; `herorun preflight`, which on
 blocking findings, always works.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
 
@@ -48,6 +48,13 @@ class Proposer:
         the trouble; without `ask` an approval is about something else than a relaunch."""
         offers = [each for way in ways if (each := self._offer(way, about, before, ask))]
         return tuple({each.command: each for each in offers}.values())
+
+    def markdown(
+        self, ways: Sequence[Option], about: str = "", before: int | None = None, ask: bool = True
+    ) -> str:
+        """One choice a line, as Markdown that can be read as plain text too."""
+        proposals = self.proposals(ways, about, before, ask)
+        return "\n".join(f"- `{each.command}`: {each.effect}" for each in proposals)
 
     def _offer(
         self, way: Option, about: str, before: int | None, ask: bool
@@ -193,8 +200,3 @@ def _effect(stop: bool, plan: Plan) -> str:
     start = plan.start.value
     what = f"start it again from step {start.step}" if start else "start it again from scratch"
     return f"stop the job and {what}" if stop else what
-
-
-def as_markdown(proposals: Iterable[ProposedCommand]) -> str:
-    """One choice a line, as Markdown that can be read as plain text too."""
-    return "\n".join(f"- `{each.command}`: {each.effect}" for each in proposals)

@@ -19,10 +19,10 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.watchdog import WatchState as Silence
 from herorun.core.remote.watchdog import watchdog
 from herorun.core.run_summary import RunSummary
-from herorun.gate import finding_entries
 from herorun.operations.babysit.batch import BatchResult, each
 from herorun.operations.babysit.tick_json import (
     alert_entries,
+    finding_entries,
     other_jobs,
     shown_alerts,
     unread,
