@@ -64,9 +64,9 @@ STORY = {  # in this order, as a run goes
 # millisecond, on whatever machine.
 MOST = {
     "explain dirty-tree": 45,
-    f"preflight {SLUG}": 380,
-    f"status {SLUG}": 420,
-    f"babysit {SLUG} --once": 460,
+    f"preflight {SLUG}": 375,
+    f"status {SLUG}": 405,
+    f"babysit {SLUG} --once": 450,
 }
 # What markdown_it imports where somebody has installed it; we do not use it.
 FOUND_BY_MARKDOWN = {"linkify_it", "uc_micro"}
