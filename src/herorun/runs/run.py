@@ -271,6 +271,6 @@ def hide_from_git(folder: Path) -> None:
 
 
 def log_of(run: Run, instance: str) -> str:
-    """Where an instance's log is on this machine; empty where its scheduler does not tell."""
+    """Where an instance's log is on this machine; empty where its scheduler does not report it."""
     where = getattr(run.scheduler, "log", None)
     return str(where(instance)) if callable(where) else ""

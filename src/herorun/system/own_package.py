@@ -16,7 +16,7 @@ from herorun.system.process import run
 Stamp: TypeAlias = tuple[int, int] | None
 
 _FILE = Path(__file__).parents[1] / "__init__.py"
-RETRY = 10.0  # seconds between two looks at an installation that is not complete
+RETRY = 10.0  # seconds between two polls of an installation that is not complete
 _START = 60.0  # seconds that an import may take on a slow file system
 # An installer removes the old files first, and writes the new ones one by one.
 _IS_COMPLETE = (

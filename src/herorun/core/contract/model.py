@@ -103,7 +103,7 @@ class Contract(Table):
 
     @property
     def is_hero(self) -> bool:
-        """At least 1e22 model FLOPs, or the contract says so."""
+        """At least 1e22 model FLOPs, or the contract states so."""
         if self.hero is not None:
             return self.hero
         return (self.model_flops or 0) >= HERO_FLOPS

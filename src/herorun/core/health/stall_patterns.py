@@ -35,5 +35,5 @@ WORDS = (
 
 
 def signal_in(line: str) -> str:
-    """What a line speaks of; empty if of none of these."""
+    """What a line mentions; empty if of none of these."""
     return next((name for name, pattern in SIGNALS if pattern.search(line)), "")

@@ -227,7 +227,7 @@ def _log_clause(triage: Triage | None, before: str, after: str = "") -> str:
 
 
 def _store_and_disk_text(triage: Triage | None, scene: Scene) -> str:
-    """What the store and the disks add to a log that speaks of files, or says nothing."""
+    """What the store and the disks add to a log that mentions files, or says nothing."""
     failure_class, disk = triage.failure_class if triage else "unknown", _disk(scene)
     if failure_class == DISK_FULL and disk:
         path, message, full = disk

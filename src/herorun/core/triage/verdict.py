@@ -171,7 +171,7 @@ def part_read(verdict: TriageVerdict, unread_bytes: int) -> TriageVerdict:
 
 
 def no_log(verdict: TriageVerdict) -> TriageVerdict:
-    """The same of a document: what it speaks of, it did not go through."""
+    """The same of a document: what it mentions, it did not go through."""
     nothing = replace(_nothing(AttemptLog()), advice=_NO_LOG, person=True)
     return replace(nothing, attempt=verdict.attempt)
 

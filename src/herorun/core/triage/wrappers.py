@@ -3,7 +3,7 @@ loggers of structured lines.
 
 Only an object that looks like an envelope is opened: a message under a usual key, and either
 nothing else or a key that gives time, level or origin. A sample of a dataset that is printed has
-none of these, and what it speaks of did not happen: it is left out.
+none of these, and what it mentions did not happen: it is left out.
 Sources of the keys: Docker's json-file driver (log, stream, time), journald's export (MESSAGE,
 PRIORITY, _PID), Google Cloud Logging (textPayload, jsonPayload, severity), CloudWatch (@message,
 @timestamp), pino, zap, structlog and python-json-logger (msg, message, event, level, ts).

@@ -37,7 +37,7 @@ MAX_CONCURRENT_TICKS = 32  # most of them wait for a scheduler, a store or a dis
 SHUTDOWN_TIMEOUT = 10.0  # seconds that the loops get to end between two ticks
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds before a loop is begun again
 REFRESH_INTERVAL = (
-    10.0  # seconds between two looks for runs that are to be taken up, and for silences
+    10.0  # seconds between two polls for runs that are to be taken up, and for silences
 )
 ALARM_RETRY_INTERVAL = 60.0  # seconds until an alarm that did not get through is tried again
 
@@ -120,7 +120,7 @@ class Fleet:
         if time.monotonic() - self._refreshed_at < REFRESH_INTERVAL:
             return
         self._refreshed_at = time.monotonic()
-        with contextlib.suppress(HerorunError, OSError):  # the next look is due
+        with contextlib.suppress(HerorunError, OSError):  # the next poll is due
             self._take_up()
         for task in self._tasks.values():
             now = time.monotonic()

@@ -28,7 +28,7 @@ from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import locked
 
-LEASE_POLL_INTERVAL = 5.0  # seconds between two looks at a lease that may be stale
+LEASE_POLL_INTERVAL = 5.0  # seconds between two polls of a lease that may be stale
 
 
 def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:

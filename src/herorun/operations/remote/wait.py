@@ -132,7 +132,7 @@ def _loop(
             )
         except (HerorunError, OSError) as error:
             if isinstance(error, WrongUse):
-                raise  # the next look would say the same
+                raise  # the next poll would say the same
             outcome, why, advice = WaitOutcome.WAIT, scrub(describe_error(error)), None
         if outcome is not WaitOutcome.WAIT:
             return Ended(int(outcome is WaitOutcome.OVER), why, line, poll, advice)

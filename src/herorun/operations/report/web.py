@@ -26,7 +26,7 @@ from herorun.system.git import find_repository
 from herorun.system.host import LOOPBACK
 from herorun.system.page_server import page_server
 
-FLEET_EVERY = 15  # seconds between two looks at all runs
+FLEET_EVERY = 15  # seconds between two polls of all runs
 RUN_EVERY = 60  # and at one run, whose tracker and store are asked
 NOW_EVERY = 10  # seconds between two new readings on request
 MOST_OF_A_PAGE = 6  # requests that wait for one page
