@@ -72,7 +72,7 @@ INTERRUPTED = "torch.distributed.elastic.agent.server.api: Received 2 death sign
     ],
 )
 def test_a_faint_sign_yields_to_what_is_known(log: str, failure: str) -> None:
-    """Some of these classes cost no budget: a bug that counted as one would be started for ever."""
+    """Some of these classes cost no budget: a bug that counted as one would always be restarted."""
     assert judged(log).failure == failure
 
 
