@@ -55,6 +55,16 @@ def test_the_shape_and_the_exit_codes(curves):
     assert ran(curves, "a.csv", "b.csv", "--window", "60:", "--gate", "loss mean <= 1")[0] == 3
 
 
+@pytest.mark.parametrize("column", ["loss", "train/loss", "Training Loss"])
+def test_a_files_loss_may_have_any_name_that_a_backtest_knows(curves, column):
+    for name in ("a", "b"):
+        path = curves / f"{name}.csv"
+        path.write_text(path.read_text().replace("step,loss", f"step,{column}"))
+    code, document = documented(curves, "a.csv", "b.csv", "--gate", "loss mean <= +0.5%")
+    assert (code, document["verdict"], document["window"]) == (1, "no-go", [0, 49])
+    assert document["gates"][0]["measured"] == pytest.approx(1.0)
+
+
 def test_a_repeat_is_reported_as_noise(curves):
     _, out = ran(curves, "a.csv", "b.csv", "--repeat")
 

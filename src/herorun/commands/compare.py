@@ -34,10 +34,10 @@ def command(
     """Join A and B on the step and show how B differs: mean, median and largest difference, over a
     window.
 
-    Each is a run, an instance (grug-2) or a CSV file with a `step` column. A gate is METRIC, then
-    mean, median or largest, then <=, >= or within, then a size: absolute, or in percent of A. Gates
-    come from `[compare] gates` of B's committed contract and from --gate. The answer also lists
-    what the window did not test.
+    Each is a run, an instance (grug-2) or a file that `herorun backtest` takes. A gate is METRIC,
+    then mean, median or largest, then <=, >= or within, then a size: absolute, or in percent of A.
+    Gates come from `[compare] gates` of B's committed contract and from --gate. The answer also
+    lists what the window did not test.
 
     Exit code 0: go, or no gate was set. 1: no-go. 3: not comparable.
 

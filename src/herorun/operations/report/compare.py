@@ -20,6 +20,7 @@ from herorun.core.plan import moved
 from herorun.operations.metrics.series import Curves, RowSeries, curves_of
 from herorun.operations.report.comparison import Compared
 from herorun.operations.report.curve_file import columns_of, rows_of
+from herorun.operations.report.curve_file import names_of as names_of_columns
 from herorun.runs import Run, watched_run
 from herorun.system.metrics_cache import Point
 
@@ -101,7 +102,7 @@ def _subject(word: str, start: Path) -> Subject:
 def _of_file(path: Path, word: str) -> Side:
     series = RowSeries()
     try:
-        names = Names() if "loss" in columns_of(path) else Names(loss=())
+        names = names_of_columns(columns_of(path)) or Names(loss=())
         for row in rows_of(path):
             series.add(row)
     except OSError as error:
