@@ -33,7 +33,7 @@ T = TypeVar("T")
 Ignoring = tuple[int, int]
 APART = 40  # lines of others between two lines of one rank
 _OF_THE_DEVICE = ("device-assert", "illegal-access")  # bugs that leave no device to go on with
-_DUE_TO = "due to:"  # between an announcement and its traceback, by PyPy and old Pythons
+_DUE_TO = "due to:"  # between an announcement of torch.compile and its traceback
 STREAMS = 64  # tracebacks that are open at once; a log of more ranks loses the oldest
 
 
