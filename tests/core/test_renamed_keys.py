@@ -1,6 +1,11 @@
 """The earlier names of contract keys: a contract that was signed with them stays valid."""
 
+import re
+from pathlib import Path
+
 import pytest
+
+import herorun
 
 from builders import a_contract
 from herorun import adapters
@@ -42,6 +47,20 @@ def test_a_renamed_key_is_one_that_there_is() -> None:
     for table, old, new in RENAMED:
         there = new in table.model_fields and old not in table.model_fields
         assert there, (table.__module__, old)
+
+
+def test_the_code_names_a_key_by_its_present_name() -> None:
+    """As in "[scheduler] slurm_bin"."""
+    tables = {each: each.__name__.removesuffix("Table").lower() for each in TABLES[:6]}
+    names = [rf"\[{tables.get(table, 'scheduler')}\] {old}" for table, old, _ in RENAMED]
+    earlier_name = re.compile(rf"({'|'.join(names)})\b")
+    lines = [
+        (path.name, line.strip())
+        for path in sorted(Path(herorun.__file__).parent.rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if earlier_name.search(line)
+    ]
+    assert lines == []
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ _REFUSED = lazy_regex(
 _IN_DOUBT = lazy_regex(
     r"timed out|contact|connect|socket|unexpected message|communication|munge", re.IGNORECASE
 )
-MISSING = "must [scheduler] programs name its folder"
+MISSING = "must `[scheduler] slurm_bin` name its folder"
 _MOST_NAMES = 60_000  # characters of names in one question: a shell takes 128 KiB in one argument
 
 
