@@ -83,15 +83,22 @@ def source_run(repository: Repository, contract: Contract) -> SourceRun | Nothin
     slug = contract.start.source_run
     if slug is None:
         return Nothing("the contract names no source_run")
+    if not SLUG.fullmatch(slug):
+        return _no_name(slug)
     ref = f"refs/herorun/record/{slug}"
     try:
-        if not SLUG.fullmatch(slug) or repository.resolve(ref) is None:
+        if repository.resolve(ref) is None:
             fetch = f"git fetch {contract.record_remote} herorun/{slug}:{ref}"
             return Unavailable(f"the record of {slug} is not in this clone: `{fetch}`")
         memory = Record.found(repository, slug).memory()
         return _source_of(repository, slug, memory)
     except (HerorunError, OSError) as error:
         return Unavailable(scrub(describe_error(error)))
+
+
+def _no_name(slug: str) -> Unavailable:
+    """A name that no run can have is put into no ref and no proposed command."""
+    return Unavailable(f"`[start] source_run` {slug!r} can be no run's name: a-z, 0-9 and -")
 
 
 def _source_of(repository: Repository, slug: str, memory: Memory) -> SourceRun:
@@ -112,6 +119,8 @@ def source_launches(
     start = contract.start
     if start.from_ is None:
         return Nothing("the contract names no checkpoint to start from")
+    if start.source_run and not SLUG.fullmatch(start.source_run):
+        return _no_name(start.source_run)
     try:
         if (
             start.source_run
