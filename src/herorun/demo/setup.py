@@ -4,57 +4,20 @@ contract.
 
 import json
 import sys
+import tomllib
 from pathlib import Path
 
+from herorun import adapters
 from herorun.core.errors import WrongUse
+from herorun.core.ports import Place
 from herorun.demo.sandbox import SLUG, Sandbox
 from herorun.runs import template
 from herorun.system.host import user
 
 FILES = ("train.py", "model.py", "checkpoints.py", "README.md")
+SCHEDULERS = ("local", "ray", "slurm")  # a file each in templates/demo/schedulers/
 PARENT_STEPS = 100
 BAD_SHARD = "bad_shard = [640, 655]"
-CONTRACT = """\
-slug = "{slug}"
-goal = "show a hero run from contract to seal"
-stop_when = "not-finite, or a loss spike that does not come back within 100 steps"
-final_step = "trainer.num_train_steps"
-
-[command]
-argv = ["{python}", "train.py", "--config", "config.toml"]
-resume_argv = ["{python}", "train.py", "--config", "config.toml", "--resume", "{{start}}"]
-
-[config]
-files = ["config.toml"]
-
-[output]
-root = "{data}/{slug}"
-temporary_root = "{data}/{slug}-temporary"
-
-[checkpoints]
-layout = "levanter"
-permanent_every = 200
-temporary_every = "1s"
-
-[start]
-from = "{start}"
-kind = "full-state"
-
-[tracker]
-kind = "jsonl"
-path = "metrics.jsonl"
-id = "{slug}"
-
-[scheduler]
-{table}
-
-[babysit]
-cadence = "2s"
-recovery = "relaunch"
-
-[issue]
-kind = "local"
-"""
 
 
 def needs_numpy() -> None:
@@ -64,41 +27,33 @@ def needs_numpy() -> None:
         raise WrongUse('The demo trains with numpy: `pip install "herorun[demo]"`.')
 
 
-def scheduler_table(stage: Sandbox) -> str:
-    """`[scheduler]` of the contract: all that differs from one back end to another, but for the
-    interpreter's path.
+def scheduler_tables(stage: Sandbox) -> str:
+    """What differs in the contract from one scheduler to another: its table, and how the job's
+    interpreter is named.
     """
-    match stage.scheduler:
-        case "local":
-            return 'kind = "local"'
-        case "slurm":
-            _needs_slurm()
-            return 'kind = "slurm"\ntime_limit = "15m"\narguments = ["--mem=1G"]\nsettle = "2s"'
-        case "ray" if stage.address:
-            return (
-                f'kind = "ray"\naddress = {json.dumps(stage.address)}\ncode = "shared"\nsettle = '
-                '"2s"'
-            )
-        case "ray":
-            raise WrongUse(
-                "The demo needs a Ray head on this machine: `ray start --head` starts one, then "
-                "add "
-                "`--address http://127.0.0.1:8265`."
-            )
-    raise WrongUse(f"The demo cannot run on {stage.scheduler!r}: it takes local, ray and slurm.")
-
-
-def _needs_slurm() -> None:
-    """It is unknown beforehand whether it would run the jobs on this machine: the kill finds its
-    process, or not.
-    """
-    from shutil import which
-
-    if which("sbatch") is None:
+    if stage.scheduler not in SCHEDULERS:
         raise WrongUse(
-            "The demo needs Slurm's programs on this machine, and a node that is this machine: "
-            "sbatch is not on the PATH."
+            f"The demo cannot run on {stage.scheduler!r}: it takes {', '.join(SCHEDULERS)}."
         )
+    tables = template(f"demo/schedulers/{stage.scheduler}.toml")
+    if "{address}" in tables and not stage.address:
+        raise WrongUse(
+            "The demo needs a Ray head on this machine: `ray start --head` starts one, then add "
+            "`--address http://127.0.0.1:8265`."
+        )
+    return tables.replace('"{address}"', json.dumps(stage.address)).replace(
+        '"{python}"', json.dumps(sys.executable)
+    )
+
+
+def reach_scheduler(stage: Sandbox) -> None:
+    """List the demo's jobs, of which there are none yet: a scheduler that does not answer is
+    reported before anything is written.
+    """
+    options = tomllib.loads(scheduler_tables(stage))["scheduler"]
+    kind, folder = options.pop("kind"), str(stage.folder)
+    place = Place(SLUG, folder, str(stage.data), folder)
+    adapters.connect("schedulers", kind, options, place).live_jobs(SLUG)
 
 
 def set_the_stage(stage: Sandbox) -> None:
@@ -174,10 +129,7 @@ def commit(stage: Sandbox, message: str) -> None:
 def sign(stage: Sandbox, checkpoint: str) -> None:
     contract = stage.work / "runs" / f"{SLUG}.toml"
     start = stage.data / "parent" / checkpoint
-    signing = {
-        "table": scheduler_table(stage),
-        "python": "python" if stage.scheduler == "local" else sys.executable,
-    }
-    contract.write_text(
-        CONTRACT.format(data=stage.data, slug=SLUG, start=start, **signing), encoding="utf-8"
-    )
+    text = template("demo/contract.toml").replace("{scheduler}", scheduler_tables(stage).strip())
+    for name, value in (("data", stage.data), ("slug", SLUG), ("checkpoint", start)):
+        text = text.replace(f"{{{name}}}", str(value))
+    contract.write_text(text, encoding="utf-8")

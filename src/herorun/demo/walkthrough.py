@@ -14,7 +14,7 @@ from herorun.demo.setup import (
     block_the_gate,
     commit,
     needs_numpy,
-    scheduler_table,
+    reach_scheduler,
     set_the_stage,
     sign,
 )
@@ -28,7 +28,7 @@ def run_walkthrough(
     """Run the story in an empty folder, and say how it ended."""
     needs_numpy()
     stage = Sandbox(folder, quiet, colour, scheduler, address)
-    scheduler_table(stage)  # before anything is done
+    reach_scheduler(stage)
     set_the_stage(stage)
     _launch_gate(stage)
     try:
