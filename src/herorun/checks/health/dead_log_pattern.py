@@ -43,7 +43,8 @@ def dead_log_pattern(
         return [verdict]
     dead_patterns = [
         failed(
-            f"no line in {_mib(silent)} of its log matches {name}; one is due within {_mib(due)}",
+            f"the last {_mib(silent)} of its log have no line that matches {name}; one is due "
+            f"every {_mib(due)}",
             subject=name,
         )
         for name, due, silent in log.overdue

@@ -1,4 +1,4 @@
-"""A bound on a difference that a person set before they looked: `loss mean <= +0.5%`."""
+"""A bound on a difference, set before the comparison: `loss mean <= +0.5%`."""
 
 from enum import StrEnum
 
@@ -54,7 +54,7 @@ def parse_gate(text: str) -> ComparisonGate:
     """
     match = _FORM.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is no gate: write {FORM}")
+        raise ValueError(f"{text!r} does not state a limit: write {FORM}")
     gate = ComparisonGate(
         match["metric"],
         match["measure"],

@@ -103,7 +103,7 @@ class Contract(Table):
 
     @property
     def is_hero(self) -> bool:
-        """At least 1e22 model FLOPs, or the contract states so."""
+        """As `hero` of the contract says; without it, from 1e22 model FLOPs on."""
         if self.hero is not None:
             return self.hero
         return (self.model_flops or 0) >= HERO_FLOPS
