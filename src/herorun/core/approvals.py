@@ -26,7 +26,7 @@ def committed(contract: Contract) -> bool:
 def approval_verdicts(
     contract: Contract, waivers: Iterable[Waiver], approvals: Approvals
 ) -> Iterator[Verdict]:
-    """One answer for each waiver."""
+    """One verdict for each waiver."""
     approvers = [name for name in (contract.dri, *contract.policy.approvers) if name]
     for number, waiver in enumerate(waivers):
         yield _verdict(waiver, approvers, committed(contract), approvals.added[number])

@@ -18,9 +18,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """One answer about one subject: the exact value, file, metric or node that the answer is
-    about.
-    """
+    """The result of a check for one subject, which is the exact value, file, metric or node."""
 
     outcome: Outcome
     message: str

@@ -8,8 +8,8 @@ from herorun.core.finding import Verdict, failed, passed
 
 
 def remote_verdicts(contract: Contract, remotes: Remotes, meaning: str = "") -> list[Verdict]:
-    """One answer for each name; the record's remote is usually the code's. `meaning` begins what is
-    open.
+    """One verdict for each name; the record's remote is usually the code's. A failure's message
+    begins with `meaning`.
     """
     names = dict.fromkeys((contract.code.remote, contract.record_remote))
     return [_judge_remote(name, remotes, meaning) for name in names]

@@ -6,7 +6,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 
 def judge_secrets(required_names: Iterable[str], present: Set[str], source: str) -> list[Verdict]:
-    """One answer for each name; an empty value is none."""
+    """One verdict for each name; an empty value counts as missing."""
     names = tuple(dict.fromkeys(required_names))
     if not names:
         return [not_applicable("the contract names no secrets")]

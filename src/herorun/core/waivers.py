@@ -42,7 +42,7 @@ def waiver_use(
 
 
 def waiver_verdicts(use: WaiverUse) -> list[Verdict]:
-    """One answer for each waiver that does nothing."""
+    """One verdict for each waiver that matches nothing."""
     problems = [
         *((waiver, f"expired on {_day(waiver.expires)}") for waiver in use.expired),
         *((waiver, _unused(waiver, use)) for waiver in use.unused),

@@ -1,9 +1,9 @@
-"""What runs is not what was admitted.
+"""What runs differs from what was admitted.
 
 Why: between the launch and the first step a wrapper, an image or an environment can change the
 code, the config or the paths, and the curves still look plausible.
-Fix: look at the item that it names, correct the launcher or the contract, and launch again; the job
-refuses with exit code 78.
+Fix: look at the item that the message names, correct the launcher or the contract, and launch
+again; the job refuses with exit code 78.
 """
 
 from herorun.core.check import Gate, Response, check
@@ -13,7 +13,7 @@ from herorun.core.finding import Outcome, Verdict, unknown
 
 @check(Gate.CHECKIN, Response.REFUSE)
 def admitted_mismatch(admission: Admitted) -> list[Verdict]:
-    """One answer for each item. What cannot be seen is unknown, and only a difference refuses."""
+    """One verdict for each item. What could not be compared is unknown; only a difference fails."""
     if not admission.items:
         return [unknown("nothing was compared")]
     return [

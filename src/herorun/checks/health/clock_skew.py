@@ -2,7 +2,8 @@
 
 Why: ages decide whether a run hangs, a lease is stale or a checkpoint is old; a fast clock hides a
 hang, and a slow one makes recent things look old.
-Fix: set the clock of the host that it names, or of this one (NTP); until then read ages with care.
+Fix: set the clock of the host that the message names, or of this one (NTP); until then read ages
+with care.
 Source: 60 seconds are more than any network delay, and less than any limit used here. A clock is
 slow if it dates a job before its submission, or the job's log or a first instance's rows before its
 launch. It is also slow if it dates our own lease heartbeat before the tick that wrote it; a
@@ -31,7 +32,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """A difference up to `skew` is ignored; a time that is more than `most` before its cause
+    """Differences up to `skew` are ignored. A time that is more than `most` before its cause
     belongs to another job.
     """
 
@@ -50,7 +51,7 @@ def clock_skew(
     now: Now,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each clock that differs from ours: the scheduler's, the store's, the log's,
+    """One verdict for each clock that differs from ours: the scheduler's, the store's, the log's,
     the tracker's.
     """
     scheduler = [job.started, job.ended, job.submitted] if isinstance(job, Job) else []
@@ -68,7 +69,7 @@ def clock_skew(
     ]
     effects = (
         ("the scheduler's clock", _job_before_launch(job, history)),
-        ("the store's clock", _beat_before_tick(lease, history)),
+        ("the store's clock", _heartbeat_before_tick(lease, history)),
         ("the log's clock", _log_before_launch(log, history)),
         ("the tracker's clock", _rows_before_launch(metrics, history)),
     )
@@ -85,7 +86,7 @@ def _lead(times: list[datetime | None], now: datetime) -> timedelta:
 
 
 def _earliest_launch(history: History) -> datetime | None:
-    """Nothing of the instance can be older, by any clock that is right."""
+    """When the current instance was launched: a correct clock dates nothing of it earlier."""
     return history.current.intended if history.current else None
 
 
@@ -109,8 +110,9 @@ def _log_before_launch(log: JobLog | Nothing | Unavailable, history: History) ->
 
 
 def _rows_before_launch(metrics: Metrics | Nothing | Unavailable, history: History) -> timedelta:
-    """A first instance's rows, for before a later one's first row the newest is an earlier one's;
-    and any that came new and were dated before the look before."""
+    """How far rows are dated before the tick that preceded their arrival; of a run's first
+    instance, also before its launch (a later instance's newest row may be an earlier one's).
+    """
     if not isinstance(metrics, Metrics):
         return timedelta()
     since_observation = timedelta(seconds=metrics.behind)
@@ -119,9 +121,9 @@ def _rows_before_launch(metrics: Metrics | Nothing | Unavailable, history: Histo
     return max(since_observation, _behind(metrics.stamped_at, _earliest_launch(history)))
 
 
-def _beat_before_tick(lease: LeaseSeen | Nothing | Unavailable, history: History) -> timedelta:
-    """The last turn beat the lease: we see that beat for the first time now. One that could not see
-    may not have.
+def _heartbeat_before_tick(lease: LeaseSeen | Nothing | Unavailable, history: History) -> timedelta:
+    """The last tick renewed the lease, and this tick is the first to read the time that the store
+    gave the renewal. A tick that could not read everything may not have renewed it.
     """
     if not isinstance(lease, LeaseSeen) or not lease.mine or history.last_tick is None:
         return timedelta()

@@ -28,8 +28,8 @@ class Limits:
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB)
 def crash_loop(job: Job, history: History, now: Now, limits: Limits) -> Verdict:
-    """Attempts between two looks count as if they had begun at even distances: a gap of the monitor
-    is no storm.
+    """Attempts between two ticks are counted as evenly spaced, so that a pause of the monitor does
+    not look like a storm.
     """
     if verdict := not_running(job):
         return verdict
@@ -48,7 +48,7 @@ def crash_loop(job: Job, history: History, now: Now, limits: Limits) -> Verdict:
 
 
 def _count_attempts(history: History, since: datetime, now: datetime) -> float:
-    """Attempts after the first one that was seen."""
+    """The attempts in that time, after the first one that a tick recorded."""
     count = 0.0
     for (before, first), (after, last) in zip(history.starts, history.starts[1:], strict=False):
         shared_seconds = (min(after, now) - max(before, since)).total_seconds()

@@ -35,7 +35,7 @@ def crashed(
     disks: Disks | Nothing | Unavailable,
     receipt: Receipt | Nothing | Unavailable,
 ) -> Verdict:
-    """In the words of the diagnosis, which every other surface shows too."""
+    """The message is the diagnosis, which all other outputs show too."""
     if job.state.in_doubt:
         return unknown(
             f"the scheduler does not report the state of {job.instance}", subject=job.instance

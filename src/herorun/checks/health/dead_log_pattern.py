@@ -19,8 +19,7 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """A line of progress must come within `progress` bytes of log; Levanter prints one much
-    sooner."""
+    """A progress line is due within `progress` bytes of log; Levanter prints one much sooner."""
 
     progress: PositiveInt = 16 << 20
 
@@ -36,7 +35,7 @@ def dead_log_pattern(
     tracker: TrackerTraits,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each row that states when a line is due (`due_mib`), and one for the progress
+    """One verdict for each row that states when a line is due (`due_mib`), and one for the progress
     lines that the tracker reads, such as Levanter's.
     """
     if verdict := not_running(job):

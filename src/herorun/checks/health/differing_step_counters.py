@@ -22,7 +22,9 @@ COUNTERS = ("global_step", "train/global_step", "trainer/global_step")
 
 @dataclass(frozen=True)
 class Limits:
-    """They may differ by `max_step_difference` steps: one may count from 0 and the other from 1."""
+    """The two may differ by `max_step_difference` steps: one may count from 0 and the other
+    from 1.
+    """
 
     RENAMED: ClassVar = {"apart": "max_step_difference"}
 

@@ -3,8 +3,8 @@
 Why: a second trainer from the same checkpoint looks like this, and so do ranks that all log; only
 the first loss of each step is judged.
 Fix: look for a second job under this name and stop it; otherwise let only one rank log.
-Source: marin-community/marin: a second submission would compete for the same tree. It needs ten
-steps close to each other, because the first steps after a restart repeat.
+Source: marin-community/marin: a second submission would compete for the same tree. It fires after
+ten repeated steps close to each other, because the first steps after a restart repeat.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -17,14 +17,16 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """The detector begins after nine steps that are reported twice; `steps` more must be."""
+    """The detector begins after nine steps that are reported twice; the check fails after `steps`
+    more.
+    """
 
     steps: PositiveInt = 1
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
 def duplicate_rows(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
-    """One answer, however often it stopped and began again."""
+    """One verdict, even if the duplicates stopped and began again."""
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     excursions = [e for e in metrics.of("doubled") if e.rows >= limits.steps]

@@ -5,7 +5,7 @@ job.
 Fix: read the line in the log (`herorun logs RUN`). The alert ends when the log shows 20 more steps
 or a row comes after it.
 Source: marin-community/marin, job-monitoring loop: a traceback, an HBM report or a dead node in the
-log is looked at at once; "noisy shutdown traces are not decisive", so this alone only notifies.
+log is examined at once; "noisy shutdown traces are not decisive", so this alone only notifies.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -23,7 +23,7 @@ def error_in_log(
     history: History,
     now: Now,
 ) -> Verdict:
-    """Without rows the log's own steps decide alone."""
+    """Without rows, only the steps in the log show that the training continued."""
     if verdict := not_running(job):
         return verdict
     worst = worst_complaint(log)

@@ -4,8 +4,8 @@ Why: the schedule was made for fewer steps than the run has; further steps cost 
 nothing.
 Fix: compare the schedule's own number of steps with the final step; stop the job (`herorun stop
 RUN`), and continue from the checkpoint before the decay with the right schedule.
-Source: marin-community/marin, num_train_steps bug: of four runs the schedule and the end differed
-by a factor of 2.
+Source: marin-community/marin, num_train_steps bug: in four runs the schedule's length and the final
+step differed by a factor of 2.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -18,8 +18,9 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """How many rows in a row must be zero; in the `last` part of the run (0.01 is one per cent)
-    zero is allowed."""
+    """How many consecutive rows must be zero. In the `last` part of the run (0.01 is one per cent)
+    zero is allowed.
+    """
 
     rows: PositiveInt = 10
     last: PositiveFloat = 0.01

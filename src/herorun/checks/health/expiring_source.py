@@ -21,8 +21,8 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """How long before the deletion it fires: `ended` if the job has ended; for a live job
-    `intervals` save intervals, or `live` without a stated interval.
+    """How long before the deletion the check fires: `ended` if the job has ended; for a live job,
+    `intervals` save intervals, or `live` if no interval is stated.
     """
 
     ended: timedelta = timedelta(hours=24)

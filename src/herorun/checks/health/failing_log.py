@@ -33,11 +33,11 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits(RowPatience):
-    """After an error that explains an end (exhausted memory, a dead device, a lost node) it fires
-    when no step came for `still`.
+    """After an error that is fatal by itself (exhausted memory, a dead device, a lost node) the
+    check fires when no step came for `still`.
 
-    An exception may have been caught: after one it waits as long as `stalled-steps`, whose page
-    explains the other thresholds.
+    An exception may have been caught: after one the check waits as long as `stalled-steps`, whose
+    page explains the other thresholds.
     """
 
     still: timedelta = timedelta(minutes=2)
@@ -54,7 +54,7 @@ def failing_log(
     cadence: Cadence,
     limits: Limits,
 ) -> Verdict:
-    """What may be the echo of another rank's failure is left to `error-in-log`,
+    """An error that may only follow from another rank's failure is left to `error-in-log`,
     `stalled-by-infrastructure` and `stalled-steps`.
     """
     if verdict := not_running(job):

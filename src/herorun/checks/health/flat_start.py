@@ -1,7 +1,7 @@
-"""The loss has stood still since the run's first rows: it learns nothing.
+"""The loss has not moved since the run's first rows: the run learns nothing.
 
 Why: weights that get no gradient, or one far too large, keep the loss of untrained weights; no rule
-for a rising loss sees it, and every step is wasted.
+for a rising loss detects it, and every step is wasted.
 Fix: check the gradient norm, the applied learning rate and the labels, and stop the job early
 (`herorun stop RUN`).
 Source: eight public image and language runs stayed at the logarithm of their number of classes from
@@ -49,9 +49,9 @@ CHANCE = 0.005  # of the loss, around the logarithm of the vocabulary
 class Limits:
     """The detector begins after 30 rows and 500 steps; `rows` and `steps` more must be flat.
 
-    Of a loss at the logarithm of the vocabulary that the config names, only `chance_rows` more; of
-    a loss that is one number in 8 rows and for 500 steps, or that repeats its first rows,
-    `constant_rows`.
+    At the logarithm of the vocabulary size that the config names, `chance_rows` more are enough. If
+    the loss is one number in 8 rows and for 500 steps, or repeats its first rows, `constant_rows`
+    more are enough.
     """
 
     rows: PositiveInt = 70
@@ -67,7 +67,7 @@ def flat_start(
     prior: PriorLaunch | Nothing | Unavailable,
     limits: Limits,
 ) -> list[Verdict]:
-    """Trained weights may stand still for a while, with a loss that says that they are."""
+    """A run from trained weights is not judged: its loss may stay flat for a while."""
     vocab = vocabulary(prior.config) if isinstance(prior, PriorLaunch) else None
     if isinstance(prior, PriorLaunch) and weights_of(prior, history):
         return [not_applicable("the run starts from trained weights")]
@@ -98,5 +98,5 @@ def flat_start(
 
 
 def _is_chance(flat: Excursion, vocab: Vocabulary) -> bool:
-    """Whether it is at the loss of untrained weights, by the known vocabulary."""
+    """Whether the flat loss is that of untrained weights, by the known vocabulary."""
     return abs(flat.expected / vocab.untrained - 1) < CHANCE

@@ -1,4 +1,4 @@
-"""The loss has exactly the same value in many rows, or does not move from its first rows on.
+"""The loss has exactly the same value in many rows, or has not moved since its first rows.
 
 Why: no two batches have the same loss to the last digit: the logged value is old, or the weights
 and the data do not change; no other rule notices.

@@ -17,7 +17,7 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """It begins at a threefold growth; `rows` is how long it must last."""
+    """An excursion begins at a threefold growth, and must last for `rows`."""
 
     rows: PositiveInt = 500
 

@@ -4,9 +4,9 @@ Why: it shows an instability before the loss does, and often the loss never reco
 Fix: the DRI decides: wait, roll back (`herorun rollback RUN --to STEP --stop-first`), or skip data;
 a relaunch would meet the same problem.
 Source: bigscience-workshop/bigscience, 176B: the norm rose from 0.24 to 145 one step before the
-loss rose from 2.2 to 5.1. So it takes ten times the trend for 3 rows, or a hundred times once.
-Where the usual norm is next to nothing, gradients that come back are no instability: it counts only
-if the loss rises too.
+loss rose from 2.2 to 5.1. So it fires at ten times the trend for 3 rows, or at a hundred times
+once. If the usual norm is almost zero, gradients that return to normal are no instability: then it
+fires only if the loss rises too.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -22,8 +22,8 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 @dataclass(frozen=True)
 class Limits:
     """An excursion begins at ten times the trend. It fails after `rows`, or after one row of
-    `at_once` times the trend if the loss is not calm, and must stand out of the noise by
-    `sigmas`. From a usual norm below `vanished` on, it fails only if the loss is not calm.
+    `at_once` times the trend if the loss is not calm, and must exceed the noise by `sigmas`. If the
+    usual norm is below `vanished`, it fails only if the loss is not calm.
     """
 
     rows: PositiveInt = 3
@@ -45,7 +45,9 @@ def grad_norm_explosion(metrics: Metrics, history: History, limits: Limits) -> l
         )
 
     def lasts(excursion: Excursion) -> bool:
-        """One logged row says nothing while the loss is calm, nor does what vanished before."""
+        """While the loss is calm, one row is not enough, and neither is a rise from a vanished
+        norm.
+        """
         if excursion.expected < limits.vanished and not is_among(higher, excursion):
             return False
         alone = excursion.rows < 2 and not is_among(uneasy, excursion)

@@ -17,7 +17,7 @@ from herorun.core.health.preconditions import not_running
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.JOB)
 def host_contention(job: Job, log: JobLog) -> Verdict:
-    """It counts for the next 2,000 lines of the log, whether or not steps come after it."""
+    """The line counts for the next 2,000 lines of the log, even if steps follow."""
     if verdict := not_running(job):
         return verdict
     if log.crowded is None:

@@ -3,7 +3,7 @@
 Why: a failed write takes space, and a person who picks the newest folder by name picks this one.
 Fix: find out in the job's log why the save did not end (`herorun logs RUN`); herorun never starts
 from it, and a person may delete it.
-Source: it is old after half an hour, or after three times what the last save took.
+Source: a save is overdue after half an hour, or after three times as long as the last save took.
 """
 
 from datetime import timedelta
@@ -26,7 +26,9 @@ class Limits:
 def incomplete_checkpoint(
     checkpoints: Checkpoints, save: SaveTime | Nothing, now: Now, limits: Limits
 ) -> list[Verdict]:
-    """One answer for each, by its path. One whose store reports no time is only listed."""
+    """One verdict for each incomplete checkpoint, by its path. If its store reports no time, it is
+    only listed.
+    """
     incomplete = [c for c in checkpoints.candidates if c.incomplete and not c.alike]
     if not incomplete:
         return [passed("every checkpoint in the listing is complete")]

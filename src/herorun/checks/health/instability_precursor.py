@@ -24,8 +24,8 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 class Limits:
     """The growth must last for `rows` after its five means.
 
-    The norm must be ten times its average for `norm_rows`, and `norm_noises` times its noise above
-    it.
+    The gradient norm must be ten times its average for `norm_rows`, and `norm_noises` times its
+    noise above that average.
     """
 
     rows: PositiveInt = 25
@@ -35,7 +35,7 @@ class Limits:
 
 @check(Gate.HEALTH, Response.INFO, topic=Topic.METRIC)
 def instability_precursor(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
-    """By the columns that the trainer logs; most log none of them."""
+    """Only trainers that log such columns are covered; most log none."""
 
     def lasts(excursion: Excursion) -> bool:
         if excursion.declared:

@@ -4,9 +4,9 @@ Why: a second trainer under the same name mixes its rows with the first one's, a
 checkpoints; each jump back looks like a wrong resume.
 Fix: find both jobs, and stop the wrong one; then find out which rows and checkpoints belong to
 which.
-Source: marin-community/marin: a second submission would compete for the same tree. It needs six
-turns in a row, each of which continues where that writer stopped: a restart goes back only once,
-and a crash loop never jumps ahead again.
+Source: marin-community/marin: a second submission would compete for the same tree. It fires after
+six alternations in a row, each of which continues where that writer stopped: a restart goes back
+only once, and a crash loop never jumps ahead again.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -20,7 +20,7 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """How many turns, from the sixth on."""
+    """How many alternations, counted from the sixth."""
 
     turns: PositiveInt = 1
 
@@ -33,7 +33,7 @@ class Limits:
     asks=EscalationReason.LINEAGE,
 )
 def interleaved_writers(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
-    """One answer, however often it stopped and began again."""
+    """One verdict, even if the alternation stopped and began again."""
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     excursions = [e for e in metrics.of("mixed") if e.rows >= limits.turns]

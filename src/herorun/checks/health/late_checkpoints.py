@@ -18,16 +18,15 @@ from herorun.core.lazy_pydantic import PositiveFloat
 
 @dataclass(frozen=True)
 class Limits(CheckpointPatience):
-    """Save intervals without a complete checkpoint; a save may take `grace`, and a start
-    `startup`.
+    """How many save intervals may pass without a complete checkpoint; a save may take `grace`, and
+    a start `startup`.
     """
 
     intervals: PositiveFloat = 1.5
 
 
-# The store is read in parallel with the rows, so a short job can have saved since: a second look
-# must see it
-# too.
+# The store is read in parallel with the rows, so a short job can have saved since: a second tick
+# must confirm the finding.
 @check(
     Gate.HEALTH,
     Response.WARN,

@@ -1,15 +1,15 @@
-"""All losses so far are far above that of untrained weights, or at it although the learning rate no
-longer rises.
+"""All losses so far are far above the loss of untrained weights; or they are about equal to it,
+although the learning rate no longer rises.
 
 Why: a run that is broken from its first row has no healthy rows to be compared with; the config's
-vocabulary says what they would be.
-Fix: far above: check the initial weights, the labels' shift and whether the loss is a sum over
-tokens. At it: check that the gradients reach the weights, that the labels belong to the inputs and
-are not masked, and the learning rate of each group. Stop the job if nothing explains it (`herorun
-stop RUN`); acknowledge the alert if the loss is a sum by design (`herorun ack RUN`).
+vocabulary size shows what their loss would be.
+Fix: if far above, check the initial weights, the labels' shift and whether the loss is a sum over
+tokens. If about equal, check that the gradients reach the weights, that the labels belong to the
+inputs and are not masked, and the learning rate of each group. Stop the job if nothing explains it
+(`herorun stop RUN`); acknowledge the alert if the loss is a sum by design (`herorun ack RUN`).
 Source: an untrained model gives each of V tokens the same probability, so its loss is ln V. Tokens
-are not equally frequent, so it comes down soon: 61 public curves that begin at the logarithm of a
-usual vocabulary are below 0.98 times it after at most 100 steps, warm-up included.
+are not equally frequent, so the loss soon falls below that: 61 public curves that begin at the
+logarithm of a usual vocabulary are below 0.98 times ln V after at most 100 steps, warm-up included.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -76,7 +76,9 @@ def loss_above_chance(
 def _at_chance(
     least: LeastLoss, vocab: Vocabulary, lowest: str, chance_text: str, limits: Limits
 ) -> Verdict:
-    """A warm-up explains such a loss, as long as it lasts."""
+    """The verdict on a loss at that of untrained weights; during the warm-up such a loss is
+    normal.
+    """
     if vocab.size < NATURAL:
         return not_applicable(f"{count(vocab.size, 'token')} may be equally frequent")
     if least.rate_held is None:

@@ -25,12 +25,10 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """It fails if the smoothed loss is 50 % above its lowest level for `rows`, on a curve that had
-    fallen by a fifth.
-
-    Or if the loss has risen by 5 %, and by a fifth of its earlier fall, for `regressed_rows`. Or if
-    it jumped: for `leap_rows` and `leap_steps` its mean is `leap` times the expected loss, and at
-    least `noises` times the noise above it.
+    """Fails if the smoothed loss is 50 % above its lowest level for `rows`, on a curve that had
+    fallen by a fifth. Also if the loss has risen by 5 %, and by a fifth of its earlier fall, for
+    `regressed_rows`. Also if it jumped: for `leap_rows` and `leap_steps` its mean is `leap` times
+    the expected loss, and at least `noises` times the noise above it.
     """
 
     rows: PositiveInt = 50

@@ -18,7 +18,7 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """A drift begins 1 % above the lowest smoothed level; `rows` is how long it must last."""
+    """A drift begins 1 % above the lowest smoothed level, and must last for `rows`."""
 
     rows: PositiveInt = 25
 

@@ -1,12 +1,12 @@
 """The loss is above its expected trend, by less than a spike.
 
-Why: a level that stays a few per cent higher costs more than a spike that recovers, and no spike
-rule sees it.
+Why: a level that stays a few per cent higher costs more than a spike that recovers, and no rule for
+spikes detects it.
 Fix: look at what changed at that step: data mixture, learning rate, a node, a restart; declare an
 intended change as a [[phase]].
 Source: six times the noise and at least 2 % (`core.detectors.loss`), for 20 rows: measured on
-public curves by `herorun backtest`. Of a loss that began at ln 2 and has not fallen since, a spike
-counts here: it may be a generator's, or a preference or classifier loss that goes wrong.
+public curves by `herorun backtest`. A spike of a loss that began at ln 2 and has not fallen since
+is reported here: it may be a generator's loss, or a preference or classifier loss that goes wrong.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -21,9 +21,7 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion begins 2 % and six times the noise above the trend; `rows` is how long it must
-    last.
-    """
+    """An excursion begins 2 % and six times the noise above the trend, and must last for `rows`."""
 
     rows: PositiveInt = 20
 

@@ -87,10 +87,10 @@ class Limits:
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
 def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
-    """One answer for each excursion that is open or ended since the last look."""
+    """One verdict for each excursion that is open, or ended since the last tick."""
 
     def lasts(spike: Excursion) -> bool:
-        """Also where it was high enough, and continues lower: it is one excursion until it ends."""
+        """An excursion that was high enough still counts when it continues lower, until it ends."""
         return early(spike) or leapt(spike) or stayed(spike)
 
     def early(spike: Excursion) -> bool:
@@ -113,7 +113,9 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         return (slow or fast) and spike.sigmas >= needed_sigmas and beyond_noise
 
     def limit(spike: Excursion) -> str:
-        """Where no trend is the measure, the rules are several: the page lists them."""
+        """Excursions that are not measured against a trend have several rules: the page lists
+        them.
+        """
         if spike.kind == "risen":
             return "one of those for first rows, see `herorun explain loss-spike`"
         if spike.kind == "shifted":

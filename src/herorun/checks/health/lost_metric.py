@@ -16,7 +16,7 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """The metric is missing in `rows` rows, and in `gaps` times as many as in its longest gap."""
+    """How many rows a metric must be missing: `rows`, and `gaps` times its longest gap so far."""
 
     rows: PositiveInt = 50
     gaps: PositiveFloat = 5.0

@@ -31,7 +31,7 @@ def lost_output(
     receipt: Receipt | Nothing | Unavailable,
     triage: Triage | Nothing | Unavailable,
 ) -> Verdict:
-    """In the words of the diagnosis of an end. `crashed` reports it of an ended job."""
+    """The message is that of the diagnosis of an end. For an ended job, `crashed` reports it."""
     if not job.state.live:
         return not_applicable(f"{job.instance} {job.state.predicate}", subject=job.instance)
     evidence = {

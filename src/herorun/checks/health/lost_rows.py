@@ -18,10 +18,10 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
 def lost_rows(metrics: Metrics, history: History, contract: Contract) -> list[Verdict]:
-    """One answer for each gap, and for rows that begin long after the run did."""
+    """One verdict for each gap, and one if the rows begin long after the run did."""
     if not history.instances:
         return [not_applicable("nothing was launched yet")]
-    offset = contract.tracker.first_step - 1  # from completed updates to the steps that people read
+    offset = contract.tracker.first_step - 1  # from completed updates to the steps as logged
     verdicts = [
         failed(
             f"the tracker's rows begin at step {first + offset}: those before it were lost",
@@ -41,8 +41,8 @@ def lost_rows(metrics: Metrics, history: History, contract: Contract) -> list[Ve
 
 
 def _first_of_a_cut_file(metrics: Metrics, history: History) -> list[int]:
-    """A file that was rotated begins where the rotation left it; only its first attempt shows
-    that.
+    """The first row's step, if earlier rows are missing: a rotated file begins at the rotation.
+    Only a run's first attempt shows that.
     """
     began = history.instances[0].start
     if began is None or metrics.attempts > 1 or not metrics.stride:

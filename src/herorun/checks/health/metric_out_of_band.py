@@ -27,8 +27,8 @@ Band = Annotated[
 
 @dataclass(frozen=True)
 class Limits:
-    """`rows` is how long it must last; `bands` holds, as "router/load 0.1 0.9", a metric, the least
-    and the most.
+    """An excursion must last for `rows`. Each of `bands` is a metric with its lowest and highest
+    allowed value, such as "router/load 0.1 0.9".
     """
 
     rows: PositiveInt = 10

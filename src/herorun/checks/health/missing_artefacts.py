@@ -1,7 +1,7 @@
 """The job ended with success, but its expected results are missing.
 
-Why: an asynchronous save that the trainer does not wait for is lost when the process ends; this
-is found out only when the checkpoint is needed.
+Why: an asynchronous save that the trainer does not wait for is lost when the process ends; nobody
+notices until the checkpoint is needed.
 Fix: do not seal; continue from the newest complete checkpoint and save again (`herorun relaunch
 RUN`), or let the DRI accept the result in a waiver.
 Source: marin-community/marin, babysit logbook of April 2026: at least 6 of 12 runs at 100 % lost
@@ -44,7 +44,7 @@ def missing_artefacts(
     now: Now,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer each for the final checkpoint and the tracker's run."""
+    """One verdict for the final checkpoint, and one for the tracker's run."""
     if job.state is not JobState.SUCCEEDED or final.value is None:
         return [
             not_applicable(f"{job.instance} {job.state.predicate}, or its final step is unknown")

@@ -1,6 +1,6 @@
 """A secret that a relaunch needs is not set where the babysitter runs.
 
-Why: a relaunched job would fail when it first needs it, or train without reporting.
+Why: a relaunched job would fail when it first needs the secret, or train without reporting.
 Fix: start the babysitter where the variable is set (`herorun babysit RUN`); or remove its name from
 `[command] secrets`, and launch again.
 """
@@ -15,7 +15,7 @@ from herorun.core.finding import Verdict, not_applicable
 def missing_secret(
     contract: Contract, secrets: OwnSecrets, job: Job | Nothing | Unavailable
 ) -> list[Verdict]:
-    """One answer for each name."""
+    """One verdict for each name."""
     from herorun.core.secret_requirements import judge_secrets
 
     if isinstance(job, Job) and job.state is JobState.SUCCEEDED:

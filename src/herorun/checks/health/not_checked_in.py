@@ -38,7 +38,7 @@ def not_checked_in(
     checkpoints: Checkpoints | Nothing | Unavailable,
     late: LateReceipts | Nothing | Unavailable,
 ) -> list[Verdict]:
-    """One answer for the current instance, and one for each late receipt of an earlier one."""
+    """One verdict for the current instance, and one for each late receipt of an earlier one."""
     own = _of_current(job, metrics, history, receipt, log, checkpoints)
     return [own, *(_of_earlier(late) if isinstance(late, LateReceipts) else ())]
 
@@ -66,7 +66,9 @@ def _of_current(
     log: JobLog | Nothing | Unavailable,
     checkpoints: Checkpoints | Nothing | Unavailable,
 ) -> Verdict:
-    """By its rows; where these are not seen, by its checkpoints and the steps in its log."""
+    """Whether it trains is known by its rows, or else by its checkpoints and the steps in its
+    log.
+    """
     ours = isinstance(receipt, Receipt) and receipt.instance == job.instance
     if ours or job.instance in history.checked_in:
         return passed(f"{job.instance} checked in", subject=job.instance)

@@ -4,12 +4,13 @@ Why: after a non-finite loss the weights are lost, and every further step is was
 would meet the same problem.
 Fix: the DRI decides: roll back to a checkpoint before it (`herorun rollback RUN --to STEP
 --stop-first`), skip data, lower the learning rate, or stop (`herorun stop RUN`).
-Source: one row of a loss is enough; a gradient norm may overflow on single skipped steps, hence 10
-rows in a row, or 3 that span 50 steps: half precision halves its loss scale with each, from 2^32 to
-1 in 32 steps. Checkpoints are tainted from `margin` steps before the first bad one: the loss of a
-step is computed with the weights of the step before. If rows are logged every N steps, declare a
-margin of N. Some trainers log a loss of NaN as 0: two such rows with a gradient norm that is not
-finite count too. Two public fine-tuning runs continued that way for thousands of rows.
+Source: one row of a loss is enough. A gradient norm may overflow on single skipped steps, so it
+must be 10 consecutive rows, or 3 that span 50 steps: half precision halves its loss scale with each
+skipped step, from 2^32 to 1 in 32 steps. Checkpoints are tainted from `margin` steps before the
+first bad one: the loss of a step is computed with the weights of the step before. If rows are
+logged every N steps, declare a margin of N. Some trainers log a loss of NaN as 0: two such rows
+with a gradient norm that is not finite count too. Two public fine-tuning runs continued that way
+for thousands of rows.
 """
 
 from itertools import groupby
@@ -37,8 +38,8 @@ class Limits:
 def not_finite(
     metrics: Metrics, history: History, contract: Contract, limits: Limits
 ) -> list[Verdict]:
-    """One answer for each metric, by its longest stretch that is open or ended since the last
-    look.
+    """One verdict for each metric, by its longest stretch that is open, or ended since the last
+    tick.
     """
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
@@ -51,7 +52,9 @@ def not_finite(
 
 
 def _lasts(excursion: Excursion, contract: Contract, limits: Limits) -> bool:
-    """A row that counts skipped steps does not say that all of them were."""
+    """Rows that count skipped steps must be consecutive: the steps between them may not have been
+    skipped.
+    """
     apart = excursion.rows >= limits.apart_rows and excursion.steps >= limits.apart_steps
     return (apart and excursion.metric != SKIPS) or excursion.rows >= _least(
         excursion.metric, contract, limits
@@ -68,7 +71,7 @@ def _least(metric: str, contract: Contract, limits: Limits) -> int:
 def _report_longest_stretch(
     metrics: Metrics, stretches: list[Excursion], limits: Limits
 ) -> Verdict:
-    """Says the longest stretch; what was saved since the first one is tainted."""
+    """The verdict names the longest stretch; what was saved since the first one is tainted."""
     longest, first = stretches[-1], min(each.first_step for each in stretches)
     as_logged, rows = metrics.as_logged(longest), count(longest.rows, "row")
     message = (

@@ -22,7 +22,9 @@ from herorun.core.lazy_pydantic import PositiveFloat
 
 @dataclass(frozen=True)
 class Limits:
-    """How many save `intervals`; if they are stated as time, `startup` is added for the start."""
+    """How many save `intervals` may pass; if the interval is a time, `startup` is added for the
+    start.
+    """
 
     intervals: PositiveFloat = 1.0
     startup: timedelta = timedelta(minutes=45)
@@ -59,7 +61,7 @@ def nothing_saved(
 
 
 def _saved(checkpoints: Checkpoints, start: datetime, metrics: Metrics) -> bool:
-    """By the store's time, else by a step beyond the one that the attempt began at."""
+    """A checkpoint is of this attempt by the store's time, or, without one, by its step."""
     saved_checkpoints = [c for c in checkpoints.candidates if c.complete or not c.problem]
     return any(
         c.modified >= start if c.modified else c.step >= metrics.first_step

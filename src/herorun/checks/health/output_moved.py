@@ -43,8 +43,8 @@ def output_moved(
     log: JobLog | Nothing | Unavailable,
     checkpoints: Checkpoints | Nothing | Unavailable,
 ) -> list[Verdict]:
-    """One answer for each witness: the contract that is followed, the receipt, the log, the
-    tracker's config.
+    """One verdict for each source: the contract in use, the receipt, the log, the tracker's
+    config.
     """
     current = history.current
     if current is None:
@@ -74,10 +74,9 @@ def output_moved(
 def _by_log(
     log: JobLog, current: Instance, checkpoints: Checkpoints | Nothing | Unavailable
 ) -> list[Verdict]:
-    """By the newest save, unless the instance has saved in its roots too.
+    """Judges the newest save in the log, unless the instance has also saved in its recorded roots.
 
-    What is written to a disk first and then uploaded is no other root: a path is not compared with
-    a URL.
+    A save may be written to a disk first and then uploaded, so a path is not compared with a URL.
     """
     candidates = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
     newest = log.saves[-1] if log.saves else ""
@@ -93,7 +92,7 @@ def _by_log(
 
 
 def _by_config(identity: TrackerIdentity, roots: tuple[str, ...]) -> list[Verdict]:
-    """Only where none of the paths that the config names has to do with the recorded roots."""
+    """Fails only if none of the config's paths is inside a recorded root, or contains one."""
     from herorun.core.config.output_keys import output_paths
 
     paths = output_paths(identity.config)

@@ -1,8 +1,8 @@
 """Only some of the job's tasks run.
 
 Why: an incomplete gang trains nothing, and the running part costs money.
-Fix: see which tasks wait and why; the DRI decides whether to stop the job (`herorun stop RUN`) and
-submit it again.
+Fix: find out which tasks wait and why; the DRI decides whether to stop the job (`herorun stop RUN`)
+and submit it again.
 Source: fifteen minutes are longer than all tasks usually need to start, and shorter than a wait for
 capacity.
 """

@@ -40,7 +40,7 @@ def past_final_step(
     identity: TrackerIdentity | Nothing | Unavailable,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer each for the steps and for the tracker's config."""
+    """One verdict for the steps, and one for the tracker's config."""
     if final.value is None:
         return [not_applicable("the final step is unknown")]
     verdicts = []
@@ -60,7 +60,7 @@ def past_final_step(
 def _by_config(
     identity: TrackerIdentity, final: int, prior: PriorLaunch | Nothing
 ) -> list[Verdict]:
-    """What the plan's own config says was judged at the launch gate."""
+    """The tracker's config only: the launch gate has judged the plan's own."""
     plan_totals = (
         {totals.value for totals in total_steps(prior.config)}
         if isinstance(prior, PriorLaunch)

@@ -2,9 +2,9 @@
 
 Why: a wrong slice, an exhausted quota or a peer that does not answer never improves by waiting. A
 job that is called running before its machines do anything is still waiting.
-Fix: act on the reason that it names; the DRI decides about other capacity. herorun changes nothing
-on a cluster without approval. What waiting cannot fix, such as a missing image, is reported after 5
-minutes.
+Fix: act on the reason that the message names; the DRI decides about other capacity. herorun changes
+nothing on a cluster without approval. What waiting cannot fix, such as a missing image, is reported
+after 5 minutes.
 Source: marin-community/marin, manage-hero-run: pending for more than 30 minutes; reported again
 after 2 hours, and daily.
 """
@@ -37,8 +37,9 @@ UNCONFIRMED = (
 
 @dataclass(frozen=True)
 class Limits:
-    """It is reported `first` after the submission or the return to the queue, `again` after it,
-    then every `repeat`; what waiting cannot fix, such as a missing image, `never` after it.
+    """The wait begins at the submission or the return to the queue. It is reported after `first`,
+    after `again`, then every `repeat`; what waiting cannot fix, such as a missing image, after
+    `never`.
     """
 
     never: timedelta = timedelta(minutes=5)
@@ -57,8 +58,9 @@ def pending_too_long(
     now: Now,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each limit that is passed, so that each is reported. Without a row, a log line
-    or a receipt a running job's allocation is unconfirmed, and the wait continues."""
+    """One verdict for each limit that is passed, so that each is reported. Without a row, a log
+    line or a receipt, the allocation of a running job is unconfirmed, and counts as waiting.
+    """
     if job.state.in_doubt:
         return [
             unknown(
@@ -108,8 +110,8 @@ def _confirmed(
     log: JobLog | Nothing | Unavailable,
     receipt: Receipt | Nothing | Unavailable,
 ) -> bool | None:
-    """Whether anything but the scheduler's word shows that it runs; None where what could show it
-    was not read.
+    """Whether anything besides the scheduler's state shows that the job runs; None if evidence that
+    could show it was not read.
     """
     if job.instance in history.checked_in or isinstance(log, JobLog):
         return True

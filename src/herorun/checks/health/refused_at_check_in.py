@@ -21,7 +21,7 @@ from herorun.core.notify.escalation import EscalationReason
     asks=EscalationReason.UNVERIFIED,
 )
 def refused_at_check_in(job: Job, receipt: Receipt | Nothing | Unavailable) -> Verdict:
-    """The exit code is enough; a receipt that cannot be read hides only the reason."""
+    """The exit code is enough to fail; without a readable receipt only the reason is missing."""
     ours = receipt if isinstance(receipt, Receipt) and receipt.instance == job.instance else None
     if job.refused or (ours and ours.outcome == "fail"):
         return failed(f"{job.instance} refused at check-in: {_reasons(ours)}", subject=job.instance)

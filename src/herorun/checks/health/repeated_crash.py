@@ -21,8 +21,9 @@ from herorun.core.recovery.endings import end_of, is_failure
 
 @dataclass(frozen=True)
 class Limits:
-    """How many ends in a row count as the same: at one step (at most `max_step_difference` steps
-    apart), with one fingerprint, between the same two checkpoints, or on one node."""
+    """How many consecutive failures are too many: at one step (at most `max_step_difference` steps
+    apart), with one error fingerprint, between the same two checkpoints, or on one node.
+    """
 
     RENAMED: ClassVar = {"apart": "max_step_difference"}
 
@@ -42,8 +43,8 @@ def repeated_crash(
     now: Now,
     limits: Limits,
 ) -> Verdict:
-    """Preemption, time limits and what a person stopped are no failures, and do not break a row of
-    them.
+    """Preemptions, time limits and stops by a person are not failures, and do not interrupt a
+    series of failures.
     """
     if job.state.in_doubt:
         return unknown(
@@ -93,7 +94,7 @@ def _describe_repeats(last: End, before: Sequence[End], limits: Limits) -> list[
 
 
 def _count_alike_in_a_row(before: Sequence[End], alike: Callable[[End], bool]) -> int:
-    """How many of the newest ends in a row are alike."""
+    """How many of the newest ends are alike, up to the first one that is not."""
     alike_ends = 0
     for end in reversed(before):
         if not alike(end):
@@ -103,8 +104,8 @@ def _count_alike_in_a_row(before: Sequence[End], alike: Callable[[End], bool]) -
 
 
 def _at_same_step(end: End, last: End, max_difference: int) -> bool:
-    """A complete checkpoint at or beyond the step where it failed before says that it got past
-    that.
+    """Whether both failed at one step. A complete checkpoint at or after the earlier failure's step
+    shows that the run got past it.
     """
     if end.step is None or last.step is None or (last.checkpoint or 0) >= max(end.step, 1):
         return False
@@ -112,5 +113,5 @@ def _at_same_step(end: End, last: End, max_difference: int) -> bool:
 
 
 def _stuck(end: End, last: End) -> bool:
-    """Between the same two checkpoints; never said of what could not be read."""
+    """Whether both failed between the same two checkpoints; False if the checkpoint is unknown."""
     return last.checkpoint is not None and end.checkpoint == last.checkpoint

@@ -7,9 +7,9 @@ before.
 Source: 0.002 at equal steps and 1 % after the warm-up are those of marin-community/marin,
 manage-hero-run. bigscience-workshop/bigscience loaded one checkpoint of its 176B run in six
 parallel layouts. The loss differed by 0.00007 and 0.0019 in two of them, and by 0.0103, 0.0193,
-0.0194 and 0.099 in the others, of which 1 % alone finds only the last. Two identical GPU runs of
-Marin differ by 0.0023 in the median and by 0.061 at most: so the limits grow with the noise between
-rows, unless the contract declares a deterministic order of the data.
+0.0194 and 0.099 in the others; a limit of 1 % alone would find only the last. Two identical GPU
+runs of Marin differ by 0.0023 in the median and by 0.061 at most: so the limits grow with the noise
+between rows, unless the contract declares a deterministic order of the data.
 """
 
 import math
@@ -28,8 +28,8 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """At equal steps it fails if the loss differs by more than `catch_up` in the median or in
-    `early_rows` of the first five, or by more than `once` at one step. Otherwise it fails if the
+    """At equal steps the check fails if the loss differs by more than `catch_up` in the median or
+    in `early_rows` of the first five, or by more than `once` at one step. Otherwise it fails if the
     level of `least_after` rows after the warm-up differs by the share `after`.
 
     `catch_up` and `once` apply unchanged if the contract says `[data] order = "deterministic"`.
@@ -84,7 +84,9 @@ def resume_mismatch(
 
 
 def _equal_steps(resume: Resume, exact: bool, limits: Limits) -> Verdict | None:
-    """What the equal steps say against the resume. `exact`: the order of the data is declared."""
+    """The failure that equal steps show, or None. `exact`: the contract declares the order of the
+    data.
+    """
     if exact:
         return _mismatch(resume, limits) if _catch_up(resume, limits) else None
     if not resume.level or resume.compared < limits.least_rows:
@@ -104,8 +106,8 @@ def _mismatch(resume: Resume, limits: Limits) -> Verdict:
 
 
 def _verifies(resume: Resume, exact: bool, limits: Limits) -> bool:
-    """Whether equal steps show that the resume is sound: their losses are the same, or enough of
-    them are on average.
+    """Whether equal steps show that the resume is sound: their losses are the same, or the averages
+    over enough of them are.
     """
     if exact or not _catch_up(resume, limits):
         return resume.overlapped
@@ -113,7 +115,7 @@ def _verifies(resume: Resume, exact: bool, limits: Limits) -> bool:
 
 
 def _compare_after_warmup(resume: Resume, exact: bool, limits: Limits) -> Verdict:
-    """By the level behind the warm-up, unless the equal steps already contradict the resume."""
+    """Judges the resume by the level of the loss after the warm-up."""
     level = (
         f"the loss differs by {math.expm1(resume.offset):+.2%} from the trend, over "
         f"{count(resume.after, 'row')} after "
@@ -133,7 +135,7 @@ def _compare_after_warmup(resume: Resume, exact: bool, limits: Limits) -> Verdic
 
 
 def _not_verified(resume: Resume) -> str:
-    """Why neither equal steps nor the level after the warm-up say whether the resume is sound."""
+    """Why neither equal steps nor the level after the warm-up show whether the resume is sound."""
     if resume.overlapped:
         return (
             f"not verified: {_differs(resume)}; other data at the same step would explain it, "
@@ -145,13 +147,15 @@ def _not_verified(resume: Resume) -> str:
 
 
 def _with_noise(resume: Resume, limits: Limits) -> Limits:
-    """Where two attempts see other data at one step, their losses differ as any two rows do."""
+    """If two attempts train on different data at one step, their losses differ as any two rows
+    do.
+    """
     noise = limits.row_sigmas * math.sqrt(2) * resume.noise * resume.level
     return replace(limits, catch_up=max(limits.catch_up, noise), once=max(limits.once, 2 * noise))
 
 
 def _shift(resume: Resume, limits: Limits) -> float:
-    """What equal steps must be off by on average to count, as a logarithm."""
+    """The average difference at equal steps that fails, as a logarithm."""
     noise = limits.sigmas * math.sqrt(2) * resume.noise
     return max(math.log1p(limits.after), noise / math.sqrt(max(resume.compared, 1)))
 
@@ -163,9 +167,8 @@ def _catch_up(resume: Resume, limits: Limits) -> bool:
 
 
 def _level(resume: Resume, limits: Limits) -> bool:
-    """Two-sided; a loss that was falling may have fallen on, half as fast again.
-
-    Where it is unknown how fast it was falling, a lower level says nothing.
+    """Two-sided; a loss that was falling may have fallen on, half as fast again. Where it is
+    unknown how fast it was falling, a lower level says nothing.
     """
     least = _least(resume, limits)
     return resume.offset > least or (
@@ -174,7 +177,7 @@ def _level(resume: Resume, limits: Limits) -> bool:
 
 
 def _least(resume: Resume, limits: Limits) -> float:
-    """What a level must be off by to count, as a logarithm."""
+    """The difference of the level that fails, as a logarithm."""
     return max(
         math.log1p(limits.after), limits.sigmas * resume.noise / math.sqrt(max(resume.after, 1))
     )

@@ -31,8 +31,9 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """What is written more than `after`, and at least `cadences` cadences, after the end was not
-    written by the job."""
+    """How long after the job's end a write may still be its own: `after`, and at least `cadences`
+    cadences.
+    """
 
     after: timedelta = timedelta(minutes=10)
     cadences: PositiveFloat = 2.0
@@ -54,8 +55,8 @@ def second_writer(
     cadence: Cadence,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each: another live instance, another part of the job itself, rows after the
-    end, a heartbeat after the end.
+    """One verdict for each sign: another live instance, another part of the job itself, rows after
+    the end, a heartbeat after the end.
     """
     others = [other for other in live.jobs if other.instance != job.instance]
     verdicts = [

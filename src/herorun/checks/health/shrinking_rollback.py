@@ -1,4 +1,4 @@
-"""There are fewer checkpoints to fall back on than the contract keeps.
+"""Fewer checkpoints are left for a rollback than the contract keeps.
 
 Why: in the end there is nothing to roll back to, and a spike is often found days after it began.
 Fix: stop what deletes them (a lifecycle rule, a retention setting, a person) before the window is
@@ -23,8 +23,8 @@ from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 def shrinking_rollback(
     contract: Contract, checkpoints: Checkpoints, history: History, job: Job
 ) -> Verdict:
-    """Only once there were that many, and on a second look: a trainer may delete older ones before
-    it saves the next.
+    """Fails only if there were that many before, and at a second tick: a trainer may delete an
+    older checkpoint before it saves the next.
     """
     keep = contract.checkpoints.keep
     if keep is None:

@@ -1,7 +1,7 @@
 """The rows have stopped, while the job makes progress.
 
-Why: an empty panel is not a dead run; spikes and stalls are not seen there, and a relaunch would
-kill a healthy job.
+Why: an empty panel does not mean that the run has ended; without rows no check detects spikes and
+stalls, and a relaunch would kill a healthy job.
 Fix: find out from the job's log (`herorun logs RUN`) why the tracker gets nothing (network, key, a
 full disk, steps below its counter).
 Source: as `stalled-steps`; a log that changed within 5 minutes shows progress.

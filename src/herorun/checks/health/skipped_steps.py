@@ -5,7 +5,7 @@ minutes are an instability that the loss does not show.
 Fix: look at the gradient norm and the loss scale there; the DRI decides: roll back (`herorun
 rollback RUN --to STEP --stop-first`), skip data, or continue.
 Source: three skipped steps within 15 minutes; `not-finite` reports ten in a row. The first 50 rows
-of an attempt, in which half precision looks for its loss scale, do not count.
+of an attempt, in which half precision searches for its loss scale, do not count.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

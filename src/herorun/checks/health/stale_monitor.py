@@ -1,6 +1,6 @@
 """The run's babysitter no longer renews its heartbeat or its lease.
 
-Why: a process or a screen without fresh state is a dead monitor; the run may be healthy or failing.
+Why: a process or a screen without fresh state monitors nothing; the run may be healthy or failing.
 Fix: read on that machine the babysitter's log (`.herorun/RUN/babysit.log`); end it, and start it
 again there (`herorun babysit RUN`), or take the run over (`herorun handoff RUN --take`).
 Source: marin-community/marin, manage-hero-run: a stale monitor is reported apart from an unhealthy
@@ -28,8 +28,8 @@ class Limits:
 def stale_monitor(
     lease: LeaseSeen | Nothing, heart: Heartbeat, cadence: Cadence, now: Now, limits: Limits
 ) -> list[Verdict]:
-    """One answer for another machine that holds the lease, and one for another process on this
-    one.
+    """One verdict for another machine that holds the lease, and one for another process on this
+    machine.
     """
     most = max(limits.least, limits.cadences * cadence.every)
     limit = f"; the limit is {format_span(most)}"

@@ -1,6 +1,6 @@
 """The tracker's run does not move or counts as ended while the job runs.
 
-Why: the tracker shows a dead run or an old step, and new rows may be dropped: a tracker refuses
+Why: the tracker shows an ended run or an old step, and new rows may be dropped: a tracker refuses
 steps below its own counter.
 Fix: look in the job's log (`herorun logs RUN`) for messages of the tracker's client; it may be
 offline, rejected, or writing to another run.
@@ -39,8 +39,8 @@ OVER = (TrackerState.FINISHED, TrackerState.CRASHED, TrackerState.FAILED)
 
 @dataclass(frozen=True)
 class Limits:
-    """A heartbeat may be missing for `silent`, and at least for `cadences` cadences; it is not
-    expected before `startup`, nor is the state of an instance that has not reported yet.
+    """A heartbeat may be missing for `silent`, and at least for `cadences` cadences. Before
+    `startup` no heartbeat is expected, and no state before the instance has reported.
     """
 
     silent: timedelta = timedelta(minutes=15)
@@ -60,8 +60,8 @@ def stale_tracker_run(
     cadence: Cadence,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each sign: state, heartbeat, last step, and the losses and their time that its
-    panel shows.
+    """One verdict for each sign: the state, the heartbeat, the last step, and the summary's losses
+    and their time.
     """
     start = job_start(job, history)
     if job.state.in_doubt or identity.state is TrackerState.UNREACHABLE:
@@ -92,7 +92,9 @@ def _has_reported(
     history: History,
     start: datetime,
 ) -> bool:
-    """Whether the state is of this instance, and not how an earlier one left the run."""
+    """Whether the tracker's state is that of this instance, and not one that an earlier instance
+    left.
+    """
     beat = heartbeat_of(identity)
     wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
     return wrote or (beat is not None and beat > start + SKEW)
@@ -126,7 +128,7 @@ def _judge_logged_step(
     now: Now,
     most: timedelta,
 ) -> list[Verdict]:
-    """A checkpoint that lies there for a while is of a step that must have been logged."""
+    """The step of a checkpoint that has been complete for a while must have been logged."""
     if identity.last_step is None:
         return []
     logged_steps = identity.last_step + 1 - contract.tracker.first_step
@@ -152,8 +154,8 @@ def _summary(
     metrics: Metrics | Nothing | Unavailable,
     most: timedelta,
 ) -> list[Verdict]:
-    """What people look at, against the rows: it must move with them and, at one step, say the
-    same.
+    """Compares the summary, which people read, with the rows: it must advance with them, and have
+    the same values at one step.
     """
     if not isinstance(metrics, Metrics):
         return []

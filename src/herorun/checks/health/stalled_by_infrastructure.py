@@ -24,8 +24,9 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """How many `cadences` without a step, and at least `least`, which is twice the 570 seconds
-    between two ticks of a job without a contract."""
+    """How long no step may come: `cadences` cadences, and at least `least`, which is twice the 570
+    seconds between two ticks of a job without a contract.
+    """
 
     cadences: PositiveFloat = 2.0
     least: timedelta = timedelta(seconds=1140)

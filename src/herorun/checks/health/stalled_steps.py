@@ -37,8 +37,9 @@ class Limits(RowPatience):
     """How long rows may be missing: `idle`, or `pauses` times the longest pause so far if that is
     more, at most `longest`.
 
-    Without times in the rows: `cadences` cadences. Before the first row: `startup`. After the final
-    step: `closing`."""
+    Without times in the rows it is `cadences` cadences, before the first row `startup`, and after
+    the final step `closing`.
+    """
 
 
 @check(
@@ -58,7 +59,7 @@ def stalled_steps(
     final: FinalStep | Nothing | Unavailable,
     limits: Limits,
 ) -> Verdict:
-    """Rows that stand still while something else moves are the tracker's fault first: see
+    """If the rows stop while something else advances, the tracker is the likely cause: see
     `silent-tracker`.
     """
     if verdict := not_running(job):

@@ -17,8 +17,8 @@ def stopped_short(
     checkpoints: Checkpoints,
     history: History,
 ) -> Verdict:
-    """It is shown and makes the run down, not finished; a person ordered it, so it sends no
-    notification.
+    """The finding is shown, and the run counts as down, not finished. A person ordered the stop, so
+    no notification is sent.
     """
     stopped_by = dict(history.stopped).get(job.instance)
     if job.state is not JobState.SUCCEEDED or not stopped_by:

@@ -27,7 +27,7 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 @dataclass(frozen=True)
 class Limits:
     """An excursion begins at three quarters of the usual throughput, and fails after `rows`, if it
-    stands out of the noise by `sigmas`.
+    exceeds the noise by `sigmas`.
 
     If step times or the times of rows are known, it must also last `seconds`, or one cadence if
     that is shorter: a few slow steps of 80 ms are no incident. A pace by the clock that is too slow

@@ -18,7 +18,7 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """It begins 5 % above the best smoothed step time; `rows` is how long it must last.
+    """A leak begins 5 % above the best smoothed step time, and must last for `rows`.
 
     From `deep` times the best step time on, it is a separate alert.
     """

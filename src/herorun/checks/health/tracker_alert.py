@@ -1,11 +1,11 @@
 """The trainer raised an alert in its own tracker.
 
-Why: the author of the training code states what should never happen, but an alert on a panel
-does not notify the DRI.
+Why: the author of the training code states what should never happen, but an alert on a panel does
+not notify the DRI.
 Fix: compare it with the rows of that step; the DRI decides. herorun does nothing to the job because
 of it.
-Source: trackio's alerts of level warn and error; one of level info is no finding. They have no end,
-so each is reported for a day.
+Source: trackio's alerts of level warn and error; one of level info is no finding. Nothing ends such
+an alert, so each is reported for a day.
 """
 
 from datetime import timedelta
@@ -21,7 +21,7 @@ MOST = 10  # titles at once
 
 @dataclass(frozen=True)
 class Limits:
-    """How long an alert is a finding."""
+    """How long an alert is reported."""
 
     recent: timedelta = timedelta(days=1)
 
@@ -30,9 +30,7 @@ class Limits:
 def tracker_alert(
     alerts: TrackerAlerts, history: History, now: Now, limits: Limits
 ) -> list[Verdict]:
-    """One answer for each title that the current instance raised, by its newest; an error says
-    so.
-    """
+    """One verdict for each title that the current instance raised, by its newest alert."""
     current = history.current
     if current is None:
         return [not_applicable("no instance was launched yet")]

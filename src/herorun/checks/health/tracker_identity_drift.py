@@ -32,7 +32,7 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """A new run may be absent for the time that a start takes."""
+    """A new run may be absent from the tracker for the time that a start takes."""
 
     startup: timedelta = timedelta(minutes=45)
 
@@ -55,7 +55,7 @@ def tracker_identity_drift(
     now: Now,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each part of the identity that differs."""
+    """One verdict for each part of the identity that differs."""
     ours = receipt if isinstance(receipt, Receipt) and receipt.instance == job.instance else None
     verdicts = [
         *receipt_drift(ours),
@@ -66,7 +66,7 @@ def tracker_identity_drift(
             return [unknown(f"could not query the tracker: {identity.why}", subject="id")]
         wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
         old = job.started is not None and now.at - job.started > limits.startup
-        in_log = isinstance(log, JobLog) and bool(log.runs)  # its client says that it made the run
+        in_log = isinstance(log, JobLog) and bool(log.runs)  # its client created the run
         was_there = wrote or history.has_rows or in_log
         must = job.state is JobState.RUNNING and (was_there or old)
         verdicts += name_drift(contract, identity, must)

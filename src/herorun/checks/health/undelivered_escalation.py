@@ -13,7 +13,7 @@ from herorun.core.finding import Verdict, failed, passed
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR)
 def undelivered_escalation(undelivered_posts: Undelivered) -> Verdict:
-    """One answer for all: they wait for the same channels."""
+    """One verdict for all messages: they wait for the same channels."""
     if not undelivered_posts.posts:
         return passed("every required message was delivered")
     details = [

@@ -2,8 +2,8 @@
 
 Why: repeating it blindly could submit or post something twice; not repeating it could leave the run
 down.
-Fix: find out whether it happened (the scheduler, the issue), and record it with
-`herorun note RUN --status "..." --evidence "..." --decision "..."`; the next tick asks again.
+Fix: find out whether it happened (the scheduler, the issue), and record it with `herorun note RUN
+--status "..." --evidence "..." --decision "..."`; the next tick checks again.
 """
 
 from herorun.core.babysit.action_key import parse_key
@@ -18,7 +18,7 @@ OWN = "unfinished-action"  # where nothing can be posted, its own alerts stay un
     Gate.HEALTH, Response.ESCALATE, hold=Hold(ticks=2), topic=Topic.MONITOR, vetoes_relaunch=True
 )
 def unfinished_action(unfinished_actions: Unfinished) -> list[Verdict]:
-    """One answer for each action, by its key."""
+    """One verdict for each action, by its key."""
     verdicts = [
         failed(f"no outcome is recorded for {action}", subject=action.partition(": ")[0])
         for action in unfinished_actions.actions

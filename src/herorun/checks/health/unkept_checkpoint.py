@@ -17,11 +17,11 @@ from herorun.core.retention import due_steps
 
 @check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.CHECKPOINTS)
 def unkept_checkpoint(contract: Contract, checkpoints: Checkpoints, history: History) -> Verdict:
-    """Permanent ones between the oldest that is there and the newest complete one; milestones since
-    the start.
+    """Covers permanent checkpoints between the oldest that exists and the newest complete one, and
+    milestones since the start.
 
-    Below the oldest it is unknown whether one was ever saved: how many there are is asked by
-    `shrinking-rollback`.
+    Below the oldest it is unknown whether one was ever saved; `shrinking-rollback` checks how many
+    there are.
     """
     policy, permanent = contract.checkpoints, [c for c in checkpoints.candidates if not c.temporary]
     newest = max((c.step for c in permanent if c.complete), default=None)

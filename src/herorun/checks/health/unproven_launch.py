@@ -4,9 +4,9 @@ Why: everyone who can push the record's branch can write any line there. A launc
 commit was never published or its plan cannot be made again. So is a seal without its tag, or a
 handoff without the lease. Such a line could make this machine run other commands, monitor another
 job, or stop monitoring.
-Fix: look at it with `herorun logbook show RUN` and ask who pushed it. If you know that it is right,
-`herorun trust RUN`; if it is a forgery, `herorun trust RUN --reject`, and protect the branch. Until
-then nothing is relaunched or stopped.
+Fix: read the entry with `herorun logbook show RUN` and ask who pushed it. If you know that it is
+right, `herorun trust RUN`; if it is a forgery, `herorun trust RUN --reject`, and protect the
+branch. Until then nothing is relaunched or stopped.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -16,7 +16,7 @@ from herorun.core.finding import Verdict, failed, passed
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.MONITOR)
 def unproven_launch(proof: LaunchProof) -> Verdict:
-    """Other checks ignore what does not count; this one reports that the record contains it."""
+    """Other checks ignore unproven entries; this one reports that the record contains them."""
     if not proof.doubts:
         alone = f"; but {proof.unstated[0]}" if proof.unstated else ""
         return passed(f"all launches and seals of the record are proven{alone}")

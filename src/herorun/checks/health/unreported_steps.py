@@ -40,8 +40,8 @@ def unreported_steps(
     history: History,
     now: Now,
 ) -> Verdict:
-    """Rows may be logged every few steps and arrive late: only what is further ahead than two rows
-    counts.
+    """Rows may be logged every few steps and arrive late, so only progress of more than two rows'
+    distance beyond the newest row counts.
     """
     if verdict := not_running(job):
         return verdict
@@ -65,12 +65,12 @@ def unreported_steps(
 
 
 def _spacing(metrics: Metrics) -> int:
-    """Two rows, in steps."""
+    """The distance of two rows, in steps."""
     return 2 * max((metrics.step - metrics.first_step) // max(metrics.rows, 1), 1)
 
 
 def _place(contract: Contract) -> str:
-    """Where rows are looked for."""
+    """Where herorun reads the rows from."""
     tracker = contract.tracker
     path = tracker.options.get("path") or tracker.options.get("folder")
     parts = [

@@ -1,7 +1,7 @@
 """A run that starts from another run's checkpoint begins at the loss of untrained weights, or far
-above the other run's.
+above the other run's loss.
 
-Why: a launch that was to load weights and loaded none repeats work that was paid for; if the
+Why: a launch that should have loaded weights and loaded none repeats work that was paid for; if the
 trainer's log does not say so, only the level of the first rows shows it.
 Fix: read in the job's log what was loaded (`herorun logs RUN`); if nothing was, stop the job
 (`herorun stop RUN`) and launch it again. A new vocabulary or new data may explain it: then
@@ -21,8 +21,8 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """The first rows may have up to `times` the loss of the run that it starts from, because other
-    data also change it.
+    """The first rows may have up to `times` the loss of the run that they start from, because
+    different data also change the loss.
     """
 
     times: PositiveFloat = 1.5
@@ -36,7 +36,7 @@ def untrained_start(
     source: SourceLoss | Nothing | Unavailable,
     limits: Limits,
 ) -> Verdict:
-    """It never passes: a low loss does not prove what was loaded."""
+    """The check never passes: a low loss does not prove what was loaded."""
     start = weights_of(prior, history)
     if not start:
         return not_applicable("the run starts from scratch, or from its own checkpoint")

@@ -1,12 +1,12 @@
 """The gradient norm is exactly zero.
 
-Why: the weights do not change, and every further step is wasted; a rule for high norms never sees
-it, and the loss looks calm.
+Why: the weights do not change, and every further step is wasted; a rule for high norms never
+detects it, and the loss looks calm.
 Fix: look at what the loss consists of since that step: masked labels, frozen or detached
 parameters, a loss scale that underflows. If clipping was turned off on purpose, sign a waiver.
 Source: a public fine-tuning run had a norm of 0.0 for 1,100 steps before its loss fell to 0.0 for
-good. It fires after ten rows in a row that follow thirty above zero, because a skipped step may
-print zero.
+good. It fires after ten consecutive rows of zero that follow thirty rows above zero, because a
+skipped step may print zero.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -19,7 +19,7 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """How many rows in a row must be zero."""
+    """How many consecutive rows must be zero."""
 
     rows: PositiveInt = 10
 

@@ -6,9 +6,9 @@ ones.
 Fix: stop the job before it overwrites a checkpoint, and go back to the newest one from before the
 reset (`herorun rollback RUN --to STEP --stop-first`).
 Source: public tuning runs that began again unnoticed. Four rows are within 10 % of the first four,
-after the loss had fallen to half; then the loss stays up for three quarters of the rows that its
-first descent took, at most for 100. Where the step counter begins again too, four rows within 40 %
-are enough, or as many as the run had by then, two at least.
+after the loss had fallen to half; then the loss stays high for three quarters of the rows that its
+first descent took, at most for 100. If the step counter begins again too, four rows within 40 % are
+enough, or as many as the run had by then, at least two.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -31,7 +31,7 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """How many rows must stay up after that."""
+    """For how many more rows the loss must stay high."""
 
     rows: PositiveInt = 1
 
@@ -50,8 +50,8 @@ def weights_reset(
     source: SourceLoss | Nothing | Unavailable,
     limits: Limits,
 ) -> list[Verdict]:
-    """Of a run that starts from another one's checkpoint, the other's first rows count as its
-    own.
+    """If the run starts from another run's checkpoint, its rows are also compared with that run's
+    first rows.
     """
 
     def lasts(excursion: Excursion) -> bool:

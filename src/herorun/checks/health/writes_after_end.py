@@ -22,7 +22,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 
-# what a client sends, and a store dates, after the process has ended
+# after the process has ended, its client may still send, and a store may still date its writes
 CLOSING = timedelta(minutes=2)
 
 
@@ -35,7 +35,9 @@ def writes_after_end(
     history: History,
     now: Now,
 ) -> list[Verdict]:
-    """One answer for each source. What is dated in the future is a clock's fault."""
+    """One verdict for each source. Times in the future are ignored: they come from a wrong
+    clock.
+    """
     if not job.state.ended or job.state.in_doubt:
         return [not_applicable(f"{job.instance} {job.state.predicate}")]
     ended_at = job.ended or next(

@@ -17,8 +17,8 @@ from herorun.core.health.preconditions import not_running
 
 @check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.JOB)
 def wrong_node_count(job: Job, contract: Contract) -> Verdict:
-    """Only where the contract states the nodes and the scheduler counts them; too few that run is
-    `partial-allocation`.
+    """Applies if the contract states the nodes and the scheduler counts them. If only some tasks
+    run, see `partial-allocation`.
     """
     if verdict := not_running(job):
         return verdict

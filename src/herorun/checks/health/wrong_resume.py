@@ -1,11 +1,11 @@
-"""The job continued from another step than the one that it was to start from.
+"""The job continued from a different step than the planned one.
 
 Why: a curve from scratch, or from an older or a rejected checkpoint, looks plausible too, and days
 of work are repeated or lost; a wrong namespace starts a second run under the first one's name.
 Fix: stop the job (`herorun stop RUN`); find out how the trainer picks its checkpoint, and launch
 again from the one in the plan.
 Source: marin-community/marin, delphi resume namespace: two recoveries began at step 0 with a
-checkpoint at 3541. The log is read by the rows with the role `loading` in docs/triage.md.
+checkpoint at 3541. The rows with the role `loading` in docs/triage.md are the patterns for the log.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -52,7 +52,7 @@ def wrong_resume(
     log: JobLog | Nothing | Unavailable,
     contract: Contract,
 ) -> Verdict:
-    """Any witness that contradicts the plan decides: the receipt, the log, a checkpoint below the
+    """Any evidence that contradicts the plan decides: the receipt, the log, a checkpoint below the
     start, the first row.
     """
     if prior.instance != job.instance:
@@ -76,7 +76,7 @@ def wrong_resume(
     if isinstance(metrics, Metrics) and history.wrote(metrics):
         all_there = Checkpoints(
             (*all_saves.candidates, *all_saves.given_up)
-        )  # a trainer that looks for itself takes any
+        )  # a trainer that chooses for itself may take any
         by_rows = rows_wrong(start, metrics, all_there, history)
         if again := began_again(metrics, all_saves, history):
             return failed(f"{job.instance} {again}", subject=job.instance)
@@ -111,7 +111,7 @@ def _by_saves(start: PlannedStart, all_saves: Checkpoints, history: History) -> 
 
 
 def _of_adopted(job: Job, log: JobLog | Nothing | Unavailable) -> Verdict:
-    """No plan says where it was to start: a loader that fell back is reported all the same."""
+    """No plan states the start; but a loader that fell back to another checkpoint is reported."""
     fell = fall_back(log.loading) if isinstance(log, JobLog) else None
     if fell:
         message = (

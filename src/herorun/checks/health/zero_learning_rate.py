@@ -1,11 +1,11 @@
 """The learning rate has been zero since the first row.
 
-Why: nothing is learned, and no rule for the loss can tell that from a run that starts from trained
-weights.
+Why: nothing is learned, and no rule for the loss can distinguish that from a run that starts from
+trained weights.
 Fix: check the schedule, its warm-up and the optimizer's groups, and launch again; the trainer may
 have built the schedule for zero steps, or may skip every step because of overflows.
 Source: ten rows and 200 steps. A warm-up has a rate of zero in its first step; half precision skips
-up to 50 steps while it looks for its loss scale. Some trainers report a rate of zero until the
+up to 50 steps while it searches for its loss scale. Some trainers report a rate of zero until the
 first step that counts (public runs: 4 and 6 rows, and 10 steps).
 """
 
@@ -19,7 +19,7 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """How long it must have been zero."""
+    """How long the learning rate must have been zero."""
 
     rows: PositiveInt = 10
     steps: PositiveInt = 200

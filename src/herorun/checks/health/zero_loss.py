@@ -1,13 +1,13 @@
 """The loss is exactly zero.
 
 Why: overflowed half precision prints 0.0 for thousands of steps, and a rule for high losses does
-not see it.
+not detect it.
 Fix: look at the gradient norm and the loss scale before that step; roll back to a checkpoint before
 it (`herorun rollback RUN --to STEP --stop-first`).
 Source: two public fine-tuning runs with a loss of 0.0 and a gradient norm of nan for 6,000 and
-15,000 steps. A loss that is small by nature is printed as zero now and then, so it takes ten rows;
-but only two where the row before had a nat or more, and no gradient norm says that nothing of the
-batch counted. One row of zero may be a batch without labels.
+15,000 steps. A loss that is small by nature is printed as zero now and then, so it fires after ten
+rows. It fires after only two if the row before was 1 nat or more, and no gradient norm shows that
+nothing in the batch counted. One row of zero may be a batch without labels.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -20,7 +20,7 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """How many rows in a row must be zero, and how many where the loss was a nat or more before."""
+    """How many consecutive rows must be zero, and how many if the loss was 1 nat or more before."""
 
     rows: PositiveInt = 10
     sudden_rows: PositiveInt = 2

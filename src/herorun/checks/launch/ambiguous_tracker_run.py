@@ -12,7 +12,7 @@ from herorun.core.plan import Plan
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def ambiguous_tracker_run(plan: Plan, identity: TrackerIdentity) -> Verdict:
-    """A relaunch is not asked: a name that was taken meanwhile stops no recovery."""
+    """Not evaluated at a relaunch: a name that was taken meanwhile must not prevent a recovery."""
     name = plan.tracker.value.name
     if identity.namesakes:
         message = f"the project has other runs named {name}: {few(identity.namesakes)}"

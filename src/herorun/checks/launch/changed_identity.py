@@ -16,12 +16,14 @@ from herorun.core.identity.intent import identity_of, is_same, prior_identity
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub_tree
 
-SHOWN = 10  # changes on the line itself: the person who signs must see them
+SHOWN = 10  # changes in the message itself: the person who signs must see them
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def changed_identity(plan: Plan, prior: PriorLaunch, contract: Contract) -> Verdict:
-    """For every kind of tracker: only one that has run ids can also list what is there."""
+    """Compares the plans only, so it works for every kind of tracker; `tracker-identity` needs one
+    with run ids.
+    """
     run = plan.tracker.value
     if is_same(run, prior):
         return passed(f"reports under {run.id}, as {prior.instance} did", subject=run.id)

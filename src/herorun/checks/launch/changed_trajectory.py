@@ -31,7 +31,7 @@ def changed_trajectory(
     left_checkpoints: LeftCheckpoints | Nothing | Unavailable,
 ) -> Verdict:
     """Judged by impact: none (ignored files), operational (notice), trajectory (block). A run that
-    left no step behind has no trajectory yet.
+    left neither a row nor a checkpoint has no trajectory yet.
 
     The `[config] files` are left to config-drift, which compares them key by key.
     """

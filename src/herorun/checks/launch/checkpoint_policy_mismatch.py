@@ -28,8 +28,8 @@ NONE = {PERMANENT: "keeps no permanent checkpoint", KEEP: "keeps none"}
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def checkpoint_policy_mismatch(contract: Contract, plan: Plan) -> list[Verdict]:
-    """One answer for each key of the contract that the trainer's config or command line names
-    too.
+    """One verdict for each key of the contract that the trainer's config or command line also
+    sets.
     """
     policy = contract.checkpoints
     stated_keys = {

@@ -14,9 +14,7 @@ from herorun.core.record.render import command_line
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def command_mismatch(adoptee: Adoptee, plan: Plan) -> Verdict:
-    """A command that its back end does not tell is compared with nothing: `unverified-job` says
-    so.
-    """
+    """Not applicable if the back end does not report the command: `unverified-job` reports that."""
     job = adoptee.job.id
     if not adoptee.command:
         return not_applicable(f"{adoptee.kind} reports no command of job {job} to compare")

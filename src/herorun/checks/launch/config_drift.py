@@ -25,7 +25,7 @@ from herorun.core.lineage import left_no_step
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub_tree
 
-MOST = 50  # verdicts; beyond them one sums up
+MOST = 50  # verdicts; one more sums up the rest
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
@@ -37,11 +37,11 @@ def config_drift(
     metrics: Metrics | Nothing | Unavailable,
     left_checkpoints: LeftCheckpoints | Nothing | Unavailable,
 ) -> list[Verdict]:
-    """One answer for each key that blocks, and one for all the rest. A run that left no step behind
-    is not continued by this launch.
+    """One verdict for each key that blocks, and one for all the rest. If the run left neither a row
+    nor a checkpoint, this launch does not continue it.
     """
-    # The record holds the last plan scrubbed: compared unscrubbed, every masked value would look
-    # changed.
+    # The record contains the last plan with secrets masked: without masks, every masked value would
+    # appear to have changed.
     changes = diff_launches(prior.plan, scrub_tree(plan.values), contract.config)
     same_run = is_same(plan.tracker.value, prior) and not left_no_step(
         own, metrics, left_checkpoints
@@ -76,7 +76,7 @@ def _report_config_drift(blocking: list[ConfigChange], prior: PriorLaunch) -> It
 def _judge_allowed(
     changes: tuple[ConfigChange, ...], blocking: list[ConfigChange], prior: PriorLaunch
 ) -> Verdict:
-    """Differences that block nothing."""
+    """The verdict on differences that do not block."""
     allowed_changes = [str(change) for change in changes if change not in blocking]
     if not allowed_changes:
         other = "nothing else differs from" if blocking else "the same as"

@@ -13,7 +13,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed, unknow
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
 def data_mismatch(contract: Contract, data: DataFound) -> list[Verdict]:
-    """One answer for each manifest."""
+    """One verdict for each manifest."""
     manifests = contract.data.manifests
     if not manifests:
         return [not_applicable("the contract pins no data")]

@@ -14,7 +14,7 @@ from herorun.core.finding import Verdict, failed, passed
 
 @check(Gate.LAUNCH, Response.WARN)
 def dead_log_pattern(patterns: PrintedPatterns) -> list[Verdict]:
-    """One answer for each row that names the package that prints it."""
+    """One verdict for each row that names the package that prints it."""
     dead_patterns = [
         failed(f"the signature {name} can match no line: {why}", subject=name)
         for name, why in sorted(patterns.lost.items())

@@ -18,8 +18,8 @@ from herorun.core.finding import Verdict, count, failed, few, passed
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def dirty_tree(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Verdict:
-    """Only what can change the training fails; what people should know is reported. Submodules have
-    their own check.
+    """Only changes that can affect the training fail; others are listed if people should know them.
+    Submodules have their own check.
     """
     changes = list(_list_changes(tree))
     if not changes:
@@ -43,7 +43,7 @@ def dirty_tree(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Ve
 
 
 def _list_changes(tree: WorkTree) -> Iterator[tuple[str, str]]:
-    """Every path that differs, and how."""
+    """Every path that differs, with how it differs."""
     inside = {submodule.path for submodule in tree.submodules}
     yield from ((path, "staged") for path in tree.staged)
     for path in tree.unstaged:

@@ -15,7 +15,7 @@ from herorun.core.plan import Plan
 
 @check(Gate.LAUNCH, Response.WARN)
 def editable_install(packages: Installed, plan: Plan) -> list[Verdict]:
-    """One answer for each install, each folder and each word of the command."""
+    """One verdict for each install, each folder and each word of the command."""
     if plan.in_place.value:
         return [passed("the run is started in the checkout itself")]
     wrong = [

@@ -12,7 +12,7 @@ from herorun.core.finding import Verdict, failed, passed, unknown
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def exceeded_quota(review: RequestReview) -> list[Verdict]:
-    """One answer for each quota and resource; all pods count together."""
+    """One verdict for each quota and resource; all pods count together."""
     if "exceeded" in review.unseen:
         return [unknown(f"the quotas may not be read: {review.unseen['exceeded']}")]
     if not review.exceeded:

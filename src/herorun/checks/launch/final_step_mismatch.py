@@ -19,7 +19,7 @@ from herorun.core.evidence import Nothing, TrackerIdentity, Unavailable
 from herorun.core.finding import Verdict, count, failed, few, not_applicable, passed
 from herorun.core.plan import Plan
 
-TOLERANCE = 0.01  # of the steps that the tokens make: the last batch, a dropped document
+TOLERANCE = 0.01  # of the steps that the tokens make: for the last batch, or a dropped document
 
 Statement = tuple[str, int, str, float]  # subject, steps, in words, tolerance
 
@@ -28,7 +28,7 @@ Statement = tuple[str, int, str, float]  # subject, steps, in words, tolerance
 def final_step_mismatch(
     plan: Plan, contract: Contract, identity: TrackerIdentity | Nothing | Unavailable
 ) -> list[Verdict]:
-    """One answer for each statement that differs."""
+    """One verdict for each statement that differs."""
     final, config = plan.final_step, plan.config.value
     if final.value is None:
         return [not_applicable("the final step is unknown")]
@@ -59,7 +59,7 @@ def final_step_mismatch(
 def _of_config(
     contract: Contract, config: Mapping[str, Any], is_inferred: bool
 ) -> Iterator[Statement]:
-    """What the config says, but for what the final step itself was taken from."""
+    """What the config states, except for the key that the final step itself was taken from."""
     totals = total_steps(config)
     for each in totals:
         if each.key != contract.final_step and not is_inferred:
@@ -81,11 +81,11 @@ def _horizon(contract: Contract, config: Mapping[str, Any]) -> list[ConfigCount]
     if key is None:
         return horizons(config)
     count = whole_number(look_up(config, key))
-    return [] if count is None else [ConfigCount(key, count)]  # one that holds no count is misnamed
+    return [] if count is None else [ConfigCount(key, count)]  # without a number: a wrong key
 
 
 def _of_tracker(contract: Contract, config: Mapping[str, Any]) -> Iterator[Statement]:
-    """What the tracker's run was configured with, where it is there already."""
+    """What the config of the tracker's run states, if that run exists already."""
     config_key = contract.final_step if isinstance(contract.final_step, str) else ""
     count = whole_number(look_up(config, config_key)) if config_key else None
     totals = [ConfigCount(config_key, count)] if count is not None else total_steps(config)

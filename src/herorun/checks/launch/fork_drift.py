@@ -34,7 +34,7 @@ def fork_drift(
     contract: Contract,
     siblings: StartSiblings | Nothing | Unavailable,
 ) -> list[Verdict]:
-    """One answer for each key that needs a signature, and one for all the rest."""
+    """One verdict for each key that needs a signature, and one for all the rest."""
     start = plan.start.value
     if start is None or is_under(start.path, plan.roots):
         return [not_applicable("the run starts from no checkpoint of another run")]
@@ -46,7 +46,8 @@ def fork_drift(
         ]
     written_at = next((c.modified for c in candidates_of(siblings) if c.path == start.path), None)
     before = writer_of(source, written_at)
-    # The record holds plans scrubbed: compared unscrubbed, every masked value would look changed.
+    # The record contains plans with secrets masked: without masks, every masked value would appear
+    # to have changed.
     inheritance = inherited(before, scrub_tree(plan.values), start, contract.config)
     return [
         *_report_fork_drift(inheritance, before.instance),
@@ -73,7 +74,7 @@ def _report_fork_drift(inheritance: Inherited, instance: str) -> list[Verdict]:
 
 
 def _judge_allowed(inheritance: Inherited, instance: str) -> Verdict:
-    """What differs and needs no signature."""
+    """The verdict on differences that need no signature."""
     names = [f"{change} (a name of its own)" for change in inheritance.own]
     if not inheritance.other:
         only = "nothing else differs from" if inheritance.unsigned else "trains as"

@@ -16,7 +16,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
 def hardware_mismatch(contract: Contract, offer: Offered) -> list[Verdict]:
-    """One answer for each key that both state."""
+    """One verdict for each key that both state."""
     stated_hardware = contract.hardware.model_dump(exclude_none=True)
     both = [name for name in stated_hardware if name in offer.hardware]
     if not both:
@@ -29,7 +29,7 @@ def hardware_mismatch(contract: Contract, offer: Offered) -> list[Verdict]:
 
 
 def _compare_hardware(name: str, stated_value: Any, actual: Any, kind: str) -> Verdict:
-    """However the two spell it; what cannot be compared is said."""
+    """Spellings may differ; what cannot be compared is unknown."""
     same = _is_same_hardware(name, stated_value, actual, kind)
     offer = " or ".join(map(str, actual)) if isinstance(actual, list | tuple) else actual
     if same is None:

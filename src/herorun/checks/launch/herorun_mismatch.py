@@ -12,8 +12,8 @@ from herorun.core.requirements import version_fits
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def herorun_mismatch(own: OwnVersion) -> Verdict:
-    """Not asked at a relaunch: a changed babysitter has judged the last day again before it may
-    relaunch at all.
+    """Not evaluated at a relaunch: a babysitter of another version must evaluate the last day again
+    before it may relaunch.
     """
     if not own.pinned:
         return not_applicable("the contract allows every version of herorun")

@@ -19,7 +19,7 @@ from herorun.core.plan import Plan
 def hidden_replay(
     plan: Plan, identity: TrackerIdentity, prior: PriorLaunch | Nothing, tracker: TrackerTraits
 ) -> Verdict:
-    """The last logged step against the first one that the resumed run logs."""
+    """Compares the last logged step with the first one that the resumed run logs."""
     run = plan.tracker.value
     if intent_of(run, prior, identity.state, goes_on(plan)) is not Intent.RESUME:
         return not_applicable(f"the launch resumes nothing that was logged under {run.id}")

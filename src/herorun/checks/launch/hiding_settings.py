@@ -12,7 +12,7 @@ from herorun.core.finding import Verdict, failed, few, passed
 
 @check(Gate.LAUNCH, Response.WARN)
 def hiding_settings(tree: WorkTree) -> list[Verdict]:
-    """One answer for each setting that hides something now; the rest are named in one."""
+    """One verdict for each setting that hides something now, and one that lists the rest."""
     hiding = {
         setting: paths for setting in tree.settings if (paths := _hidden_paths(setting, tree))
     }
@@ -31,7 +31,7 @@ def hiding_settings(tree: WorkTree) -> list[Verdict]:
 
 
 def _hidden_paths(setting: str, tree: WorkTree) -> tuple[str, ...]:
-    """What there is of the kind that the setting hides."""
+    """The changed paths of the kind that the setting hides."""
     match setting.partition("=")[0]:
         case "status.showUntrackedFiles":
             return tree.untracked

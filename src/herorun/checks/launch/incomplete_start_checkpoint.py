@@ -16,9 +16,7 @@ from herorun.core.plan import Plan
 def incomplete_start_checkpoint(
     plan: Plan, own: Checkpoints | Nothing, siblings: StartSiblings | Nothing | Unavailable
 ) -> Verdict:
-    """If the run continues from its own checkpoint, a parent that is out of reach does not
-    matter.
-    """
+    """If the run continues from its own checkpoint, an unreadable parent does not matter."""
     start = plan.start.value
     if start is None:
         return not_applicable(plan.start.source)

@@ -18,8 +18,8 @@ from herorun.core.plan import Plan
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
 def invalid_tracker_id(plan: Plan, tracker: TrackerTraits) -> list[Verdict]:
-    """One answer for each part of the identity that is stated, and that the tracker has a rule
-    for.
+    """One verdict for each part of the identity that is stated and for which the tracker has a
+    rule.
     """
     run = plan.tracker.value
     parts = {"id": run.id, "project": run.project, "entity": run.entity}

@@ -11,7 +11,7 @@ from herorun.core.finding import Verdict, failed, passed
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK, always=True)
 def live_duplicate(live: LiveJobs) -> list[Verdict]:
-    """One answer for each job; one in an unknown state may be live, and counts."""
+    """One verdict for each job; a job in an unknown state may be live, so it counts."""
     if not live.jobs:
         return [passed("no job of this run is live")]
     return [

@@ -13,7 +13,7 @@ from herorun.core.finding import Verdict, failed, passed, unknown
 
 @check(Gate.LAUNCH, Response.WARN)
 def low_priority(review: RequestReview) -> list[Verdict]:
-    """By the priority classes of the cluster, without those of its own system."""
+    """Compares the cluster's priority classes, except those of its system components."""
     if "preemptors" in review.unseen:
         return [unknown(f"the priority classes may not be read: {review.unseen['preemptors']}")]
     if not review.preemptors:

@@ -12,7 +12,7 @@ from herorun.core.finding import Verdict
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def missing_channel(state: ChannelState) -> list[Verdict]:
-    """One answer for each name; nothing is sent to find out."""
+    """One verdict for each name. The check sends nothing."""
     from herorun.core.notify.channels import judge_channels
 
     return judge_channels(state)

@@ -11,7 +11,7 @@ from herorun.core.finding import Verdict, failed, passed, unknown
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def missing_object(review: RequestReview) -> list[Verdict]:
-    """One answer for each; what this login may not look at is unknown."""
+    """One verdict for each object; an object that this login may not read is unknown."""
     if "missing" in review.unseen:
         return [
             unknown(f"the objects of the request could not be checked: {review.unseen['missing']}")

@@ -13,7 +13,7 @@ from herorun.core.finding import Verdict, failed, passed
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def missing_permission(review: RequestReview) -> list[Verdict]:
-    """One answer for each verb, now or later in the run."""
+    """One verdict for each verb that the run needs, now or later."""
     if not review.forbidden:
         return [passed(f"this login has the rights in {review.where} that the run needs")]
     return [

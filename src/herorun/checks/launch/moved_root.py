@@ -25,7 +25,7 @@ from herorun.core.plan import Plan
 def moved_root(
     plan: Plan, history: History, old_checkpoints: LeftCheckpoints | Nothing | Unavailable
 ) -> list[Verdict]:
-    """One answer for each root that moved."""
+    """One verdict for each root that moved."""
     before = history.current
     if before is None:
         return [not_applicable("the run has not been launched before")]
@@ -68,7 +68,7 @@ def _moved(
 def _describe_left_behind(
     root: str, old_checkpoints: LeftCheckpoints | Nothing | Unavailable
 ) -> str:
-    """What is left behind in the old root."""
+    """Which checkpoints remain in the old root."""
     if isinstance(old_checkpoints, Unavailable):
         return f"what lies in {root} could not be read: {old_checkpoints.why}"
     checkpoints = _in(root, old_checkpoints)

@@ -38,8 +38,8 @@ def no_complete_checkpoint(contract: Contract, history: History, own: Checkpoint
 
 
 def _mistrusted(own: Checkpoints, contract: Contract, history: History) -> bool:
-    """Whether complete ones are there that the record excludes: to begin before them is a person's
-    decision.
+    """Whether complete checkpoints exist that the record excludes: a start from before them is a
+    person's decision.
     """
     good = (
         c for c in own.candidates if c.complete and not is_rejected(c.path, contract.start.rejected)

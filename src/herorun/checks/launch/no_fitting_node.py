@@ -12,7 +12,7 @@ from herorun.core.finding import Verdict, failed, passed, unknown
 
 @check(Gate.LAUNCH, Response.WARN)
 def no_fitting_node(review: RequestReview) -> list[Verdict]:
-    """By the labels and the whole size of each machine, whether it is free or not."""
+    """By the labels and the total size of each machine, even if other work occupies it."""
     if "unplaceable" in review.unseen:
         return [unknown(f"no permission to list the nodes: {review.unseen['unplaceable']}")]
     if not review.unplaceable:

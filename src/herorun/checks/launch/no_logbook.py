@@ -21,14 +21,15 @@ def no_logbook(
     history: History,
     tips: RemoteTips | Nothing | Unavailable,
 ) -> Verdict:
-    """A record begins with a committed contract, so an uncommitted one comes first. On the code's
-    remote, where the record usually goes, a branch may be in its way.
+    """Not applicable while the contract is uncommitted: a record begins with a committed one. On
+    the code's remote, where the record usually goes, a branch's name may conflict with the
+    record's.
     """
     branch = _in_the_way(contract, tips) if isinstance(tips, RemoteTips) else ""
     if branch:
         remote, record = contract.record_remote, contract.record_branch
         free = f"{branch.replace('/', '-')}-old"
-        # people paste it unchanged, and anyone who may push can name a branch `x$(rm -r .)`
+        # quoted, because people paste it, and anyone who may push can name a branch `x$(rm -r .)`
         fetch = shlex.join(["git", "fetch", remote, branch])
         push = shlex.join(
             ["git", "push", remote, f"FETCH_HEAD:refs/heads/{free}", f":refs/heads/{branch}"]
@@ -45,8 +46,8 @@ def no_logbook(
 
 
 def _in_the_way(contract: Contract, tips: RemoteTips) -> str:
-    """The branch whose name is a folder of the record's, or the other way round: git keeps no
-    two such names.
+    """The branch whose name is a folder of the record's name, or the reverse: git cannot store
+    both.
     """
     if tips.remote != contract.record_remote:
         return ""

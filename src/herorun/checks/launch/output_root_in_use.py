@@ -12,7 +12,7 @@ from herorun.core.finding import Verdict, failed, few, passed
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN, always=True)
 def output_root_in_use(roots: OutputRoots, history: History) -> list[Verdict]:
-    """One answer for each root."""
+    """One verdict for each root."""
     return [_judge_output_root(root, roots.entries[root], history) for root in roots.entries]
 
 

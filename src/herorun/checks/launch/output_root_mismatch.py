@@ -26,22 +26,22 @@ A_FOLDER = lazy_regex(r"(output|out|save|checkpoints?|ckpt|run)_(dir|root|folder
 A_TABLE = lazy_regex(
     r"(model_)?checkpoint(s|er|ing)?|ckpt|outputs?"
 )  # of checkpoints, or of all that is written
-OTHERWISE = lazy_regex(  # words of a key that is about something else, whatever its last word
+OTHERWISE = lazy_regex(  # words of keys that are about something else
     r"load|restore|resume|init|initiali[sz]e|initial|pretrained|from|source|input|cache|data|datasets?|logs?|logging"
     r"|logger|tokenizer|tensorboard|wandb|profiler?|profiling|trace|eval|evaluation|export|hf|teacher|reference|debug"
     r"|dump|hydra|slurm"
 )
 A_FILE = lazy_regex(r"\.(log|out|err|txt|jsonl?|ya?ml|toml|csv|html|md)$")
 A_TEMPLATE = lazy_regex(r"[{$<`]|%[A-Za-z(]")
-Named = tuple[str, str]  # where it is stated, and its value
+Named = tuple[str, str]  # where the root is stated, and its value
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def output_root_mismatch(
     contract: Contract, plan: Plan, tracker: TrackerIdentity | Nothing | Unavailable
 ) -> list[Verdict]:
-    """One answer for each value that differs. A tracker that cannot be asked is another check's
-    matter.
+    """One verdict for each value that differs. Another check reports a tracker that cannot be
+    read.
     """
     values = [
         *_flags("argv", plan.argv.value),
@@ -89,9 +89,9 @@ def _flags(word: str, argv: Sequence[str]) -> Iterator[Named]:
 
 
 def _relative(plan: Plan) -> dict[str, str]:
-    """Folders of the command line that would lie in the exported copy, where nothing lasts.
+    """Folders of the command line that would be in the exported copy, which is deleted later.
 
-    Only where nothing else names the root: a trainer may join a name to it.
+    Used only if nothing else names the root: a trainer may append the folder to the root.
     """
     if plan.in_place.value or plan.cwd.value.startswith("/"):
         return {}
@@ -133,12 +133,16 @@ def _normalise_key(key: str) -> str:
 
 
 def _is_place(value: str) -> bool:
-    """Relative paths lie wherever the job starts, and a single file is no root."""
+    """Whether the value is a folder: a relative path depends on where the job starts, and a single
+    file is no root.
+    """
     return (value.startswith("/") or "://" in value) and not A_FILE.search(value)
 
 
 def _is_under_root(value: str, roots: Sequence[str], names: set[str]) -> bool:
-    """It is a root, lies under one, or becomes one once the trainer appends the run's name."""
+    """Whether the value is a root, is inside one, or becomes one when the trainer appends the run's
+    name.
+    """
     template = A_TEMPLATE.search(value)
     path, normal_roots = _normal(value), [_normal(root) for root in roots]
     if template:

@@ -17,8 +17,8 @@ from herorun.core.requirements import problem_of, unmet
 def package_mismatch(
     contract: Contract, packages: Installed | Nothing | Unavailable
 ) -> list[Verdict]:
-    """One answer for each requirement. Where the job runs elsewhere, check-in compares the exact
-    ones there.
+    """One verdict for each requirement. If the job runs on another machine, check-in compares the
+    exact versions there.
     """
     requirements = contract.runtime.packages
     if not requirements:

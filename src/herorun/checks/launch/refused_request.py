@@ -13,7 +13,7 @@ from herorun.core.finding import Verdict, failed, passed
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def refused_request(review: RequestReview) -> list[Verdict]:
-    """The back end's own dry run decides: one answer for each objection."""
+    """By the back end's own dry run: one verdict for each objection."""
     objections = (*review.refused, *review.changed)
     if not objections:
         return [passed(f"{review.where} accepts the request unchanged")]

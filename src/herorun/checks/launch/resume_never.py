@@ -18,9 +18,7 @@ from herorun.core.plan import Plan
 def resume_never(
     contract: Contract, plan: Plan, prior: PriorLaunch, metrics: Metrics | Nothing | Unavailable
 ) -> Verdict:
-    """An instance that ended before it logged or saved anything left nothing that could be
-    resumed.
-    """
+    """An instance that ended before it logged or saved anything does not count."""
     run = plan.tracker.value
     if run.resume != "never":
         return not_applicable(f"{run.id} may be resumed (resume = {run.resume})")

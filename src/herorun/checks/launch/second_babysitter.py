@@ -2,7 +2,7 @@
 
 Why: two owners would each relaunch the run and write into one output root.
 Fix: let the owner launch, or hand the run over (`herorun handoff RUN --to user@machine` there). If
-that machine does not answer, make sure that no babysitter of the run is alive there, then
+that machine does not answer, make sure that no babysitter of the run is running there, then
 `herorun handoff RUN --take` here. From another clone of the same machine, launch there; or end its
 babysitter, then `herorun handoff RUN --take` here.
 """

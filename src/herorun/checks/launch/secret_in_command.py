@@ -16,7 +16,7 @@ from herorun.core.redaction.scrub import MASK, scrub, scrub_argv, scrub_tree
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN, always=True)
 def secret_in_command(plan: Plan) -> list[Verdict]:
-    """One verdict for each place; it never quotes the value."""
+    """One verdict for each place. No verdict quotes the value."""
     places = [
         *_in_argv("argv", plan.argv.value),
         *_in_argv("resume_argv", plan.resume_argv.value),
@@ -54,5 +54,5 @@ def _in_tree(where: str, value: Any, name: str = "") -> Iterator[str]:
 
 
 def _is_secret(text: str, masked_text: str) -> bool:
-    """Masked as a whole for its name, or in part for its content."""
+    """Whether the text was masked, as a whole for its name or in part for its content."""
     return not harmless(text) if masked_text == MASK else bool(secrets_in(text))

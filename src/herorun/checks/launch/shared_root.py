@@ -14,8 +14,8 @@ from herorun.core.finding import Verdict, failed, passed
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def shared_root(contract: Contract, others: OtherRoots) -> list[Verdict]:
-    """One answer for each of the run's roots; a root inside another run's, or around it, is shared
-    as well, and so is one to which symbolic links of this machine lead.
+    """One verdict for each of the run's roots. A root that is inside another run's, or contains it,
+    is shared too, and so is one that symbolic links of this machine lead to.
     """
     mine = [contract.output.root, contract.output.temporary_root]
     return [_judge_shared_root(root.rstrip("/"), others) for root in mine if root]

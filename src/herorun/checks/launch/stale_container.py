@@ -18,7 +18,9 @@ SHORTEST = 7  # hexadecimal digits: fewer do not name a commit
 def stale_container(
     container: Container, tree: WorkTree, contract: Contract, closure: ImportClosure
 ) -> Verdict:
-    """A shortened revision is accepted; so is one that only files of no impact tell from HEAD."""
+    """A shortened revision is accepted, and so is one that differs from HEAD only in files of no
+    impact.
+    """
     image, revision = container.image, (container.revision or "").strip().lower()
     if not revision:
         return unknown(

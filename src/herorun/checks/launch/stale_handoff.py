@@ -22,7 +22,9 @@ from herorun.core.plan import Plan
 def stale_handoff(
     contract: Contract, plan: Plan, history: History, own: Checkpoints
 ) -> list[Verdict]:
-    """One answer for each path. A relaunch by the babysitter passes the newest one itself."""
+    """One verdict for each path. A relaunch by the babysitter passes the newest checkpoint
+    itself.
+    """
     newest = acceptable(own.candidates, contract, history).newest if history.instances else None
     if newest is None:
         return [not_applicable("the run has no complete checkpoint of its own")]
@@ -59,6 +61,6 @@ def _texts(contract: Contract, plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _mentions_path(text: str, path: str) -> bool:
-    """Whole: step-5 is not named by step-54."""
+    """Whether the text contains the whole path: step-54 does not name step-5."""
     _, mention, after = text.rpartition(path)
     return bool(mention) and not after[:1].isalnum()

@@ -15,7 +15,7 @@ from herorun.core.finding import Verdict, count, failed, few, not_applicable, pa
 def stale_worktree(
     published_commit: Published, contract: Contract, closure: ImportClosure
 ) -> Verdict:
-    """What the commits between HEAD and the tip change, taken together."""
+    """Judges the combined changes of the commits between HEAD and the tip."""
     if published_commit.why_not:
         return unknown(f"could not measure how far HEAD is behind: {published_commit.why_not}")
     if published_commit.ref is None:

@@ -33,8 +33,8 @@ def start_checkpoint_not_newest(
     own: Checkpoints | Nothing,
     siblings: StartSiblings | Nothing | Unavailable,
 ) -> Verdict:
-    """A run with a past continues from its own newest checkpoint; a new one is judged among those
-    next to its start.
+    """A run that was launched before continues from its own newest checkpoint; the start of a new
+    run is compared with the checkpoints in the same folder.
     """
     start = plan.start.value
     mine = candidates_of(own) if history.instances else ()
@@ -60,7 +60,9 @@ def start_checkpoint_not_newest(
 
 
 def _accepted(candidates: Iterable[Candidate], contract: Contract) -> Checkpoints:
-    """Of another run only its lineage is judged: the record here contains nothing else of it."""
+    """For another run's checkpoints only the lineage is judged: this record contains nothing else
+    about them.
+    """
     return Checkpoints(
         tuple(c for c in candidates if not is_rejected(c.path, contract.start.rejected))
     )
@@ -72,7 +74,9 @@ def _stated_reason(start: StartPoint, contract: Contract) -> str:
 
 
 def _elsewhere(start_text: str, latest: Candidate | None) -> Verdict | None:
-    """The run has a complete checkpoint of its own, and would not continue from it."""
+    """The failure of a run that has a complete checkpoint of its own and would not continue from
+    it.
+    """
     if latest is None:
         return None
     message = (

@@ -13,9 +13,7 @@ from herorun.core.finding import Verdict, few, not_applicable, passed, unknown
 
 @check(Gate.LAUNCH, Response.INFO, at_relaunch=AtRelaunch.WARN)
 def store_rules(roots: RootFacts) -> list[Verdict]:
-    """It only shows them: what a rule breaks is said by the check that it breaks, and by the write
-    probe.
-    """
+    """Lists the rules only: the checks and the write probe that a rule affects report the harm."""
     verdicts = [
         passed(f"{root}: {few(rules)}", *rules, subject=root)
         for root, rules in roots.rules.items()

@@ -40,7 +40,7 @@ def tainted_start_checkpoint(
     siblings: StartSiblings | Nothing | Unavailable,
     source: SourceRun | Nothing | Unavailable,
 ) -> Verdict:
-    """Each run's checkpoints are judged by that run's own record."""
+    """Judges the checkpoints of each run by that run's own record."""
     start = plan.start.value
     if start is None:
         return not_applicable(plan.start.source)

@@ -14,7 +14,7 @@ from herorun.core.redaction.scrub import scrub
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
 def tracker_environment(environment: TrackerEnvironment) -> list[Verdict]:
-    """One answer for each variable that the tracker's client would take."""
+    """One verdict for each variable that the tracker's client would read."""
     return [
         _judge_variable(name, value, environment.problems.get(name, ""))
         for name, value in environment.variables.items()

@@ -37,7 +37,7 @@ def tracker_identity(
     prior: PriorLaunch | Nothing,
     job: Job | Nothing | Unavailable,
 ) -> list[Verdict]:
-    """The truth table's answer about the id; a fork's parent and step next to it."""
+    """One verdict on the id, by the truth table, and verdicts on a fork's parent and step."""
     run, rewound = plan.tracker.value, option(plan.tracker.value, "resume_from")
     if rewound:
         return [_rewind(rewound)]

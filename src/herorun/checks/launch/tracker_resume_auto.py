@@ -13,7 +13,7 @@ from herorun.core.plan import Plan
 
 @check(Gate.LAUNCH, Response.WARN, at_relaunch=AtRelaunch.WARN)
 def tracker_resume_auto(plan: Plan, tracker: TrackerTraits) -> Verdict:
-    """For a hero run, and over several hosts, `tracker-identity` refuses it."""
+    """For a hero run, and on several hosts, `tracker-identity` fails instead."""
     run = plan.tracker.value
     if not tracker.resumes_by_id:
         return not_applicable(f"a {run.kind} tracker has no runs to resume")

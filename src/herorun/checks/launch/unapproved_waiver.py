@@ -15,7 +15,7 @@ from herorun.core.finding import Verdict
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def unapproved_waiver(contract: Contract, waivers: Waivers, approvals: Approvals) -> list[Verdict]:
-    """One answer for each waiver; no waiver covers it."""
+    """One verdict for each waiver; no waiver can cover this check."""
     from herorun.core.approvals import approval_verdicts
 
     return list(approval_verdicts(contract, waivers.waivers, approvals))

@@ -19,7 +19,9 @@ OF_A_HERO_RUN = (*OF_EVERY_RUN, "retention")  # an ordinary run's retention has 
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def unconfirmed_inference(contract: Contract, plan: Plan) -> list[Verdict]:
-    """One answer for each inferred value that must be stated; else one that labels the others."""
+    """One verdict for each inferred value that must be stated; without any, one that lists the
+    others.
+    """
     inferred_values = {
         field.name: str(getattr(plan, field.name))
         for field in fields(plan)

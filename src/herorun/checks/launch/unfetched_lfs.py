@@ -16,7 +16,7 @@ from herorun.core.finding import Verdict, failed, few, passed
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def unfetched_lfs(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Verdict:
-    """Pictures of the documentation and what only tests read do not matter to the run."""
+    """Files that cannot change the training, such as pictures or test data, do not fail."""
     if not tree.pointers:
         return passed("no file is an LFS pointer")
     files = of_impact(tree.pointers, contract.code.impact, closure.files, Impact.BLOCK)

@@ -30,5 +30,7 @@ def unknown_final_step(plan: Plan, file: ContractFile) -> Verdict:
 
 
 def _first_step_of(start: StartPoint | None) -> int:
-    """The step that the trainer begins at: weights alone are trained from step 0."""
+    """The step that the trainer begins at; from weights without a full state it begins at step
+    0.
+    """
     return (start.step or 0) if start and start.kind == "full-state" else 0

@@ -12,7 +12,7 @@ from herorun.core.finding import Verdict, failed, passed
 
 @check(Gate.LAUNCH, Response.WARN)
 def unmatched_tracker(mentions: TrackerMentions) -> list[Verdict]:
-    """One answer for each key of the contract that the job's text mentions."""
+    """One verdict for each key of the contract for which the job names another value."""
     wrong = [failed(f"{key}: {why}", subject=key) for key, why in sorted(mentions.others.items())]
     right = [
         passed(why, subject=key)

@@ -21,9 +21,7 @@ def unpinned_container(
     container: Container | Nothing | Unavailable,
     review: RequestReview | Nothing | Unavailable,
 ) -> Verdict:
-    """An image that is a file of its own has no tag; its revision shows whether it is the right
-    one.
-    """
+    """An image that is a single file has no tag; `stale-container` compares its revision."""
     review_image = review.image if isinstance(review, RequestReview) else None
     image = review_image or contract.runtime.container
     if not image:

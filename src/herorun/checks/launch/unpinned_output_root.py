@@ -26,7 +26,7 @@ TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp")
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def unpinned_output_root(contract: Contract, history: History, launcher: Launcher) -> list[Verdict]:
-    """One answer for each root."""
+    """One verdict for each root."""
     before = history.current
     answers = [
         _judge_pin(
@@ -72,8 +72,8 @@ def _only_the_user_differs(root: str, earlier: str, login: str) -> bool:
 
 
 def _temporary(root: str, of_this_machine: str, permanent: bool) -> str:
-    """Why a root does not last; empty where nothing says so. A temporary root may have a store's
-    time limit.
+    """Why a root is temporary, or "". The temporary root itself may have a time limit of its
+    store.
     """
     scheme, mark, tail = root.rpartition("://")
     if mark and scheme != "file":

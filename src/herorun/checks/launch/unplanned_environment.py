@@ -17,8 +17,8 @@ from herorun.core.redaction.scrub import scrub_tree
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.SKIP)
 def unplanned_environment(plan: Plan, environment: Environment, flags: CodeFlags) -> list[Verdict]:
-    """One answer for each flag that is set here and would not reach the job, and one that lists the
-    rest.
+    """One verdict for each flag that is set here and would not reach the job, and one that lists
+    the rest.
     """
     plan_names = {*plan.env.value, *plan.secrets.value}
     unplanned_names = [
@@ -43,7 +43,7 @@ def _report_flag(flag: Flag, flags: CodeFlags, environment: Environment) -> Verd
 
 
 def _list_variables(plan: Plan, environment: Environment, flags: CodeFlags) -> Iterator[str]:
-    """What reaches the training, what does not, and what the code reads."""
+    """The variables that reach the training, those that do not, and those that the code reads."""
     values = scrub_tree(dict(plan.env.value))
     for name, value in sorted(values.items()):
         other = flags.here.get(name, value)

@@ -12,9 +12,7 @@ from herorun.core.finding import Verdict, failed, few, passed, unknown
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def unpushed_commit(published_commit: Published) -> Verdict:
-    """Without a remote there is nothing to ask: see no-remote. On which branch it is: see
-    wrong-branch.
-    """
+    """Not applicable without a remote: see no-remote. `wrong-branch` checks the branch."""
     refs = published_commit.refs or published_commit.elsewhere
     if refs:
         return passed(f"{published_commit.commit:.9} is on {published_commit.remote}: {few(refs)}")

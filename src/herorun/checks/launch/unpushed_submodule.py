@@ -11,7 +11,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed, unknow
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def unpushed_submodule(tree: WorkTree) -> list[Verdict]:
-    """One answer for each submodule."""
+    """One verdict for each submodule."""
     if not tree.submodules:
         return [not_applicable("the commit has no submodules")]
     return [_judge_submodule_push(submodule) for submodule in tree.submodules]

@@ -14,8 +14,8 @@ from herorun.core.finding import Verdict, count, failed, few, passed
 
 @check(Gate.LAUNCH, Response.BLOCK, always=True)
 def unsafe_snapshot(snapshot: Snapshot, contract: Contract) -> list[Verdict]:
-    """One answer for each file that may hold a secret, and one for the size. It never quotes the
-    value.
+    """One verdict for each file that may contain a secret, and one for the size. No verdict quotes
+    a secret.
     """
     cap = contract.code.snapshot_max_mb
     if not snapshot.commit:

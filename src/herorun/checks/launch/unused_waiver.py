@@ -13,5 +13,5 @@ from herorun.core.waivers import waiver_verdicts
 
 @check(Gate.LAUNCH, Response.WARN)
 def unused_waiver(use: WaiverUse) -> list[Verdict]:
-    """One answer for each such waiver."""
+    """One verdict for each such waiver."""
     return waiver_verdicts(use)

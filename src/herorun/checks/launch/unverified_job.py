@@ -14,7 +14,7 @@ from herorun.core.plan import Plan
 
 @check(Gate.LAUNCH, Response.WARN)
 def unverified_job(adoptee: Adoptee, plan: Plan) -> list[Verdict]:
-    """One answer for each thing."""
+    """One verdict for each fact that cannot be verified."""
     job, details = adoptee.job.id, adoptee.told or "nothing"
     return [
         failed(

@@ -12,7 +12,7 @@ from herorun.core.finding import Verdict, failed, few, not_applicable, passed, u
 
 @check(Gate.LAUNCH, Response.BLOCK)
 def wrong_branch(published_commit: Published, contract: Contract) -> Verdict:
-    """A commit that is not on the remote at all: see unpushed-commit."""
+    """A commit that is on no branch of the remote is unpushed-commit's failure."""
     if published_commit.refs:
         return passed(f"{published_commit.commit:.9} is on {few(published_commit.refs)}")
     if published_commit.why_not:

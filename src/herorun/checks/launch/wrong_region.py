@@ -12,7 +12,8 @@ from herorun.core.contract import Contract
 from herorun.core.evidence import RootFacts
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 
-# Google's dual regions; of the large ones, `us` holds `us-east1` by its name, and so does `asia`.
+# Google's dual regions. The multi-regions `us` and `asia` need no entry: the names of their regions
+# begin with them.
 PAIRS = {
     "nam4": ("us-central1", "us-east1"),
     "eur4": ("europe-north1", "europe-west4"),
@@ -26,7 +27,7 @@ PAIRS = {
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
 def wrong_region(contract: Contract, roots: RootFacts) -> list[Verdict]:
-    """One answer for each root whose region is known, or could not be asked."""
+    """One verdict for each root whose region is known, or could not be read."""
     hardware_region = contract.hardware.region
     if not hardware_region:
         return [not_applicable("the contract states no [hardware] region")]
@@ -53,7 +54,7 @@ def _judge_region(root: str, region: str, hardware_region: str) -> Verdict:
 
 
 def is_same_region(region: str, hardware_region: str) -> bool:
-    """Whether one of the two lies within the other, however they are spelled.
+    """Whether one of the two is the other or lies within it; spellings may differ.
 
     >>> is_same_region("US-CENTRAL1", "us-central1-a"), is_same_region("US", "us-east1")
     (True, True)

@@ -15,8 +15,8 @@ from herorun.core.finding import Verdict, failed, passed
 
 @check(Gate.SEAL, Response.BLOCK)
 def babysitter_still_running(lease: LeaseSeen | Nothing, heart: Heartbeat) -> Verdict:
-    """By the lease: the babysitter that watches holds it. A process of this machine is stopped by
-    the seal itself.
+    """By the lease, which the monitoring babysitter holds. The seal itself stops a babysitter of
+    this machine.
     """
     if isinstance(lease, LeaseSeen) and not lease.mine:
         since = (

@@ -18,9 +18,9 @@ from herorun.core.seal.last_row import missing_updates
 
 @check(Gate.SEAL, Response.BLOCK)
 def missing_final_metrics(metrics: Metrics | Nothing, final: FinalStep) -> list[Verdict]:
-    """One answer for the last row, and one for each metric that it must contain and does not.
+    """One verdict for the last row, and one for each metric that it must contain and does not.
 
-    Whether a number is sound is another question, which the alerts answer.
+    Whether the numbers are sound is judged by the health checks.
     """
     if isinstance(metrics, Nothing) or metrics.step is None:
         return [failed("no row was ever reported", subject="rows")]

@@ -15,5 +15,7 @@ from herorun.core.git_remotes import remote_verdicts
 
 @check(Gate.SEAL, Response.BLOCK)
 def no_remote(contract: Contract, remotes: Remotes) -> list[Verdict]:
-    """One answer for each name; what is waived once is not asked under another name again."""
+    """One verdict for each name; a waiver of the launch gate's `no-remote` covers this check
+    too.
+    """
     return remote_verdicts(contract, remotes, "not pushed: ")

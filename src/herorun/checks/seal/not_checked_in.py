@@ -14,7 +14,7 @@ from herorun.core.finding import Verdict, failed, passed
 def not_checked_in(
     history: History, receipt: Receipt | Nothing, late: LateReceipts | Nothing | Unavailable
 ) -> list[Verdict]:
-    """One answer for each instance, by the record; also by receipts that no tick has seen yet."""
+    """One verdict for each instance, by the record and by receipts that no tick has read yet."""
     newest = {receipt.instance} if isinstance(receipt, Receipt) else set()
     receipt_names = (
         {each.instance for each in late.receipts} if isinstance(late, LateReceipts) else set()

@@ -12,8 +12,8 @@ from herorun.core.finding import Verdict, failed, passed, unknown
 
 @check(Gate.SEAL, Response.BLOCK)
 def open_alerts(assessment: HealthAssessment) -> list[Verdict]:
-    """One answer for each alert, by its key in the record or by its name, and for each check that
-    could not look.
+    """One verdict for each alert, by its key in the record or by its name, and one for each unknown
+    check.
     """
     wrong = [failed(f"{which}: {message}", subject=which) for which, message in assessment.alerts]
     unknowns = [

@@ -16,8 +16,8 @@ def short_of_final_step(
     checkpoints: Checkpoints | Nothing | Unavailable,
     final: FinalStep,
 ) -> Verdict:
-    """A complete checkpoint of step N proves N updates, also where the trainer logs only every
-    tenth step.
+    """A complete checkpoint of step N proves N updates, even if the trainer logs only every tenth
+    step.
     """
     if final.value is None:
         return failed(f"the final step is unknown: {final.source}", subject="final_step")

@@ -13,7 +13,7 @@ from herorun.core.finding import Verdict, count, failed, passed, unknown
 
 @check(Gate.SEAL, Response.BLOCK)
 def surviving_job(live: LiveJobs, job: Job | Nothing) -> list[Verdict]:
-    """One answer for each job that lives or may."""
+    """One verdict for each job that is live or may be."""
     doubtful = {each.instance: each for each in live.jobs if each.state.in_doubt}
     living = {
         each.instance: f"{each.instance} is {each.state}" for each in live.jobs if each.state.live

@@ -16,5 +16,5 @@ from herorun.core.finding import Verdict
 
 @check(Gate.SEAL, Response.BLOCK)
 def unapproved_waiver(contract: Contract, waivers: Waivers, approvals: Approvals) -> list[Verdict]:
-    """One answer for each waiver; no waiver covers it."""
+    """One verdict for each waiver; no waiver can cover this check."""
     return list(approval_verdicts(contract, waivers.waivers, approvals))

@@ -29,7 +29,7 @@ def unfinished_tracker_run(
     final: FinalStep,
     contract: Contract,
 ) -> list[Verdict]:
-    """One answer each for the state and for the last step."""
+    """One verdict for the state, and one for the last step."""
     if isinstance(identity, Nothing):
         return [not_applicable(identity.why or "the tracker has no run ids")]
     if identity.state is TrackerState.UNREACHABLE:

@@ -14,7 +14,7 @@ from herorun.core.finding import Verdict, failed, passed
 
 @check(Gate.SEAL, Response.BLOCK)
 def unrecorded_patch(edits: RecordedEdits | Nothing) -> list[Verdict]:
-    """One answer for each instance that ran from a dirty tree."""
+    """One verdict for each instance that ran from a dirty tree."""
     if isinstance(edits, Nothing):
         return [passed("every instance ran a commit as it is")]
     missing = [failed(f"{name}: {why}", subject=name) for name, why in sorted(edits.lost.items())]

@@ -30,7 +30,7 @@ class Headroom:
 
 
 def room(disks: Disks, at: datetime, least: Headroom) -> list[Verdict]:
-    """One answer for each path that is short."""
+    """One verdict for each path with too little headroom."""
     short = [(path, shortage(disks, path, at, least)) for path in sorted(disks.now)]
     return [failed(f"{path}: {reason}", subject=path) for path, reason in short if reason] or [
         passed(f"there is room on the disks of {', '.join(sorted(disks.now))}")

@@ -18,11 +18,11 @@ def judge_excursions(
     limit: Callable[[Excursion], str] | None = None,
     check: str = "",
 ) -> list[Verdict]:
-    """One answer for each excursion that lasts, open or ended since the last look; else that all is
-    calm.
+    """One verdict for each excursion that lasts and is open, or ended since the last tick; without
+    any, a pass with the message `calm`.
 
-    `describe` says what happened, `limit` what it is compared with; the verdict names the steps
-    where it did. A `check` that needs more rows than there are says so.
+    `describe` formats what happened, and `limit` the threshold; the verdict has the steps of the
+    excursion. If `check` needs more rows than there are, the verdict is not applicable.
     """
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]

@@ -41,7 +41,7 @@ def first_row(run: TrackerRun, start: StartPoint | None) -> int | None:
 def judge_fork(
     fork_from: str, run: TrackerRun, start: StartPoint | None, identity: TrackerIdentity
 ) -> list[Verdict]:
-    """One answer about the form, or one each about the parent and the step."""
+    """One verdict about the form, or one each about the parent and the step."""
     point = fork_point(fork_from)
     if point is None:
         message = (

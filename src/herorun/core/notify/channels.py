@@ -7,7 +7,7 @@ from herorun.core.finding import Verdict, failed, passed
 
 
 def judge_channels(state: ChannelState) -> list[Verdict]:
-    """One answer for each name."""
+    """One verdict for each name."""
     return [
         failed(why, subject=name) if why else passed(f"{name} is set and valid", subject=name)
         for name, why in state.problems.items()
