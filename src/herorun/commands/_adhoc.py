@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from herorun.operations.babysit.outcome import TickOutcome
     from herorun.operations.jobs.run import JobRun
 
-NAMING = (
+ID_OPTIONS = (
     click.option("--job", metavar="ID", help=(
         "A job without a contract, by the id that "
         "its back end gave it."
@@ -37,7 +37,7 @@ NAMING = (
     click.option("--log", metavar="FILE", help="The job's log, if its scheduler does not report "
     "it."),
 )  # fmt: skip
-WATCHING = (
+MONITOR_OPTIONS = (
     click.option("--resubmit", metavar="CMD", help=(
         "Command that submits the job again after a recoverable "
         "failure; it must return at once."
@@ -61,21 +61,21 @@ WATCHING = (
 )  # fmt: skip
 
 
-def options(command: "Command") -> "Command":
-    for option in reversed((*NAMING, *WATCHING)):
+def with_job_options(command: "Command") -> "Command":
+    for option in reversed((*ID_OPTIONS, *MONITOR_OPTIONS)):
         command = option(command)
     return command
 
 
-def naming(command: "Command") -> "Command":
-    """Those alone that say which job."""
-    for option in reversed(NAMING):
+def with_id_options(command: "Command") -> "Command":
+    """Adds only the options that name the job."""
+    for option in reversed(ID_OPTIONS):
         command = option(command)
     return command
 
 
 def named_job(start: str, job_options: dict[str, str | None]) -> "JobRun":
-    """The run of the job that the options name, without a word in its journal."""
+    """The run of the job that the options name; nothing is written to its journal."""
     from herorun.core.errors import WrongUse
     from herorun.operations.jobs.run import open_job
 
@@ -85,10 +85,11 @@ def named_job(start: str, job_options: dict[str, str | None]) -> "JobRun":
 
 
 def ordered_job(start: str, job_options: dict[str, str | None], exclusive: bool = True) -> "JobRun":
-    """The job that a person orders about, begun, with its state file; what is not given stands in
-    that file.
+    """The job of a person's order, with its record created; options that are not given come from
+    its state file.
 
-    Another machine's monitor would not see the order, and undo it: there the order is refused.
+    The order is refused if another machine monitors the job: that monitor would not see the order,
+    and would undo it.
     """
     from herorun.core.errors import WrongUse
     from herorun.operations.jobs.babysit import ready
@@ -110,7 +111,7 @@ def one_of_both(run: str | None, job_options: dict[str, str | None]) -> None:
 def babysit_job(
     start: str, job_options: dict[str, str | None], once: bool, as_json: bool, until: str | None
 ) -> int:
-    """Without a job the newest state file says which; `WrongUse` where neither does."""
+    """Without a job option, the job of the newest state file; `WrongUse` without either."""
     from datetime import timedelta
 
     from herorun.core.babysit.stop_condition import StopCondition, parse_until
@@ -165,14 +166,14 @@ def _watch_job(run: "JobRun", end: "StopCondition", new_job: bool, as_json: bool
         if not as_json and end.reached(tick.step, now()):
             output.show_line(f"{_job_id_of(run)}: monitored until {end}: {tick.progress}")
 
-    if new_job:  # begun again, the same command would start another watch
+    if new_job:  # a restart would run the same command, and treat the id as new again
         return watch_job(run, report, end)
     with restart_if_replaced():
         return watch_job(run, report, end, check_installation(end))
 
 
 def show_job_status(start: str, job_options: dict[str, str | None], as_json: bool) -> int:
-    """A look that writes nothing down and acts on nothing."""
+    """Shows the job's present state; writes nothing, and takes no action."""
     from herorun.core.errors import WrongUse
     from herorun.operations.babysit.outcome import tick_exit_code
     from herorun.operations.babysit.tick import poll
@@ -215,7 +216,9 @@ def _print_tick(run: "JobRun", tick: "TickOutcome", as_json: bool) -> None:
 def _spec_from_options(
     start: Path, job_options: dict[str, str | None], new_job: bool = False
 ) -> "JobSpec":
-    """What is named, over what is known of that job: an option that is absent changes nothing."""
+    """The stated options, merged into the recorded ones of that job; an absent option changes
+    nothing.
+    """
     from herorun.commands._prompts import stored_request
     from herorun.core.adhoc_jobs.spec import JobSpec
     from herorun.job_kinds import must_be_id, must_be_whole, resolved, with_command, with_kind
@@ -268,7 +271,7 @@ def _resumed(start: Path, stated_options: dict[str, str]) -> "JobSpec":
 
 
 def resumable(start: str) -> bool:
-    """Whether there is a state file to go on from."""
+    """Whether there is a state file to resume from."""
     from herorun.core.adhoc_jobs.state_file import FOLDER, newest_first
 
     folder = Path(start) / FOLDER

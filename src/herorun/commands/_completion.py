@@ -12,8 +12,8 @@ RUNS, CHECKS = ("run", "runs"), ("check",)
 LARGEST = 4 << 20  # bytes of a contract
 
 
-def completing(command: click.Command) -> click.Command:
-    """The command, with the words that its arguments complete to; its subcommands too."""
+def with_completion(command: click.Command) -> click.Command:
+    """The command, with shell completion of its RUN and CHECK arguments; its subcommands too."""
     for parameter in command.params:
         if isinstance(parameter, click.Argument) and parameter.name in RUNS:
             parameter.type = RunName()
@@ -21,7 +21,7 @@ def completing(command: click.Command) -> click.Command:
             parameter.type = CheckName()
     if isinstance(command, click.Group):
         for child in command.commands.values():
-            completing(child)
+            with_completion(child)
     return command
 
 
@@ -43,7 +43,7 @@ class CheckName(StringParamType):
 
 
 def slugs_at(start: Path) -> list[str]:
-    """Those with a contract: a look at a folder, because a person waits for the Tab key."""
+    """The runs with a contract, by listing one folder only: a person waits for the Tab key."""
     for folder in (absolute := start.absolute(), *absolute.parents):
         if (folder / ".git").exists():
             return sorted(
@@ -53,7 +53,7 @@ def slugs_at(start: Path) -> list[str]:
 
 
 def _is_contract(path: Path) -> bool:
-    """It names its slug, as a config that lies next to it does not."""
+    """Whether the file names a slug, which a config file next to the contracts does not."""
     from herorun.system.files import read_regular
 
     try:
@@ -64,7 +64,7 @@ def _is_contract(path: Path) -> bool:
 
 
 def check_names() -> list[str]:
-    """The shipped ones: file and check have one name, so that none need be imported."""
+    """The built-in checks, by their file names, so that none is imported."""
     import herorun
 
     files: list[Any] = []

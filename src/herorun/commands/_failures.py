@@ -50,5 +50,5 @@ def _advice(error: OSError) -> str:
 
 
 def without_escapes(text: str) -> str:
-    """No terminal escapes from whatever the error quotes."""
+    """Removes terminal escapes, which the text that an error quotes may contain."""
     return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)

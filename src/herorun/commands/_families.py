@@ -1,5 +1,5 @@
-"""Which command belongs to which family, and the help that shows them. Names alone: a module is
-imported when its command is named.
+"""Which command belongs to which family, and the help that shows them. Only names are listed: a
+command's module is imported when it is used.
 """
 
 import re
@@ -47,7 +47,7 @@ FAMILIES: Mapping[str, Sequence[str]] = {
     "Get started": ("demo", "schema", "completion"),
 }
 BOX = ("patrol", "chain", "wait", "runbook", "watchers", "timer", "watchdog")
-# Earlier names that keep working, each with the module that answers to it now.
+# Earlier names that still work, each with the module that implements it now.
 ALIASES: Mapping[str, str] = {
     "await": "wait",
     "handbook": "runbook",
@@ -77,14 +77,14 @@ def load(name: str) -> click.Command:
     command = with_global_options(module.command)
     if COMPLETE not in environ:
         return command
-    from herorun.commands._completion import completing
+    from herorun.commands._completion import with_completion
 
-    return completing(command)
+    return with_completion(command)
 
 
 def short_help(name: str, width: int) -> str:
-    """Its line in the help, read from the text of its module: to import them all takes a third as
-    long as click. Where only the bytecode is installed, they are imported.
+    """The command's line in the help, read from the module's text: importing all of them takes a
+    third as long as importing click. If only bytecode is installed, the module is imported.
     """
     match = _SHORT_HELP.search(_text_of(name))
     return match[1] if match else load(name).get_short_help_str(width)
@@ -99,7 +99,7 @@ def _text_of(name: str) -> str:
 
 
 def write_families(formatter: click.HelpFormatter) -> None:
-    """A section a family; one line a command where the terminal has 80 columns."""
+    """One section for each family; one line for each command if the terminal has 80 columns."""
     width = max(len(name) for name in visible())
     for family, names in FAMILIES.items():
         rows = []

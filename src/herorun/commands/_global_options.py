@@ -5,14 +5,14 @@ from typing import Any
 
 import click
 
-# These only look, so `[tool.herorun] run` may name the RUN that is left out.
-LOOKING = ("doctor", "goodput", "preflight", "report", "status", "watch")
-_GIVEN = "herorun.volume"  # of this call: {"quiet": ..., "verbose": ...}
+# These commands only read, so `[tool.herorun] run` may name an omitted RUN.
+READ_ONLY = ("doctor", "goodput", "preflight", "report", "status", "watch")
+_VOLUME_KEY = "herorun.volume"  # in the context's meta: {"quiet": ..., "verbose": ...}
 
 
 def with_global_options(command: click.Command) -> click.Command:
-    """The command, its subcommands too. Commands are shared within a process: a second call adds
-    nothing.
+    """Adds the options to the command and its subcommands. Commands are shared within a process: a
+    second call adds nothing.
     """
     if not any(parameter.name == "start_after" for parameter in command.params):
         command.params += [
@@ -56,16 +56,14 @@ def _volume(context: click.Context, parameter: click.Parameter, value: bool) -> 
 
 
 def set_volume(context: click.Context, **is_set: bool) -> None:
-    """How much this process prints; what is given after the command adds to what stands before
-    it.
-    """
-    volume = context.meta.setdefault(_GIVEN, {"quiet": False, "verbose": False})
+    """Sets how much this process prints; flags after the command add to those before it."""
+    volume = context.meta.setdefault(_VOLUME_KEY, {"quiet": False, "verbose": False})
     volume.update(is_set)
-    _set_voice(volume["quiet"], volume["verbose"])
+    _apply_volume(volume["quiet"], volume["verbose"])
 
 
-def _set_voice(quiet: bool, verbose: bool) -> None:
-    """For this process; only what is asked for is imported."""
+def _apply_volume(quiet: bool, verbose: bool) -> None:
+    """Sets it for this process, importing only what the flags need."""
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other.")
     bar = not quiet and sys.stderr is not None and sys.stderr.isatty()
@@ -85,10 +83,10 @@ def _set_voice(quiet: bool, verbose: bool) -> None:
 
 
 def defaults(start: str, command: str) -> dict[str, Any] | None:
-    """What `[tool.herorun]` says of a command that only looks, as click takes it; what is typed
-    goes first.
+    """The defaults of `[tool.herorun]` for a command that only reads, in click's form; typed values
+    win.
     """
-    if command not in LOOKING:
+    if command not in READ_ONLY:
         return None
     from pathlib import Path
 

@@ -11,8 +11,8 @@ from time import monotonic
 
 @contextlib.contextmanager
 def keys() -> Iterator[Callable[[str, float], bool]]:
-    """What it gives waits at most so many seconds for the key, and says whether it came; Ctrl-C
-    stays Ctrl-C.
+    """Yields a function that waits at most so many seconds for a key, and returns whether it was
+    pressed; Ctrl-C still interrupts.
     """
     file = sys.stdin.fileno()
     before = termios.tcgetattr(file)

@@ -1,4 +1,4 @@
-"""RUN, which may be left out, and `--yes`, where an order acts at once."""
+"""RUN, which may be omitted, and `--yes`, which orders accept."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class RunArgument(click.Argument):
-    """RUN: where the repository has one run, it may be left out, also before other arguments."""
+    """RUN may be omitted if the repository has exactly one run, even before other arguments."""
 
     def get_usage_pieces(self, ctx: click.Context) -> list[str]:
         return [f"[{self.human_readable_name}]"]
@@ -38,19 +38,21 @@ class RunArgument(click.Argument):
             return values
         if run := only_run(ctx.obj or "."):
             return {**values, name: run}
-        if not self.required and _runs(ctx.obj or "."):  # nor is a job without a contract named
+        if not self.required and _runs(ctx.obj or "."):  # and no option names a job
             raise click.MissingParameter(ctx=ctx, param=self)
         return values
 
     def _following(self, ctx: click.Context, values: Mapping[str, Any]) -> str | None:
-        """The one argument after RUN, where nothing was given for it."""
+        """The argument after RUN, if it is the only other one and has no value."""
         others = [p for p in ctx.command.params if isinstance(p, click.Argument) and p is not self]
         missing = [str(p.name) for p in others if not isinstance(values.get(str(p.name)), str)]
         return missing[0] if len(others) == len(missing) == 1 else None
 
 
 def _names_a_run(start: str, value: str) -> bool:
-    """Or is meant to: a mistyped run is never taken for the argument after it."""
+    """Whether the value is a run, or is meant to be one: a mistyped run must not be taken for the
+    argument after RUN.
+    """
     from difflib import get_close_matches
 
     if "/" in value or value.endswith(".toml"):
@@ -59,7 +61,7 @@ def _names_a_run(start: str, value: str) -> bool:
 
 
 def only_run(start: str) -> str | None:
-    """Of the repository, where it has one run and no more."""
+    """The repository's run, if it has exactly one."""
     runs = _runs(start)
     return runs[0] if len(runs) == 1 else None
 
@@ -70,7 +72,7 @@ def runs_hint(start: str) -> str:
 
 
 def _runs(start: str) -> list[str]:
-    """None where there is no repository: the command says so better."""
+    """The repository's runs; none without a repository, which the command itself reports."""
     from herorun.core.errors import HerorunError
     from herorun.runs import known_slugs
     from herorun.system.git import find_repository
@@ -82,10 +84,10 @@ def _runs(start: str) -> list[str]:
 
 
 def yes(command: Command) -> Command:
-    """Take the answer beforehand, as a script gives it, though nothing is asked: what is risky is
-    refused instead.
+    """Adds `--yes`, which scripts pass. It has no effect: orders ask nothing, and refuse what is
+    risky.
 
-    `checkpoints prune` has none: there a digest is typed.
+    `checkpoints prune` has no such option: a person must type its digest.
     """
     help_text = "No effect, because nothing is asked: for scripts that pass it to every command."
     return click.option("--yes", is_flag=True, expose_value=False, help=help_text)(command)

@@ -6,7 +6,7 @@ import click
 
 
 def show(outcome: Any, as_json: bool) -> int:
-    """What was done, for people or as one JSON document; warnings go to standard error."""
+    """Prints the outcome, for people or as one JSON document; warnings go to standard error."""
     from herorun import output
 
     if as_json:
@@ -20,8 +20,8 @@ def show(outcome: Any, as_json: bool) -> int:
 
 
 class ShownBeforeResult:
-    """What people must read before it is done: at once on standard error, and in the document
-    afterwards.
+    """What people must read before an order is carried out: printed at once on standard error, and
+    part of the document afterwards.
     """
 
     def __init__(self, heading: str) -> None:
@@ -37,7 +37,7 @@ class ShownBeforeResult:
 
 
 def show_lines(outcome: Any, as_json: bool) -> int:
-    """What was found, line by line or as one JSON document."""
+    """Prints the outcome, line by line or as one JSON document."""
     from herorun import output
 
     if as_json:

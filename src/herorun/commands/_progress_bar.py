@@ -1,5 +1,5 @@
-"""A bar on standard error for what lasts longer than a second; rich is imported then, and not
-before.
+"""A progress bar on standard error for work that takes longer than a second; rich is imported only
+then.
 """
 
 import sys
@@ -11,8 +11,8 @@ PATIENCE = 1.0  # seconds
 
 
 class Bar:
-    """Called with what is waited for, as it goes on; what begins within it is not shown. Only the
-    main thread has one.
+    """Called with the work and its progress. Work that begins during other work is not shown, nor
+    is work of other threads than the main one.
     """
 
     def __init__(self, patience: float | None = None, console: Any = None) -> None:
@@ -39,8 +39,8 @@ class Bar:
             self._draw(amount, total)
 
     def _draw_later(self) -> None:
-        """What tells nothing in between, such as a push, is drawn once it has lasted long
-        enough.
+        """Work without progress reports, such as a push, is drawn by a timer once it has taken
+        `PATIENCE`.
         """
         self._timer = threading.Timer(self._patience, self._draw, (0, None, self._began))
         self._timer.daemon = True
@@ -48,7 +48,7 @@ class Bar:
 
     def _draw(self, amount: int, total: int | None, began: float | None = None) -> None:
         with self._alone:
-            # what the timer was for has ended
+            # the work that the timer was for has ended
             if not self._what or began not in (None, self._began):
                 return
             if self._progress is None:
@@ -62,13 +62,13 @@ class Bar:
         self._progress = Progress(
             console=self._console or Console(stderr=True),
             transient=True,
-            redirect_stdout=sys.stdout.isatty(),  # what goes into a pipe is not the bar's to show
+            redirect_stdout=sys.stdout.isatty(),  # in a pipe, rich must not touch standard output
         )
         self._task = self._progress.add_task(self._what, total=total)
         self._progress.start()
 
     def end(self) -> None:
-        """Take it away, so that nothing is written over it."""
+        """Remove the bar, so that later output does not overwrite it."""
         with self._alone:
             if self._timer is not None:
                 self._timer.cancel()

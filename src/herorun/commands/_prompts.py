@@ -13,10 +13,10 @@ from herorun.job_kinds import job_kind, kinds, missing_options, must_be_id, reso
 
 
 def stored_request(facts: JobSpec, start: Path) -> JobSpec:
-    """Every option that is missing, the scheduler first, since it says what else is needed; then
+    """Asks for every missing option, the scheduler first because the others depend on it; then for
     the command that submits the job again, which may stay empty.
 
-    As it was without a terminal, and where the input ends: who calls says then what is missing.
+    Without a terminal, and when the input ends, options stay missing: the caller reports them.
     """
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return facts
@@ -29,7 +29,7 @@ def stored_request(facts: JobSpec, start: Path) -> JobSpec:
             return facts
         facts = answer
         if field == "kind" and facts.job:
-            must_be_id(facts.kind, facts.job)  # given on the command line, which is not asked again
+            must_be_id(facts.kind, facts.job)  # the id of the command line; it is not asked for
     asks = facts is not before or job_kind(facts.kind).asks_for_command
     return facts if facts.resubmit or not asks else replace(facts, resubmit=_resubmission())
 
@@ -40,7 +40,7 @@ def _resubmission() -> str:
 
 
 def _ask_field(field: str, facts: JobSpec, start: Path) -> JobSpec | None:
-    """The facts with one more, asked for until it has its form. None at the end of the input."""
+    """The facts with one more field, asked for until it is valid. None at the end of the input."""
     while True:
         click.echo(f"{_field_label(field, facts.kind)}: ", err=True, nl=False)
         line = sys.stdin.readline()

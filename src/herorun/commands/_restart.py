@@ -8,7 +8,7 @@ from herorun.system.own_package import OwnPackage, Replaced, restart_process
 
 
 def check_installation(until: StopCondition) -> Callable[[], None]:
-    """A check to call at each tick, which raises `Replaced`. A watch with a time limit does not
+    """A check to call at each tick, which raises `Replaced`. Monitoring with a time limit does not
     restart: the limit would count from the restart.
     """
     return OwnPackage().must_be_the_same if until.time is None else lambda: None

@@ -29,7 +29,7 @@ COLOURS = {
     "starting": "yellow",
     "healthy": "green",
 }
-TRAINS = ("healthy", "degraded", "starting")  # the states in which a speed is that of now
+TRAINS = ("healthy", "degraded", "starting")  # states in which the newest speed is current
 COLUMNS = ("run", "state", "last tick", "progress", "loss", "speed", "checkpoint", "next tick")
 FEWEST = 2  # columns that stay on any terminal
 GAP = 2  # cells between two columns
@@ -37,9 +37,7 @@ GAP = 2  # cells between two columns
 
 @dataclass(frozen=True)
 class Size:
-    """How much room a row may take: cells of the curve and of the bar, and whether units are left
-    out.
-    """
+    """The width of a row: cells of the curve and of the bar, and whether units are omitted."""
 
     curve: int
     bar: int
@@ -50,8 +48,8 @@ SIZES = (Size(WIDTH, BAR, False), Size(12, 6, True), Size(8, 4, True), Size(4, 4
 
 
 def show_table(run_summaries: Sequence[RunSummary], at: datetime) -> None:
-    """The table and the alerts below it. A pipe gets plain lines: rich takes a tenth of the CPU of
-    a look at a hundred runs.
+    """Prints the table, and the alerts below it. A pipe gets plain lines: rich takes a tenth of the
+    CPU time of reading a hundred runs.
     """
     if output.is_piped():
         for line in plain_lines(run_summaries, at, output.piped_width()):
@@ -64,7 +62,7 @@ def show_table(run_summaries: Sequence[RunSummary], at: datetime) -> None:
 
 
 def plain_lines(run_summaries: Sequence[RunSummary], at: datetime, width: int) -> list[str]:
-    """What `table_of` and `alert_lines` draw, as text."""
+    """The content of `table_of` and `alert_lines`, as text."""
     rows, column_count = _fitting(run_summaries, at, width)
     texts = [COLUMNS[:column_count], *([text for text, _ in row[:column_count]] for row in rows)]
     widths = [max(map(cell_count, column)) for column in zip(*texts, strict=True)]
@@ -78,7 +76,7 @@ def plain_lines(run_summaries: Sequence[RunSummary], at: datetime, width: int) -
 
 
 def cell_count(text: str) -> int:
-    """The columns of a terminal that it takes."""
+    """How many columns of a terminal the text takes."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -87,8 +85,8 @@ def cell_count(text: str) -> int:
 
 
 def table_of(run_summaries: Sequence[RunSummary], at: datetime, width: int = 120) -> Any:
-    """A rich table. On a narrow terminal curves and bars shrink first, then the last columns go; no
-    number is cut.
+    """A rich table. On a narrow terminal curves and bars shrink first, then the last columns are
+    omitted; no number is cut.
     """
     from rich.table import Table
     from rich.text import Text
@@ -114,7 +112,7 @@ def _fitting(
             widths = _widths(fitting_rows[number])[:column_count]
             if sum(widths) + GAP * (len(widths) - 1) <= width:
                 return fitting_rows[number], column_count
-    rows = fitting_rows[-1]  # not even these fit: the names give way
+    rows = fitting_rows[-1]  # not even these fit: shorten the names
     room = max(8, width - GAP - _widths(rows)[1])
     return [[(_cut(row[0][0], room), row[0][1]), *row[1:]] for row in rows], FEWEST
 
@@ -135,7 +133,7 @@ def _widths(rows: Sequence[Sequence[Cell]]) -> list[int]:
 
 
 def _cells(summary: RunSummary, at: datetime, size: Size) -> list[Cell]:
-    """As `COLUMNS` names them."""
+    """The cells, in the order of `COLUMNS`."""
     return [
         (clean(summary.slug), ""),
         (format_state(summary), COLOURS.get(summary.run, "") if not summary.error else "red"),
@@ -149,14 +147,14 @@ def _cells(summary: RunSummary, at: datetime, size: Size) -> list[Cell]:
 
 
 def _speed(summary: RunSummary, short: bool) -> Cell:
-    """That of now: what no longer trains, and what cannot be read, has none."""
+    """The current speed; empty if the run does not train or cannot be read."""
     if summary.error or summary.run not in TRAINS:
         return "-", ""
     return format_pace(summary, short), "yellow" if _slow(summary) else ""
 
 
 def summary_rows(summary: RunSummary, at: datetime) -> list[tuple[str, str]]:
-    """One run by the names of the columns, for a look at it alone; what is unknown is left out."""
+    """One run as pairs of column name and text, for its own page; unknown values are omitted."""
     remaining = f"{format_span(summary.left)} at this pace" if summary.left else ""
     rows = (
         ("left", remaining),
@@ -177,7 +175,7 @@ def _next_check(summary: RunSummary, at: datetime) -> str:
 
 
 def alert_lines(run_summaries: Sequence[RunSummary]) -> list[Any]:
-    """What is open, what is awaited, and what could not be read, one rich text each."""
+    """Open alerts, missing evidence, and runs that could not be read, one rich text each."""
     from rich.text import Text
 
     return [Text(*line) for line in _alert_texts(run_summaries)]

@@ -15,7 +15,7 @@ NO_FORCE = (
 
 
 def usage_message(error: click.UsageError) -> str:
-    """The whole answer, for standard error."""
+    """The complete message, for standard error."""
     context = error.ctx
     message = f"herorun: {_format_error(error, context)}"
     if context is None or context.parent is None:
@@ -47,7 +47,7 @@ def _format_error(error: click.UsageError, context: click.Context | None) -> str
 
 
 def _missing(context: click.Context) -> list[str]:
-    """All that is demanded and was not given, so that nobody is asked for one after the other."""
+    """All required parameters without a value, so that one message names them all."""
     values = context.params
     return [
         p.human_readable_name if isinstance(p, click.Argument) else p.opts[0]
@@ -57,13 +57,13 @@ def _missing(context: click.Context) -> list[str]:
 
 
 def _example(command: click.Command) -> str:
-    """The lines below Example: in its help, up to the next empty one."""
+    """The lines below "Example:" in the command's help, up to the next empty one."""
     _, _, example = (command.help or "").partition("Example:\n")
     return indent(dedent(example.partition("\n\n")[0]).rstrip(), "  ")
 
 
 def suggest_command(group: click.Group, context: click.Context, word: str) -> str:
-    """What to type in the place of a command that there is not."""
+    """What to type instead of a command that does not exist."""
     from difflib import get_close_matches
 
     if word in WORDS:

@@ -2,14 +2,14 @@
 
 import click
 
-from herorun.commands._adhoc import naming, one_of_both, ordered_job
+from herorun.commands._adhoc import one_of_both, ordered_job, with_id_options
 from herorun.commands._options import RunArgument
 
 
 @click.command(short_help="Acknowledge open alerts and stop their reminders.")
 @click.argument("run", cls=RunArgument, required=False)
 @click.argument("alert", required=False, default="")
-@naming
+@with_id_options
 @click.option("--reason", default="", help="What you do about it, for the record.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from herorun.commands._adhoc import babysit_job, options, resumable
+from herorun.commands._adhoc import babysit_job, resumable, with_job_options
 from herorun.commands._options import only_run, runs_hint
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     metavar="step=N|time=T",
     help="Stop at this point and print a summary; T is a time with its zone, or a duration.",
 )
-@options
+@with_job_options
 @click.pass_obj
 def command(
     start: str,

@@ -49,7 +49,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
         if depend and job
         else ""
     )
-    # all that can be refused was refused: what is printed below is whole
+    # all refusals come before this line, so the output below is complete
     if path is not None:
         write_atomic(path, text.encode(), 0o755)
     if as_json:
@@ -66,6 +66,6 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
 
 
 def _job_before(run: "Run") -> str:
-    """The newest instance, or what the contract names of one that herorun did not start."""
+    """The newest instance, or the job that the contract names if herorun did not start it."""
     current = run.record.memory().current
     return current.job if current else run.contract.patrol.slurm_job or ""

@@ -123,7 +123,9 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
 
 
 def _next_command(run: str, keep: int | None, plan_file: str | None) -> str:
-    """Deletes what the plan names, if it was written into a file; otherwise writes it."""
+    """The command to type next: it deletes what the plan names if the plan was written to a file,
+    and otherwise writes it.
+    """
     import shlex
 
     if plan_file:

@@ -55,7 +55,7 @@ def _show_list(as_json: bool) -> int:
 
 
 def _explain_check(page: "Check | CheckText") -> str:
-    """A check's own words; one name may be asked at several gates."""
+    """A check's page; several gates may have a check of this name."""
     always = ", in every [policy] mode" if page.always else ""
     return f"{page.name} (gate {page.gate}, {page.response}{always})\n\n{page.doc}"
 
@@ -69,7 +69,9 @@ def _check_page(check: "Check") -> "CheckPage":
 
 
 def _list_line(check: "Check") -> str:
-    """One line without a terminal, as in a pipe; in a terminal the problem wraps below itself."""
+    """One line if there is no terminal, as in a pipe; in a terminal the problem wraps below
+    itself.
+    """
     import sys
     from shutil import get_terminal_size
     from textwrap import fill

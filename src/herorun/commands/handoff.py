@@ -2,13 +2,13 @@
 
 import click
 
-from herorun.commands._adhoc import naming, one_of_both, ordered_job
+from herorun.commands._adhoc import one_of_both, ordered_job, with_id_options
 from herorun.commands._options import RunArgument, yes
 
 
 @click.command(short_help="Move the monitoring to another machine, or take it over.")
 @click.argument("run", cls=RunArgument, required=False)
-@naming
+@with_id_options
 @click.option(
     "--to", metavar="USER@MACHINE", help="Give it to this owner; only the holder of the lease can."
 )

@@ -58,7 +58,7 @@ def command(start: str, run: str, as_json: bool) -> int:
 
 
 def _written(path: Path) -> "Init":
-    """A contract that people must fill in."""
+    """Writes a contract for people to fill in."""
     from herorun.schemas.runs import Init
 
     return Init(
@@ -76,7 +76,7 @@ def _written(path: Path) -> "Init":
 
 
 def _begun(run: "Run", path: Path, draft: "ContractDraft") -> "Init":
-    """The record and the issue of a contract that was filled in."""
+    """Creates the record and the issue of a completed contract."""
     from herorun.operations.launch.config_stability import advised
     from herorun.operations.record.contract_template import must_be_filled_in
     from herorun.operations.record.init import initialise

@@ -80,7 +80,7 @@ def command(
 
 
 def _show_outcome(page: Any, run: "Run", outcome: "LaunchOutcome", adopts: bool) -> None:
-    """The gate, and the job if there is one now."""
+    """Prints the gate's result, and the job if there is one now."""
     from herorun import output
 
     if outcome.running and not adopts:
@@ -94,7 +94,7 @@ def _show_outcome(page: Any, run: "Run", outcome: "LaunchOutcome", adopts: bool)
 
 
 def _show_gate(page: Any, run: "Run", outcome: "LaunchOutcome", nothing_done: str) -> None:
-    """What blocks the launch, or would block it under another `[policy] mode`."""
+    """Prints what blocks the launch, or would block it under another `[policy] mode`."""
     from herorun import output
     from herorun.output.findings import show_by_mode, show_next, what_blocks
 
@@ -110,7 +110,7 @@ def _show_gate(page: Any, run: "Run", outcome: "LaunchOutcome", nothing_done: st
 
 
 def _show_babysit_command(page: Any, loaded_run: "Run", start: str, run: str) -> None:
-    """What a person types to monitor the run, if it needs that."""
+    """Prints the command to monitor the run, if a person must type it."""
     from shlex import join
 
     from herorun.operations.launch.launch import watched_elsewhere
@@ -123,7 +123,7 @@ def _show_babysit_command(page: Any, loaded_run: "Run", start: str, run: str) ->
 
 
 def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", did: str) -> None:
-    """The job, and where what belongs to it is."""
+    """Prints the job, and the places of its log, record and other files."""
     from herorun.output import hang, shortened
 
     assert outcome.launched is not None

@@ -69,6 +69,6 @@ def _row(entry: "ListEntry", at: "datetime") -> tuple[str, str, str, str]:
         else "never"
     )
     state = entry.run if entry.stage == "launched" and entry.run else entry.stage
-    if state == "not initialised":  # a remote that nobody asked here may have a record
+    if state == "not initialised":  # but the remote may have one
         state = "no record here"
     return clean(entry.slug), clean(state), last_tick, clean(entry.progress)

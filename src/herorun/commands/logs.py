@@ -4,7 +4,7 @@ import click
 
 from herorun.commands._options import RunArgument
 
-DOCUMENT_LINES = 10_000  # lines of one document, where --lines does not say
+DOCUMENT_LINES = 10_000  # lines of one document, without --lines
 
 
 @click.command(short_help="Print the log of a run's job, with --follow as it grows.")

@@ -101,7 +101,7 @@ def _write_all(
 
 
 def _open_in_browser(path: "Path") -> None:
-    """In the user's browser; a machine without one still has the page."""
+    """Opens the page in the user's browser; without a browser it prints where the page is."""
     import webbrowser
 
     from herorun import output

@@ -18,6 +18,6 @@ def command(as_json: bool) -> int:
 
     from herorun.contract_schema import contract_schema
 
-    number = {"schema": 1} if as_json else {}  # which editors do not know, and pass over
+    number = {"schema": 1} if as_json else {}  # editors ignore this unknown key
     click.echo(json.dumps({**number, **contract_schema()}, indent=2))
     return 0

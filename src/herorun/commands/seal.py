@@ -69,7 +69,7 @@ def command(
 
 
 def _effect(milestone: str | None, as_aborted: bool, successor: str | None) -> str:
-    """What the seal makes of the run, by its kind."""
+    """The seal's effect on the run, by its kind."""
     if milestone:
         return CONTINUES
     if as_aborted:
@@ -78,7 +78,7 @@ def _effect(milestone: str | None, as_aborted: bool, successor: str | None) -> s
 
 
 def _show_seal(outcome: "SealOutcome", effect: str) -> None:
-    """The findings, and the tag or why there is none."""
+    """Prints the findings, and the tag or why there is none."""
     from herorun import output
     from herorun.core.seal.render import seal_lines
     from herorun.output.findings import show_findings, show_next

@@ -40,7 +40,7 @@ def command(start: str, listen: str) -> int:
     from herorun.operations.report.web import FleetPages, serve_pages
     from herorun.system.git import find_repository
 
-    find_repository(Path(start))  # outside of one there is nothing to show
+    find_repository(Path(start))  # fails outside a repository, where there is nothing to show
     host, port = listen_address(listen, EXAMPLE)
     try:
         serve_pages(

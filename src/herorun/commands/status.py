@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from herorun.commands._adhoc import naming, one_of_both, show_job_status
+from herorun.commands._adhoc import one_of_both, show_job_status, with_id_options
 
 if TYPE_CHECKING:
     from herorun.core.run_summary import RunSummary
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Show the state of a run; changes nothing.")
 @click.argument("run", required=False)
-@naming
+@with_id_options
 @click.option("--all", "every", is_flag=True, help="Every run of this repository in one table.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -30,13 +30,12 @@ def command(
 
     Exit code 1: a run is down, or a critical alert about it fires. 3: something could not be read,
     nothing proves yet that the run trains ("missing_evidence" says what is missing), the only
-    critical alerts are about the monitor, or the babysitter of this machine is dead ("monitor" is
-    then "stale"). For several runs the worst counts.
+    critical alerts are about the monitor, or the babysitter of this machine has stopped ("monitor"
+    is then "stale"). For several runs the worst counts.
 
     A job without a contract that is monitored from this machine is named by --job ID.
 
-    \b
-    Example:
+    \b Example:
       herorun status grug
       herorun status --all --json
     """
@@ -55,7 +54,7 @@ def command(
 
 
 def _show_all(start: str, in_a_table: bool, as_json: bool) -> int:
-    """Every run of the repository, the worst first."""
+    """Prints every run of the repository, the worst first."""
     from pathlib import Path
 
     from herorun import output
@@ -104,7 +103,9 @@ def _show_table(summaries: "list[RunSummary]") -> None:
 
 
 def _watched_run(run: str, start: str) -> "tuple[Run, str]":
-    """Outside a repository there is no run; what is meant may be a job."""
+    """The run and its contract drift. If there is no such run, the error also says how to name a
+    job.
+    """
     from pathlib import Path
 
     from herorun.core.errors import WrongUse

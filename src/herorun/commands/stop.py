@@ -2,13 +2,13 @@
 
 import click
 
-from herorun.commands._adhoc import naming, one_of_both, ordered_job
+from herorun.commands._adhoc import one_of_both, ordered_job, with_id_options
 from herorun.commands._options import RunArgument, yes
 
 
 @click.command(short_help="Stop the running job and wait until it has ended.")
 @click.argument("run", cls=RunArgument, required=False)
-@naming
+@with_id_options
 @click.option("--reason", default="", help="Why, for the record.")
 @click.option(
     "--wait",

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from herorun.core.triage.verdict import TriageVerdict
     from herorun.schemas.evaluations import Failure
 
-PATIENCE = 60.0  # seconds for one log; what is usual is read at some hundred MiB a second
+PATIENCE = 60.0  # seconds for one log; most are read at several hundred MiB a second
 _BLOCK = 1 << 20  # bytes at the beginning and at the end that are kept
-_PART = 1 << 16  # bytes of one read: a processor has them at hand while they are searched
+_PART = 1 << 16  # bytes of one read: they stay in the processor's cache while they are searched
 
 
 @click.command(short_help="Find the root cause in a log or in the end of a run.")
@@ -75,7 +75,7 @@ def command(
 
 
 def _without_line(failure: "Failure") -> str:
-    """What stands in the place of the line that explains it, where there is none."""
+    """The text that replaces the explaining line, if there is none."""
     from herorun.core.triage.classes import QUIET, FailureClass
 
     if failure.class_ == FailureClass.UNKNOWN:
@@ -86,7 +86,7 @@ def _without_line(failure: "Failure") -> str:
 def _triage_named(
     catalogue: "Catalogue", name: str, start: Path, exit_code: int | None
 ) -> "Failure":
-    """Of a log; or of a run, where nothing but a run is called so."""
+    """The failure of a log; or of a run, if `name` is a run and not a file."""
     if name != "-" and not (start / name).exists():
         from herorun.operations.health.diagnose import names_run, run_diagnosed
 
@@ -101,8 +101,8 @@ def _triage_named(
 
 
 def _instance_in(log: Path) -> str | None:
-    """The instance that the newest check-in in the first or the last MiB of a log names; empty
-    where only its place may tell, None where nothing does.
+    """The instance that the newest check-in in the first or the last MiB of a log names; empty if
+    only the log's folder may show it, None if nothing does.
     """
     from herorun.core.record.anchors import receipts_in
     from herorun.core.untrusted_json import read_json
@@ -122,10 +122,10 @@ def _instance_in(log: Path) -> str | None:
 def judge_file(
     catalogue: "Catalogue", name: str, start: Path, exit_code: int | None
 ) -> "TriageVerdict":
-    """The judgement on one log, read in blocks. Raises WrongUse where it cannot be read.
+    """The verdict on one log, read in blocks. Raises WrongUse if it cannot be read.
 
-    A log whose every line has to be told apart takes seconds for each MiB: when the time is over
-    only its end is read.
+    A log whose every line needs classification takes seconds for each MiB: after `PATIENCE` only
+    its end is read.
     """
     from herorun.core.triage.lines import is_text
     from herorun.core.triage.scan import Scan, finish, scan, skip

@@ -65,7 +65,9 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
 
 
 def _agreed(as_json: bool, slug: str) -> bool:
-    """Only a person at a terminal can say yes."""
+    """Whether a person at a terminal answers yes; without a terminal, or with --json, the answer is
+    no.
+    """
     import sys
 
     from herorun import output

@@ -4,13 +4,13 @@ from typing import Any
 
 import click
 
-from herorun.commands._adhoc import named_job, naming, one_of_both
+from herorun.commands._adhoc import named_job, one_of_both, with_id_options
 from herorun.commands._options import RunArgument
 
 
 @click.command(short_help="Poll until a run reaches a step, state or marker file.")
 @click.argument("run", cls=RunArgument, required=False)
-@naming
+@with_id_options
 @click.option("--marker", metavar="PATH", help="A file on the machine where the job runs.")
 @click.option(
     "--state",

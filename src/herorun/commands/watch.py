@@ -62,7 +62,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_j
 
 
 def _can_follow() -> bool:
-    """Whether there is a keyboard, and a terminal that can be drawn on again."""
+    """Whether there is a keyboard, and a terminal that can be redrawn."""
     import os
     import sys
 
@@ -88,7 +88,7 @@ def _summarise_runs(names: list[str], home: "Path", polls: Any = None) -> "list[
 
 
 def _exit_code_of(summaries: "list[RunSummary]") -> int:
-    """What is wrong with a run beats one that could not be read."""
+    """1 if a run has a problem, otherwise 3 if one could not be read."""
     from herorun.operations.babysit.batch import worst
 
     return worst(
@@ -112,7 +112,7 @@ def _critical_topics(summary: "RunSummary") -> set[str]:
 
 
 def _is_unseen(summary: "RunSummary") -> bool:
-    """Nobody could read it, or see whether it trains."""
+    """Whether the run could not be read, or nothing shows that it trains."""
     is_unconfirmed = (
         summary.run in ("starting", "unknown")
         or summary.monitor != "fresh"
@@ -136,7 +136,7 @@ def _print(out: Any, summaries: "list[RunSummary]") -> None:
 
 
 def _follow(names: list[str], home: "Path", seconds: float) -> int:
-    """Draw until q is pressed. A look that takes long is taken less often."""
+    """Redraw until q is pressed. If reading the runs takes long, it is done less often."""
     from time import monotonic
 
     from rich.live import Live

@@ -7,7 +7,7 @@ import click
 if TYPE_CHECKING:
     from herorun.system.process_registry import UnregisteredProcess
 
-# for people, what the JSON calls in one word
+# texts for people, by the JSON's words
 STATES = {"watches": "running"}
 ACTIONS = {
     "retired": "asked to end",
