@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import herorun
-
 from builders import a_contract
 from herorun import adapters
 from herorun.core.contract import (
