@@ -10,10 +10,10 @@ from herorun.schedulers._logs import READING
 from herorun.schedulers._ssh.request import ACTING
 from herorun.stores._ssh import DIGESTING, THERE
 from herorun.system.remote_file import _THERE
-from herorun.system.remote_programs import LOOKING, PROCESSES
+from herorun.system.remote_programs import PROBE_PROGRAM, PROCESSES
 from herorun.system.remote_python import OLDEST
 
-SENT = (ACTING, READING, LOOKING, PROCESSES, THERE, DIGESTING, _THERE)
+SENT = (ACTING, READING, PROBE_PROGRAM, PROCESSES, THERE, DIGESTING, _THERE)
 FILES = sorted({name: path for each in SENT for name, path in each.files}.items())
 
 

@@ -190,7 +190,7 @@ def _watch(
     report_unread = _unread_printer(as_json)
     with restart_if_replaced():
         exit_codes = watch_all(
-            names, Path(start), report, report_unread, end, shard=shard, before_look=same
+            names, Path(start), report, report_unread, end, shard=shard, before_poll=same
         )
         return worst(exit_codes)
 

@@ -233,14 +233,14 @@ class SshScheduler:
 
     def _probe_all(self, slugs: list[str], instances: list[str]) -> Any:
         arguments = {"folder": self._folder, "slugs": slugs, "instances": instances}
-        answer = self._remote.ask(build.LOOKING, "probe_all", self._within, **arguments)
+        answer = self._remote.ask(build.PROBE_PROGRAM, "probe_all", self._within, **arguments)
         with readable(self._where):
             return answer_of(answer, instances)
 
     def tail(self, instance: str, lines: int) -> str:
         """At most the last MiB; FileNotFoundError where there is no such instance."""
         arguments = {"folder": self._folder, "name": _instance(instance), "lines": lines}
-        answer = self._remote.ask(build.LOOKING, "tail", self._within, **arguments)
+        answer = self._remote.ask(build.PROBE_PROGRAM, "tail", self._within, **arguments)
         with readable(self._where):
             return base64.b64decode(answer).decode("utf-8", "replace")
 
@@ -254,7 +254,7 @@ class SshScheduler:
 
     def _probe_instances(self, names: list[str]) -> Any:
         answer = self._remote.ask(
-            build.LOOKING, "probe_instances", self._within, folder=self._folder, names=names
+            build.PROBE_PROGRAM, "probe_instances", self._within, folder=self._folder, names=names
         )
         with readable(self._where):
             return answer_of(answer, names)

@@ -14,7 +14,7 @@ from herorun.core.detectors.instances import Boundary, boundaries_of
 from herorun.core.detectors.names import Names
 from herorun.core.detectors.pipeline import fold_rows, rules_digest, summarise
 from herorun.core.detectors.resume_state import put_in_order
-from herorun.core.detectors.state import MetricsState, NewRows, date_rows, last_look
+from herorun.core.detectors.state import MetricsState, NewRows, date_rows, last_read
 from herorun.core.evidence import History, Metrics, Now
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row, Rows
@@ -80,14 +80,14 @@ class MetricsRead:
     names: Names
 
 
-def look(
+def read_rows(
     read: Reader, cache: Path, names: Names, source: str, at: Now, history: History
 ) -> MetricsRead:
     """The folded state after all rows that there are now."""
     # Constants are part of the cache's name: another version folds again from the first row.
     version = digest([rules_digest(), names, source])
     state = _cached(cache, version)
-    last = last_look(state)
+    last = last_read(state)
     state, arrivals = _since(read, state, names, history.at_tick(at.at))
     date_rows(state, last, at, NewRows(arrivals.newest, arrivals.changed_at, arrivals.restarted))
     return MetricsRead(

@@ -45,9 +45,9 @@ def read_metrics(
                 _reads.pop(place.state, None)
                 return Nothing("no rows yet")
             read = _with_first(first, tracker.read)
-        from herorun.sources._detector_state import look  # a twelfth of what a command imports
+        from herorun.sources._detector_state import read_rows  # many modules: only if needed
 
-        last_read = look(read, cache, names_of(contract), source, at, history)
+        last_read = read_rows(read, cache, names_of(contract), source, at, history)
     except FileNotFoundError as error:
         return Nothing(_describe_lost_history(place, source, error))
     _reads[place.state] = last_read

@@ -12,7 +12,7 @@ from herorun.system import (
 )
 from herorun.system.remote_python import RemoteProgram, own_file
 
-LOOKING = RemoteProgram(
+PROBE_PROGRAM = RemoteProgram(
     tuple(
         own_file(module)
         for module in (
@@ -26,4 +26,4 @@ LOOKING = RemoteProgram(
         )
     )
 )
-PROCESSES = RemoteProgram((*LOOKING.files, own_file(_process_probe)))
+PROCESSES = RemoteProgram((*PROBE_PROGRAM.files, own_file(_process_probe)))

@@ -179,7 +179,7 @@ class NewRows:
 
 
 @dataclass(frozen=True)
-class LastLook:
+class LastRead:
     """When the tracker was read last, and when its step had risen by then."""
 
     at: datetime | None
@@ -200,11 +200,11 @@ class LastLook:
         return (before, leap) if abs(leap) > SLEWED else (self.at, timedelta())
 
 
-def last_look(state: MetricsState) -> LastLook:
-    return LastLook(state.polled_at, state.polled_boot, state.polled_uptime, state.advanced_at)
+def last_read(state: MetricsState) -> LastRead:
+    return LastRead(state.polled_at, state.polled_boot, state.polled_uptime, state.advanced_at)
 
 
-def date_rows(state: MetricsState, last: LastLook, now: Now, rows: NewRows) -> None:
+def date_rows(state: MetricsState, last: LastRead, now: Now, rows: NewRows) -> None:
     """Set in `state` when its step last rose, by a clock that shows `now`.
 
     Rows that came since the last look were written since, however far their own clock is off.

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BatchResult(Generic[T]):
-    """What came of one run: a value, or an error with its exit code."""
+    """The result of one run: a value, or an error with its exit code."""
 
     slug: str
     value: T | None
@@ -35,7 +35,7 @@ class BatchResult(Generic[T]):
 def each(
     names: Iterable[str], act: Callable[[str], T], doing: str = "looking at runs"
 ) -> Iterator[BatchResult[T]]:
-    """Look at every run, whatever became of the one before."""
+    """Call `act` for every run; an error of one is its result, and does not stop the others."""
     unique_names = list(dict.fromkeys(names))
     for number, name in enumerate(unique_names):
         progress.progress(doing, number, len(unique_names))
@@ -50,15 +50,13 @@ def each(
 
 
 def worst(codes: Iterable[int]) -> int:
-    """One exit code for all: a fault beats a blind look, that beats wrong use, and that a clear
-    one.
-    """
+    """One exit code for all, the worst: 1 (a fault), then 3 (unknown), 2 (wrong use), 0 (clear)."""
     return max(codes, key=(0, 2, 3, 1).index, default=0)
 
 
 def slugs_to_watch(repository: Repository) -> list[str]:
     """The runs that were launched, not sealed and not handed to another owner, and those whose
-    record cannot be read: they must be told of.
+    record cannot be read: these must be reported.
     """
     return [slug for slug in known_slugs(repository) if _to_watch(repository, slug)]
 
@@ -69,7 +67,7 @@ def _to_watch(repository: Repository, slug: str) -> bool:
     except (HerorunError, OSError):
         return True
     mine = memory.handed is None or memory.handed.to == host.owner()
-    if not mine:  # the record alone takes no run away: the tick asks the lease in the output root
+    if not mine:  # the record alone is not enough: the tick reads the lease
         lease = lease_last_seen(repository.main / ".herorun" / slug)
         mine = lease is not None and lease.owner == host.owner()
     return bool(memory.instances) and not memory.sealed and mine

@@ -1,5 +1,5 @@
-"""The curves of a digest, from the rows that are kept on this machine: nothing is asked of the
-tracker for it.
+"""The curves of a digest, from the rows that are stored on this machine; the tracker is not
+queried.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ DRAWN = ("loss", "throughput")  # the charts of a report that fit under a commen
 
 
 def with_pictures(run: MonitoredRun, intent: Intended) -> Intended:
-    """The digest with its curves under it. Without rows it goes out as it is: a picture is never
-    worth a missing word.
+    """The digest with its curves below the text. Without rows the text is sent alone: a missing
+    picture never delays it.
     """
     pictures = pictures_of(run)
     return replace(intent, body="\n\n".join([intent.body, *pictures])) if pictures else intent
@@ -36,9 +36,7 @@ def pictures_of(run: MonitoredRun) -> list[str]:
 
 
 def _picture(chart: ChartDrawing) -> str:
-    """What the run went on from; steps that were done again count as they came out the last
-    time.
-    """
+    """The curve of the current lineage: steps that were trained again have their last values."""
     main = chart.series[0].strands[0] if chart.series and chart.series[0].strands else None
     if main is None or main.lane:
         return ""

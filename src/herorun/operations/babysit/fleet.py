@@ -19,7 +19,7 @@ from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.push import push_together
 from herorun.record import Pushed, Record
 
-PUSH_EVERY = 60.0  # seconds, about; what was seen is also for those who look from outside
+PUSH_EVERY = 60.0  # seconds, about: people and watchdogs elsewhere read the pushed record
 
 
 def watch_all(
@@ -29,22 +29,22 @@ def watch_all(
     on_alarm: AlarmCallback,
     until: StopCondition,
     shard: Shard | None = None,
-    before_look: Callable[[], None] = lambda: None,
+    before_poll: Callable[[], None] = lambda: None,
 ) -> list[int]:
-    """Watch them until nothing is left to watch, and return their exit codes; `on_alarm` gets what
-    ended a loop.
+    """Monitor the runs until none needs it, and return their exit codes; `on_alarm` gets the slug
+    and the error that ended a loop.
 
-    Whatever ends the loop of a run, the run is taken up again, for ever; with a `shard` also those
-    of it that are launched meanwhile. What a person named, and what cannot be a run, is told of and
-    left. What `before_look` raises ends all loops.
+    A loop that ends by an error starts again, without limit; with a `shard`, runs of it that are
+    launched later are added. A name from a person that cannot be monitored is reported, and its
+    loop ends. An error that `before_poll` raises ends all loops.
     """
     fleet = Fleet(start, report, on_alarm, until, SharedPolls().expect(names, start), shard)
     with unattended(), _handle_end_request() as end_requested:
         try:
             for name in names:
                 fleet.start(name)
-            while fleet.lives(0.2):  # short, so that an interruption is heard
-                before_look()
+            while fleet.lives(0.2):  # short, so that an interruption ends it soon
+                before_poll()
                 fleet.take_stock()
                 if end_requested():
                     raise KeyboardInterrupt
@@ -104,8 +104,8 @@ def _with(
 
 @contextlib.contextmanager
 def _handle_end_request() -> Iterator[Callable[[], bool]]:
-    """SIGTERM and SIGINT reach us as an interruption; whether one came, for where something dropped
-    that.
+    """SIGTERM and SIGINT raise KeyboardInterrupt. Yields a function that returns whether one came,
+    because other code may have swallowed the exception.
     """
     requests: list[int] = []
 

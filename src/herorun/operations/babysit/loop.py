@@ -35,9 +35,9 @@ from herorun.runs import MonitoredRun, Run, watched_run
 from herorun.system.clock import now
 from herorun.system.files import is_locked, take_lock
 
-UNATTENDED = "HERORUN_UNATTENDED"  # tells the scheduler that no person's environment is at hand
+UNATTENDED = "HERORUN_UNATTENDED"  # for the scheduler: no person launches from here
 
-# What a quiet tick does not import.
+# Modules that a quiet tick does not import.
 NOT_EACH_TICK = (
     "core.version_change",
     "gate",
@@ -61,10 +61,12 @@ def watch(
     open_monitored: Callable[[str, Path], tuple[W, str]],
     before_tick: Callable[[], None] = lambda: None,
 ) -> int:
-    """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine.
+    """Tick at the run's cadence until it is finished or sealed. There is one such loop for each run
+    and machine.
 
-    `tick` takes one in its own way, `open_monitored` reads the run again before each; `stop_event`
-    ends the loop between two of them, by KeyboardInterrupt, and `before_tick` by what it raises.
+    `tick` replaces the usual tick; `open_monitored` reads the run again before each tick.
+    `stop_event` ends the loop between two ticks, by KeyboardInterrupt; `before_tick` ends it by
+    raising.
     """
     run, _ = open_monitored(name, start)
     must_be_launched(run, run.record.memory())
@@ -89,15 +91,15 @@ def watch(
     )
     try:
         _wait_first_interval(own, run)
-        del run  # it would be held for weeks
+        del run  # else its memory would be held for weeks
         return _loop(own)
     finally:
         os.close(lock)
 
 
 def _import_ahead(run: MonitoredRun) -> None:
-    """All that a tick may need, now: while the loop lives, another herorun may be installed in
-    place of this.
+    """Import all modules that a tick may need, because another version may be installed while the
+    loop runs.
     """
     for module in NOT_EACH_TICK:
         import_module(f"herorun.{module}")
@@ -106,8 +108,8 @@ def _import_ahead(run: MonitoredRun) -> None:
 
 
 def _wait_first_interval(own: "BabysitLoop[W]", run: W) -> None:
-    """The look that a loop before this one meant to take is waited for, unless a person has called
-    meanwhile.
+    """Wait until the tick that the previous loop had scheduled, unless a person has rung the bell
+    since.
     """
     due, was_called = (
         next_due(run),
@@ -126,13 +128,13 @@ def tick_once(
     polls: SharedPolls | None = None,
     push: Callable[[Record, bool], Pushed] = lambda record, _: record.push(),
 ) -> tuple[Run, TickOutcome]:
-    """One tick, also while a loop runs: ticks wait for each other, and all they know is in the
+    """One tick, even while a loop runs: ticks wait for each other, and all their state is in the
     journal. `push` gets the record and whether the push is urgent: the tick notified or acted.
     """
     run, drift = watched_run(name, start)
     with unattended():
         tick = run_tick(run, drift, polls, lambda urgent: push(run.record, urgent))
-    # a loop's next one stays due, and the loop stays the babysitter
+    # if a loop runs, its heartbeat stays: it is the babysitter, and its next tick stays due
     with contextlib.suppress(OSError):  # a full disk: the tick was taken and is in the record
         if is_locked(run.lock("babysitter")):
             beat(run, next_due(run), babysitter_pid(run))
@@ -143,7 +145,7 @@ def tick_once(
 
 @contextlib.contextmanager
 def unattended() -> Iterator[None]:
-    """What is submitted meanwhile is submitted by no person: the scheduler goes by the environment
+    """Marks submissions in this context as not by a person: the scheduler then uses the environment
     of the launch.
     """
     before = os.environ.get(UNATTENDED)
@@ -159,7 +161,7 @@ def unattended() -> Iterator[None]:
 
 @dataclass(frozen=True, kw_only=True)
 class BabysitLoop(Generic[W]):
-    """One loop's own things."""
+    """The parameters of one loop."""
 
     name: str
     start: Path
@@ -172,7 +174,7 @@ class BabysitLoop(Generic[W]):
     before_tick: Callable[[], None]
 
     def sleep(self, seconds: float, bell_time: float) -> None:
-        """Sleep so long, or until the bell rings."""
+        """Sleep so many seconds, or until the bell file changes after `bell_time`."""
         self.end_if_requested()
         while seconds > 0 and _file_mtime(self.bell) == bell_time:
             time.sleep(min(1.0, seconds))
@@ -195,18 +197,18 @@ def _loop(own: BabysitLoop[W]) -> int:
                 return code
         except HandedOver:
             raise  # the one error after which no tick is due
-        # whatever a tick meets, the next one is due: a dead monitor sees nothing
+        # after any error of a tick the next one is due: an ended monitor detects nothing
         except Exception as error:
             message = "".join(c if c.isprintable() else "�" for c in scrub(describe_error(error)))
             line = f"{timestamp(now())} herorun: this tick failed: {message}"
-            with contextlib.suppress(OSError):  # a full disk takes the log away, and not the watch
+            with contextlib.suppress(OSError):  # a full disk stops the log, but not the monitoring
                 print(line, file=sys.stderr, flush=True)
         own.sleep(pause - (time.monotonic() - began), bell_time)
 
 
 def _once(own: BabysitLoop[W]) -> tuple[float, int | None]:
-    """One tick: the seconds until the next is due, or the exit code where none is. All that it read
-    goes with it.
+    """One tick: the seconds until the next is due, or the exit code if none is. A function of its
+    own, so that all evidence is freed.
     """
     run, drift = own.opened(own.name, own.start)
     with unattended():
@@ -229,7 +231,7 @@ def _seconds_to_next_tick(tick: TickOutcome, until: StopCondition) -> float:
 
 
 def _file_mtime(path: Path) -> float:
-    """When a file was last written; 0 for one that is not there."""
+    """When a file was last written; 0 if it does not exist."""
     try:
         return path.stat().st_mtime
     except OSError:
@@ -237,8 +239,8 @@ def _file_mtime(path: Path) -> float:
 
 
 def _handle_end_requests(stop_event: threading.Event) -> None:
-    """SIGTERM and SIGINT end the loop: at once, by KeyboardInterrupt, and after this tick where
-    something drops that, as C code does that asks an object for an attribute (PyObject_HasAttr).
+    """SIGTERM and SIGINT end the loop: at once, by KeyboardInterrupt; or after this tick if other
+    code swallows it, as C code does that calls PyObject_HasAttr.
     """
 
     def interrupted(signal_number: int, frame: FrameType | None) -> None:

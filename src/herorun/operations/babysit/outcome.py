@@ -1,4 +1,4 @@
-"""What one tick saw and did, whether another one is due, and its exit code."""
+"""What one tick read and did, whether another one is due, and its exit code."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -26,14 +26,14 @@ from herorun.operations.babysit.tick_json import (
 from herorun.runs import MonitoredRun
 from herorun.schemas.tick import TickEntry
 
-if TYPE_CHECKING:  # who only shows an outcome performs nothing
+if TYPE_CHECKING:  # code that only shows an outcome need not import it
     from herorun.operations.babysit.perform import Performed
 
 
 @dataclass(frozen=True, kw_only=True)
 class TickOutcome:
-    """What one tick saw and did. `tick` is None where the run is sealed and nothing is left to
-    watch.
+    """What one tick read and did. `tick` is None if the run is sealed, so that nothing is left to
+    monitor.
     """
 
     run: MonitoredRun
@@ -44,8 +44,8 @@ class TickOutcome:
     push: str = ""
     paused: bool = False
     holds_pages: bool = False  # until the quiet hours end; then they must be sent
-    pause: timedelta | None = None  # until the next one
-    sealed: str = ""  # the tag of the seal that ended it
+    pause: timedelta | None = None  # until the next tick
+    sealed: str = ""  # the tag of the seal that ended the run
     furthest: int | None = None  # step that a job without a contract had reached before this tick
     cause: JobCause | None = None  # of the failure of such a job
 
@@ -55,9 +55,9 @@ class TickOutcome:
 
     @property
     def is_complete(self) -> bool:
-        """Nothing is left to watch or to send: it is sealed, it ended well and that was reported,
-        or a person knows that it is down. Where a second person is to be asked, a person must know
-        of everything critical.
+        """Whether nothing is left to monitor or to send: the run is sealed, it ended well and that
+        was reported, or a person has acknowledged that it is down. With `[notify] secondary`, a
+        person must have acknowledged all critical alerts.
         """
         if self.tick is None:
             return True
@@ -71,7 +71,7 @@ class TickOutcome:
         return tick.run == "down" and tick.settled and tick.wake is None
 
     def _job_is_over(self, tick: Tick) -> bool:
-        """At the terminal state, once nothing more follows from it."""
+        """Whether the job is at its terminal state and no action follows."""
         job = self.evidence.get(Job)
         if not isinstance(job, Job) or not job.state.ended or self.paused or tick.wake is not None:
             return False
@@ -84,8 +84,8 @@ class TickOutcome:
 
     @property
     def progress(self) -> str:
-        """Of a sealed run as it was last seen; what it was before, while an earlier step is
-        trained again.
+        """The progress; of a sealed run, that of the last tick; with the furthest step, while
+        earlier steps are trained again.
         """
         last = self.run.record.memory().last_decided if self.sealed else None
         if last:
@@ -96,7 +96,7 @@ class TickOutcome:
         return f"{current}, was ~{self.furthest}/{current.partition('/')[2]}"
 
     def entry(self, with_findings: bool = True) -> TickEntry:
-        """As `--json` prints it; what people are shown names no finding."""
+        """The entry that `--json` prints; people are shown it without findings."""
         checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
         tick = self.tick
         slug = self.run.name_to_type
@@ -130,4 +130,4 @@ def tick_exit_code(outcome: TickOutcome) -> int:
     code = exit_code(tick.run, tick.monitor, critical_topics(firing, checks), tick.awaited)
     job = outcome.evidence.get(Job)
     in_doubt = outcome.run.ends_with_job and isinstance(job, Job) and job.state.in_doubt
-    return code or (3 if in_doubt else 0)  # it is unknown whether it went well
+    return code or (3 if in_doubt else 0)  # 3: it is unknown whether the job succeeded

@@ -1,4 +1,6 @@
-"""Whether this clone may still act on the run: who was given it, and whose the lease is."""
+"""Whether this clone may still act on the run: to whom it was handed over, and who holds the
+lease.
+"""
 
 from herorun.core.errors import Blocked, HandedOver, HerorunError, describe_error
 from herorun.core.evidence import LaunchProof
@@ -14,11 +16,10 @@ from herorun.runs import MonitoredRun, Run
 
 
 def must_be_ours(run: MonitoredRun, memory: Memory) -> None:
-    """The machine that was given the run has it; the one that gave it, or lost it, acts no more:
-    `HandedOver`.
+    """Raise `HandedOver` if the run was handed over to another owner, or taken by one.
 
-    The record alone ends no watch, for others may push it: while the lease is still ours, what it
-    says is one more thing that nothing proves.
+    The record alone does not end our monitoring, because others may push it: while we hold the
+    lease, a recorded handoff counts as one more unproven entry.
     """
     handover = memory.handed
     if handover is None or handover.to == run.launcher.owner:
@@ -41,7 +42,7 @@ def _not_handed(run: Run, owner: str) -> str:
 
 
 def renew_lease(run: MonitoredRun) -> tuple[str, bool]:
-    """Why the lease is not ours, empty where it is; and whether it is surely another's."""
+    """Why we do not hold the lease, or ""; and whether another owner certainly holds it."""
     try:
         take_in_time(run)
     except HeldElsewhere:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Performed:
-    """How an action went; `why` is empty when it was done."""
+    """The result of an action; `why` is the error, or ""."""
 
     action: Action
     why: str = ""
@@ -56,14 +56,17 @@ class Performed:
 def intents(
     run: MonitoredRun, actions: Sequence[Action], at: datetime, memory: Memory, evidence: Evidence
 ) -> list[Intended]:
-    """What is journalled together with the decision, so that no crash in between loses a word of
-    it. `memory` is as it will be with that decision."""
+    """The intents, which are journalled together with the decision, so that a crash in between
+    loses nothing. `memory` is the state that already includes that decision.
+    """
     proposer = _proposer(run, memory, evidence) if actions else None
     return [_intent(run, action, at, proposer) for action in actions]
 
 
 def _proposer(run: MonitoredRun, memory: Memory, evidence: Evidence) -> "Proposer | None":
-    """Rows that were read are not read again, or the next tick would lose what ended in them."""
+    """Proposes commands for questions. It gets the metrics of this tick: if it read rows itself,
+    the next tick would miss the excursions that ended in them.
+    """
     if not isinstance(run, Run):
         return None
     from herorun.operations.launch.propose import Proposer
@@ -75,14 +78,14 @@ def _proposer(run: MonitoredRun, memory: Memory, evidence: Evidence) -> "Propose
 def _intent(
     run: MonitoredRun, action: Action, at: datetime, proposer: "Proposer | None"
 ) -> Intended:
-    """With a channel beyond the issue, also the page that the DRI gets."""
+    """The intent of an action; with a channel besides the issue, it also has the page's urgency."""
     checks = (
         {check.name: check for check in discover.checks(Gate.HEALTH)} if run.channels.all else {}
     )
-    matters = urgency(action, checks) if run.channels.all else None
-    if matters and not takers(matters, run.contract.notify):
-        matters = None  # it stands in the issue
-    return replace(_intend_action(run, action, at, proposer), page=matters or "")
+    page_urgency = urgency(action, checks) if run.channels.all else None
+    if page_urgency and not takers(page_urgency, run.contract.notify):
+        page_urgency = None  # the issue is enough
+    return replace(_intend_action(run, action, at, proposer), page=page_urgency or "")
 
 
 def _options(run: MonitoredRun, question: Escalate, proposer: "Proposer | None") -> str:
@@ -147,7 +150,7 @@ def _entry_lines(status: str, evidence: str, decision: str, following: str) -> d
 
 
 def _question(run: MonitoredRun, action: Escalate, proposer: "Proposer | None") -> str:
-    """To the responsible person, with what they can answer."""
+    """The question to the responsible person, with the commands that answer it."""
     stop_when = run.contract.stop_when
     stop = f" The contract says when to stop: {quoted(stop_when)}" if stop_when else ""
     return (
@@ -185,8 +188,8 @@ def perform(run: MonitoredRun, action: Action) -> Performed:
 
 
 def owned(run: MonitoredRun, intent: Intended) -> None:
-    """Check the lease again right before an act that cannot be undone: the tick's own check may be
-    minutes old.
+    """Check the lease again right before an action that cannot be undone: the tick's own check may
+    be minutes old.
     """
     try:
         take_in_time(run)
@@ -225,12 +228,12 @@ def relaunch_once(
 
 
 def _was_begun(run: MonitoredRun, instance: str) -> bool:
-    """Whether an instance was relaunched, or perhaps was: then that has not failed, and is settled
-    by the next tick.
+    """Whether an instance was relaunched, or may have been: then the relaunch has not failed, and
+    the next tick settles it.
     """
     memory = run.record.memory()
     names = [one.name for one in memory.instances]
-    # not of an unplanned job
+    # a job without a contract has none
     launchings = [memory.launchings[name] for name in names if name in memory.launchings]
     launchings += [memory.unsettled] if memory.unsettled else []
     return any(launching.relaunch_of == instance for launching in launchings)
@@ -253,12 +256,12 @@ def stopped(intent: Intended, instance: str, why: str) -> Done:
 
 
 def settle(run: MonitoredRun, is_certain: bool = True) -> list[str]:
-    """Find out what became of each action without an outcome; returns what stays unknown.
+    """Find out whether each action without an outcome was done; return what stays unknown.
 
-    A post is looked for in the issue and said if it is not there. A relaunch or rollback is done if
-    its instance was launched; else it, and a stop, is marked as interrupted, so that it is decided
-    on again with today's evidence. Without `is_certain`, which says that what was
-    submitted is known, they stay unfinished.
+    A post that is not in the issue is posted. A relaunch or rollback is done if its instance was
+    launched; otherwise it is marked as interrupted, as a stop always is, so that the next decision
+    uses present evidence. Without `is_certain` (it is known what was submitted) they stay
+    unfinished.
     """
     doubts = []
     memory = run.record.memory()
@@ -285,7 +288,7 @@ def _settled(run: MonitoredRun, intent: Intended) -> Done | Failed:
     for instance in memory.instances:
         launching = memory.launchings.get(instance.name)
         if launching is None:
-            continue  # a job that nobody planned: its command is never run twice for one end
+            continue  # a job without a contract: its command is never run twice for one end
         back = launching.given_up
         if intent.key in (
             write_key(Verb.RELAUNCH, launching.relaunch_of),

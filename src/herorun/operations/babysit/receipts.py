@@ -1,5 +1,5 @@
-"""Removes what an interrupted check-in left half-written, once no process of its job can write any
-more.
+"""Removes unfinished receipts of interrupted check-ins, once no process of the job can still
+write.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from herorun.runs import MonitoredRun
 
 
 def sweep_receipts(run: MonitoredRun, evidence: Evidence) -> None:
-    """The next check-in removes it too; after the last one there is only this. A root that cannot
-    be reached is left for a later tick.
+    """The next check-in would also remove them, but after the last one only this does. An
+    unreachable root is left for a later tick.
     """
     job, history = evidence.get(Job), evidence.get(History)
     root = run.contract.output.root.rstrip("/")
@@ -28,7 +28,7 @@ def sweep_receipts(run: MonitoredRun, evidence: Evidence) -> None:
 
 
 def _sweep(store: Store, folder: str, ended_names: Sequence[str]) -> None:
-    """A relaunch that this tick made may be writing its own."""
+    """Only those of ended instances: an instance that this tick started may be writing its own."""
     for name in store.names(folder):
         if UNFINISHED.fullmatch(name) and any(name.startswith(f"{each}.") for each in ended_names):
             store.delete(f"{folder}/{name}")

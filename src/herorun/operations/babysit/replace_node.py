@@ -1,6 +1,4 @@
-"""Deleting the virtual machine of a bad TPU, where the contract's `tpu_bad_node = "delete"` says
-so.
-"""
+"""Deletes the virtual machine of a bad TPU, if the contract has `tpu_bad_node = "delete"`."""
 
 from datetime import datetime
 
@@ -16,8 +14,8 @@ LIST_TIMEOUT, DELETE_TIMEOUT = 60.0, 600.0  # seconds
 
 
 def delete_node(run: MonitoredRun, intent: Intended, action: DeleteNode) -> None:
-    """Find the machine that had its worker's address when the job ended, and delete it. One that is
-    gone is deleted.
+    """Delete the machine that had the worker's address when the job ended. A missing machine counts
+    as deleted.
     """
     ending = run.record.memory().endings.get(action.instance)
     ended_at = ending.ended if ending else intent.at

@@ -1,4 +1,4 @@
-"""Reads what recorded ticks saw, and evaluates them again."""
+"""Reads the stored evidence of recorded ticks, and evaluates them again."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Evidence:
-    """The kept evidence of a run on this machine; of one day at a time, the newest asked for."""
+    """The stored evidence of a run on this machine; one day is in memory at a time."""
 
     def __init__(self, run: MonitoredRun) -> None:
         self._run = run
@@ -30,7 +30,7 @@ class Evidence:
         self._problem = ""
 
     def of(self, at: datetime) -> tuple[Mapping[str, Any] | None, str]:
-        """What the tick at that moment saw, or why it is unknown."""
+        """The evidence of the tick at that time, or why it is unknown."""
         path = evidence_file(self._run, at)
         if path.name != self._day:
             self._read(at)
@@ -52,7 +52,7 @@ class Evidence:
             self._problem = f"its evidence cannot be read: {describe_error(error)}"
 
     def _take(self, line: bytes) -> None:
-        """A line that was cut off, or is something else, is no evidence of anything."""
+        """Keep the evidence of one line; a truncated or foreign line is ignored."""
         try:
             document = read_json(line)
             at, evidence = document["at"], document["evidence"]
@@ -63,7 +63,7 @@ class Evidence:
 
 
 def replays(run: MonitoredRun, rules: Rules, since: datetime | None = None) -> Iterator[Replay]:
-    """Every recorded tick from `since` on, judged again by these rules. Nothing is written."""
+    """Every recorded tick since `since`, evaluated again by these rules. Nothing is written."""
     evidence, digest = Evidence(run), rules_digest(rules)
     ticks = list(past_ticks(run.record.lines(), since))
     for number, past in enumerate(ticks):
@@ -75,11 +75,11 @@ def replays(run: MonitoredRun, rules: Rules, since: datetime | None = None) -> I
 
 @dataclass(frozen=True)
 class ReplayedTicks:
-    """All of them, for people and programs."""
+    """The result of a replay, for people and programs."""
 
     slug: str
     since: datetime | None
-    rules: str  # digest of today's
+    rules: str  # digest of today's rules
     ticks: tuple[Replay, ...]
 
     @property
@@ -95,7 +95,7 @@ class ReplayedTicks:
         return ReplayAll.of(self, version=__version__, totals=totals(self.ticks))
 
     def lines(self) -> list[str]:
-        """What is not the same, tick by tick, and the sum."""
+        """The ticks that differ, one line each, and a summary."""
         lines = []
         for tick in self.ticks:
             if tick.result is not ReplayResult.SAME:
@@ -126,6 +126,6 @@ class ReplayedTicks:
 
 
 def replay_run(run: Run, since: datetime | None) -> ReplayedTicks:
-    """Every recorded tick, by today's rules."""
+    """Every recorded tick, evaluated by today's rules."""
     rules = rules_of(run)
     return ReplayedTicks(run.slug, since, rules_digest(rules), tuple(replays(run, rules, since)))

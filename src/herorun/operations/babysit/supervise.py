@@ -35,11 +35,9 @@ from herorun.system.git import find_repository
 
 MAX_CONCURRENT_TICKS = 32  # most of them wait for a scheduler, a store or a disk
 SHUTDOWN_TIMEOUT = 10.0  # seconds that the loops get to end between two ticks
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds before a loop is begun again
-REFRESH_INTERVAL = (
-    10.0  # seconds between two polls for runs that are to be taken up, and for silences
-)
-ALARM_RETRY_INTERVAL = 60.0  # seconds until an alarm that did not get through is tried again
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds before a loop starts again
+REFRESH_INTERVAL = 10.0  # seconds between two searches for runs to monitor and for silent loops
+ALARM_RETRY_INTERVAL = 60.0  # seconds until a failed alarm is sent again
 
 Report: TypeAlias = Callable[[Run, TickOutcome], None]
 AlarmCallback: TypeAlias = Callable[[str, str], None]
@@ -49,12 +47,12 @@ AlarmCallback: TypeAlias = Callable[[str, str], None]
 class _Task:
     """One run's loop."""
 
-    name: str  # as it was asked for
+    name: str  # as the caller named it
     thread: threading.Thread | None = None
     code: int = 3
     ended_at: str | None = None  # the tip of the record when its loop ended
-    message: str = ""  # what was told last of what ended it
-    # when a tick was last taken, or the task begun
+    message: str = ""  # the last reported error of the loop
+    # when the last tick ended, or the task began
     ticked: float = field(default_factory=time.monotonic)
     silence: float = LEAST.total_seconds()  # after which the run counts as not monitored
     alarmed: float = 0.0
@@ -69,8 +67,8 @@ class _Task:
 
 
 class Fleet:
-    """The tasks, and what their loops share: a place to speak, and the word that they are to
-    end.
+    """The tasks, and what their loops share: the output, the limit on ticks, and the event that
+    ends them.
     """
 
     def __init__(
@@ -96,7 +94,7 @@ class Fleet:
         return [task.code for task in self._tasks.values()]
 
     def start(self, name: str) -> None:
-        """Watch a run, unless its loop lives."""
+        """Start the loop of a run, unless it runs."""
         task = self._tasks.setdefault(Path(name).stem, _Task(name))
         if not task.lives:
             task.ticked = time.monotonic()
@@ -106,7 +104,7 @@ class Fleet:
             task.thread.start()
 
     def lives(self, wait: float) -> bool:
-        """Whether any loop is left, after a moment of waiting."""
+        """Whether any loop still runs; waits for up to `wait` seconds."""
         for task in self._tasks.values():
             if task.thread is not None and task.lives:
                 task.thread.join(wait)
@@ -114,8 +112,8 @@ class Fleet:
         return False
 
     def take_stock(self) -> None:
-        """Now and then: take up what is to be watched and is not, and tell of what nobody looks
-        at.
+        """Every `REFRESH_INTERVAL`: start loops for runs that need one, and raise alarms for runs
+        without a tick.
         """
         if time.monotonic() - self._refreshed_at < REFRESH_INTERVAL:
             return
@@ -133,8 +131,8 @@ class Fleet:
                 threading.Thread(target=self._alarm, args=(task,), daemon=True).start()
 
     def end(self) -> None:
-        """Between two ticks; one that is in the midst of its own is cut off, and settled by the
-        next tick.
+        """End all loops between two ticks. A tick that takes longer is interrupted; the next tick
+        settles what it left.
         """
         self._stop_event.set()
         self._together.end()
@@ -144,8 +142,8 @@ class Fleet:
                 task.thread.join(max(0.0, until - time.monotonic()))
 
     def _take_up(self) -> None:
-        """Those whose record has moved since their loop ended; of the shard, also those that are
-        new.
+        """Start loops for runs whose record changed since their loop ended, and for new runs of the
+        shard.
         """
         repository = find_repository(self._start)
         tips = {
@@ -177,7 +175,7 @@ class Fleet:
             except KeyboardInterrupt:
                 task.code = 130
                 break
-            except BaseException as error:  # whatever it is, the run is to be watched
+            except BaseException as error:  # after any error the run must still be monitored
                 task.code = error.exit_code if isinstance(error, HerorunError) else 3
                 last = self._is_the_end(error)
                 self._report_once(task, scrub(describe_error(error)))
@@ -192,7 +190,9 @@ class Fleet:
             task.ended_at = repository.resolve(f"refs/herorun/record/{task.slug}")
 
     def _is_the_end(self, error: BaseException) -> bool:
-        """It was handed over, or a person has named what is no run that can be watched."""
+        """Whether the error is final: the run was handed over, or a person named something that
+        cannot be monitored.
+        """
         wrong = isinstance(error, WrongUse) and not isinstance(error, LockHeld)
         return isinstance(error, HandedOver) or (wrong and not self._shard)
 
@@ -219,7 +219,9 @@ class Fleet:
         )
 
     def _push(self, run: Run, urgent: bool) -> Pushed:
-        """Within a tick. While it waits for others, its place among the ticks is another's."""
+        """Push within a tick. While it waits for other runs' pushes, another tick may have its
+        place.
+        """
         self._room.release()
         try:
             return self._together.push(run.record, run.contract.babysit.cadence, urgent)
@@ -237,7 +239,7 @@ class Fleet:
             self._report_once(task, scrub(message))
 
     def _report_once(self, task: _Task, message: str) -> None:
-        """Once, until something else is to be said, or a tick was taken."""
+        """Report a message once, until another message comes or a tick succeeds."""
         with self._one_at_a_time:
             if task.message != message:
                 task.message = message
@@ -245,6 +247,6 @@ class Fleet:
                     self._on_alarm(task.slug, message)
 
     def _report(self, run: Run, tick: TickOutcome) -> None:
-        """One after another, so that the documents of two runs never mix."""
+        """Report ticks one after another, so that the documents of two runs never mix."""
         with self._one_at_a_time:
             self._speak(run, tick)

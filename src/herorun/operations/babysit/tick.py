@@ -49,15 +49,15 @@ def run_tick(
 ) -> TickOutcome:
     """One whole tick, alone among the acting commands of this machine.
 
-    `polls` are those of the runs that are watched with it; `push` brings the record to its remote
-    at the end, and is given whether the tick notified or acted. Where another clone watches, on
-    this machine or another, it only looks.
+    `polls` are shared with the runs that are monitored together. `push` pushes the record at the
+    end; its argument is whether the tick notified or acted. If another clone monitors the run, on
+    this machine or another, the tick only observes.
     """
     try:
         return _acting_tick(run, drift, polls, push)
     except HeldElsewhere as error:
         return observed(run, str(error), polls, push)
-    except NewerRecord as error:  # anyone who may push can write such a line, and it ends no watch
+    except NewerRecord as error:  # anyone who may push can write it: monitoring continues
         outcome = observed(run, str(error), polls, lambda _: Pushed("a newer record is not pushed"))
         assert outcome.tick is not None
         return replace(outcome, tick=replace(outcome.tick, monitor=MonitorHealth.PARTIAL))
@@ -75,7 +75,7 @@ def _acting_tick(
         must_be_launched(run, memory)
         must_be_ours(run, memory)
         this_tick, outcome = _evaluate_and_perform(run, drift, polls)
-    # an order does not wait for a remote that does not answer
+    # after the lock: an order must not wait for a slow remote
     push_result = push(bool(outcome.performed)) if push else run.record.push()
     doubts = (*outcome.doubts, *_ping(run, this_tick))
     after = run.record.memory()
@@ -128,7 +128,7 @@ def _evaluate_and_perform(
 def _own_news(
     run: MonitoredRun, evidence: Evidence, cause: JobCause | None
 ) -> tuple[list[Performed], list[str]]:
-    """What a run without a contract reports of itself, and what of it could not be read."""
+    """The notifications of a run without a contract, and the errors of those that failed."""
     try:
         news = [perform(run, action) for action in run.own_news(evidence, cause)]
     except (HerorunError, OSError) as error:
@@ -137,9 +137,9 @@ def _own_news(
 
 
 def _ping(run: MonitoredRun, tick: Tick) -> list[str]:
-    """Tell the dead-man's switch that the run is monitored. A tick that could not read
-    everything sends nothing, nor does a clone that only observes: its ping would hide that the one
-    that acts is gone.
+    """Tell the dead-man's switch that the run is monitored. A tick that could not read everything
+    sends nothing, nor does a clone that only observes: its ping would hide that the acting one has
+    stopped.
     """
     variable = run.contract.notify.heartbeat
     if variable is None or tick.monitor is not MonitorHealth.FRESH:
@@ -154,10 +154,10 @@ def observed(
     polls: SharedPolls | None = None,
     push: Callable[[bool], Pushed] | None = None,
 ) -> TickOutcome:
-    """A look that leaves no trace: another clone watches, writes the record and speaks, and this
-    one only shows.
+    """A tick that only observes: another clone monitors the run, writes the record and notifies;
+    this one takes no action.
 
-    What a person wrote here and could not be pushed goes out.
+    Entries that a person wrote in this clone and that were not pushed are pushed.
     """
     try:
         memory = run.published_memory()
@@ -176,7 +176,7 @@ def observed(
 
 
 def poll(run: MonitoredRun) -> TickOutcome:
-    """As a tick would see it, without one: nothing is written down, said or done."""
+    """The state that a tick would find now. Nothing is written, sent or done."""
     this_tick, evidence = evaluate(run)
     return TickOutcome(
         run=run,
@@ -208,8 +208,8 @@ def pause_after(run: MonitoredRun, this_tick: Tick, memory: Memory) -> timedelta
 
 
 def _unread_lines(evidence: Evidence) -> list[str]:
-    """The newest metric lines that could not be read, and what of the log was passed over: said,
-    because their content is not judged.
+    """Messages for the newest unreadable metric lines and for skipped parts of the log, because no
+    check judges their content.
     """
     metrics, log = evidence.get(Metrics), evidence.get(JobLog)
     problems = []
@@ -223,7 +223,9 @@ def _unread_lines(evidence: Evidence) -> list[str]:
 
 
 def _settle(run: MonitoredRun) -> list[str]:
-    """First the submission: whether a relaunch was done depends on it."""
+    """Settle interrupted actions, the submission first: whether a relaunch was done depends on
+    it.
+    """
     doubts = []
     try:
         if isinstance(run, Run) and run.record.memory().unsettled:
@@ -242,10 +244,10 @@ def _journal(
     actions: Sequence[Action],
     folded_memory: FoldedMemory,
 ) -> list[str]:
-    """Observed, Decided and every Intended in one commit, before anything is done, and before all
+    """Append Observed, Decided and every Intended in one commit, before any action and before files
     that can be made again.
 
-    Why the rest could not be kept, where it could not.
+    Returns why such files could not be stored.
     """
     forms = encode_evidence(evidence)
     digest_of_rules, gaps = rules_digest(rules_of(run)), evidence[Gaps].gaps
@@ -276,8 +278,8 @@ def _journal(
 def _store_evidence(
     run: MonitoredRun, this_tick: Tick, forms: Mapping[str, Any], evidence: Evidence
 ) -> list[str]:
-    """What serves a replay or saves time: where a full disk refuses it, the tick continues and says
-    so.
+    """Store what a replay needs or what saves time. On a full disk the tick continues; returns the
+    errors.
     """
     doubts = []
     try:

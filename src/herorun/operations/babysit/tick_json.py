@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 def finding_entries(
     findings: Sequence[Finding], checks: Mapping[str, Check], slug: str
 ) -> list[FindingEntry]:
-    """As a gate prints them. Only JSON has them, so the gate is not imported for people."""
+    """The findings in the form of the gates' documents. Only JSON has them, so the gate is imported
+    only here.
+    """
     from herorun import gate
 
     return gate.finding_entries(findings, checks, slug)
 
 
 def other_jobs(evidence: Evidence) -> list[OtherJob]:
-    """Live jobs besides the current instance: they are shown, and the run's health is not judged by
-    them.
+    """Live jobs besides the current instance: they are shown, but do not affect the run's
+    health.
     """
     others = evidence.get(OtherJobs)
     if not isinstance(others, OtherJobs):
@@ -49,8 +51,8 @@ def unread(evidence: Evidence) -> list[str]:
 
 
 def shown_alerts(this_tick: Tick, memory: Memory) -> list[Alert]:
-    """Those of this look, then those that ended unresolved, at it or before, and that nobody has
-    acknowledged.
+    """This tick's alerts, then the unacknowledged ones that ended unresolved, in this tick or
+    before.
     """
     now = {alert.key for alert in (*this_tick.ended, *this_tick.alerts.values())}
     before = [alert for alert in memory.unacknowledged if alert.key not in now]
@@ -62,15 +64,15 @@ def shown_alerts(this_tick: Tick, memory: Memory) -> list[Alert]:
 
 
 def severity_of(alert: Alert, checks: Mapping[str, Check]) -> str:
-    """An alert that ended may be of a check that is gone."""
+    """The alert's severity; `warn` if its check no longer exists, as for an old alert."""
     return checks[alert.check].severity.value if alert.check in checks else "warn"
 
 
 def alert_entries(
     alerts: Iterable[Alert], checks: Mapping[str, Check], slug: str, decision: str = ""
 ) -> list[AlertEntry]:
-    """`decision`: what a person types about a run that is down and that nothing relaunches by
-    itself. An alert whose fact another one tells refers to that.
+    """`decision`: the command for a run that is down and is not relaunched automatically. An alert
+    that another one inhibits refers to it.
     """
     alerts = list(alerts)
     inhibited_by = inhibitors(alerts, checks)
@@ -101,7 +103,7 @@ ACTION_WORDS: dict[type[actions.Action], str] = {
 
 
 def title_of(action: actions.Action) -> str:
-    """For people, who know no keys."""
+    """The action's title for people, instead of its key."""
     match action:
         case actions.Tell() | actions.Escalate():
             return action.title

@@ -1,7 +1,7 @@
 """How many ticks of one process compute at the same moment.
 
-The threads of one interpreter cannot compute side by side: with two or more, each read of a file
-hands the interpreter's lock from one to another, and a tick costs twice the CPU seconds.
+The threads of one interpreter cannot compute in parallel: with two or more, each read of a file
+passes the interpreter's lock to another thread, and a tick costs twice the CPU seconds.
 """
 
 import threading
@@ -11,13 +11,13 @@ SLOW_AFTER = 0.1  # seconds, the time of two quiet ticks
 
 
 class TickLimiter:
-    """One tick at a time. One that is slow, because it waits for something else, does not delay
-    the others: as many as `most` may be under way.
+    """Admits one tick at a time. A slow tick, which waits for something else, does not delay the
+    others: up to `most` may run.
     """
 
     def __init__(self, most: int, slow_after: float = SLOW_AFTER) -> None:
         self._most, self._slow_after = most, slow_after
-        self._next = threading.Lock()  # of all who wait, one alone wakes up to look at the clock
+        self._next = threading.Lock()  # only one of the waiting threads wakes up to check the time
         self._tick_end = threading.Condition()
         self._starts: dict[int, float] = {}  # by thread: monotonic seconds
 
@@ -29,7 +29,7 @@ class TickLimiter:
             self._starts[threading.get_ident()] = time.monotonic()
 
     def release(self) -> None:
-        """Leave the place to others."""
+        """Give the place back."""
         with self._tick_end:
             del self._starts[threading.get_ident()]
             self._tick_end.notify()
@@ -41,7 +41,7 @@ class TickLimiter:
         self.release()
 
     def _seconds_to_wait(self) -> float | None:
-        """0 if there is a place; None if only the end of a tick makes one."""
+        """0 if there is a place; None if only the end of a tick will free one."""
         if len(self._starts) >= self._most:
             return None
         newest = max(self._starts.values(), default=0.0)

@@ -1,5 +1,5 @@
-"""Replays the last day when the herorun version has changed, before it may act: once per change, by
-the journal.
+"""Replays the last day when the herorun version has changed, before the new version may act: once
+per change, by the journal.
 """
 
 from herorun import __version__
@@ -16,7 +16,9 @@ from herorun.system.clock import now
 
 
 def settle_judge(run: MonitoredRun, rules: Rules) -> tuple[tuple[Performed, ...], str]:
-    """What was said about it, and why this herorun only observes (empty if it may act)."""
+    """Replay if needed. Returns the notifications, and why this version only observes ("" if it may
+    act).
+    """
     judge, pin = run.record.memory().judge, run.contract.herorun or ""
     if must_replay(judge, __version__, pin):
         from herorun.core.version_change import compared
@@ -30,7 +32,9 @@ def settle_judge(run: MonitoredRun, rules: Rules) -> tuple[tuple[Performed, ...]
 
 
 def _ask_about_upgrade(run: MonitoredRun, memory: Memory) -> tuple[Performed, ...]:
-    """The question, or the news that it judges otherwise and acts alike; said once."""
+    """Ask whether the new version may act, or report that it decides differently with the same
+    actions; once.
+    """
     replay = memory.judge.replayed
     if (
         replay is None

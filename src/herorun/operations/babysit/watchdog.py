@@ -36,8 +36,8 @@ def watch_run(name: str, start: Path, comment: bool) -> WatchedRun:
 
 
 def _post_silence(run: Run, memory: Memory, silence: MonitorSilence) -> str:
-    """Post it unless this very silence was posted: the machine that runs this has no journal to
-    remember it in.
+    """Post the silence unless the issue has it already: the machine that runs this keeps no
+    journal.
     """
     if memory.initialised is None:
         raise CouldNotLook(f"{run.slug} has no published record, so its issue is unknown.")

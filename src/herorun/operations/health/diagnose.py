@@ -14,7 +14,7 @@ from herorun.system.git import find_repository
 
 
 def names_run(name: str, start: Path) -> bool:
-    """Whether it is a run of this repository, and no file."""
+    """Whether the name is that of a run of this repository, and not of a file."""
     if name == "-" or (start / name).exists():
         return False
     try:
@@ -24,10 +24,11 @@ def names_run(name: str, start: Path) -> bool:
 
 
 def log_diagnosed(name: str, start: Path, checked_in: str) -> Failure | None:
-    """Of a log of a run: the diagnosis of its instance, as every other surface has it. Which one it
-    is its place in the run's own folder says, or the newest check-in that the log holds.
+    """The diagnosis of the instance that a log belongs to, the same as all other outputs show. The
+    instance is known by the log's place in the run's own folder, or by the newest check-in in the
+    log.
 
-    None for any other file, and where nothing but the log tells.
+    None for any other file, and if only the log can show the cause.
     """
     parts = (start / name).resolve().parts
     at = parts.index(".herorun") if ".herorun" in parts[:-4] else None
@@ -57,7 +58,9 @@ def _instance_diagnosed(name: str, slug: str, instance: str, top: Path) -> Failu
 
 
 def run_diagnosed(name: str, start: Path) -> Failure:
-    """In the shape of a triaged log; the excerpt is the diagnosis."""
+    """The diagnosis of the newest instance, in the form of a triaged log; the excerpt is the
+    diagnosis.
+    """
     run, _ = watched_run(name, start)
     memory = run.record.memory()
     current = memory.current

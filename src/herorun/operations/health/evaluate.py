@@ -43,10 +43,11 @@ def evaluate(
     memory: Memory | None = None,
     polls: SharedPolls | None = None,
 ) -> tuple[Tick, Evidence]:
-    """Gather and tick, without acting: what `status` shows and `babysit` acts on.
+    """Gather the evidence and evaluate it, without acting: the result that `status` shows and
+    `babysit` acts on.
 
-    With `is_certain`, an interrupted relaunch was certainly never submitted: it is nothing
-    unfinished: it is decided on again, and goes on under its own name.
+    With `is_certain`, an interrupted relaunch was certainly never submitted. Then it does not count
+    as unfinished: it is decided again, and continues under its own name.
     """
     memory = memory or run.record.memory()
     rules = rules_of(run)

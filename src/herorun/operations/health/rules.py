@@ -1,4 +1,4 @@
-"""The rules that a run's babysitter applies, and where it stores what its ticks saw."""
+"""The rules that a run's babysitter applies, and where it stores the evidence of its ticks."""
 
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -41,7 +41,7 @@ def rules_of(run: MonitoredRun) -> Rules:
 
 
 def rules_digest(rules: Rules) -> str:
-    """Names what a tick was judged by: version, checks with their thresholds, policy and
+    """The digest of all rules of a tick: version, checks with their thresholds, policy and
     waivers.
     """
     rows = [
@@ -50,7 +50,7 @@ def rules_digest(rules: Rules) -> str:
         else _row(check)
         for name, check in rules.by_name.items()
     ]
-    # the canonical JSON of the four in a list, of which the rows are written once in a process
+    # the canonical JSON of a list of the four; the checks' rows are encoded once per process
     policy, waivers = canonical(rules.policy), canonical(list(rules.waivers))
     return digest_of(f"[{canonical(__version__)},[{','.join(rows)}],{policy},{waivers}]")
 
@@ -61,7 +61,7 @@ def _as_declared(check: Check) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=1024)
 def _row(check: Check) -> str:
-    """Of a check with its own limits. Each tick of each run asks for all of them."""
+    """The row of a check with its default limits, cached because each tick needs all of them."""
     return canonical([*_as_declared(check), check.default_limits])
 
 

@@ -25,26 +25,26 @@ Intent: TypeAlias = tuple[str, datetime]  # an instance, and when it was intende
 
 @dataclass
 class _Cluster:
-    """What is shared of one: who asks while another looks waits for that look."""
+    """The shared poll of one cluster. A thread that needs it during a poll waits for that poll."""
 
     alone: Lock = field(default_factory=Lock)
     intents: dict[str, Intent] = field(default_factory=dict)  # by run
-    at: datetime | None = None  # when the newest look began
+    at: datetime | None = None  # when the newest poll began
     snapshot: Any = None
-    error: str = ""  # why the newest look saw nothing
-    had: dict[str, datetime] = field(default_factory=dict)  # by run: the look that it had last
+    error: str = ""  # why the newest poll failed
+    had: dict[str, datetime] = field(default_factory=dict)  # by run: the poll it used last
 
 
 class SharedPolls:
-    """The looks of one process."""
+    """The polls of one process."""
 
     def __init__(self) -> None:
         self._clusters: dict[Hashable, _Cluster] = {}
         self._lock = Lock()
 
     def expect(self, names: Iterable[str], start: Path) -> "SharedPolls":
-        """Take down what these runs will ask for, so that the first look answers for all. What
-        fails is reported by its tick.
+        """Note what these runs will need, so that the first poll covers all of them. A run that
+        cannot be opened is reported by its tick.
         """
         for name in names:
             with contextlib.suppress(HerorunError, OSError):
@@ -52,7 +52,7 @@ class SharedPolls:
         return self
 
     def expect_of(self, run: MonitoredRun) -> None:
-        """The same of one run that is open."""
+        """The same for one open run."""
         with contextlib.suppress(HerorunError, OSError):
             if hasattr(run.scheduler, "snapshot"):
                 self.note_intent(str(run.state), run.scheduler, newest_intent(run.record.memory()))
@@ -62,7 +62,7 @@ class SharedPolls:
             self._cluster(scheduler).intents[run] = intent
 
     def of(self, run: MonitoredRun, memory: Memory) -> Scheduler:
-        """The run's scheduler, by a look that others may share."""
+        """The run's scheduler, with the answers of a poll that other runs may share."""
         return self.shared(
             str(run.state), run.scheduler, newest_intent(memory), run.contract.babysit.cadence / 2
         )
@@ -70,7 +70,7 @@ class SharedPolls:
     def shared(
         self, run: str, scheduler: Any, intent: Intent | None, oldest: timedelta
     ) -> Scheduler:
-        """The same, by the run's own key and the greatest age of a look."""
+        """The same, by the run's key and the greatest allowed age of a poll."""
         alone: Scheduler = scheduler
         if intent is None or not hasattr(scheduler, "snapshot"):
             return alone
@@ -91,14 +91,14 @@ class SharedPolls:
 
 
 def newest_intent(memory: Memory) -> Intent | None:
-    """The current instance; None before one."""
+    """The current instance and its intent's time; None before the first one."""
     current = memory.history.current
     return (current.name, current.since) if current else None
 
 
 def _serves(cluster: _Cluster, run: str, intent: Intent, oldest: timedelta) -> bool:
-    """A look that could not see serves as well: a back end that is down is not asked by each run in
-    turn.
+    """Whether the newest poll is new enough for the run. A failed poll counts too: a back end that
+    is down is not queried by each run in turn.
     """
     if cluster.at is None or cluster.had.get(run) == cluster.at:
         return False
@@ -114,7 +114,7 @@ def _poll_cluster(cluster: _Cluster, scheduler: Any) -> None:
 
 
 def _earliest(intents: Iterable[Intent]) -> dict[str, datetime]:
-    """Of two runs that call an instance the same, the earlier intent."""
+    """The intents by instance; of two runs with the same instance name, the earlier one."""
     by_instance: dict[str, datetime] = {}
     for name, at in intents:
         by_instance[name] = min(at, by_instance.get(name, at))
@@ -122,7 +122,7 @@ def _earliest(intents: Iterable[Intent]) -> dict[str, datetime]:
 
 
 class _Blind:
-    """A scheduler of which the shared look saw nothing."""
+    """A scheduler whose shared poll failed."""
 
     def __init__(self, scheduler: Scheduler, why: str) -> None:
         self._scheduler, self._why = scheduler, why

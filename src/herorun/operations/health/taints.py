@@ -1,6 +1,4 @@
-"""The taints by the rows that are there now: an order may come before a tick has seen a numeric
-failure.
-"""
+"""Taints by the rows that exist now: an order may come before a tick has read a numeric failure."""
 
 from dataclasses import replace
 
@@ -19,8 +17,9 @@ from herorun.system.clock import now
 
 
 def with_taints_now(run: Run, memory: Memory) -> Memory:
-    """The memory with what a look at the rows taints, by the checks and limits of a tick. Rows that
-    cannot be read add nothing, and take nothing away."""
+    """The memory with the taints of the present rows, by the checks and limits of a tick. Rows that
+    cannot be read add none, and remove none.
+    """
     if memory.current is None or memory.sealed:
         return memory
     rules, at = rules_of(run), now()
@@ -33,9 +32,8 @@ def with_taints_now(run: Run, memory: Memory) -> Memory:
 
 
 def record_taints(run: Run) -> None:
-    """Before an instance is ended or replaced by hand: what taints it is known by its own rows
-    alone, and the record must keep it for every later start. A tick that comes after this tells and
-    asks as ever.
+    """Record the taints before a person ends or replaces an instance: only its own rows show them,
+    and every later start needs them. Later ticks still notify and ask as usual.
     """
     memory = run.record.memory()
     if with_taints_now(run, memory).health.taints == memory.health.taints:

@@ -46,7 +46,7 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "config": _sealed(plan.config.value),
         "config_digests": file_digests(code, configs),
         "output_root": plan.output_root.value,
-        # read by a check-in of an earlier version
+        # for check-ins of an earlier version
         "tracker_kind": plan.tracker.value.kind,
         "tracker_id_variable": tracker_traits(run.tracker).id_variable,
         "tracker_id": plan.tracker.value.id,
@@ -56,7 +56,7 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "packages": exact_versions(plan.packages.value),
         "environment": _admitted_environment(run, plan, code),
         "hardware": plan.hardware.value,
-        "files": file_digests(code, that_train(run, plan, code, names)),
+        "files": file_digests(code, training_files(run, plan, code, names)),
     }
     path = run.state / "admissions" / submission.instance / "admission.json"
     write_atomic(path, (canonical(admission) + "\n").encode())
@@ -64,8 +64,8 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
 
 
 def salted_secrets(run: Run, plan: Plan) -> dict[str, str]:
-    """Of the secrets that travel from here, what tells another value; one that the cluster has is
-    out of sight.
+    """Salted digests of the secrets that are sent from here, which show whether a value changed.
+    None if the cluster supplies the secrets.
     """
     if scheduler_traits(run.scheduler).secrets_source is not None:
         return {}
@@ -77,8 +77,8 @@ def salted_secrets(run: Run, plan: Plan) -> dict[str, str]:
 
 
 def _admitted_environment(run: Run, plan: Plan, code: str) -> dict[str, Any]:
-    """What check-in compares the job's environment with. A plan of an earlier version holds the
-    contract's part alone.
+    """What check-in compares the job's environment with. A plan of an earlier version contains only
+    the contract's part.
     """
     from_shell = SHELL in plan.env.source
     traits = scheduler_traits(run.scheduler)
@@ -96,7 +96,9 @@ def _admitted_environment(run: Run, plan: Plan, code: str) -> dict[str, Any]:
 
 
 def _sealed(value: Any, name: str = "") -> Any:
-    """The config with each secret in it, which a person signed for, as no more than its digest."""
+    """The config, with each secret in it (which a person accepted by a waiver) replaced by its
+    digest.
+    """
     if isinstance(value, Mapping) and value:
         return {key: _sealed(item, str(key)) for key, item in value.items()}
     form = plain(value)
@@ -105,7 +107,7 @@ def _sealed(value: Any, name: str = "") -> Any:
 
 
 def _sealed_argv(argv: Sequence[str]) -> list[str]:
-    """The same of a command line."""
+    """The same for a command line."""
     clean_argv = scrub_argv(tuple(argv))
     return [
         word if word == clean else sealed(word)
@@ -113,8 +115,8 @@ def _sealed_argv(argv: Sequence[str]) -> list[str]:
     ]
 
 
-def that_train(run: Run, plan: Plan, code: str, names: Sequence[str]) -> Sequence[str]:
-    """The files that can change the training; all of them where it is unknown what the command
+def training_files(run: Run, plan: Plan, code: str, names: Sequence[str]) -> Sequence[str]:
+    """Those files that can change the training; all of them if it is unknown what the command
     imports.
     """
     closure = _gathered(run, plan, code, ImportClosure)

@@ -10,8 +10,9 @@ from herorun.runs.recorded_plan import plan_again
 def admitted_plan(run: Run, launching: Launching) -> Plan:
     """The plan of a launch, made again from its commit and its approved edits.
 
-    The record only says which these are; the digest must agree. A job may be started by it, so what
-    only the record tells, as a shell's `PYTHONPATH`, is `Blocked` until a person here believes it.
+    The record only names these; the digest must match. A job may be started by the plan, so values
+    that only the record has, such as a shell's `PYTHONPATH`, raise `Blocked` until a person here
+    trusts them.
     """
     must_be_whole(run.record, run.contract, launching)
     return plan_again(run.repository, run.slug, launching, run.contract.code.remote)

@@ -1,4 +1,4 @@
-"""Adopting a job that runs already: what is asked of it first, and what its record says of it."""
+"""Adopts a running job: what is checked first, and what the record states about it."""
 
 from dataclasses import replace
 from tempfile import TemporaryDirectory
@@ -19,15 +19,15 @@ from herorun.schemas.runs import AdoptedJob
 
 
 def find_adoptee(run: Run, job: str) -> Adoptee:
-    """The job by its own back end's word.
+    """The job, as its back end reports it.
 
-    `Blocked` where it is not there, has ended, or is another user's; `CouldNotLook` where it is
-    unknown.
+    Raises `Blocked` if it does not exist, has ended, or is another user's; `CouldNotLook` if that
+    is unknown.
     """
     must_be_id(run.contract.scheduler.kind, job)
     with TemporaryDirectory(
         prefix="herorun-"
-    ) as folder:  # a job that is refused leaves no memory of its number
+    ) as folder:  # temporary, so that a refused job leaves no state
         return _refreshed_at(
             run, job, jobs_by_id(run.contract.scheduler, replace(run.place, state=folder))
         )
@@ -78,8 +78,10 @@ def _origin(jobs: Any, job: str) -> Origin:
     return origin
 
 
-def already(run: Run, job: str) -> Launched | None:
-    """The newest instance, if it is this job; `Blocked` where an earlier one was."""
+def adopted_instance(run: Run, job: str) -> Launched | None:
+    """The newest instance, if it is this job; raises `Blocked` if an earlier instance was this
+    job.
+    """
     memory = run.record.memory()
     mine = [each for each in memory.instances if each.job == job]
     if not mine:
@@ -95,7 +97,7 @@ def already(run: Run, job: str) -> Launched | None:
 
 
 def facts_of(adoptee: Adoptee, report: GateReport) -> dict[str, str]:
-    """What the record and the issue say of an adoption."""
+    """The facts about an adoption for the record and the issue."""
     job = adoptee.job
     since = f" since {adoptee.since:%Y-%m-%d %H:%M:%S} UTC" if adoptee.since else ""
     command = command_line(adoptee.command) if adoptee.command else adoptee.told

@@ -51,15 +51,15 @@ def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
 
 
 def _dri_must_know(run: Run, order: LaunchOrder) -> bool:
-    """Every relaunch, and a launch by another person. Who needs no page has launched it, or has no
-    channel.
+    """Whether the DRI must get a page: at every relaunch, and at a launch by another person, if
+    there is a channel.
     """
     return bool(run.channels.all) and (bool(order.relaunch_of) or not run.launched_by_dri)
 
 
 def _notify_dri(run: Run, order: LaunchOrder, key: str) -> None:
-    """Before a first launch by another person; the page of a relaunch goes out with the tick's
-    others.
+    """Send the page before a first launch by another person. A relaunch's page is sent with the
+    tick's other pages.
     """
     if order.relaunch_of:
         return
@@ -71,7 +71,7 @@ def _notify_dri(run: Run, order: LaunchOrder, key: str) -> None:
 
 def launch_comment(run: Run, order: LaunchOrder, launching: Launching) -> str:
     plan = order.plan
-    of_plan = ", of the plan" if launching.adopts else ""  # whether it is the job's is unknown
+    of_plan = ", of the plan" if launching.adopts else ""  # whether the job has these is unknown
     facts = {
         "Instance": launching.instance,
         "Why": quoted(scrub(order.why)),
@@ -101,8 +101,8 @@ def launch_comment(run: Run, order: LaunchOrder, launching: Launching) -> str:
 
 
 def announce_retention(run: Run, launching: Launching) -> None:
-    """A checkpoint policy that is another than the last instance's is news of its own; it never
-    holds up a launch.
+    """Post a checkpoint policy that differs from the last instance's. A failure never delays a
+    launch.
     """
     memory = run.record.memory()
     before = memory.launchings.get(memory.current.name) if memory.current else None
@@ -117,8 +117,8 @@ def announce_retention(run: Run, launching: Launching) -> None:
 
 
 def retention_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """What differs between the checkpoint policies of two plans, as the journal keeps them; empty
-    if nothing does.
+    """The differences between the checkpoint policies of two recorded plans; empty if there are
+    none.
 
     >>> plan = lambda keep: {"retention": {"value": {"layout": "levanter", "keep": keep}}}
     >>> retention_change(plan(10), plan(3))
@@ -131,8 +131,8 @@ def retention_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str
 
 
 def give_up(run: Run, launching: Launching, why: str) -> None:
-    """Nothing was submitted, and nothing will be under this intent: its comment says so, now or
-    once it can.
+    """Record that nothing was or will be submitted under this intent, and post that in the issue,
+    now or once it is reachable.
     """
     run.record.append(Failed(now(), launching.key, 1, why))
     post_key, key = write_key(Verb.POST, launching.key), write_key(Verb.UNSUBMITTED, launching.key)

@@ -1,5 +1,5 @@
-"""The checkpoints that a launch can start from: which one it takes, why not the others, and what
-that discards.
+"""The checkpoints that a launch can start from: the chosen one, why the others are not used, and
+what the choice discards.
 """
 
 from typing import Any
@@ -48,7 +48,7 @@ def checkpoint_choice(plan: Plan | None, evidence: Evidence) -> Candidates:
 
 
 def _own_candidates(evidence: Evidence, history: History) -> tuple[Candidate, ...]:
-    """Before the first launch nothing in the roots is this run's own."""
+    """The run's own checkpoints; before the first launch, none in the roots is its own."""
     checkpoints = _place(evidence, Checkpoints)
     ruled_out = checkpoints.given_up if isinstance(checkpoints, Checkpoints) else ()
     return (*candidates_of(checkpoints), *ruled_out) if history.instances else ()
@@ -96,7 +96,7 @@ def _discarded(
     mine: tuple[Candidate, ...],
     siblings: tuple[Candidate, ...],
 ) -> DiscardedEntry | None:
-    """None where there is no plan: nothing was chosen."""
+    """What the start discards; None without a plan, because then nothing was chosen."""
     if plan is None:
         return None
     start, metrics = plan.start.value, evidence.get(Metrics)

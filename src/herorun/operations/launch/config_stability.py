@@ -12,10 +12,10 @@ from herorun.system.git.commit_content import printed_config, resolved_config
 
 
 def unstable_keys(run: Run) -> tuple[str, ...]:
-    """The keys of the config that differ between two runs of its command at HEAD, but for those
+    """The keys of the config that differ between two runs of its command at HEAD, except those
     declared volatile.
 
-    Errors are the command's own; without a command, or before the first commit, nothing wavers.
+    Raises the command's own errors. Empty without a command, or before the first commit.
     """
     commit, contract = run.repository.resolve("HEAD"), run.contract
     if not contract.config.command or commit is None:
@@ -26,8 +26,8 @@ def unstable_keys(run: Run) -> tuple[str, ...]:
 
 
 def must_be_stable(run: Run, plan: Plan) -> None:
-    """`Blocked` where the config command prints another config than the plan's: no relaunch could
-    make it again.
+    """Raise `Blocked` if the config command prints a different config than the plan's: no relaunch
+    could reproduce the plan.
     """
     if not run.contract.config.command:
         return
@@ -48,8 +48,8 @@ def _advice(keys: Sequence[str]) -> str:
 
 
 def advised(run: Run) -> tuple[tuple[str, ...], str]:
-    """Those keys, and what to write into the contract. A command that cannot be tried does not
-    raise: its error is returned.
+    """The unstable keys, and what to write into the contract. If the command fails, its error is
+    returned, not raised.
     """
     try:
         keys = unstable_keys(run)

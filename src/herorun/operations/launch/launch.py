@@ -1,4 +1,4 @@
-"""Launch: the reviewed plan and nothing else, submitted once, watched from the first minute."""
+"""Launch: the reviewed plan and nothing else, submitted once, monitored from the first minute."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from herorun.core.identity.intent import identity_of, prior_identity
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.taints import record_taints
-from herorun.operations.launch.adopt import adopted_job, already, facts_of, find_adoptee
+from herorun.operations.launch.adopt import adopted_instance, adopted_job, facts_of, find_adoptee
 from herorun.operations.launch.config_stability import must_be_stable
 from herorun.operations.launch.dirty_line import dirty_tree_line
 from herorun.operations.launch.order import LaunchOrder
@@ -106,7 +106,7 @@ def launch(
         this_launch, answer = earlier_launch or _fresh(
             run, reviewed_plan, babysit, show_request, adoptee
         )
-    differences = _unlike(reviewed_plan, this_launch, answer) if reviewed_plan else ()
+    differences = _changes_since_review(reviewed_plan, this_launch, answer) if reviewed_plan else ()
     if adopt and earlier_launch:
         differences = (
             *differences,
@@ -136,10 +136,10 @@ def launch(
     )
 
 
-def _unlike(
+def _changes_since_review(
     reviewed_plan: dict[str, Any], earlier_one: Launched | None, answer: PreflightOutcome
 ) -> tuple[str, ...]:
-    """What is not as it was reviewed, where that is no reason to stop."""
+    """What differs from the review without preventing the launch."""
     if earlier_one is not None and earlier_one.plan_digest != reviewed_plan["plan_digest"]:
         return (
             (
@@ -152,8 +152,8 @@ def _unlike(
 
 
 def start_watch(run: Run, babysit: bool) -> tuple[str, str]:
-    """Who watches, and why nobody does: the job runs, so the person who launched it must still hear
-    what was launched.
+    """Start the monitoring. Returns what monitors the run, and why nothing does, if so: the job
+    runs, so the error must not hide what was launched.
     """
     section = run.contract.babysit
     try:
@@ -167,15 +167,13 @@ def start_watch(run: Run, babysit: bool) -> tuple[str, str]:
 
 
 def watched_elsewhere(run: Run) -> bool:
-    """Whether the contract gives the watch to somebody else: a second babysitter here would only be
-    in the way.
-    """
+    """Whether the contract names another owner, so that no babysitter is started here."""
     section = run.contract.babysit
     return bool(section.owner) and section.owner != run.launcher.owner and not section.declined
 
 
 def _continued(run: Run, babysit: bool) -> tuple[Launched, PreflightOutcome] | None:
-    """An interrupted launch whose job turns out to be there: it is adopted, not repeated."""
+    """An interrupted launch whose job exists: the launch is completed, not repeated."""
     settled_launch = settle_launching(run, _describe_monitor(run, babysit))
     if settled_launch is None:
         return None
@@ -183,11 +181,11 @@ def _continued(run: Run, babysit: bool) -> tuple[Launched, PreflightOutcome] | N
 
 
 def _adopted_before(run: Run, babysit: bool, job: str) -> tuple[Launched, PreflightOutcome] | None:
-    """The instance that this job is already, an interrupted adoption settled first: it is adopted
-    once.
+    """The instance that this job already is, so that a job is adopted once. An interrupted adoption
+    is settled first.
     """
     settle_launching(run, _describe_monitor(run, babysit))
-    this_launch = already(run, job)
+    this_launch = adopted_instance(run, job)
     return (this_launch, preflight(run)) if this_launch else None
 
 
@@ -205,7 +203,7 @@ def _fresh(
         must_be(reviewed_plan, answer.plan, run.slug)
     if run.mode is Mode.ENFORCE:
         must_be_stable(run, answer.plan)
-    if adoptee is None:  # of a job that writes there already its own writing tells
+    if adoptee is None:  # a job that already writes there shows that it can be written
         probe_roots(run)
     dirty = dirty_tree_line(list(answer.report.findings), answer.plan)
     order = LaunchOrder(
@@ -230,7 +228,7 @@ def _fresh(
 
 
 def identity_facts(run: Run, answer: PreflightOutcome) -> dict[str, str]:
-    """Where a new tracker identity was signed: why, both identities with their code, and what
+    """If a new tracker identity was signed: the reason, both identities with their code, and what
     differs.
     """
     signed_facts = next(
@@ -257,8 +255,8 @@ def identity_facts(run: Run, answer: PreflightOutcome) -> dict[str, str]:
 
 
 def _foreign(run: Run, answer: PreflightOutcome, adoptee: Adoptee | None) -> tuple[str, ...]:
-    """Before the first launch nothing in the roots is this run's own, but for what an adopted job
-    has saved since it began.
+    """Checkpoints in the roots that are not this run's: before the first launch all of them, except
+    those that an adopted job saved since its start.
     """
     checkpoints = answer.report.evidence.get(Checkpoints)
     if run.record.memory().instances or not isinstance(checkpoints, Checkpoints):
@@ -272,7 +270,7 @@ def _foreign(run: Run, answer: PreflightOutcome, adoptee: Adoptee | None) -> tup
 
 
 def _describe_monitor(run: Run, babysit: bool) -> str:
-    """Who watches, for the instance's entry in the logbook."""
+    """What monitors the run, for the instance's entry in the logbook."""
     section = run.contract.babysit
     if section.declined:
         return f"declined: {section.declined}"

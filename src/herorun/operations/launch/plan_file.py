@@ -1,8 +1,8 @@
 """The plan file: what `preflight --out` writes for review, and what `launch --plan` takes, and
 nothing else.
 
-The digest covers the plan. The file also holds what was seen at the review and may change without
-changing the plan: a launch names what differs.
+The digest covers the plan. The file also contains evidence of the review that may change without
+changing the plan: a launch reports the differences.
 """
 
 import json
@@ -34,8 +34,8 @@ LARGEST_PLAN = 64 << 20  # bytes: it holds the resolved config
 
 
 def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> str:
-    """A warning if the file itself would block the launch, as a change of the work tree; empty if
-    it would not. `WrongUse` where there is no plan to write.
+    """Write the plan. Returns a warning if the file itself would block the launch, as a change of
+    the work tree; otherwise "". `WrongUse` if there is no plan.
     """
     if answer.plan is None:
         raise WrongUse(f"There is no plan to write to {path}: {answer.why}")
@@ -47,7 +47,7 @@ def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> str:
         "seen": moving_evidence(answer),
     }
     ours, place = run.repository.top / ".herorun", path.resolve()
-    if ours in place.parents:  # of a linked work tree or a fresh clone, in which it is new
+    if ours in place.parents:  # a linked work tree or a fresh clone has no such folder yet
         hide_from_git(ours)
     write_atomic(place, (canonical(document) + "\n").encode(), 0o644)
     if not _blocks_launch(run, place):
@@ -70,7 +70,7 @@ def _blocks_launch(run: Run, place: Path) -> bool:
 
 
 def moving_evidence(answer: PreflightOutcome) -> dict[str, Any]:
-    """What the gate saw besides the plan: evidence that moves while the plan stands."""
+    """The gate's evidence that may change while the plan stays the same."""
     evidence = answer.report.evidence
     published_commit, own = evidence.get(Published), evidence.get(Checkpoints)
     tracker = evidence.get(TrackerIdentity)
@@ -100,8 +100,8 @@ def _finding_name(finding: Any) -> str:
 
 
 def read_plan_file(path: Path, slug: str) -> dict[str, Any]:
-    """The document; a `WrongUse` says what is wrong with one that `preflight --out` did not write
-    for this run.
+    """The document. `WrongUse` if `preflight --out` did not write it for this run; the message says
+    what is wrong.
     """
     again = f"Write it again with `herorun preflight {slug} --out {path}`, and review it."
     try:
@@ -146,7 +146,7 @@ def _plan_values(plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def must_be(reviewed_plan: dict[str, Any], plan: Plan, slug: str) -> None:
-    """`Blocked` names every value that is not the reviewed one."""
+    """Raise `Blocked`, naming every value that differs from the reviewed one."""
     changes = moved(_plan_values(reviewed_plan["plan"]), _plan_values(plan_json(plan)))
     if not changes and reviewed_plan["plan_digest"] == plan.digest:
         return
@@ -158,7 +158,7 @@ def must_be(reviewed_plan: dict[str, Any], plan: Plan, slug: str) -> None:
 
 
 def moved_since(reviewed_plan: dict[str, Any], answer: PreflightOutcome) -> str:
-    """What is seen otherwise now than at the review, in words; empty where nothing is."""
+    """How the gate's evidence differs from that of the review, as text; "" if it does not."""
     before = reviewed_plan.get("seen")
     if not isinstance(before, dict):
         return ""
@@ -167,8 +167,8 @@ def moved_since(reviewed_plan: dict[str, Any], answer: PreflightOutcome) -> str:
 
 
 def since_last_instance(memory: Memory, answer: PreflightOutcome) -> tuple[str, ...]:
-    """What this plan changes against that of the newest instance, one line a value, and the files
-    that differ.
+    """What this plan changes compared with the newest instance's: one line for each value, and the
+    files that differ.
     """
     launching = memory.launchings.get(memory.current.name) if memory.current else None
     if launching is None or answer.plan is None:

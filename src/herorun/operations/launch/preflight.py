@@ -1,4 +1,4 @@
-"""The launch gate as people meet it: the plan, the exact submission, the findings and the
+"""The result of the launch gate for people: the plan, the exact submission, the findings and the
 verdict.
 """
 
@@ -134,9 +134,7 @@ class PreflightOutcome:
 
 
 def preflight(run: Run, adoptee: Adoptee | None = None) -> PreflightOutcome:
-    """Ask the launch gate; about a job that runs already, where one is to be adopted. Only
-    reads.
-    """
+    """Evaluate the launch gate, for a new job or for `adoptee`, a running one. Only reads."""
     if run.repository.resolve("HEAD") is None:
         raise WrongUse(f"{run.repository.top} has no commit yet: commit the training code first.")
     fetched_evidence = _fetched(run)
@@ -154,8 +152,8 @@ def preflight(run: Run, adoptee: Adoptee | None = None) -> PreflightOutcome:
 
 
 def _history(run: Run, memory: Memory) -> History:
-    """With what the rows of the current instance taint. Before a first launch there are none, and
-    the babysitter's half of the code is not imported for them.
+    """The history, with the taints of the current instance's present rows. Before a first launch
+    there are none, and the health checks are not imported.
     """
     if memory.current is None or memory.sealed:
         return memory.history
@@ -165,10 +163,10 @@ def _history(run: Run, memory: Memory) -> History:
 
 
 def _fetched(run: Run) -> Evidence:
-    """What the remote answered, where the code is published there too: it is not asked again.
+    """Fetch the record. If the code has the same remote, its answer is evidence, so that it is not
+    queried again.
 
-    Where a record may lie on a remote that does not answer, what it would tell is unknown, not
-    empty.
+    If the remote does not answer, the evidence of the record is unavailable, not empty.
     """
     evidence: dict[Any, Any] = {}
 
@@ -188,7 +186,7 @@ def _fetched(run: Run) -> Evidence:
 
 
 def _given(run: Run, adoptee: Adoptee | None) -> Evidence:
-    """The job to adopt is none that lives next to what would be launched."""
+    """Inputs for the gate. A job to adopt does not count as a live duplicate."""
     source = {
         SourceLaunches: source_launches(run.repository, run.contract),
         NotifiedBy: _notified_by(run),
@@ -204,9 +202,7 @@ def _notified_by(run: Run) -> NotifiedBy:
 
 
 def _request(run: Run, submission: Submission) -> str:
-    """Empty where the adapter cannot say it here: what stands against it is a finding of its
-    own.
-    """
+    """The exact request; empty if the adapter cannot build it here, which a check reports."""
     try:
         return request_text(run, submission, "<code>", "<admission.json>")
     except (HerorunError, OSError):
@@ -214,14 +210,14 @@ def _request(run: Run, submission: Submission) -> str:
 
 
 def plan_entries(plan: Plan) -> dict[str, SourcedEntry]:
-    """Every field, and where its value comes from."""
+    """Every field of the plan, with the source of its value."""
     argv = replace(plan.argv, value=scrub_argv(plan.argv.value))
     values = {field.name: getattr(plan, field.name) for field in fields(plan)}
     return {name: SourcedEntry.of(value) for name, value in {**values, "argv": argv}.items()}
 
 
 def plan_json(plan: Plan) -> dict[str, Any]:
-    """As the plan file has it."""
+    """The plan in the form of the plan file."""
     return {name: entry.as_json() for name, entry in plan_entries(plan).items()}
 
 

@@ -26,7 +26,7 @@ from herorun.operations.launch.rollback_target import RollbackPreview, choose, s
 from herorun.runs import Run
 from herorun.system.clock import now
 
-# seconds for all that a gate reads: anyone who is asked must not wait for a store that hangs
+# seconds for all reads of a gate: a question must not wait for a store that hangs
 DEADLINE = 30.0
 TRIES = 5  # checkpoints that are tried, newest first
 STOPS = frozenset({Option.STOP_AND_RELAUNCH, Option.STOP_AND_ROLLBACK})
@@ -34,8 +34,9 @@ STOPS = frozenset({Option.STOP_AND_RELAUNCH, Option.STOP_AND_ROLLBACK})
 
 @dataclass(frozen=True)
 class Proposer:
-    """What can be proposed about a run. `memory` may be ahead of the record by what a look has just
-    seen; `seen` holds evidence of that look that must not be read again."""
+    """Proposes commands about a run. `memory` may be ahead of the record by the present tick;
+    `evidence` contains that tick's evidence, which must not be read again.
+    """
 
     run: Run
     memory: Memory
@@ -44,8 +45,9 @@ class Proposer:
     def proposals(
         self, ways: Sequence[Option], about: str = "", before: int | None = None, ask: bool = True
     ) -> tuple[ProposedCommand, ...]:
-        """One for each way, those that come to the same command once. `before` is the first step of
-        the trouble; without `ask` an approval is about something else than a relaunch."""
+        """One command for each way, without duplicates. `before` is the first step of the problem;
+        without `ask`, an approval is not about a relaunch.
+        """
         offers = [each for way in ways if (each := self._offer(way, about, before, ask))]
         return tuple({each.command: each for each in offers}.values())
 
@@ -75,7 +77,7 @@ class Proposer:
         return proposal(way, self.run.slug, about)
 
     def _back_or_away(self, way: Option, before: int | None) -> ProposedCommand:
-        """An earlier checkpoint; or a fork, where the run never continues under its own id."""
+        """A rollback; or a fork, if the run must not continue under its own id; or preflight."""
         never = self.run.contract.tracker.resume == "never"
         way_out = self._fork(before) if never else self._rollback(way in STOPS, before)
         return way_out or self._preflight()
@@ -106,7 +108,7 @@ class Proposer:
         return ProposedCommand(f"{command}{again}", f"stop the job and {what}" if stop else what)
 
     def _fork(self, before: int | None) -> ProposedCommand | None:
-        """A new contract to read and commit; nothing is launched by it."""
+        """A fork, which only writes a new contract to read and commit."""
         steps = self._steps(before)
         if not steps:
             return None
@@ -126,7 +128,9 @@ class Proposer:
         return launching.relaunch_of if launching else ""
 
     def _once_more(self, word: Word, about: tuple[str, ...]) -> str:
-        """The very same order, moments ago, would count as the one before."""
+        """A reason that makes the order differ from an identical recent one, which would count as a
+        repetition.
+        """
         repeated_order = self.memory.just_ordered(word, about, self.run.person, "", now())
         return f' --reason "{self._instance} ended too"' if repeated_order else ""
 
@@ -169,8 +173,9 @@ class Proposer:
         return [step for step in steps if before is None or step < before]
 
     def _passes(self, plan: Plan, given_up: tuple[GivenUp, ...] = ()) -> bool:
-        """Whether the gate would let it start, once the current instance has ended. What the gate
-        cannot see in time is proposed all the same: the command itself will say so."""
+        """Whether the gate would allow the plan, once the current instance has ended. True if the
+        gate cannot read everything in time: the command itself will report that.
+        """
         inputs = {**self.evidence, History: self.memory.history, LiveJobs: self._other_jobs}
         try:
             return gate_of(self.run, plan, given_up, inputs, DEADLINE).verdict != "blocked"

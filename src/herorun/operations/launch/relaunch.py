@@ -1,5 +1,5 @@
-"""Relaunch under a standing contract: judged by the admitted commit and plan, never by the checkout
-of that day.
+"""Relaunch under the admitted contract: by the admitted commit and plan, never by the present
+checkout.
 """
 
 from collections.abc import Mapping
@@ -24,12 +24,13 @@ from herorun.system.git.worktree_snapshot import MEGABYTE, take_snapshot
 
 
 def relaunch(run: MonitoredRun, instance: str, why: str, by_itself: bool = False) -> str:
-    """Start the next instance from the newest complete checkpoint, by the launch gate, and return
-    its name. What nobody ordered yields to a pause until its intent is recorded.
+    """Start the next instance from the newest complete checkpoint, through the launch gate, and
+    return its name. With `by_itself`, no person ordered it: then a pause prevents it until its
+    intent is recorded.
     """
     if not isinstance(run, Run):
         return run.submit_again(instance, why)
-    # Who only proposes a relaunch submits nothing, and imports nothing that does.
+    # Imported here: code that only proposes a relaunch need not import what submits it.
     from herorun.operations.launch.start_instance import settle_launching
 
     memory = run.record.memory()
@@ -58,7 +59,7 @@ def relaunch(run: MonitoredRun, instance: str, why: str, by_itself: bool = False
 
 @dataclass(frozen=True)
 class Successor:
-    """One more instance in the place of another."""
+    """The parameters of an instance that replaces another one."""
 
     instance: str
     why: str
@@ -69,8 +70,8 @@ class Successor:
 
 
 def start_again(run: Run, plan: Plan, again: Successor) -> str:
-    """Through the launch gate, by a plan of the admitted commit. What a rollback gives up is none
-    of its candidates.
+    """Start an instance through the launch gate, by a plan of the admitted commit. Checkpoints that
+    a rollback gives up are not candidates.
     """
     from herorun.operations.launch.order import LaunchOrder
 
@@ -104,9 +105,7 @@ def gate_of(
     inputs: Evidence,
     deadline: float = DEADLINE,
 ) -> GateReport:
-    """What the launch gate answers to starting by this plan, where so much is given up; it starts
-    nothing.
-    """
+    """The launch gate's report for this plan, with `given_up` excluded. Starts nothing."""
     if plan.in_place.value:
         must_be_admitted_tree(run, plan)
     history = inputs[History]
@@ -116,8 +115,8 @@ def gate_of(
 
 
 def must_be_resumable(run: Run) -> None:
-    """Under `resume = "never"` a run continues only as another one, with an identity and a root of
-    its own.
+    """Raise `Blocked` under `resume = "never"`: then only a fork continues the run, with its own
+    identity and root.
     """
     if run.contract.tracker.resume == "never":
         raise Blocked(
@@ -128,8 +127,8 @@ def must_be_resumable(run: Run) -> None:
 
 
 def _warnings(report: GateReport) -> tuple[str, ...]:
-    """What the gate found and let pass: nobody reads a screen then, so the record and the issue say
-    it.
+    """Findings that do not block: at a relaunch nobody reads a terminal, so the record and the
+    issue state them.
     """
     findings = [
         f
@@ -140,7 +139,7 @@ def _warnings(report: GateReport) -> tuple[str, ...]:
 
 
 def must_be_admitted_tree(run: Run, plan: Plan) -> None:
-    """A run in place is only relaunched from the very tree that was admitted."""
+    """Raise unless the checkout of an in-place run is the admitted tree."""
     evidence = gather([WorkTree, ImportClosure], discover.sources(), run.given(run.record.memory()))
     tree = evidence[WorkTree]
     if not isinstance(tree, WorkTree):
@@ -153,7 +152,7 @@ def must_be_admitted_tree(run: Run, plan: Plan) -> None:
 
 
 def _is_admitted_tree(run: Run, plan: Plan, tree: WorkTree, evidence: Evidence) -> bool:
-    """Whether the edits in the checkout are those that were admitted: none, or the very same."""
+    """Whether the edits in the checkout are the admitted ones, or none if none were admitted."""
     from herorun.core.code.edits import blocking_changes, ignored
 
     if plan.patch.value is None:
@@ -164,8 +163,8 @@ def _is_admitted_tree(run: Run, plan: Plan, tree: WorkTree, evidence: Evidence) 
 
 
 def resumed(run: Run, memory: Memory, plan: Plan) -> Plan:
-    """The admitted plan from the newest complete checkpoint that no finding excludes. Nothing is
-    guessed.
+    """The admitted plan, started from the newest complete checkpoint that nothing excludes. Raises
+    if there is none.
     """
     evidence = gather([Checkpoints], discover.sources(), run.given(memory))
     checkpoints = evidence[Checkpoints]

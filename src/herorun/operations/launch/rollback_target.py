@@ -41,7 +41,7 @@ class RollbackPreview:
 
     instance: str  # the current one, which ends
     target: Candidate
-    above: tuple[Candidate, ...]  # what lies there above the target, and is ruled out
+    above: tuple[Candidate, ...]  # checkpoints above the target, which are ruled out
     plan: Plan
     facts: dict[str, str]
 
@@ -52,8 +52,8 @@ class RollbackPreview:
 
 
 def steps_to_go_back_to(run: Run, memory: Memory) -> list[int]:
-    """Of its own checkpoints that no finding excludes and nobody found incomplete, newest
-    first.
+    """The steps of the run's own checkpoints that nothing excludes and that are not known to be
+    incomplete, newest first.
     """
     inputs = {**run.given(memory), Now: Now(now())}
     checkpoints = gather([Checkpoints], discover.sources(), inputs)[Checkpoints]
@@ -71,7 +71,7 @@ def choose(
     memory: Memory | None = None,
     extra_evidence: Evidence | None = None,
 ) -> RollbackPreview:
-    """The run's own complete checkpoint of that step, and what going back to it throws away."""
+    """The run's own complete checkpoint of that step, and what a rollback to it discards."""
     memory = memory or run.record.memory()
     inputs = {**run.given(memory), Now: Now(now()), **(extra_evidence or {})}
     evidence = gather([Checkpoints, Metrics, FinalStep], discover.sources(), inputs)
@@ -127,7 +127,7 @@ def _against(run: Run, candidate: Candidate, memory: Memory) -> str:
 
 
 def _absent(run: Run, checkpoints: Checkpoints, memory: Memory, step: int) -> str:
-    """Why there is none of that step to choose."""
+    """Why no checkpoint of that step can be chosen."""
     ruled_out = next((c for c in checkpoints.given_up if c.step == step), None)
     back = given_up(ruled_out, memory.history.given_up) if ruled_out else None
     if ruled_out and back:
@@ -170,7 +170,7 @@ def _list_rollback_facts(
     plan: Plan,
     reason: str,
 ) -> dict[str, str]:
-    """What a person must know before, and the record keeps."""
+    """The facts that are shown to a person before the rollback, and recorded."""
     from herorun.core.identity.tracker_rewind import after_rollback
 
     metrics = evidence[Metrics]

@@ -1,8 +1,8 @@
-"""The approved dirty tree of a launch: kept on the remote before anything runs from it, and found
+"""The approved dirty tree of a launch: stored on the remote before anything runs from it, and found
 again later.
 
-Its ref is created once and never moved, here and there. What the record says of it only names it:
-whatever is found must be that very commit, tree and diff.
+Its ref is created once and never moved, here and on the remote. The record only names it: what is
+found must be exactly that commit, tree and diff.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from herorun.system.clock import now
 from herorun.system.git.plumbing import move_ref, push
 from herorun.system.git.worktree_snapshot import canonical_diff, described
 
-SMALL = 256_000  # bytes of a diff that is kept next to the record
+SMALL = 256_000  # bytes of a diff that is stored next to the record
 
 
 def ref_of(run: Run, patch: Patch) -> str:
@@ -27,9 +27,7 @@ def ref_of(run: Run, patch: Patch) -> str:
 
 
 def keep_snapshot(run: Run, plan: Plan, launching: Launching) -> None:
-    """Put the edits where every clone can find them, and say so in the record. Doing it twice is
-    doing it once.
-    """
+    """Store the edits where every clone can find them, and record that. Idempotent."""
     patch, key = plan.patch.value, write_key(Verb.SNAPSHOT, launching.instance)
     if patch is None or key in run.record.memory().done:
         return
@@ -52,7 +50,7 @@ def keep_snapshot(run: Run, plan: Plan, launching: Launching) -> None:
 
 
 def _push(run: Run, patch: Patch, remote: str) -> None:
-    """Create-only. What is there already is left, and must be the same."""
+    """Push the snapshot, create-only. An existing ref is not changed, and must be the same."""
     ref = ref_of(run, patch)
     remote_commit = run.repository.remote_tips(remote, ref).get(ref)
     if remote_commit is None:
@@ -67,16 +65,12 @@ def _push(run: Run, patch: Patch, remote: str) -> None:
 
 
 def admitted_snapshot(run: Run, commit: str, plan: Mapping[str, Any]) -> Snapshot | Nothing:
-    """The snapshot that a launch was admitted with, as the record names it, found again and
-    proven.
-    """
+    """The snapshot that a launch was admitted with, as the record names it; found and verified."""
     return snapshot_again(run.repository, run.slug, run.contract.code.remote, commit, plan)
 
 
 def stored_diff(run: Run, plan: Plan) -> dict[str, bytes]:
-    """The diff for people, next to the record: only a small one, and only where no secret was found
-    in it.
-    """
+    """The diff for people, stored next to the record, if it is small and contains no secret."""
     patch = plan.patch.value
     if patch is None or described(run.repository, plan.commit.value, patch.commit).secrets:
         return {}

@@ -19,7 +19,9 @@ HEARTBEAT_WAIT = 30.0  # seconds
 
 
 def start_babysitter(run: Run) -> str:
-    """Start `herorun babysit RUN` detached, wait for its first heartbeat, and say where it is."""
+    """Start `herorun babysit RUN` detached, wait for its first heartbeat, and return its process
+    and log as text.
+    """
     if is_locked(run.lock("babysitter")):
         return f"already runs on this machine, log {_babysit_log_path(run)}"
     began = now()

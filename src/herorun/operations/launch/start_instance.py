@@ -1,8 +1,8 @@
-"""Starting an instance: record the intent, tell, submit once, record the outcome. Launch and
+"""Starts an instance: record the intent, announce it, submit once, record the outcome. Launch and
 relaunch share it.
 
 Order: lease, intent (committed and pushed), issue comment, submission, outcome. A crash anywhere
-leaves an intent that the next command settles by asking the scheduler for that very instance.
+leaves an intent that the next command settles by asking the scheduler for that instance.
 """
 
 import time
@@ -23,7 +23,7 @@ from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.operations.launch.announce import announce, announce_retention, give_up
 from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.launch.snapshot import keep_snapshot, stored_diff
-from herorun.operations.launch.submit import ALONE, company, submit
+from herorun.operations.launch.submit import ALONE, other_live_jobs, submit
 from herorun.operations.record.lease import take_lease
 from herorun.runs import Run
 from herorun.runs.launch_trust import note_own
@@ -36,7 +36,7 @@ def start_instance(run: Run, order: LaunchOrder) -> Launched:
     """Start the next instance, or continue one that was intended and never submitted."""
     launching = _intend(run, order)
     try:
-        if not order.relaunch_of:  # a relaunch runs what was kept before
+        if not order.relaunch_of:  # a relaunch uses the snapshot of the first launch
             keep_snapshot(run, order.plan, launching)
         announce(run, order, launching)
         announce_retention(run, launching)
@@ -58,7 +58,7 @@ def _submitted(run: Run, order: LaunchOrder, launching: Launching) -> Job:
 
 
 def _adopt_job(run: Run, launching: Launching) -> Job:
-    """The job that is adopted, seen once more: if it cannot be read, the intent waits."""
+    """The adopted job, read once more; if it cannot be read, the intent stays open."""
     answer = _search(run, launching)
     if isinstance(answer, Found) and not answer.job.state.ended:
         return answer.job
@@ -78,8 +78,8 @@ def _not_submitted(run: Run, launching: Launching, error: Exception) -> None:
 
 
 def _find_after_error(run: Run, launching: Launching, error: Exception) -> Job:
-    """A submission that failed may have gone through all the same: only the scheduler's own answer
-    counts.
+    """Search for the job after a failed submission, which may have succeeded: only the scheduler's
+    answer counts.
     """
     answer = _search(run, launching)
     if isinstance(answer, Found):
@@ -90,7 +90,7 @@ def _find_after_error(run: Run, launching: Launching, error: Exception) -> Job:
 
 
 def _intend(run: Run, order: LaunchOrder) -> Launching:
-    """The intent, ours alone and on the remote: what is submitted after it cannot be undone."""
+    """Record the intent, hold the lease, and push before the submission, which cannot be undone."""
     take_lease(run)
     launching = _waiting(run, order) or _new_intent(run, order)
     push_result = run.record.push()
@@ -172,15 +172,15 @@ def _new_intent(run: Run, order: LaunchOrder) -> Launching:
     events = (amendment_event, launching) if amendment_event is not None else (launching,)
     if order.by_itself and run.record.memory().ledger.paused(now()):
         raise CouldNotLook("Nothing was submitted: a pause was ordered meanwhile.")
-    # before it is in the record: it needs no proof here
+    # before it is in the record, so that this clone trusts it without proof
     note_own(run.repository, run.slug, launching)
     run.record.append(*events, files=_attached_files(run, order.plan))
     return launching
 
 
 def _attached_files(run: Run, plan: Plan) -> dict[str, bytes]:
-    """What another machine needs to judge this launch: the admitted contract, the resolved config,
-    the edits.
+    """What another machine needs to evaluate this launch: the admitted contract, the resolved
+    config, the edits.
     """
     config = canonical(plan.config.value) + "\n"
     contents = {"contract": (run.file.text, "toml"), "config": (config, "json")}
@@ -209,7 +209,7 @@ def _confirm(run: Run, order: LaunchOrder, launching: Launching, job: Job) -> La
                 {"`initialize_from`": "not known: herorun did not start it"} if order.adopts else {}
             ),
             **{name: one_line(value) for name, value in order.facts.items()},
-            "Live jobs": scrub(company(run, launching.instance) or ALONE),
+            "Live jobs": scrub(other_live_jobs(run, launching.instance) or ALONE),
         },
         relaunch_of=order.relaunch_of,
         babysitter=order.babysitter,
@@ -224,8 +224,8 @@ def _confirm(run: Run, order: LaunchOrder, launching: Launching, job: Job) -> La
 
 
 def settle_launching(run: Run, babysitter: str) -> Launched | None:
-    """Ask the scheduler for an instance that was perhaps submitted. None: it was not, and may be
-    submitted now.
+    """Ask the scheduler for an instance that may have been submitted. None if it was not, so that
+    it may be submitted now.
     """
     memory = run.record.memory()
     launching = memory.unsettled
@@ -258,7 +258,7 @@ def settle_launching(run: Run, babysitter: str) -> Launched | None:
             facts=launching.facts,
             adopts=launching.adopts,
         )
-        # it was there before the intent, so that it is there says nothing of what was done
+        # an adopted job existed before the intent, so finding it does not show what was done
         if order.adopts:
             return start_instance(run, order)
         return _confirm(run, order, launching, answer.job)
@@ -266,7 +266,7 @@ def settle_launching(run: Run, babysitter: str) -> Launched | None:
 
 
 def where(run: Run) -> str:
-    """The machine and state folder that a local scheduler's answers are about."""
+    """The machine and state folder for which a local scheduler's answers are valid."""
     return f"{run.launcher.owner}:{run.state}"
 
 

@@ -1,5 +1,5 @@
-"""The submission itself: what is sent is shown before, and afterwards exactly one job of the run is
-live.
+"""The submission: the request is shown before it is sent, and afterwards other live jobs of the run
+are reported.
 """
 
 from collections.abc import Callable
@@ -24,11 +24,11 @@ def ignore_request(_: str) -> None:
 
 
 def submit(run: Run, plan: Plan, instance: str, show_request: ShowRequest = ignore_request) -> Job:
-    """Send the exact request, which was kept next to the run's evidence and said before."""
+    """Send the exact request, after it was stored in the run's state folder and shown."""
     from herorun.operations.launch.admission import write_admission
     from herorun.system.git.export import export
 
-    # its own: nobody has edited a copy that was not there before
+    # a new folder for each instance, so nobody can have edited the copy
     folder = run.state / "code" / instance
     code = (
         run.repository.top
@@ -46,8 +46,8 @@ def submit(run: Run, plan: Plan, instance: str, show_request: ShowRequest = igno
 
 
 def _store_bundle(run: Run, code: str) -> None:
-    """Where the scheduler's jobs fetch their code. Its name is its digest: what is there already
-    must be the same.
+    """Store the code bundle where the scheduler's jobs fetch it. Its name is its digest, so an
+    existing file must be the same.
     """
     pack = getattr(run.scheduler, "bundle", None)
     if pack is None or (bundle := pack(code)) is None:
@@ -63,17 +63,15 @@ def _store_bundle(run: Run, code: str) -> None:
 
 
 def request_text(run: Run, submission: Submission, code: str, admission: str) -> str:
-    """The request as the scheduler gets it. One that takes the submission as it stands is shown its
-    command.
-    """
+    """The request as the scheduler gets it; without a request of its own, the command line."""
     request = getattr(run.scheduler, "request", None)
     if request is None:
         return f"$ {command_line(submission.argv)}"
     return scrub(str(request(submission, code, admission)))
 
 
-def company(run: Run, instance: str) -> str:
-    """What is live besides the instance, in words; empty where it is alone, or has ended."""
+def other_live_jobs(run: Run, instance: str) -> str:
+    """The other live jobs, or why they are unknown, as text; "" if there are none."""
     try:
         jobs = run.scheduler.live_jobs(run.slug)
     except (HerorunError, OSError) as error:

@@ -1,4 +1,4 @@
-"""The write probe of the output roots: only a write proves that they can be written."""
+"""The write probe of the output roots: only a test write proves that a trainer can write there."""
 
 from herorun.core.errors import CouldNotLook, describe_error, sentence
 from herorun.runs import Run

@@ -22,7 +22,7 @@ from herorun.operations.orders.stop_and_relaunch import (
     just_ordered,
     settled,
     stop_and_wait,
-    watched_again,
+    with_monitor,
 )
 from herorun.runs import Run
 from herorun.system.clock import now
@@ -63,7 +63,7 @@ def rollback(
         )
     if dry and not earlier:
         return OrderOutcome(run, message)
-    return watched_again(run, message, babysit)
+    return with_monitor(run, message, babysit)
 
 
 def _done_already(run: Run, name: str, step: int, reason: str, is_pending: bool) -> str:

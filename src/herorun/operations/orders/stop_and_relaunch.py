@@ -29,7 +29,9 @@ from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
 from herorun.system.files import locked
 
-HEED = 10.0  # seconds that a job gets to heed a stop, before the same order tells it once more
+STOP_GRACE = (
+    10.0  # seconds that a job gets to heed a stop, before the same order tells it once more
+)
 
 
 def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
@@ -59,7 +61,7 @@ def _must_have_ended(run: Run, name: str) -> None:
 
 
 def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> OrderOutcome:
-    job = _heeding(run, name, min(wait, HEED))
+    job = _stopping_job(run, name, min(wait, STOP_GRACE))
     if job is None or job.state.ended:
         _close(run, name)
         message = (
@@ -90,7 +92,7 @@ def _how(job: Job) -> str:
     return job.ending.removeprefix(f"{job.instance} ")
 
 
-def _heeding(run: MonitoredRun, name: str, wait: float) -> Job | None:
+def _stopping_job(run: MonitoredRun, name: str, wait: float) -> Job | None:
     """The job, once it has ended where it was told to stop already: an order that was interrupted
     then, and is given again, is one stop.
     """
@@ -134,7 +136,7 @@ def _until_ended(run: MonitoredRun, name: str, wait: float) -> Job | None:
     """
     until = time.monotonic() + wait
     while True:
-        job = _look(run, name, "; it was asked to stop, and nothing was started")
+        job = _read_job(run, name, "; it was asked to stop, and nothing was started")
         if job is None or (job.state.ended and not job.state.in_doubt):
             return job
         if time.monotonic() >= until:
@@ -153,7 +155,7 @@ def _still_there(job: Job, name: str) -> Job:
 
 def find_job(run: MonitoredRun, name: str) -> Job | None:
     """The job as its scheduler reports it; None where every source was read and there is none."""
-    job = _look(run, name, ", so nothing was done")
+    job = _read_job(run, name, ", so nothing was done")
     if job is not None and job.state.in_doubt:
         raise CouldNotLook(
             f"The scheduler does not report whether {name} runs, so nothing is done to it"
@@ -162,7 +164,7 @@ def find_job(run: MonitoredRun, name: str) -> Job | None:
     return job
 
 
-def _look(run: MonitoredRun, name: str, so_far: str) -> Job | None:
+def _read_job(run: MonitoredRun, name: str, so_far: str) -> Job | None:
     memory = run.record.memory()
     launching = memory.launchings.get(name)  # a job without a contract has none
     since = (
@@ -180,7 +182,7 @@ def _why(job: Job) -> str:
     return f": {sentence(job.reason)}" if job.reason else "."
 
 
-def watched_again(run: Run, message: str, babysit: bool) -> OrderOutcome:
+def with_monitor(run: Run, message: str, babysit: bool) -> OrderOutcome:
     """The end of an order that started an instance: who watches it, and that is said too where
     nobody does.
     """
@@ -213,7 +215,7 @@ def relaunch_by_hand(
             message = f"{name} was started already, in place of {origin}{_ended_since(run, name)}"
         else:
             message = _relaunch(run, name, stop_first, reason, wait)
-    return watched_again(run, message, babysit)
+    return with_monitor(run, message, babysit)
 
 
 def _ended_since(run: Run, name: str) -> str:

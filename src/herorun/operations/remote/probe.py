@@ -40,7 +40,7 @@ from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.runs import Run
 from herorun.system import _host_files
 from herorun.system.clock import now
-from herorun.system.remote_programs import LOOKING
+from herorun.system.remote_programs import PROBE_PROGRAM
 from herorun.system.remote_python import readable, remote_to
 
 HERE = RemoteTarget(SshLogin(), sys.executable, 1.0, 20.0)
@@ -106,7 +106,7 @@ def _questions(
     questions: dict[str, Callable[[], Any]] = {}
 
     def ask(part: str, **arguments: Any) -> None:
-        questions[part] = lambda: remote.ask(LOOKING, part, reach.timeout, **arguments)
+        questions[part] = lambda: remote.ask(PROBE_PROGRAM, part, reach.timeout, **arguments)
 
     is_named = bool(keys.session or keys.process or keys.slurm_job)
     if instance:

@@ -19,12 +19,12 @@ from herorun.schedulers._ssh import probe, remote_start, remote_write
 from herorun.system import _regular_file, _remote_agent
 from herorun.system.remote_python import RemoteProgram, own_file, source
 
-LOOKING = RemoteProgram(
+PROBE_PROGRAM = RemoteProgram(
     tuple(own_file(module) for module in (_remote_agent, _regular_file, _processes, probe))
 )
 ACTING = RemoteProgram(
     (
-        *LOOKING.files,
+        *PROBE_PROGRAM.files,
         *(own_file(module) for module in (_job_records, _supervisor, remote_write, remote_start)),
     )
 )
