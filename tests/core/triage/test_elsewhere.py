@@ -44,6 +44,67 @@ SAID = {
         "preemption",
         "GCP Metadata Service says termination is imminent",
     ),
+    "EC2 announces the end of a spot instance": (
+        "preemption",
+        'Spot interruption payload received: {"action":"terminate","time":"2026-01-02T03:04:05Z"}',
+    ),
+    "no spot instance ends": ("benign", "No spot interruption detected\nstep 500: loss 2.1"),
+    "an InfiniBand subnet manager asks the port to register": (
+        "benign",
+        (
+            "node1:11:42 [0] transport/net_ib.cc:93 NCCL WARN NET/IB : Got async event : client "
+            "reregistration\nstep 500: loss 2.1"
+        ),
+    ),
+    "an InfiniBand port is down": (
+        "network-collective",
+        "node1:11:42 [0] transport/net_ib.cc:93 NCCL WARN NET/IB : Got async event : port error",
+    ),
+    "a trainer stops at its own limit": (
+        "timeout",
+        "Time limit reached. Elapsed time is 3:59:59. Signaling Trainer to stop.",
+    ),
+    "a solver reaches its limit": ("benign", "Time limit reached\nstep 500: loss 2.1"),
+    "a TPU's driver gives up": (
+        "bad-accelerator",
+        (
+            "E0102 03:04:05.678901 17 synchronous_driver.cc:820] [/dev/accel0 tpu7:pe1:0] !!!! "
+            "FATAL ERROR !!!! for [/dev/accel0 tpu7:pe1:0] , fatal_error: true"
+        ),
+    ),
+    "a driver that is older than the kernels": (
+        "bad-accelerator",
+        (
+            "E pjrt_client.cc:2086] Execution of replica 0 failed: INTERNAL: CustomCall failed: "
+            "cudaGetLastError() failed: the provided PTX was compiled with an unsupported "
+            "toolchain."
+        ),
+    ),
+    "a rank with a number is no count": ("oom-accelerator", "rank 0 failed: CUDA out of memory"),
+    "the workers of an augmenter died": (
+        "unknown",
+        (
+            "RuntimeError: One or more background workers are no longer alive. Exiting. Please "
+            "check the print statements above for the actual error message"
+        ),
+    ),
+    "srun cancels a step whose task failed": (
+        "unknown",
+        (
+            "srun: error: n1: task 5: Exited with exit code 1\n"
+            "srun: launch/slurm: _step_signal: Terminating StepId=7.0\n"
+            "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-01-02T03:04:05 ***"
+        ),
+    ),
+    "a person cancels a job": (
+        "not-a-failure",
+        (
+            "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.\n"
+            "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-01-02T03:04:05 ***\n"
+            "srun: error: n1: task 5: Terminated"
+        ),
+    ),
+    "a save fails": ("unknown", "WARNING: failed to save the checkpoint\nTraining finished."),
     "libjpeg decodes the rest of a damaged image": (
         "benign",
         (

@@ -210,6 +210,44 @@ def test_what_an_ignored_exception_reports_may_still_be_the_cause(end: str, fail
     assert judged("\n".join([*IGNORED[:-1], end])).failure == failure
 
 
+@pytest.mark.parametrize("announcement", [IGNORED[0], "Error in atexit._run_exitfuncs:"])
+@pytest.mark.parametrize("error", ["RuntimeError: pool is closed", "FileNotFoundError: x.pt"])
+def test_a_save_that_fails_at_the_end_is_not_benign(announcement: str, error: str) -> None:
+    lines = [announcement, REAL[0], '  File "/u/io.py", line 9, in _save_state', error]
+    assert judged("\n".join(lines)).failure == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("frame", "failure"),
+    [
+        ("/opt/lib/python3.11/multiprocessing/connection.py", "unknown"),
+        ("/u/feed.py", "code-bug-complex"),
+    ],
+)
+def test_a_pipe_that_ended_is_another_processs_end(frame: str, failure: str) -> None:
+    lines = [REAL[0], f'  File "{frame}", line 383, in _recv', "    raise EOFError", "EOFError"]
+    assert judged("\n".join(lines)).failure == failure
+
+
+@pytest.mark.parametrize(
+    ("cause", "effect", "failure", "line"),
+    [
+        ("struct.error: 4 bytes", "OSError: image file is truncated", "data", 9),
+        ("struct.error: 4 bytes", "ValueError: bad step", "code-bug-complex", 4),
+        ("OSError: image file is truncated", "KeyError: 'step'", "data", 4),
+        ("RuntimeError: CUDA out of memory", "OSError: is truncated", "oom-accelerator", 4),
+    ],
+)
+def test_what_an_exception_was_raised_from(
+    cause: str, effect: str, failure: str, line: int
+) -> None:
+    """The one that a row knows explains the other."""
+    frames = ['  File "/u/a.py", line 7, in f', '  File "/u/b.py", line 7, in f']
+    link = "The above exception was the direct cause of the following exception:"
+    judgement = judged("\n".join([REAL[0], *frames, cause, link, REAL[0], *frames, effect]))
+    assert (judgement.failure, judgement.line) == (failure, line)
+
+
 def test_a_thread_that_died_is_not_ignored() -> None:
     lines = ["Exception ignored in thread started by: <function feed at 0x7f21>", *REAL]
     assert judged("\n".join(lines)).failure == "code-bug-small"

@@ -8,7 +8,7 @@ from typing import TypeVar
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import LineRole, Strength
 from herorun.core.triage.lines import LogLine, readable
-from herorun.core.triage.match import COMPLEX, SMALL, Match, of_exception, of_line
+from herorun.core.triage.match import COMPLEX, SMALL, Match, failed_save, of_exception, of_line
 from herorun.core.triage.progress import ProgressWatch
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.tracebacks import (
@@ -184,11 +184,14 @@ def _outside(now: LineParser, line: LogLine, number: int) -> None:
         _announce(now, stream, number, 2)
     elif handles(content):
         _remember_stream(now.handled, stream, now.ended.get(stream, 0))
-    elif not chained(content):
+    elif chained(content):
+        _remember_stream(now.handled, stream, -now.ended.get(stream, 0))
+    else:
         exception = bare(content)
         if exception:
             is_ignored = bool(_begins_ignored(now, stream, number))
-            _raised(now, line, number, replace(exception, ignored=is_ignored))
+            cause = min(now.handled.pop(stream, 0), 0)
+            _raised(now, line, number, replace(exception, ignored=is_ignored, earlier=cause))
         else:
             if content.strip() not in ("", _DUE_TO) and not announces_ignored(content):
                 now.ignoring.pop(stream, None)  # its traceback would come at once
@@ -203,7 +206,10 @@ def awaits_ignored(now: LineParser, number: int) -> bool:
 def _raised(now: LineParser, line: LogLine, number: int, exception: LoggedException) -> None:
     matches = of_exception(now.catalogue, line, number, exception)
     if exception.ignored:
-        now.matches += [match for match in matches if _stays_true(match)]
+        true_matches = [match for match in matches if _stays_true(match)]
+        if exception.saves and not true_matches:
+            true_matches = [failed_save(now.catalogue, line, number, exception)]
+        now.matches += true_matches
         # another may have been raised while this one was handled
         _remember_stream(now.ignoring, line.stream, (number + 2, 0))
     else:

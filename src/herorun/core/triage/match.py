@@ -9,6 +9,7 @@ from herorun.core.triage.tracebacks import Frame, LoggedException
 
 # the rows of exceptions that no row knows: a bug, or the end of another process
 SMALL, COMPLEX, CASCADE = "code-bug-small", "code-bug-complex", "process-cascade"
+UNSAVED = "save-failed"
 _EXCERPT = 400
 
 
@@ -24,7 +25,8 @@ class Match:
     excerpt: str
     fingerprint: str
     where: Frame | None = None  # in the user's code
-    earlier: int = 0  # the line of the exception that was being handled
+    # the line of the exception that was being handled; of one that it was raised from, negative
+    earlier: int = 0
     confirms: tuple[str, ...] = ()
 
 
@@ -45,21 +47,31 @@ def of_exception(
     ]
     if not hits:
         hits = [_by_type(catalogue, exception)]
+    return [_match_exception(hit, line, number, exception) for hit in hits]
+
+
+def failed_save(
+    catalogue: Catalogue, line: LogLine, number: int, exception: LoggedException
+) -> Match:
+    """An exception that ended nothing, but a save."""
+    return _match_exception(catalogue.named(UNSAVED), line, number, exception)
+
+
+def _match_exception(
+    hit: LogSignature, line: LogLine, number: int, exception: LoggedException
+) -> Match:
     site = exception.where.site if exception.where else ""
-    return [
-        Match(
-            signature=hit.id,
-            failure=hit.failure,
-            role=hit.role,
-            strength=_strength(hit, exception),
-            line=number,
-            excerpt=line.text[:_EXCERPT],
-            fingerprint=fingerprint(hit.id, exception.exception, site, exception.message),
-            where=exception.where,
-            earlier=exception.earlier,
-        )
-        for hit in hits
-    ]
+    return Match(
+        signature=hit.id,
+        failure=hit.failure,
+        role=hit.role,
+        strength=_strength(hit, exception),
+        line=number,
+        excerpt=line.text[:_EXCERPT],
+        fingerprint=fingerprint(hit.id, exception.exception, site, exception.message),
+        where=exception.where,
+        earlier=exception.earlier,
+    )
 
 
 def torn(traceback_line: int, where: Frame | None, text: str) -> Match:
@@ -131,7 +143,7 @@ def _around(line: LogLine, start: int) -> str:
 def _by_type(catalogue: Catalogue, exception: LoggedException) -> LogSignature:
     name = exception.exception.rpartition(".")[2]
     exceptions = catalogue.exceptions
-    if name in exceptions.cascade:
+    if name in exceptions.cascade or exception.peer_left:
         return catalogue.named(CASCADE)
     small = name in exceptions.small or (
         name in exceptions.small_in_one_file and exception.one_file

@@ -4,9 +4,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.classes import FailureClass, LineRole
-from herorun.core.triage.match import Match
+from herorun.core.triage.match import COMPLEX, SMALL, Match
 from herorun.core.triage.progress import can_survive
+
+_BY_TYPE = (SMALL, COMPLEX)  # of an exception that no row knows
+_TASK_FAILED = lazy_regex(r"\bexit ?code:? [1-9]|ChildFailedError|\bTerminating (?:Job)?Step\w")
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ def _advance_attempt(log: AttemptLog, match: Match) -> AttemptLog:
     match match.role:
         case LineRole.RESTART:
             return AttemptLog(log.attempt + 1, match.line, before=replace(log, before=None))
-        case LineRole.ROOT:
+        case LineRole.ROOT if not _ended_by_srun(log, match):
             log = replace(log, lately=_with(log.lately, match))
             if match.failure is FailureClass.HOST_CONTENTION:
                 log = replace(log, crowded=match)
@@ -62,10 +66,26 @@ def _advance_attempt(log: AttemptLog, match: Match) -> AttemptLog:
     return log
 
 
+def _ended_by_srun(log: AttemptLog, match: Match) -> bool:
+    """srun cancels a step of which one task failed; a person cancels the job
+    (SchedMD/slurm:src/srun/libsrun/launch.c).
+    """
+    return (
+        log.cascade is not None
+        and match.signature == "stopped-by-hand"
+        and "*** STEP " in match.excerpt
+        and _TASK_FAILED.search(log.cascade.excerpt) is not None
+    )
+
+
 def _explains(match: Match, root: Match | None) -> bool:
-    """The stronger one, else the earlier; of two in one chain the one that ended it."""
+    """The stronger one, else the earlier; of two in one chain the one that ended it. A program that
+    raises one exception from another names what it means, which counts where a row knows it.
+    """
     if root is None or match.strength > root.strength:
         return True
+    if match.earlier == -root.line:
+        return root.signature in _BY_TYPE and match.signature not in _BY_TYPE
     return match.strength == root.strength and match.earlier == root.line
 
 

@@ -31,6 +31,8 @@ _IGNORED = lazy_regex(
     r"(?:^|(?:it/s|s/it|\?)[^\]]{0,40}\]\s{0,4})Exception ignored (?:in(?! thread)|on|while)\b"
     r"|^Error in atexit\._run_exitfuncs:\s*$|^WON'T CONVERT \S.{0,300} line \d{1,9}\s*$"
 )
+# The name of a function that saves, or of Orbax's that waits for a save.
+_SAVES = lazy_regex(r"(?:^|_)save|^wait_until_finished$")
 _THREAD = lazy_regex(r"[\\/](?:threading\.py|multiprocessing[\\/]\w+\.py)$")
 INDENTS = " \t|~^"  # how the source under a frame begins, and what marks a place in it
 _PATIENCE = 40  # lines of others between a frame and its exception
@@ -70,10 +72,12 @@ class Open:
     last: Frame | None = None
     files: tuple[str, ...] = ()  # the user's, two at most
     strangers: int = 0
-    earlier: int = 0  # the line of the exception that was being handled
+    # the line of the exception that was being handled; of one that it was raised from, negative
+    earlier: int = 0
     indent: int = 0  # blanks before its head, as where a whole log is indented
     ignored: int = 0  # exceptions that are due here, and end nothing
     in_thread: bool = False  # its outermost frame is a thread's, or one of multiprocessing's
+    saves: bool = False  # a frame is in a function that saves
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,8 @@ class LoggedException:
     earlier: int = 0
     traced: bool = False
     ignored: bool = False
+    saves: bool = False  # raised in a function that saves
+    peer_left: bool = False  # raised because another process closed a pipe
 
 
 def starts_traceback(content: str) -> bool:
@@ -137,6 +143,8 @@ def with_frame(traceback: Open, frame: Frame) -> Open:
         count = max(traceback.ignored, 1) if _tidies_up(frame) else traceback.ignored
         in_thread = bool(_THREAD.search(frame.file))
         traceback = replace(traceback, ignored=count, in_thread=in_thread)
+    if not traceback.saves and _SAVES.search(frame.function):
+        traceback = replace(traceback, saves=True)
     if not frame.ours:
         return replace(traceback, last=frame, strangers=0)
     files = traceback.files
@@ -166,6 +174,15 @@ def raised_by(traceback: Open, content: str) -> LoggedException | None:
         traceback.earlier,
         traced=True,
         ignored=traceback.ignored > 0 or _closes_twice(traceback, match[2] or ""),
+        saves=traceback.saves,
+        peer_left=match[1] == "EOFError" and _in_connection(traceback.last),
+    )
+
+
+def _in_connection(frame: Frame | None) -> bool:
+    """A pipe of `multiprocessing`, which ends where the process at its other end has ended."""
+    return frame is not None and frame.file.replace("\\", "/").endswith(
+        "/multiprocessing/connection.py"
     )
 
 
@@ -179,7 +196,7 @@ def _closes_twice(traceback: Open, message: str) -> bool:
         last is not None
         and traceback.in_thread
         and traceback.user is None
-        and last.file.replace("\\", "/").endswith("/multiprocessing/connection.py")
+        and _in_connection(last)
         and last.function in ("_close", "close", "__del__")
         and message.startswith("[Errno 9] ")
     )
