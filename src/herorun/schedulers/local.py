@@ -37,7 +37,10 @@ class Options(RenamedKeys):
 
     settle: Duration = Field(
         timedelta(seconds=5),
-        description='Time after an intent to launch until the answer "no such job" counts.',
+        description=(
+            'For so long after a launch is recorded, "no such job" does not prove that there is '
+            "none."
+        ),
     )
     grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
     start_timeout: Duration = Field(timedelta(seconds=10), description="Timeout of a start.")

@@ -58,7 +58,7 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     project: str = Field(
-        min_length=1, pattern=_WORD, description="The experiment that it reports to, by name."
+        min_length=1, pattern=_WORD, description="The experiment that the run reports to, by name."
     )
     id: str = Field(
         min_length=1,

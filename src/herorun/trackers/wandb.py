@@ -62,9 +62,9 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     entity: str = Field(
-        min_length=1, description="The account that it reports to; never left to a default."
+        min_length=1, description="The account that the run reports to; never left to a default."
     )
-    project: str = Field(min_length=1, description="The project that it reports to.")
+    project: str = Field(min_length=1, description="The project that the run reports to.")
     id: str = Field(min_length=1, description="Run id.")
     name: str = Field(min_length=1, description="Display name.")
     base_url: Annotated[str | None, NeedsTrust()] = Field(

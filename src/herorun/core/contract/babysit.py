@@ -16,10 +16,13 @@ class Budgets(Table):
     """How often the babysitter may act without asking."""
 
     relaunches: Whole = Field(
-        6, ge=0, description="Relaunches within the window; beyond them a person is asked."
+        6,
+        ge=0,
+        description="Relaunches within `window` for all causes together, without those after a "
+        "preemption or a time limit. When they are used up, a person is asked.",
     )
     window: Duration = Field(
-        timedelta(hours=24), description="The time within which relaunches are counted."
+        timedelta(hours=24), description="Relaunches that are longer ago do not count."
     )
     infra: Whole = Field(
         6, ge=0, description="Relaunches after a fault of the hardware, network or cluster."
@@ -83,7 +86,8 @@ class BabysitTable(Table):
     declined: str | None = Field(
         None,
         min_length=1,
-        description="Why no babysitter monitors the run; with it, none is required.",
+        description="The reason why no babysitter monitors the run. If it is set, `herorun "
+        "launch` starts none; for a hero run `no-babysitter` still warns.",
     )
 
     @model_validator(mode="after")

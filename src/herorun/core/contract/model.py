@@ -64,8 +64,12 @@ class Contract(Table):
         description="Completed updates at the end: an integer, or a key of the resolved config.",
     )
     flops: float | None = Field(None, gt=0, description="Model FLOPs of the whole run.")
-    params: float | None = Field(None, gt=0, description="Parameters, for 6ND.")
-    tokens: float | None = Field(None, gt=0, description="Training tokens, for 6ND.")
+    params: float | None = Field(None, gt=0, description="Parameters of the model.")
+    tokens: float | None = Field(
+        None,
+        gt=0,
+        description="Training tokens. Without `flops`, the FLOPs are 6 x `params` x `tokens`.",
+    )
     hero: bool | None = Field(
         None,
         description="States that the run is, or is not, a hero run; by default its FLOPs decide.",

@@ -103,37 +103,40 @@ class Notify(Table):
     targets: Channels = Field(
         (),
         description=(
-            "Names of environment variables that hold apprise URLs, for pages and information; "
-            "the first channel that accepts a page delivers it."
+            "Names of environment variables that hold apprise URLs, for messages of both kinds: "
+            "those of `page` and those of `inform`. Only the first channel that accepts a message "
+            "gets it."
         ),
     )
     page: Channels = Field(
         (),
         description=(
-            "Names of variables like those of targets, for what a person must act on: crashes, "
-            "relaunches, escalations, reminders."
+            "Names of such variables for urgent messages (pages): crashes, relaunches, "
+            "escalations, reminders."
         ),
     )
     inform: Channels = Field(
-        (), description="The same for what can wait: warnings, and the ends of alerts and runs."
+        (),
+        description="Names of such variables for messages that can wait: warnings, and the ends "
+        "of alerts and runs.",
     )
     secondary: Channels = Field(
         (),
         description=(
-            "The same for another person, who gets critical alerts that are not acknowledged "
-            "within "
-            "secondary_after."
+            "Names of such variables for another person, who gets the critical alerts that are "
+            "not acknowledged within `secondary_after`."
         ),
     )
     secondary_after: Duration = Field(
         timedelta(minutes=30),
-        description="How long an alert that a person must decide on waits for herorun ack.",
+        description="For how long a critical alert waits for `herorun ack` before it goes to "
+        "`secondary`.",
     )
     quiet_hours: Annotated[str, AfterValidator(_check_quiet)] | None = Field(
         None,
         description=(
-            'In UTC, like "21:00-05:30": until their end warnings and other information wait; '
-            "pages do not."
+            'In UTC, like "21:00-05:30": messages that can wait are sent at their end, pages at '
+            "once."
         ),
     )
     kinds: tuple[Annotated[str, Field(pattern=KIND)], ...] = Field(
@@ -157,10 +160,10 @@ class Notify(Table):
     pages_per_hour: Whole = Field(
         6,
         gt=0,
-        description="Pages per channel and hour; further repeated ones are counted in the next "
-        "page.",
+        description="Messages that a channel sends in an hour before it leaves out repeated "
+        "ones; the next message says how many were left out.",
     )
-    pages_per_day: Whole = Field(30, gt=0, description="The same per day.")
+    pages_per_day: Whole = Field(30, gt=0, description="The same limit for a day.")
 
     @field_validator("targets", "page", "inform", "secondary", "kinds")
     @classmethod

@@ -131,14 +131,15 @@ class Data(Table):
     order: Literal["deterministic", "unknown"] = Field(
         "unknown",
         description=(
-            "deterministic: each step sees the same data in every instance, so losses at equal "
-            "steps must agree to 0.002; otherwise within the noise of the run's own rows."
+            "deterministic: each step sees the same data in every instance, so after a resume the "
+            "losses of one step must agree to 0.002. unknown: they must agree within the noise of "
+            "the run's own rows."
         ),
     )
 
 
 class OutputTable(Table):
-    """Where checkpoints go: explicit, no templating."""
+    """Where checkpoints go. Write full paths: variables and templates are not expanded."""
 
     root: Pinned = Field(description="Absolute path or URL of the permanent output root.")
     temporary_root: Pinned | None = Field(
@@ -173,9 +174,10 @@ class StartTable(Table):
         description="full-state: weights, optimizer, step and data position; weights-only: the "
         "weights.",
     )
-    source_run: str | None = Field(None, description="Slug of the run that wrote it.")
+    source_run: str | None = Field(None, description="Slug of the run that wrote the checkpoint.")
     rejected: tuple[Name, ...] = Field(
-        (), description="Lineages, as path prefixes, that are never chosen."
+        (),
+        description="Path prefixes: a checkpoint below one of them is never chosen.",
     )
     reason: str | None = Field(None, description="Why this checkpoint, if it is not the newest.")
 
@@ -184,8 +186,8 @@ class TrackerTable(OpenTable):
     """What the run reports, and under which identity."""
 
     kind: str = Field("jsonl", pattern=KIND, description="Which tracker.")
-    entity: str | None = Field(None, description="The account that it reports to.")
-    project: str | None = Field(None, description="The project that it reports to.")
+    entity: str | None = Field(None, description="The account that the run reports to.")
+    project: str | None = Field(None, description="The project that the run reports to.")
     id: str | None = Field(None, description="Run id; by default the slug.")
     name: str | None = Field(None, description="Display name; by default the id.")
     resume: Literal["allow", "must", "never", "auto"] = Field(
@@ -202,7 +204,7 @@ class TrackerTable(OpenTable):
 
 
 class SchedulerTable(OpenTable):
-    """Where it runs."""
+    """Where the run's jobs run."""
 
     kind: str = Field("local", pattern=KIND, description="Which scheduler.")
     restarts: Literal["herorun", "backend"] = Field(
@@ -211,16 +213,16 @@ class SchedulerTable(OpenTable):
 
 
 class Hardware(Table):
-    """What it runs on."""
+    """What the run's jobs run on."""
 
     accelerator: str | None = Field(
         None, description="Kind of accelerator, as its cluster calls it."
     )
-    count: Whole | None = Field(None, gt=0, description="How many of them.")
+    count: Whole | None = Field(None, gt=0, description="How many accelerators.")
     topology: str | None = Field(
-        None, description="How they are connected, as the cluster calls it."
+        None, description="How the accelerators are connected, as the cluster calls it."
     )
-    region: str | None = Field(None, description="Where they are.")
+    region: str | None = Field(None, description="Where the accelerators are.")
 
 
 class Runtime(Table):
@@ -231,6 +233,6 @@ class Runtime(Table):
     bundle: str | None = Field(
         None,
         description="Archive of the source that runs, as a path or URL "
-        "(.tar, .tar.gz, .tgz, .zip), "
-        'or "tree:sha256:..." with the code tree that preflight prints.',
+        '(.tar, .tar.gz, .tgz, .zip); or "tree:" and the digest that preflight prints as '
+        "`code_tree`: `tree:sha256:...`.",
     )

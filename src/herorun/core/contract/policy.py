@@ -21,8 +21,8 @@ class CompareTable(Table):
     gates: tuple[Annotated[Name, AfterValidator(_gate)], ...] = Field(
         (),
         description=(
-            "Bounds on differences, as in `loss mean <= +0.5%`: METRIC, mean | median | largest, "
-            "<= | >= | within, size."
+            "Limits of a difference, as in `loss mean <= +0.5%`: a metric, then `mean`, `median` "
+            "or `largest`, then `<=`, `>=` or `within`, then a number, which `%` may follow."
         ),
     )
 
@@ -60,8 +60,9 @@ class SealTable(Table):
     digest: Literal["content", "sizes"] = Field(
         "content",
         description=(
-            "Whether every file is digested, which reads all of a local or ssh checkpoint, or "
-            "only listed: then `verify TAG` cannot prove the content."
+            "content: the digest of every file, which reads a local or ssh checkpoint whole. "
+            "sizes: only the names and sizes of the files, so `verify TAG` cannot prove the "
+            "content."
         ),
     )
 

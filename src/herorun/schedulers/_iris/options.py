@@ -131,7 +131,7 @@ class Options(RenamedKeys):
         ),
     )
     restarts: Literal["herorun", "backend"] = Field(
-        "herorun", description="Whether Iris itself may restart a failed job."
+        "herorun", description="backend: Iris itself may restart a failed job."
     )
     retries: int = Field(
         3,
@@ -164,7 +164,10 @@ class Options(RenamedKeys):
     )
     settle: Duration = Field(
         timedelta(seconds=30),
-        description='Time after an intent to launch until the answer "no such job" counts.',
+        description=(
+            'For so long after a launch is recorded, "no such job" does not prove that there is '
+            "none."
+        ),
     )
     timeout: Duration = Field(
         timedelta(seconds=60), description="Timeout of one query, including its tunnel."

@@ -128,9 +128,13 @@ class Options(RenamedKeys):
         timedelta(minutes=5), description="Time between SIGTERM and SIGKILL, for a last checkpoint."
     )
     restarts: Literal["herorun", "backend"] = Field(
-        "herorun", description="Whether Kubernetes itself may restart a failed job."
+        "herorun", description="backend: Kubernetes itself may restart a failed job."
     )
-    retries: int = Field(3, ge=1, description='With restarts = "backend": how often it may.')
+    retries: int = Field(
+        3,
+        ge=1,
+        description='With `restarts = "backend"`: how often (`backoffLimit`, otherwise 0).',
+    )
     ignore_changes: tuple[str, ...] = Field(
         (),
         description=(
@@ -147,7 +151,10 @@ class Options(RenamedKeys):
     )
     settle: Duration = Field(
         timedelta(seconds=15),
-        description='Time after an intent to launch until the answer "no such job" counts.',
+        description=(
+            'For so long after a launch is recorded, "no such job" does not prove that there is '
+            "none."
+        ),
     )
     timeout: Duration = Field(
         timedelta(seconds=30), description="Timeout of one query, including a login."

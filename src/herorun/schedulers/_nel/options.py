@@ -60,8 +60,8 @@ class Options(RenamedKeys, SshLogin):
     settle: Duration = Field(
         timedelta(minutes=2),
         description=(
-            'Time after an intent to launch until the answer "no such job" counts: nel starts '
-            "slowly."
+            'For so long after a launch is recorded, "no such job" does not prove that there is '
+            "none; long, because nel starts slowly."
         ),
     )
     timeout: Duration = Field(timedelta(seconds=90), description="Timeout of one query to nel.")

@@ -80,7 +80,10 @@ class Options(RenamedKeys):
     )
     settle: Duration = Field(
         timedelta(seconds=30),
-        description='Time after an intent to launch until the answer "no such job" counts.',
+        description=(
+            'For so long after a launch is recorded, "no such job" does not prove that there is '
+            "none."
+        ),
     )
     timeout: Duration = Field(timedelta(seconds=20), description="Timeout of one query.")
     upload_timeout: Duration = Field(

@@ -90,11 +90,17 @@ class Options(RenamedKeys, SshLogin):
     )
     restarts: Literal["herorun", "backend"] = Field(
         "herorun",
-        description=("Whether Slurm itself may restart the job after a preemption or a lost node."),
+        description=(
+            "backend: Slurm itself may restart the job after a preemption or a lost node "
+            "(`--requeue`; otherwise `--no-requeue`)."
+        ),
     )
     settle: Duration = Field(
         timedelta(seconds=10),
-        description='Time after an intent to launch until the answer "no such job" counts.',
+        description=(
+            'For so long after a launch is recorded, "no such job" does not prove that there is '
+            "none."
+        ),
     )
     timeout: Duration = Field(
         timedelta(seconds=40),

@@ -65,8 +65,8 @@ class Options(RenamedKeys, SshLogin):
     settle: Duration = Field(
         timedelta(seconds=60),
         description=(
-            'Time after an intent to launch until the answer "no such job" counts; a submission '
-            "arrives within it or not at all."
+            'For so long after a launch is recorded, "no such job" does not prove that there is '
+            "none. A submission that has not arrived by then is refused."
         ),
     )
     grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
