@@ -1,6 +1,7 @@
-"""What a tool answers: one command, run in a process of its own, and its document.
+"""A tool's answer: one command, run in its own process, and its document.
 
-A process for each call, so that each answer is read now, and a command that hangs ends alone.
+Each call has its own process, so that each answer is read anew, and a hanging command can be ended
+alone.
 """
 
 import json
@@ -36,7 +37,7 @@ NOTICE = (
 
 @dataclass(frozen=True)
 class ToolAnswer:
-    """`facts` are herorun's own words; `document` may hold what others wrote."""
+    """`facts` are values that herorun chose; `document` may contain text by others."""
 
     command: str
     code: int
@@ -47,7 +48,7 @@ class ToolAnswer:
 
     @property
     def failed(self) -> bool:
-        """Nothing was answered, which is neither a yes nor a no."""
+        """Whether there is no answer, which is neither a yes nor a no."""
         return "error" in self.document
 
     @property
@@ -63,7 +64,7 @@ class ToolAnswer:
 
     @property
     def text(self) -> str:
-        """The same for a model: data stands between marks that it cannot know beforehand."""
+        """The same for a model: data is enclosed in markers that the data cannot predict."""
         answer = self.structured
         data = answer.pop("untrusted_data", None)
         head = json.dumps(answer, indent=1, ensure_ascii=False)
@@ -141,7 +142,7 @@ class ToolCalls:
         return self._call(order, argv, ORDER_SECONDS)
 
     def _shown(self, order: Tool, values: Mapping[str, Any]) -> tuple[ToolAnswer, str]:
-        """The document of the preview, and its digest; none where the order would be refused."""
+        """The document of the preview, and its digest; "" if the order would be refused."""
         argv = preview_argv(order, values)
         if order.name == "launch":
             argv.insert(1, f"--out={self._plan(values)}")
@@ -155,7 +156,9 @@ class ToolCalls:
         return Path(self._plans.name, f"{values['run']}.json")
 
     def _must_be_run(self, values: Mapping[str, Any]) -> None:
-        """Some commands take a file in the place of a run: no agent reads files by a tool."""
+        """Refuse anything but a run's name: some commands also accept a file, and agents must not
+        read files by tools.
+        """
         slug = values.get("run")
         runs = tuple(known_slugs(find_repository(self._start)))
         if slug is not None and slug not in runs:
@@ -178,7 +181,7 @@ class ToolCalls:
         messages = scrub(result.err.decode("utf-8", "backslashreplace"))
         try:
             document = json.loads(result.out)
-        except ValueError:  # what it said instead may quote a job: it stays among the messages
+        except ValueError:  # its output may quote a job, so it stays in the messages
             document = {"error": "The command printed no document."}
         return result.code, document, messages
 
@@ -187,7 +190,7 @@ class ToolCalls:
 
 
 def _shown_by(order: Tool) -> Tool:
-    """A preview's document is that of another command, unless it is a dry run."""
+    """The command whose document is the order's preview."""
     return order if order.preview.startswith(order.command) else _reader(order.preview)
 
 
@@ -200,7 +203,7 @@ def _reader(command: str) -> Tool:
 
 
 def _own_facts(tool: Tool, document: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that herorun chose itself: numbers, and words of a closed list."""
+    """The values that herorun chose: numbers, and words of a closed list."""
     fields = DOCUMENTS[tool.document].model_fields
     names = [name for name in document if name in fields and name != "schema"]
     return {name: document[name] for name in names if _is_own(fields[name].annotation)}

@@ -1,5 +1,5 @@
-"""The content of the checkpoint that a seal is about. Reading it may take hours: then nothing else
-waits for it.
+"""The content of the checkpoint to seal. If reading it would take long, it is read without the
+run's lock.
 """
 
 from herorun.core.errors import CouldNotLook, describe_error, sentence
@@ -12,9 +12,7 @@ AT_ONCE = 1 << 30  # bytes that are read while the run is locked: about a second
 
 
 class NotDigested(CouldNotLook):
-    """There is more to read than the babysitter can be kept waiting for: `digest_now`, then seal
-    again.
-    """
+    """There is too much to read while the run is locked: call `digest_now`, then seal again."""
 
     def __init__(self, path: str) -> None:
         super().__init__(
@@ -25,8 +23,8 @@ class NotDigested(CouldNotLook):
 
 
 def sealed_content(run: Run, path: str) -> Manifest:
-    """As `[seal] digest` asks for it. What was digested ahead is not read again, while it is the
-    same file.
+    """The manifest that `[seal] digest` requires. A file that `digest_now` has read is not read
+    again unless it changed.
     """
     listing = read_manifest(run.store, path)
     if run.contract.seal.digest == "sizes":
@@ -38,7 +36,9 @@ def sealed_content(run: Run, path: str) -> Manifest:
 
 
 def digest_now(run: Run, path: str) -> None:
-    """Digest the checkpoint, file by file. A kill costs the files that were being read."""
+    """Digest the checkpoint, file by file. If the process is killed, only the files in progress are
+    read again.
+    """
     try:
         read_contents(run.store, read_manifest(run.store, path), DigestLog(run.state, path))
     except OSError as error:

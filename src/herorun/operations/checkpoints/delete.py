@@ -1,4 +1,4 @@
-"""Deleting one checkpoint whole: its markers first, then the rest, then its folders."""
+"""Deletes one checkpoint completely: its markers first, then the rest, then its folders."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -7,8 +7,8 @@ from herorun.core.errors import HerorunError, describe_error
 from herorun.operations.checkpoints.manifest import read_manifest, walk
 from herorun.runs import Run
 
-# The files by which a layout recognises a complete checkpoint; of every layout, so that a wrong one
-# in the contract does no harm.
+# The files by which a layout recognises a complete checkpoint. All layouts are covered, in case the
+# contract names the wrong one.
 MARKERS = (
     *("metadata.json", "commit_success.txt", "_CHECKPOINT_METADATA", ".metadata"),
     *("trainer_state.json", "meta.pt"),
@@ -44,8 +44,8 @@ def _is_marker(name: str) -> bool:
 
 
 def _all(delete: Callable[[str], None], paths: Sequence[str]) -> None:
-    """So many at the same time: over ssh they share one connection. After those that failed no
-    others are begun.
+    """Delete `AT_ONCE` files at a time: over ssh they share one connection. After a failure no
+    further group is started.
     """
     with ThreadPoolExecutor(AT_ONCE) as at_once:
         for start in range(0, len(paths), AT_ONCE):

@@ -1,6 +1,4 @@
-"""The digests of a checkpoint's files that were made so far, so that a seal that was killed reads
-no file twice.
-"""
+"""The finished digests of a checkpoint's files, so that a seal after a kill reads no file twice."""
 
 import contextlib
 import json
@@ -14,16 +12,14 @@ from herorun.system.files import append_line
 
 
 class DigestLog:
-    """A private file of lines, one for each file of one checkpoint. A line that was cut off is no
-    line.
-    """
+    """A private file with one line for each file of one checkpoint. A truncated line is ignored."""
 
     def __init__(self, folder: Path, checkpoint: str) -> None:
         self._file = folder / "digests" / f"{digest(checkpoint)[7:19]}.jsonl"
 
     @cached_property
     def digests(self) -> dict[str, FileDigest]:
-        """By name, as it was read when it was first asked for."""
+        """The digests by name, read once."""
         try:
             lines = self._file.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
@@ -39,5 +35,5 @@ class DigestLog:
         append_line(self._file, json.dumps(asdict(each)))
 
     def remove(self) -> None:
-        """The manifest is in the record: the log is no longer needed."""
+        """Remove the log, once the manifest is in the record."""
         self._file.unlink(missing_ok=True)

@@ -68,8 +68,8 @@ class CheckpointListing:
 
 
 def list_checkpoints(run: Run) -> CheckpointListing:
-    """Of every root that the run ever wrote to. A root that cannot be read is `CouldNotLook`, and
-    never empty.
+    """The checkpoints of every root that the run ever wrote to. An unreadable root raises
+    `CouldNotLook`.
     """
     entries = listed(run).values()
     with ThreadPoolExecutor(AT_ONCE) as at_once:
@@ -80,9 +80,7 @@ def list_checkpoints(run: Run) -> CheckpointListing:
 
 
 def list_with_taints(run: Run) -> CheckpointListing:
-    """The same, with what no run should continue from, by the record and by the rows as they are
-    now.
-    """
+    """The same, with taints by the record and by the present rows."""
     memory = with_taints_now(run, run.record.memory())
     return replace(list_checkpoints(run), taints=memory.history.taints)
 
@@ -96,7 +94,7 @@ class ListedCheckpoint:
 
 
 def listed(run: Run) -> dict[str, ListedCheckpoint]:
-    """By path, of all roots; one listing and a half each."""
+    """The checkpoints of all roots, by path, with one or two listings for each root."""
     by_path: dict[str, ListedCheckpoint] = {}
     roots = _recorded_roots(run, run.record.memory())
     with ThreadPoolExecutor(AT_ONCE) as at_once:
@@ -131,7 +129,9 @@ def _of_root(run: Run, root: str, temporary: bool) -> list[ListedCheckpoint]:
 
 
 def sized(run: Run, one: ListedCheckpoint) -> SizedCheckpoint | None:
-    """Looked into, with what it is made of. None for one that is gone since the listing."""
+    """The examined checkpoint, with its files' total size. None if it was removed since the
+    listing.
+    """
     candidate = one.candidate
     try:
         checkpoint = run.layout.examined(run.store, candidate)
@@ -155,9 +155,7 @@ def sized(run: Run, one: ListedCheckpoint) -> SizedCheckpoint | None:
 
 
 def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
-    """What may be deleted now. Everything that another run, a seal or a person needs is asked for
-    first.
-    """
+    """The plan of what may be deleted now. What other runs, seals and people need is read first."""
     memory = run.record.memory()
     if memory.rollback_ordered:
         raise Blocked(
@@ -195,7 +193,7 @@ def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
 
 
 def write_plan(plan: PrunePlan, path: Path) -> None:
-    """One JSON document, which `prune` takes; an existing file is left."""
+    """Write the plan as one JSON document for `prune`; an existing file is not overwritten."""
     if path.exists():
         raise WrongUse(f"{path} is there already: name another file for the plan.")
     document: dict[str, Any] = {"schema": 1, "digest": plan.digest, **plain(plan)}
@@ -203,7 +201,7 @@ def write_plan(plan: PrunePlan, path: Path) -> None:
 
 
 def read_plan(path: Path) -> PrunePlan:
-    """The plan in a file; `WrongUse` where it is none, or was changed since it was printed."""
+    """The plan in a file; `WrongUse` if it is not a plan, or was changed since it was written."""
     try:
         document = read_json(read_regular(path, LARGEST_PLAN))
         plan = plan_from(document)

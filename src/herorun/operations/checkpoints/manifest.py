@@ -1,5 +1,5 @@
-"""Every file of a checkpoint, folder by folder, each by one delimited listing; and the digests of
-their content.
+"""Every file of a checkpoint, with one listing for each folder; and the digests of their
+content.
 """
 
 from dataclasses import replace
@@ -9,7 +9,7 @@ from herorun.core.seal.manifest import FileRecord, Manifest
 from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.system import progress
 
-MOST_FOLDERS = 20_000  # of one checkpoint; more is a link that leads back, or no checkpoint
+MOST_FOLDERS = 20_000  # of one checkpoint; more suggests a link to a parent, or no checkpoint
 
 
 def read_manifest(store: Store, path: str) -> Manifest:
@@ -29,10 +29,10 @@ def read_manifest(store: Store, path: str) -> Manifest:
 
 
 def read_contents(store: Store, listing: Manifest, log: DigestLog | None = None) -> Manifest:
-    """The same with a digest of each file: as its listing told it, else as its store reads or keeps
-    it.
+    """The manifest with a digest of each file: from the listing, or else as its store computes or
+    stores it.
 
-    With a `log` what it has is not read again, and what is read goes into it, file by file.
+    Files whose digest is in `log` are not read again; new digests are added to it, file by file.
     """
     digests = _digests(store, listing, log)
     return replace(
@@ -47,8 +47,8 @@ def read_contents(store: Store, listing: Manifest, log: DigestLog | None = None)
 
 
 def _digests(store: Store, listing: Manifest, log: DigestLog | None) -> dict[str, FileDigest]:
-    """By name, of all files whose listing tells no version: where it does, it also tells all that
-    the store knows.
+    """The digests by name, of all files without a version in the listing: a listing with versions
+    also has the store's digests.
     """
     files = [file for file in listing.files if not file.version]
     folder, _, own = listing.path.rpartition("/")
@@ -80,7 +80,7 @@ def walk(store: Store, path: str) -> tuple[tuple[FileRecord, ...], tuple[str, ..
     """
     files: list[FileRecord] = []
     folders = [""]
-    for inside in folders:  # which grows meanwhile
+    for inside in folders:  # the list grows during the loop
         for entry in store.entries(f"{path}/{inside}".rstrip("/")):
             if entry.name.endswith("/") and not entry.link:
                 folders.append(inside + entry.name)

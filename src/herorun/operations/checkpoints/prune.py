@@ -1,5 +1,5 @@
-"""Deleting exactly what a printed plan names, one checkpoint after another, each looked at again
-right before.
+"""Deletes exactly what a printed plan names, one checkpoint after another, each checked again right
+before.
 
 Completeness markers are deleted first, so that a partly deleted checkpoint never counts as
 complete. Each deletion is journalled before and after; the same plan finishes an interrupted one.
@@ -30,7 +30,7 @@ from herorun.system.files import locked
 
 @dataclass(frozen=True)
 class Pruned:
-    """How it ended: what is deleted, what was left and why, and what is unknown."""
+    """The result: what was deleted, and what was left and why."""
 
     deleted: tuple[str, ...] = ()
     remaining: tuple[tuple[str, str], ...] = ()  # path, why
@@ -47,8 +47,8 @@ class Pruned:
 
 
 def prune(run: Run, plan: PrunePlan, typed_name: str) -> Pruned:
-    """Delete the plan's victims; `typed_name` is the digest that a person typed, and nothing else
-    stands in for it.
+    """Delete the plan's victims; `typed_name` is the digest that a person typed, which nothing can
+    replace.
     """
     if plan.slug != run.slug:
         raise Blocked(f"The plan is of {plan.slug}, and not of {run.slug}: nothing was deleted.")
@@ -82,15 +82,15 @@ def _is_done(plan: PrunePlan, victim: Victim, memory: Memory) -> bool:
 
 
 def _started_victims(plan: PrunePlan, memory: Memory) -> set[str]:
-    """The victims whose deletion by this very plan was begun before, and interrupted or refused."""
+    """The victims whose deletion by this plan was started before, and interrupted or refused."""
     return {v.path for v in plan.victims if {_key(plan, v)} & {*memory.intended, *memory.failed}}
 
 
 def _must_be_current(
     run: Run, plan: PrunePlan, begun_paths: set[str], done_paths: set[str]
 ) -> None:
-    """The same rules, asked again of the world as it is now: a victim that anything holds stops all
-    of it.
+    """Apply the rules again to the present state: if one victim must be kept now, nothing is
+    deleted.
     """
     fresh = make_plan(run, plan.policy.keep)
     allowed_victims = {victim.path: victim for victim in fresh.victims}
@@ -121,7 +121,7 @@ def _prune(run: Run, plan: PrunePlan, begun_paths: set[str]) -> Pruned:
         why = _delete_victim(run, plan, victim, victim.path in begun_paths)
         if why:
             failures.append((victim.path, why))
-            break  # what went wrong with one may go wrong with all: a person looks first
+            break  # the next deletion could fail in the same way: a person must check first
         deleted_paths.append(victim.path)
         freed_bytes += victim.bytes
     progress.progress("deleting checkpoints", 1, 1)
@@ -139,8 +139,8 @@ def _prune(run: Run, plan: PrunePlan, begun_paths: set[str]) -> Pruned:
 
 
 def _delete_victim(run: Run, plan: PrunePlan, victim: Victim, is_begun: bool) -> str:
-    """Why it was not deleted; empty where it was. What holds it is asked before the intent, its
-    content after it.
+    """Delete one victim. Returns why it was not deleted, or "". References are checked before the
+    intent is recorded, the content after it.
     """
     key, memory = _key(plan, victim), run.record.memory()
     try:
@@ -179,14 +179,16 @@ def _delete_victim(run: Run, plan: PrunePlan, victim: Victim, is_begun: bool) ->
 
 
 def _must_be_pushed(run: Run) -> None:
-    """A deletion cannot be taken back: its intent is on the remote before it."""
+    """Push the intent before a deletion, which cannot be undone."""
     push_result = run.record.push()
     if not push_result and run.record.remote:
         raise CouldNotLook(f"the intent could not be pushed: {push_result.why}")
 
 
 def _check_victim(run: Run, plan: PrunePlan, victim: Victim) -> None:
-    """Nobody names it now, and another complete checkpoint stays."""
+    """Raise `Blocked` if something refers to the victim now, or if no other complete checkpoint
+    would remain.
+    """
     entries = listed(run)
     entry = entries.get(victim.path)
     if entry and (why := all_references(run).why(entry.candidate)):
@@ -205,8 +207,8 @@ def _check_victim(run: Run, plan: PrunePlan, victim: Victim) -> None:
 
 
 def _must_be_as_planned(run: Run, victim: Victim, is_begun: bool) -> None:
-    """Exactly what was printed; or what an interrupted deletion of ours left of it, which is not
-    whole.
+    """Raise `Blocked` unless the victim is as planned, or is the incomplete rest of our own
+    interrupted deletion.
     """
     entry = listed(run).get(victim.path)
     current = sized(run, entry) if entry else None
@@ -223,7 +225,9 @@ def _must_be_as_planned(run: Run, victim: Victim, is_begun: bool) -> None:
 def _post_prune(
     run: Run, plan: PrunePlan, deleted_paths: Sequence[str], failures: Sequence[tuple[str, str]]
 ) -> tuple[str, ...]:
-    """The issue, once a plan and outcome; the deletions stand in the record already."""
+    """Post the result in the issue, once for each plan and outcome; the record already contains the
+    deletions.
+    """
     warnings = []
     if deleted_paths:
         outcome = f"{len(deleted_paths)} of {len(plan.victims)} deleted" + (

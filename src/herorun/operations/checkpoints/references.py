@@ -18,8 +18,8 @@ RECORDS = "refs/heads/herorun/*"
 
 
 def all_references(run: Run) -> RetentionReference:
-    """What any recorded run, any contract and any seal names, here and on the remote;
-    `CouldNotLook` if one is unread.
+    """The checkpoints that any recorded run, contract or seal names, here and on the remote;
+    `CouldNotLook` if one cannot be read.
     """
     names: dict[str, str] = {}
     roots: dict[str, str] = {}
@@ -51,7 +51,9 @@ def all_references(run: Run) -> RetentionReference:
 
 
 def _contracts(run: Run) -> Iterator[Contract]:
-    """Of the work tree and of HEAD. One that cannot be read may name any checkpoint."""
+    """The contracts of the work tree and of HEAD. An unreadable one raises, because it may name any
+    checkpoint.
+    """
     top, head = run.repository.top, run.repository.resolve("HEAD")
     texts = [
         (f"runs/{path.name}", read_regular(path, LARGEST_CONTRACT))
@@ -71,7 +73,7 @@ def _contracts(run: Run) -> Iterator[Contract]:
 
 
 def _remote_runs(run: Run) -> set[str]:
-    """The runs whose records lie on the remote, also those that this clone never saw."""
+    """The runs with a record on the remote, including those that this clone has never fetched."""
     remote = run.contract.record_remote
     if remote not in run.repository.remotes():
         return set()
@@ -79,7 +81,7 @@ def _remote_runs(run: Run) -> set[str]:
 
 
 def _all_events(run: Run, slug: str, contract: Contract | None) -> list[Event]:
-    """As they are here and as they are on the remote: either may be ahead."""
+    """The events of the local and of the remote record: either may be ahead."""
     source = contract or run.contract
     branch = source.record_branch if contract else ""
     remote = source.record_remote if source.record_remote in run.repository.remotes() else None

@@ -1,7 +1,7 @@
 """`herorun doctor` for a run's back ends: scheduler, tracker, stores, issue, channels, secrets, log
 patterns.
 
-Each is asked only what the commands ask anyway: it answers, or says why it does not.
+Each is queried only as the commands query it: it works, or the error says why not.
 """
 
 import os
@@ -30,7 +30,7 @@ SECONDS = 20.0
 
 
 def probes(run: Run, send_test: bool = False) -> Iterator[tuple[str, str, Probe]]:
-    """Two runs with one and the same back end have one and the same name for it."""
+    """The probes of a run. Runs that share a back end use the same name for it."""
     contract = run.contract
     yield "contract", run.slug, lambda: _contract(run)
     kind = contract.scheduler.kind
@@ -44,7 +44,7 @@ def probes(run: Run, send_test: bool = False) -> Iterator[tuple[str, str, Probe]
     )
     roots = [root for root in (contract.output.root, contract.output.temporary_root) if root]
     for root in (*roots, *filter(None, [contract.start.from_])):
-        if "://" in root:  # one login for all that lies in a store
+        if "://" in root:  # one login for each kind of store
             yield "login", root.partition("://")[0], partial(_login, run, root)
     for root in roots:
         yield "store", root, partial(_root, run, root)
@@ -125,15 +125,13 @@ def _examine_tracker(run: Run) -> Iterator[DoctorPart]:
 
 
 def _login(run: Run, root: str) -> Iterator[DoctorPart]:
-    """Asked apart from any listing: it says whose it is, and a bucket that anybody may read says
-    nothing of it.
-    """
+    """The account in use. A listing would not show it, because a bucket may be public."""
     if isinstance(run.store, RoutedStore):
         yield from run.store.examine(root)
 
 
 def _root(run: Run, root: str) -> Iterator[DoctorPart]:
-    """A listing; whether it may be written is `preflight --probe`'s to try."""
+    """Tests a listing; `preflight --probe` tests a write."""
     try:
         message = f"can be listed: {count(len(run.store.names(root)), 'entry', 'entries')}"
     except FileNotFoundError:
@@ -166,7 +164,7 @@ def _issue(run: Run) -> Iterator[DoctorPart]:
 
 
 def _secret(run: Run, name: str) -> Iterator[DoctorPart]:
-    """Whether the job would get it; its value is not read here."""
+    """Whether the job would get the secret; its value is not read."""
     own_environment = "this environment"
     traits = scheduler_traits(run.scheduler)
     source = traits.secrets_source or own_environment
@@ -211,7 +209,7 @@ def _heartbeat(variable: str, send_test: bool) -> Iterator[DoctorPart]:
 
 
 def _sent(channel: Channel) -> tuple[str, str]:
-    """Why the test message was refused, empty where it was taken; and what to say of it."""
+    """Why the test message was refused, or ""; and the message about it."""
     at = timestamp(now().replace(microsecond=0))
     body = (
         f"`herorun doctor --send-test` sent this at {at}: pages of the run arrive here. Nothing "
@@ -231,7 +229,7 @@ def _patterns_name(run: Run) -> str:
 
 
 def _patterns(run: Run) -> Iterator[DoctorPart]:
-    """Every row is read and compiled; one that cannot be is `WrongUse`, which names it."""
+    """Reads and compiles every row; an invalid one raises `WrongUse`, which names it."""
     rows = signatures.of_contract(run.contract, run.repository.top).signatures
     own = len(rows) - len(signatures.shipped().signatures)
     more = f", {own} more than are shipped" if own > 0 else ""

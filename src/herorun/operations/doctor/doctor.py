@@ -1,5 +1,5 @@
-"""Look at everything that a run needs around it, and change nothing: each part works, is broken, or
-was not seen.
+"""Tests everything that a run depends on, without changes: each part works, is broken, or is
+unknown.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,10 @@ DEADLINE = 45.0  # seconds for all parts together
 
 
 def examine(name: str | None, start: Path, send_test: bool = False) -> list[DoctorPart]:
-    """The machine, and the surroundings of the run that is named, or of all that have a contract
-    here.
+    """Test the machine, and the dependencies of the named run, or of all runs with a contract here.
 
-    With `send_test` each channel, however many runs name it, gets one test message; else nothing is
-    sent.
+    With `send_test` each channel gets one test message, even if several runs name it; otherwise
+    nothing is sent.
     """
     try:
         repository: Repository | None = find_repository(start)
@@ -58,8 +57,8 @@ def _open_runs(
 
 
 def _ask(probes: Sequence[tuple[str, str, Probe]]) -> list[DoctorPart]:
-    """All at once; what is late was not seen. Runs that share a back end are asked once, by its
-    name.
+    """Run all probes in parallel; a late one is unknown. A back end that several runs share is
+    probed once, by its name.
     """
     answers: Queue[tuple[int, list[DoctorPart]]] = Queue()
     by_name = {(group, name): probe for group, name, probe in reversed(probes)}
@@ -90,14 +89,14 @@ def _answer(
     parts: list[DoctorPart] = []
     try:
         parts.extend(part for part in probe())
-    # if one part fails, the others are reported, and so is what it saw before
+    # if one part fails, the others are reported, and so are its own earlier results
     except Exception as error:
         parts.append(_part_of_error(*key, error))
     answers.put((number, parts))
 
 
 def _part_of_error(group: str, name: str, error: Exception) -> DoctorPart:
-    """A definite no is broken; what gave no answer was not seen."""
+    """A definite refusal is broken; no answer is unknown."""
     no_answer = isinstance(error, (CouldNotLook, TimeoutError)) or not isinstance(
         error, (HerorunError, PermissionError)
     )

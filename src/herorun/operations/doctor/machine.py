@@ -19,7 +19,7 @@ from herorun.system.git import GitFailed, Repository, environment
 from herorun.system.process import run
 from herorun.system.project_config import read_settings
 
-GIT = (2, 25)  # whose plumbing the record is written with
+GIT = (2, 25)  # the oldest version with the plumbing that the record needs
 SMALLEST = 1 << 30  # bytes free
 SECONDS = 20.0
 
@@ -88,7 +88,7 @@ def _examine_git_identity(repository: Repository) -> Iterator[DoctorPart]:
 
 
 def _remote(repository: Repository, remote: str) -> Iterator[DoctorPart]:
-    """Read, then a push that is a rehearsal: it asks for the right to write and sends nothing."""
+    """Tests a read, then a dry-run push, which needs the right to write and sends nothing."""
     tips = repository.remote_tips(remote, timeout=SECONDS)
     name = f"remote {remote}"
     yield DoctorPart("git", name, Fit.WORKS, f"can be read: {count(len(tips), 'ref')}")
@@ -120,7 +120,9 @@ def _remote(repository: Repository, remote: str) -> Iterator[DoctorPart]:
 
 
 def _examine_disk(name: str, folders: Sequence[Path]) -> DoctorPart:
-    """Room for more, and that this user can write there: each folder, or where it would be made."""
+    """Tests the free space, and that this user can write to each folder, or to its nearest existing
+    parent.
+    """
     there = [next(each for each in (path, *path.parents) if each.is_dir()) for path in folders]
     for folder in there:
         try:
@@ -170,8 +172,8 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
 
 
 def _synchronised() -> tuple[str, str]:
-    """`yes` or `no`; or why it is unknown, as in a container: no timedatectl, or no systemd behind
-    it.
+    """`yes` or `no`; or "" and why it is unknown, as in a container without timedatectl or
+    systemd.
     """
     if shutil.which("timedatectl") is None:
         return "", "timedatectl is not on this machine"

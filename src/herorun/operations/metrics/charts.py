@@ -1,6 +1,4 @@
-"""The curves of a report: which metrics, and all their points as few lines, in completed
-updates.
-"""
+"""The curves of a report: which metrics, and their points as few lines, by completed updates."""
 
 from array import array
 from collections.abc import Iterator, Sequence
@@ -16,8 +14,8 @@ from herorun.system import progress
 from herorun.system.metrics_cache import Piece
 
 EVALS = 2  # evaluation losses besides the loss
-MOST_FURTHER = 12  # of the metrics that the contract names
-MOST_STRETCHES = 200  # without a finite value that are drawn, the longest
+MOST_FURTHER = 12  # metrics that the contract names
+MOST_STRETCHES = 200  # stretches without a finite value that are drawn, the longest ones
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Series:
 
 @dataclass(frozen=True)
 class ChartDrawing:
-    """One drawing. Without `series`, `why` says why there is none."""
+    """One chart. Without `series`, `why` is the reason."""
 
     id: str
     title: str
@@ -39,7 +37,7 @@ class ChartDrawing:
 
     @property
     def newest(self) -> float | None:
-        """The value of the highest step: NaN where that one is not finite, and so in no line."""
+        """The value of the highest step; NaN if it is not finite, and so in no line."""
         if not self.series:
             return None
         lines, spans = self.series[0].strands, self.series[0].not_finite
@@ -50,7 +48,7 @@ class ChartDrawing:
 
     @property
     def newest_text(self) -> str:
-        """Empty where there is none."""
+        """The newest value as text; "" if there is none."""
         return (
             ""
             if self.newest is None
@@ -61,7 +59,9 @@ class ChartDrawing:
 
 
 def charts_of(curves: Curves, names: Names) -> list[ChartDrawing]:
-    """Loss with evaluation losses, throughput or the time of a step, and the gradient norm."""
+    """The charts of the loss with evaluation losses, throughput or time per step, and gradient
+    norm.
+    """
     available = curves.names
     loss = next((name for name in names.loss if name in available), "")
     evals = [name for name in available if is_eval(name) and "loss" in name][:EVALS]
@@ -89,8 +89,8 @@ def charts_of(curves: Curves, names: Names) -> list[ChartDrawing]:
 def further_charts(
     curves: Curves, names: Names, earlier: Sequence[ChartDrawing]
 ) -> tuple[list[ChartDrawing], list[str]]:
-    """The learning rate, where there is one, and each metric that the contract names and that
-    `earlier` does not show. The second part names those that are too many.
+    """The charts of the learning rate, if logged, and of each metric that the contract names and
+    `earlier` does not show. The second result names those beyond `MOST_FURTHER`.
     """
     in_charts = {one.metric for chart in earlier for one in chart.series}
     empty = {chart.id for chart in earlier if not chart.series}
@@ -132,14 +132,14 @@ def _series(curves: Curves, metric: str, names: Names) -> Series:
 
 
 def attempt_starts(curves: Curves, names: Names) -> list[AttemptStart]:
-    """The attempts, as the rows of the loss tell them; of any metric where there is none."""
+    """The starts of the attempts, by the rows of the loss, or of any metric without a loss."""
     usual = next((name for name in (*names.loss, *curves.names) if name in curves.names), "")
     traces = traces_of(curves, usual, 1 - names.first_step) if usual else ()
     return [AttemptStart(trace.attempt, trace.steps[0] - 1, at) for trace, at in traces]
 
 
 def traces_of(curves: Curves, metric: str, shift: int) -> Iterator[tuple[Trace, datetime | None]]:
-    """By attempts, each with the time of its first row, where it tells one. `shift` is added to
+    """The traces by attempt, each with the time of its first row, if known. `shift` is added to
     each step.
     """
     by_attempt: dict[int, tuple[array[int], array[float], float]] = {}
@@ -166,9 +166,9 @@ def traces_of(curves: Curves, metric: str, shift: int) -> Iterator[tuple[Trace, 
 
 
 def _attempt_stretches(piece: Piece) -> Iterator[tuple[int, int, int]]:
-    """Stretches of one attempt: its number, and where they begin and end."""
+    """The stretches of one attempt: its number, and their first and end index."""
     numbers, start = piece.attempts, 0
-    if len(numbers) and numbers.count(numbers[0]) == len(numbers):  # as nearly always
+    if len(numbers) and numbers.count(numbers[0]) == len(numbers):  # the usual case
         yield numbers[0], 0, len(numbers)
         return
     for at in range(1, len(numbers) + 1):

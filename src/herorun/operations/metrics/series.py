@@ -1,5 +1,5 @@
-"""The rows of a run: those that the babysitter kept on this machine, and behind them what its
-tracker has now.
+"""The rows of a run: those that the babysitter stored on this machine, followed by newer ones of
+the tracker.
 """
 
 from array import array
@@ -40,7 +40,7 @@ class Curves(Protocol):
 
 
 class RowSeries:
-    """Rows in memory. A step that goes back begins another attempt, where the source names none."""
+    """Rows in memory. If the source names no attempts, a step that goes back begins a new one."""
 
     def __init__(self) -> None:
         self._segments: dict[str, list[Piece | list[Point]]] = {}
@@ -72,7 +72,7 @@ class RowSeries:
             self._last = part.steps[-1]
 
     def _follows(self, rows: ColumnarRows) -> bool:
-        """Whether all its steps follow the last one."""
+        """Whether all steps of the rows follow the last one."""
         return rows.rising(0, self._last) == len(rows)
 
     def add(self, row: Row) -> None:
@@ -82,7 +82,7 @@ class RowSeries:
         self.put(row, self._attempt)
 
     def put(self, row: Row, attempt: int) -> None:
-        """A row whose attempt is known."""
+        """Add a row whose attempt is known."""
         for name, value in row.values.items():
             self.put_point(_scrub_metric_name(name), Point(attempt, row.step, row.at, value))
 
@@ -90,18 +90,18 @@ class RowSeries:
         segments = self._segments.setdefault(metric, [])
         if not segments or not isinstance(segments[-1], list):
             segments.append([])
-        segments[-1].append(point)  # type: ignore[union-attr]  # a list, as was just seen to
+        segments[-1].append(point)  # type: ignore[union-attr]  # a list, see above
 
 
 @lru_cache(100_000)
 def _scrub_metric_name(name: str) -> str:
-    """What a trainer calls a metric, without secrets."""
+    """The trainer's name of a metric, without secrets."""
     return scrub(name)
 
 
 @dataclass
 class GrownCurves:
-    """What was kept, and what the tracker has behind it by now: of that nothing is written."""
+    """The stored rows, followed by newer ones of the tracker, which are not written to disk."""
 
     stored: Fetched
     since: RowSeries
@@ -124,10 +124,9 @@ class _Replaced(Exception):
 
 
 def curves_of(run: Run) -> tuple[Curves, str]:
-    """The run's curves up to now, and where they are from. `CouldNotLook` where there are none.
+    """The run's curves up to now, and their source as text. `CouldNotLook` if there are none.
 
-    Rows that lie here are not read again; where the tracker cannot say what came after them, that
-    is said.
+    Stored rows are not read again. If the newer ones cannot be read, the text says so.
     """
     curves = stored_curves(run)
     if curves is None or curves.fetched_at is None:
@@ -154,7 +153,7 @@ def curves_of(run: Run) -> tuple[Curves, str]:
 
 
 def _behind(tracker: Tracker, cursor: str) -> Iterator[Row]:
-    """The rows behind a cursor, until there are no more."""
+    """The rows after a cursor."""
     while True:
         batch = tracker.read(cursor)
         if batch.restarted:
@@ -168,18 +167,18 @@ def _behind(tracker: Tracker, cursor: str) -> Iterator[Row]:
 
 
 def stored_curves(run: MonitoredRun) -> Fetched | None:
-    """Those that the babysitter kept on this machine; None where nothing of them is whole."""
+    """The curves that the babysitter stored on this machine; None if there are no intact ones."""
     curves = fetched(run.state / COLUMNS)
     return curves if curves is not None and curves.fetched_at is not None else None
 
 
 def names_for(run: MonitoredRun) -> Names:
-    """Which of the run's columns is which."""
+    """The roles of the run's columns."""
     return names_of(run.contract)
 
 
 def read_all(tracker: Tracker, slug: str, rows: Sequence[Row] = (), cursor: str = "") -> RowSeries:
-    """All rows of the tracker, of which these are there already, up to the cursor."""
+    """All rows of the tracker; `rows` are those up to `cursor`, which were read before."""
     series = RowSeries()
     series.add_all(rows)
     while True:
@@ -200,7 +199,7 @@ def read_all(tracker: Tracker, slug: str, rows: Sequence[Row] = (), cursor: str 
 
 
 def beats_of(curves: Curves, run: Run) -> tuple[list[Beat], int]:
-    """One a row, in the order of their times; and how many rows tell no time."""
+    """One beat for each row, in the order of their times; and the number of rows without a time."""
     names, columns = names_of(run.contract), run.contract.tracker.metrics
     every = next((name for name in names.loss if name in curves.names), None)
     usual = [every] if every else [name for name in curves.names if not is_eval(name)]
@@ -227,8 +226,8 @@ def beats_of(curves: Curves, run: Run) -> tuple[list[Beat], int]:
 
 
 def _seconds_by_step(curves: Curves, names: tuple[str, ...]) -> Mapping[tuple[int, int], float]:
-    """By attempt and step; of several such columns the first. What is no number of seconds counts
-    for nothing.
+    """The step times in seconds, by attempt and step, from the first of several such columns.
+    Invalid values are ignored.
     """
     name = next((name for name in names if name in curves.names), None)
     if name is None:

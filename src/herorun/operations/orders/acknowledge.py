@@ -27,8 +27,8 @@ from herorun.runs import MonitoredRun, Run
 
 
 def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOutcome:
-    """Take note of an open alert, or of all, and of those that ended unresolved: none is said
-    again.
+    """Acknowledge an open alert, or all, including those that ended unresolved: none is
+    repeated.
     """
     memory = memory_for_orders(run)
     keys = [a.key for a in _chosen(run, (*memory.alerts.values(), *memory.unacknowledged), name)]
@@ -43,7 +43,9 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
 
 
 def _chosen(run: MonitoredRun, alerts: Iterable[Alert], name: str) -> list[Alert]:
-    """By the check's name, `check[subject]`, or the whole key; all where no name is given."""
+    """The alerts with this name, which is a check, `check[subject]` or a complete key; all if the
+    name is empty.
+    """
     every = list(alerts)
     if not name:
         return every
@@ -65,7 +67,7 @@ def _chosen(run: MonitoredRun, alerts: Iterable[Alert], name: str) -> list[Alert
 
 
 def open_questions(memory: Memory) -> tuple[str, ...]:
-    """The keys of what a person was asked about the current instance and has not answered since."""
+    """The keys of the unanswered questions about the current instance."""
     current = memory.current
     if current is None:
         return ()
@@ -76,15 +78,18 @@ def open_questions(memory: Memory) -> tuple[str, ...]:
 
 
 def _kind_of(key: str, instance: str) -> str:
-    """Why nothing relaunches the instance by itself; empty for another key."""
+    """Why the instance is not relaunched automatically, by the key of a question; "" for another
+    key.
+    """
     question = parse_key(key).relaunch_question
     return question[1] if question and question[0] == instance else ""
 
 
 def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Option, ...]:
-    """What a person can do about a run that is down: an answer where one is asked for, else a start
-    from where its numbers were sound. After a bug in the code only a launch of other code: a
-    relaunch runs the admitted commit, with the bug."""
+    """The options for a run that is down: the answers to open questions; otherwise a rollback after
+    a numeric failure, a launch of new code after a bug in the code (a relaunch runs the admitted
+    commit, with the bug), or a relaunch.
+    """
     questions = open_questions(memory)
     numbers = (
         bool(memory.ledger.taints) or trouble_began(memory.alerts.values(), checks) is not None
@@ -101,7 +106,7 @@ def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Opti
 
 
 def _has_new_request(memory: Memory) -> bool:
-    """A yes that led to another failed attempt is open again."""
+    """Whether a relaunch failed after a yes, so that the question is open again."""
     assert memory.current is not None
     answer = memory.answers[memory.current.name]
     tries = memory.failed.get(write_key(Verb.RELAUNCH, memory.current.name))
@@ -109,8 +114,8 @@ def _has_new_request(memory: Memory) -> bool:
 
 
 def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
-    """Say yes or no to the relaunch that is asked for. An approved one happens at the next tick,
-    through the gate.
+    """Answer the question about a relaunch. An approved relaunch happens at the next tick, through
+    the launch gate.
     """
     memory = memory_for_orders(run)
     if _is_version_question(memory, yes):
@@ -148,7 +153,7 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
 
 
 def _overtaken_by(run: Run, instance: str, yes: bool) -> str:
-    """What another clone recorded before this answer reached it, if the answer changes nothing."""
+    """The message if another clone's earlier entry makes this answer ineffective; otherwise ""."""
     memory = run.record.memory()
     current, stands = memory.current, memory.answers.get(instance)
     if yes and stands and not stands.yes:
@@ -165,7 +170,7 @@ def _overtaken_by(run: Run, instance: str, yes: bool) -> str:
 
 
 def _continuation_command(run: Run, memory: Memory) -> str:
-    """The command of a person that continues the run now."""
+    """The command with which a person continues the run now."""
     from herorun.operations.health.taints import with_taints_now
     from herorun.operations.launch.propose import Proposer
 
@@ -173,8 +178,8 @@ def _continuation_command(run: Run, memory: Memory) -> str:
 
 
 def _is_version_question(memory: Memory, yes: bool) -> bool:
-    """First of all, and alone; while nothing else is asked, a person may also think better of
-    it.
+    """Whether the answer is about the new version: it comes before all other questions. If no other
+    question is open, a person may also change that answer.
     """
     judge = memory.judge
     if not judge.question:
@@ -183,7 +188,7 @@ def _is_version_question(memory: Memory, yes: bool) -> bool:
 
 
 def _answer_for_judge(run: Run, memory: Memory, yes: bool, reason: str) -> OrderOutcome:
-    """Say whether a changed herorun may act on the job."""
+    """Record whether a new version of herorun may act on the job."""
     judge = memory.judge
     assert judge.replayed is not None
     warnings = order(run, Word.APPROVE if yes else Word.DENY, [judge.question], reason)

@@ -1,8 +1,8 @@
 """Fork: a new run, with a contract, a logbook and an issue of its own, from a checkpoint of
 another; each names the other.
 
-The new contract is written for a person to read and commit. Only then is anything begun, and
-nothing of the old run is changed or stopped.
+The new contract is written for a person to read and commit. The new run is created only after that,
+and the old run is not changed or stopped.
 """
 
 from dataclasses import replace
@@ -44,8 +44,8 @@ def fork(
     babysit: bool = True,
     show_first: ShowRequest = ignore_request,
 ) -> OrderOutcome:
-    """Write the contract; or, where it is committed, begin the new run and tell both. The same
-    words do both in turn.
+    """Write the contract; or, if it is committed, create the new run and link both. The same
+    command does both in turn.
     """
     if not SLUG.fullmatch(slug) or slug == old.slug:
         raise WrongUse(
@@ -141,9 +141,7 @@ def _write_fork(
 
 
 def _source(old: Run, step: int | None) -> Candidate:
-    """The checkpoint of that step, else the newest complete one that no finding excludes. None
-    is guessed.
-    """
+    """The checkpoint of that step, or else the newest complete one that no finding excludes."""
     memory = with_taints_now(old, old.record.memory())
     if not memory.instances:
         raise Blocked(f"{old.slug} was never launched, so there is nothing to fork.")
@@ -165,8 +163,8 @@ def _source(old: Run, step: int | None) -> Candidate:
 
 
 def _checked(old: Run, new: Run, step: int | None) -> Run:
-    """What is begun is a fork of that run, is committed, and shares nothing that no two runs may
-    share.
+    """Raise unless the new contract is a committed fork of that run, and shares nothing that two
+    runs must not share.
     """
     start = new.contract.start
     if start.source_run != old.slug or start.from_ is None:
@@ -195,8 +193,8 @@ def _checked(old: Run, new: Run, step: int | None) -> Run:
 
 
 def fork_facts(old: Run, new: Run) -> dict[str, str]:
-    """What both records keep: why, both identities with their code, the checkpoint, and what is
-    left behind.
+    """The facts for both records: the reason, both identities with their code, the checkpoint, and
+    what the fork leaves behind.
     """
     memory = old.record.memory()
     current = memory.current
@@ -223,8 +221,8 @@ def _describe_identity(run: Run) -> str:
 
 
 def _start_of(new: Run) -> Candidate | None:
-    """The checkpoint that the contract names, as its store lists it; None where it does not, or
-    nobody could look.
+    """The checkpoint that the contract names, as its store lists it; None if it is not listed, or
+    the store cannot be read.
     """
     siblings = gather([StartSiblings], discover.sources(), new.given(new.record.memory()))[
         StartSiblings
@@ -234,9 +232,7 @@ def _start_of(new: Run) -> Candidate | None:
 
 
 def _left_behind(old: Run, source: Candidate | None) -> str:
-    """The steps of the old run beyond the checkpoint: they stay in the old run and are not the new
-    one's.
-    """
+    """What the old run did beyond the checkpoint, which the new run does not have."""
     inputs = {**old.given(old.record.memory()), Now: Now(now())}
     metrics = gather([Metrics], discover.sources(), inputs)[Metrics]
     if source is None or not isinstance(metrics, Metrics):

@@ -10,7 +10,7 @@ from herorun.system.files import locked
 
 
 def record_both_sides(old: Run, new: Run, facts: dict[str, str], issue: str) -> list[str]:
-    """One comment and one entry in each, under a key: said again, it is said once."""
+    """Write one comment and one entry in each run, once for each key."""
     init_event = old.record.memory().initialised
     old_links = {
         "Issue": init_event.issue if init_event else "none",

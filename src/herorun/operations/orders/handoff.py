@@ -32,7 +32,7 @@ LEASE_POLL_INTERVAL = 5.0  # seconds between two polls of a lease that may be st
 
 
 def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
-    """Give the run to another owner. Only who holds its lease can."""
+    """Hand the run to another owner. Only the holder of its lease can do so."""
     if "@" not in to or to.strip() != to or " " in to:
         raise WrongUse(f"{to!r} is no owner: name it as user@machine.")
     run.prepare()
@@ -60,7 +60,7 @@ def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
 
 
 def _has_lease(run: Run, owner: str) -> bool:
-    """Whether it was handed over already, by a call that was interrupted after that."""
+    """Whether `owner` already holds the lease, because an interrupted call handed it over."""
     _, lease = _gather_handoff(run)
     return isinstance(lease, LeaseSeen) and lease.owner == owner
 
@@ -68,7 +68,9 @@ def _has_lease(run: Run, owner: str) -> bool:
 def take_over(
     run: Run, reason: str = "", wait: float = 0.0, sleep: Callable[[float], None] = time.sleep
 ) -> OrderOutcome:
-    """Take over a lease that does not move any more, watching it for at most so many seconds."""
+    """Take over a lease that is no longer renewed, after observing it for at most `wait`
+    seconds.
+    """
     run.prepare()
     must_be_launched(run, memory_for_orders(run))
     lease = _stale(run, wait, sleep)
@@ -101,7 +103,7 @@ def take_over(
 
 
 def _record_takeover(run: Run, reason: str) -> None:
-    """Where the record says otherwise of a lease that was ours all the time."""
+    """Correct the record if it names another owner although we have always held the lease."""
     owner, handover = run.launcher.owner, run.record.memory().handed
     if handover is not None and handover.to != owner:
         why = reason or f"its lease was never handed to {handover.to}"
@@ -114,7 +116,9 @@ def _is_taking(intent: Intended) -> bool:
 
 
 def _intend(run: Run, lease: LeaseSeen | None, reason: str) -> Intended:
-    """In the record before the lease changes hands, so that an interruption loses nobody's word."""
+    """Record the takeover before the lease changes, so that an interruption does not lose the
+    reason.
+    """
     assert lease is not None
     since = f"{lease.unchanged_since:%Y-%m-%d %H:%M:%S} UTC{lease.caveat}"
     why = reason or f"its lease has not moved since {since}"
@@ -139,8 +143,8 @@ def _seize(run: Run, intent: Intended, lease: LeaseSeen) -> None:
 
 
 def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen | None:
-    """The lease of another that stood still for two cadences by our own clock; None where nobody
-    else holds one.
+    """The lease of another owner that was not renewed for two cadences by our clock; None if no
+    other owner holds one.
     """
     until = time.monotonic() + wait
     first: LeaseSeen | None = None
@@ -167,7 +171,9 @@ def _stale(run: Run, wait: float, sleep: Callable[[float], None]) -> LeaseSeen |
 
 
 def _gather_handoff(run: Run) -> tuple[datetime, object]:
-    """The moment that the lease was seen at too: a clock that is set after it changes no age."""
+    """The lease, and the time just before it was read, so that a later change of the clock does not
+    affect its age.
+    """
     run.record.fetch()
     at = now()
     inputs = {**run.given(run.record.memory()), Now: Now(at)}
@@ -179,8 +185,8 @@ def _gather_handoff(run: Run) -> tuple[datetime, object]:
 
 
 def facts(run: Run, giver: str, taker: str, why: str) -> dict[str, str]:
-    """What anyone who takes over must know: job, cluster, newest signal, tracker, and how it is
-    submitted again.
+    """What the new owner must know: job, cluster, newest signal, tracker, and how to submit it
+    again.
     """
     memory = run.record.memory()
     current = memory.current
@@ -208,7 +214,7 @@ def facts(run: Run, giver: str, taker: str, why: str) -> dict[str, str]:
 
 
 def _resubmission(run: Run, memory: Memory) -> str:
-    """The command that the launch gate accepts now, apart from the instance that still runs."""
+    """The command that the launch gate would accept now, if the current instance had ended."""
     if memory.current is None:
         return f"herorun preflight {run.slug}"
     return Proposer(run, with_taints_now(run, memory)).proposals((Option.RELAUNCH,))[0].command
@@ -219,7 +225,9 @@ def _is_place(option: str) -> bool:
 
 
 def _signal(run: Run) -> str:
-    """Progress, health and what fires. Anyone who cannot look still hands over, and says so."""
+    """Progress, health and firing alerts. If they cannot be read, the text says so and the handoff
+    continues.
+    """
     try:
         result, evidence = evaluate(run)
     except (HerorunError, OSError) as error:
@@ -244,7 +252,7 @@ def _signal(run: Run) -> str:
 
 
 def _links(run: Run) -> tuple[str, ...]:
-    """From the contract, and those that the job's own log names."""
+    """Tracker links, from the contract and from the job's log."""
     evidence = gather([JobLog], discover.sources(), run.given(run.record.memory()))
     log = evidence[JobLog]
     if not isinstance(log, JobLog):
@@ -254,7 +262,7 @@ def _links(run: Run) -> tuple[str, ...]:
 
 
 def _post_handoff(run: Run) -> tuple[str, ...]:
-    """The issue after the record; a page that cannot be reached hands nothing back."""
+    """Post in the issue, after the record. An unreachable issue does not undo the handoff."""
     handover = run.record.memory().handed
     assert handover is not None
     warnings = []

@@ -18,15 +18,15 @@ from herorun.system.clock import now
 from herorun.system.files import is_locked, locked
 
 AGAIN = timedelta(hours=1)
-PATIENCE = 15.0  # seconds for which a push is tried again: a person waits for it
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 4.0  # seconds between two tries
+PATIENCE = 15.0  # seconds for which a failed push is retried: a person waits for it
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 4.0  # seconds between two attempts
 
 
 def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue: bool) -> Note:
     """Append and push a note; `Blocked` before `init`, because there is no record to write into.
 
-    `queued` says that the remote does not have it yet, and `warning` what delivers it. The same
-    words again within an hour are the same note: a command that was interrupted is just repeated.
+    `queued` means that the remote does not have it yet; `warning` says what will deliver it. The
+    same text within an hour is the same note, so an interrupted command can be repeated.
     """
     if run.record.memory().initialised is None:
         raise Blocked(f"{run.slug} has no record yet: `herorun init {run.slug}`.")
@@ -59,7 +59,9 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
 
 
 def _pushed(run: Run) -> Pushed:
-    """Until it is there, or the patience is over: nobody else may push from this clone for days."""
+    """Push until it succeeds or `PATIENCE` is over: perhaps nothing else pushes from this clone for
+    days.
+    """
     until, pause = time.monotonic() + PATIENCE, FIRST_PAUSE
     while True:
         try:
@@ -94,7 +96,7 @@ def _find_queued_note(run: Run, note: Noted) -> JournalLine | None:
 
 
 def _scrub_note(note: Noted) -> object:
-    """As they stand in the record, secrets masked."""
+    """The note as recorded, with secrets masked."""
     return scrub_tree([note.by, note.title, dict(note.lines), note.caveat])
 
 

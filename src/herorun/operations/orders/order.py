@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OrderOutcome:
-    """How an order ended, in words; `code` is its exit code."""
+    """The result of an order as text; `code` is its exit code."""
 
     run: MonitoredRun
     message: str
     code: int = 0
     warnings: tuple[str, ...] = ()
-    facts: tuple[str, ...] = ()  # what was said before it was done
+    facts: tuple[str, ...] = ()  # what was shown before the order was carried out
 
     def document(self) -> "OrderDocument":
         from herorun.schemas.runs import OrderDocument
@@ -42,7 +42,9 @@ class OrderOutcome:
 
 
 def memory_for_orders(run: MonitoredRun) -> Memory:
-    """The memory of a run that can be given orders: begun, not sealed, and understood."""
+    """The memory of a run that takes orders. Raises unless it was created, is not sealed, and its
+    record can be read.
+    """
     run.must_take_orders()
     memory = run.record.memory()
     if memory.sealed:
@@ -61,7 +63,7 @@ def order(
     reason: str = "",
     until: datetime | None = None,
 ) -> tuple[str, ...]:
-    """Write it into the record, push it and wake the loop; the warnings come back."""
+    """Record the order, push it and wake the loop; returns warnings."""
     run.record.append(Ordered(now(), person(run), word, tuple(about), scrub(reason), until))
     ring(run)
     return push_warning(run)
@@ -73,7 +75,7 @@ def push_warning(run: MonitoredRun) -> tuple[str, ...]:
 
 
 def unwatched_warnings(run: Run) -> tuple[str, ...]:
-    """Where no loop runs here, a person must start the next tick."""
+    """A warning if no loop runs here, because a person must then start the next tick."""
     if is_locked(run.lock("babysitter")) or run.contract.babysit.declined:
         return ()
     return (f"no babysitter runs on this machine: `herorun babysit {run.slug}` starts one",)

@@ -9,7 +9,7 @@ from herorun.system.clock import now
 
 
 def pause(run: Run, until: datetime, reason: str = "") -> OrderOutcome:
-    """Neither relaunch nor stop until then; it ends by itself."""
+    """Suspend automatic relaunches and stops until then."""
     memory = memory_for_orders(run)
     message = (
         f"paused until {until:%Y-%m-%d %H:%M:%S} UTC: monitoring continues, and nothing stops or "

@@ -40,8 +40,8 @@ def rollback(
     dry: bool = False,
     show_request: ShowRequest = ignore_request,
 ) -> OrderOutcome:
-    """Print what the choice costs, then order, record and start, each once. `dry` ends after the
-    printing.
+    """Print what the rollback discards, then record the order and start the instance, each once.
+    `dry` only prints.
     """
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
@@ -67,9 +67,7 @@ def rollback(
 
 
 def _done_already(run: Run, name: str, step: int, reason: str, is_pending: bool) -> str:
-    """The same order again, whose instance was started meanwhile; empty where there is something to
-    do.
-    """
+    """The message if this order was carried out already; "" if there is something to do."""
     launching = run.record.memory().launchings[name]
     back, origin = launching.given_up, launching.relaunch_of
     if back is None or back.step != step:
@@ -93,8 +91,8 @@ def _go_back(
     dry: bool,
     show_request: ShowRequest,
 ) -> str:
-    """The target is examined first: nothing is stopped for a checkpoint that cannot be resumed
-    from.
+    """Roll back. The target is examined first, so that no job is stopped for a checkpoint that
+    cannot be resumed from.
     """
     must_be_resumable(run)
     back = _chosen(run, name, step, reason)
@@ -114,7 +112,7 @@ def _go_back(
                 f"`{way.command}` ({way.effect})."
             )
         stop_and_wait(run, name, reason, wait)
-        back = _chosen(run, name, step, reason)  # it may have saved once more
+        back = _chosen(run, name, step, reason)  # the stopped job may have saved once more
     record_taints(run)
     _order(run, name, step, reason)
     key = rollback_key(name, step)

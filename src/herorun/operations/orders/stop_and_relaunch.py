@@ -47,8 +47,8 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
 
 
 def _must_have_ended(run: Run, name: str) -> None:
-    """What this scheduler does not know may run where it was launched, unless all machines get its
-    answers or a tick has seen the end.
+    """Raise if the job may run on another machine: this scheduler does not know it, is not
+    cluster-wide, and no tick recorded its end.
     """
     memory = run.record.memory()
     launched_from = memory.launchings[name].where
@@ -93,8 +93,8 @@ def _how(job: Job) -> str:
 
 
 def _stopping_job(run: MonitoredRun, name: str, wait: float) -> Job | None:
-    """The job, once it has ended where it was told to stop already: an order that was interrupted
-    then, and is given again, is one stop.
+    """The job; if it was asked to stop before, wait for its end, so that a repeated order after an
+    interruption is one stop.
     """
     if write_key(Verb.STOP, name) not in run.record.memory().done:
         return find_job(run, name)
@@ -102,8 +102,8 @@ def _stopping_job(run: MonitoredRun, name: str, wait: float) -> Job | None:
 
 
 def _keep_down(run: MonitoredRun, name: str, job: Job | None, reason: str) -> str:
-    """Anyone who says stop as the job dies does not want its relaunch: the order is recorded, and
-    the babysitter heeds it. Nothing is recorded where nothing would relaunch it by itself.
+    """Record the order for a job that has ended, so that the babysitter does not relaunch it. Not
+    needed if nothing would relaunch it automatically.
     """
     memory = run.record.memory()
     answer = memory.answers.get(name)
@@ -116,7 +116,7 @@ def _keep_down(run: MonitoredRun, name: str, job: Job | None, reason: str) -> st
 
 
 def _close(run: MonitoredRun, name: str) -> None:
-    """A stop that was interrupted after the scheduler had the request is done."""
+    """Record an interrupted stop as done: the job has ended."""
     intent = run.record.memory().intended.get(write_key(Verb.STOP, name))
     if intent:
         run.record.append(stopped(intent, name, intent.what.partition(": ")[2]))
@@ -131,8 +131,8 @@ def intended_once(run: MonitoredRun, key: str, what: str) -> Intended:
 
 
 def _until_ended(run: MonitoredRun, name: str, wait: float) -> Job | None:
-    """The job when it has ended, or as it is after so many seconds; None where the scheduler has
-    forgotten it. A scheduler may not know for a moment what became of a job that it just ended.
+    """The job when it has ended, or its state after `wait` seconds; None if the scheduler no longer
+    lists it. A scheduler may not know for a moment how a job that it just stopped has ended.
     """
     until = time.monotonic() + wait
     while True:
@@ -154,7 +154,7 @@ def _still_there(job: Job, name: str) -> Job:
 
 
 def find_job(run: MonitoredRun, name: str) -> Job | None:
-    """The job as its scheduler reports it; None where every source was read and there is none."""
+    """The job as its scheduler reports it; None if every source was read and there is none."""
     job = _read_job(run, name, ", so nothing was done")
     if job is not None and job.state.in_doubt:
         raise CouldNotLook(
@@ -183,8 +183,8 @@ def _why(job: Job) -> str:
 
 
 def with_monitor(run: Run, message: str, babysit: bool) -> OrderOutcome:
-    """The end of an order that started an instance: who watches it, and that is said too where
-    nobody does.
+    """Start the monitoring after an order that started an instance; the message says what monitors
+    it, or that nothing does.
     """
     watcher, watch_problem = start_watch(run, babysit)
     warnings = (*push_warning(run), *((watch_problem,) if watch_problem else ()))
@@ -196,7 +196,7 @@ def with_monitor(run: Run, message: str, babysit: bool) -> OrderOutcome:
 def relaunch_by_hand(
     run: Run, stop_first: bool = False, reason: str = "", wait: float = 120.0, babysit: bool = True
 ) -> OrderOutcome:
-    """Relaunch through the launch gate, as the babysitter would, because a person says so."""
+    """Relaunch through the launch gate, as the babysitter would, by a person's order."""
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         before = memory_for_orders(run)
@@ -206,8 +206,8 @@ def relaunch_by_hand(
         name = settled(run)
         memory = run.record.memory()
         origin = memory.launchings[name].relaunch_of
-        # an order that the gate refused started nothing: what a rollback started since is another
-        # matter
+        # only if this order started it: after a refused order, a rollback may have started the
+        # current instance
         ours = memory.done.get(write_key(Verb.RELAUNCH, origin)) == name
         if origin and (
             is_pending or (ours and just_ordered(run, Word.RELAUNCH, (origin,), reason))
@@ -219,7 +219,9 @@ def relaunch_by_hand(
 
 
 def _ended_since(run: Run, name: str) -> str:
-    """The same words count as one order for a while: say how to give a new one."""
+    """If the instance has ended since: how to give a new order, because the same one counts as a
+    repetition for a while.
+    """
     job = find_job(run, name)
     if job is not None and not job.state.ended:
         return ""
@@ -262,7 +264,7 @@ def _proposed(run: Run, way: Option) -> tuple[ProposedCommand, ...]:
 
 
 def settled(run: Run) -> str:
-    """The current instance, once nothing about it is in doubt."""
+    """The name of the current instance, after an interrupted launch is settled."""
     memory = memory_for_orders(run)
     must_be_launched(run, memory)
     settle_launching(run, f"{run.launcher.owner}, settled after an interruption")

@@ -1,5 +1,5 @@
-"""`herorun trust`: what a contract makes this machine run, put before a person, and kept in the
-user's own folder.
+"""`herorun trust`: shows a person what a contract makes this machine run, and stores the answer in
+the user's own folder.
 """
 
 from collections.abc import Iterable
@@ -18,15 +18,15 @@ from herorun.system.user_trust import ITEMS, LAUNCHES, REJECTED, trust, trust_fi
 
 @dataclass(frozen=True, kw_only=True)
 class TrustQuestion:
-    """What a person is asked about. `launches` are those of the record that nothing proves, and
-    seals without a tag.
+    """What a person is asked about. `launches` are the unproven launches of the record, and seals
+    without a tag.
     """
 
     slug: str
     repository: Path
     items: tuple[str, ...]
     launches: tuple[str, ...]
-    ids: tuple[str, ...]  # of the launches, as they are kept
+    ids: tuple[str, ...]  # of the launches, as they are stored
     forged: tuple[
         str, ...
     ]  # of them, what a rejection is about: what counts is only rejected where all counts
@@ -37,7 +37,7 @@ class TrustQuestion:
         return not (self.items or self.launches)
 
     def lines(self) -> list[str]:
-        """For a person to read before the answer."""
+        """The text that a person reads before the answer."""
         if self.nothing:
             everything = " (HERORUN_TRUST=all trusts every repository)" if trusts_all() else ""
             return [f"{self.slug}: nothing has to be trusted{everything}"]
@@ -56,7 +56,7 @@ class TrustQuestion:
 
 
 def build_question(name: str, start: Path) -> TrustQuestion:
-    """What of a run's contract, as it stands on disk, and of its record has to be trusted."""
+    """What must be trusted of a run's contract on disk and of its record."""
     run = open_run(name, start)
     must_be_the_users(run.contract, run.repository)
     run.record.fetch()
@@ -92,15 +92,13 @@ def _seals(run: Run) -> tuple[str, ...]:
 
 
 def accept(question: TrustQuestion) -> None:
-    """Trust the items, and believe the launches. A seal without its tag is believed by nobody's
-    word.
-    """
+    """Trust the items and the launches. A seal without its tag cannot be trusted by an answer."""
     trust(question.repository, ITEMS, question.items)
     trust(question.repository, LAUNCHES, question.ids)
 
 
 def reject(question: TrustQuestion) -> None:
-    """The launches and seals that nothing proves are forgeries: they are left out from now on, and
-    no more is said.
+    """Mark the unproven launches and seals as forgeries: they are ignored from now on, without
+    further alerts.
     """
     trust(question.repository, REJECTED, (*question.forged, *question.seals))

@@ -19,7 +19,7 @@ REASON = "say why this is acceptable"
 
 @dataclass(frozen=True)
 class WaiverProposal:
-    """`toml` holds one block a finding; `note` says what a person does with it."""
+    """`toml` has one block for each finding; `note` says what a person must do with it."""
 
     toml: str
     note: str
@@ -34,7 +34,7 @@ def propose(
     days: int,
     unknown: bool,
 ) -> WaiverProposal:
-    """`WrongUse` names the nearest checks where there is none of that name."""
+    """The waivers for a check. For an unknown check, `WrongUse` names similar ones."""
     _must_be_in_order(check, name)
     gates = {each_check.gate for each_check in discover.checks_named(check)}
     run = open_run(name, start) if name else None
@@ -57,7 +57,7 @@ def _must_be_in_order(check: str, name: str | None) -> None:
 
 
 def _open(run: Run, check: str) -> list[tuple[str | None, bool]]:
-    """Of each open finding its subject, and whether it is open because it could not be checked."""
+    """The subject of each open finding, and whether it is open because it could not be checked."""
     report = preflight(run).report
     return [
         (scrub(f.verdict.subject) or None, f.verdict.outcome is Outcome.UNKNOWN)

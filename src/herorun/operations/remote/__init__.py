@@ -1,1 +1,1 @@
-"""Machines elsewhere: patrol, waiting, watchers, timers, the runbook."""
+"""Remote machines: patrol, waiting, watchers, timers, the runbook."""

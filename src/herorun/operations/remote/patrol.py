@@ -1,6 +1,6 @@
-"""One tick of a patrol: look, decide by the table, say one line. It reads, and acts on nothing.
+"""One tick of a patrol: inspect, decide by the table, print one line. It only reads.
 
-On this machine it remembers the tick before, so that it can say what changed.
+It stores its last tick on this machine, to report what changed.
 """
 
 import shlex
@@ -48,7 +48,7 @@ class PatrolTick:
 
 
 def patrol(run: Run) -> PatrolTick:
-    """Look, decide and remember. It ends in time, whatever hangs."""
+    """Inspect, decide and store. Its time is bounded, even if something hangs."""
     observation = probe_host(run)
     before = remembered(run)
     advice = decided(run, observation, before)
@@ -60,10 +60,11 @@ def patrol(run: Run) -> PatrolTick:
 def decided(
     run: Run, observation: HostObservation, before: PreviousTick | None = None
 ) -> PatrolAdvice:
-    """By the table. Of a run that is down, the gate is asked which command continues it now.
+    """The advice by the table. If the run is down, the launch gate decides which command continues
+    it now.
 
-    A job that succeeded and left no sign of it may have done its work: nobody is sent back to an
-    earlier checkpoint.
+    A job that succeeded without a marker may have done its work, so no earlier checkpoint is
+    proposed.
     """
     ways = ways_of(run)
     is_down = patrol_state_of(observation) is PatrolState.DOWN and not observation.succeeded
@@ -75,8 +76,8 @@ def decided(
 
 
 def ways_of(run: Run) -> PatrolCommands:
-    """The commands, as they are typed on this machine. What continues a run that is down is told by
-    its status then.
+    """The commands, as typed on this machine. For a run that is down, `herorun status` shows the
+    command that continues it.
     """
     patrol_keys, top = run.contract.patrol, run.place.repository
     login = run.place.reach.login if run.place.reach else None
@@ -99,7 +100,9 @@ def _herorun(run: Run) -> str:
 
 
 def _was_launched_here(run: Run) -> bool:
-    """Of what herorun did not start it knows no way back; [patrol] resume_command can tell it."""
+    """Whether herorun launched the job. If not, only [patrol] resume_command can state how to
+    resume it.
+    """
     return run.record.memory().current is not None
 
 
@@ -107,7 +110,7 @@ def _was_launched_here(run: Run) -> bool:
 
 
 def remembered(run: Run) -> PreviousTick | None:
-    """What the last tick of this machine saw; a missing or damaged memory is none."""
+    """The last tick of this machine; None if its file is missing or damaged."""
     try:
         return decode(PreviousTick, read_json((run.state / MEMORY).read_bytes()))
     except (OSError, ValueError, KeyError, TypeError):
@@ -115,7 +118,7 @@ def remembered(run: Run) -> PreviousTick | None:
 
 
 def remember(run: Run, tick: PatrolTick) -> None:
-    """A blind tick has seen nothing that the next one could be compared with."""
+    """Store the tick for the next comparison, unless the machine could not be reached."""
     if tick.observation.unreachable:
         return
     before, observation, movement = tick.before, tick.observation, movement_of(tick.observation)
@@ -125,6 +128,6 @@ def remember(run: Run, tick: PatrolTick) -> None:
     new = PreviousTick(
         observation.at, facts_of(observation, tick.assessment), step, since, scrub(movement), kills
     )
-    with suppress(OSError, HerorunError):  # a full disk takes the comparison away, and not the tick
+    with suppress(OSError, HerorunError):  # a full disk prevents the next comparison, not the tick
         run.prepare()
         write_atomic(run.state / MEMORY, (canonical(plain(new)) + "\n").encode())

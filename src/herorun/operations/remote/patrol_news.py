@@ -1,4 +1,4 @@
-"""What a patrol under a timer sends: a change, and once a day that it still looks.
+"""What a patrol under a timer sends: changes, and once a day a sign that it still runs.
 
 Nobody reads a timer's standard output. The last message is stored on this machine; one that no
 channel accepted is sent again by the next patrol.
@@ -26,7 +26,9 @@ AT_LEAST = timedelta(days=1)
 
 
 def send_patrol(run: Run, tick: PatrolTick) -> list[str]:
-    """By the first channel of `[notify]` that takes it; why it reached nobody, in words."""
+    """Send it by the first channel of `[notify]` that accepts it; returns why none did, as
+    texts.
+    """
     facts = digest(news_facts(tick.observation, tick.assessment))
     last_facts, at = _last_sent(run)
     if facts == last_facts and at is not None and now() - at < AT_LEAST:

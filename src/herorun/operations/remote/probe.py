@@ -1,7 +1,7 @@
 """One inspection of a job and its machine: the scheduler's answer, and the machine's, over one
 short connection.
 
-It ends in time, whatever hangs, and each part may be missing alone.
+Its time is bounded, even if something hangs, and each part may be missing independently.
 """
 
 import base64
@@ -44,13 +44,13 @@ from herorun.system.remote_programs import PROBE_PROGRAM
 from herorun.system.remote_python import readable, remote_to
 
 HERE = RemoteTarget(SshLogin(), sys.executable, 1.0, 20.0)
-SPARE = 8.0  # seconds beyond the connection and the look, for reading at both ends
+SPARE = 8.0  # seconds in addition to the connection and the probe, for reading at both ends
 LINES = 400  # of the scheduler's log
-BOX = ("alive", "files", "copied", "machine", "matched_lines")  # what the box itself is asked
+BOX = ("alive", "files", "copied", "machine", "matched_lines")  # parts that the machine answers
 
 
 def probe_host(run: Run, condition_text: str = "") -> HostObservation:
-    """All that the contract names, and the marker of a wait."""
+    """Probe everything that the contract names, and the marker of a wait."""
     reach, current = run.place.reach or HERE, run.record.memory().current
     name = current.name if current else run.slug
     questions = _questions(run, reach, name if current else "", condition_text)
@@ -101,7 +101,9 @@ def _parse_probe(
 def _questions(
     run: Run, reach: RemoteTarget, instance: str, condition_text: str
 ) -> dict[str, Callable[[], Any]]:
-    """Asked all at once, those to the box share one connection; each is late alone."""
+    """The queries, by part. They run in parallel, those to the machine over one connection; each
+    may time out alone.
+    """
     keys, traits, remote = run.contract.patrol, scheduler_traits(run.scheduler), remote_to(reach)
     questions: dict[str, Callable[[], Any]] = {}
 
@@ -141,7 +143,7 @@ def _questions(
 
 
 def _job_names(run: Run) -> dict[str, str]:
-    """A job that herorun did not start, by all that the contract names of it."""
+    """The names by which the contract identifies a job that herorun did not start."""
     keys, client = run.contract.patrol, scheduler_traits(run.scheduler).slurm_client
     return {
         "session": keys.session or "",
@@ -154,7 +156,7 @@ def _job_names(run: Run) -> dict[str, str]:
 
 
 def _paths(run: Run, condition_text: str) -> dict[str, Any]:
-    """The files and folders whose state is asked for."""
+    """The files and folders whose state is queried."""
     chain = run.contract.chain
     return {
         "markers": [*markers(run), *([condition_text] if condition_text else [])],
@@ -166,7 +168,7 @@ def _paths(run: Run, condition_text: str) -> dict[str, Any]:
 
 
 def _together(questions: Mapping[str, Callable[[], Any]], seconds: float) -> dict[str, Any]:
-    """Every answer, or `Blind`. What still hangs is left behind."""
+    """Every answer, or `Blind`. Threads that still hang are abandoned."""
     answers: dict[str, Any] = {}
 
     def answer(part: str, ask: Callable[[], Any]) -> None:
@@ -174,7 +176,7 @@ def _together(questions: Mapping[str, Callable[[], Any]], seconds: float) -> dic
             result = ask()
         except FileNotFoundError:
             result = None
-        except Exception as error:  # one part must not take the others along
+        except Exception as error:  # one part must not fail the others
             result = Blind(scrub(describe_error(error)))
         answers[part] = result
 
@@ -197,7 +199,7 @@ def _copy(run: Run, answers: Mapping[str, Any], path: str) -> Copy:
 
 
 def _read_log_by_end(run: Run, answers: Mapping[str, Any]) -> LogEnd | Blind | None:
-    """By its end: what it says of progress, of success and of a failure."""
+    """What the end of the log shows about progress, success and failure."""
     catalogue = signatures.of_contract(run.contract, Path(run.place.repository))
     keys = run.contract.patrol
     log_answer = answers.get("matched_lines", answers.get("tail"))
@@ -228,7 +230,7 @@ def _read_log_by_end(run: Run, answers: Mapping[str, Any]) -> LogEnd | Blind | N
 
 
 def markers(run: Run) -> dict[str, None]:
-    """Every marker that a success makes, those of the chain's stages included; in order."""
+    """Every marker that a success creates, in order, including those of the chain's stages."""
     chain = run.contract.chain
     return dict.fromkeys((*run.contract.patrol.markers, *map(chain.marker, chain.stage)))
 

@@ -16,8 +16,8 @@ PAGE = "runbook.md"
 
 
 def page_of(run: Run) -> str:
-    """Read from what is here: the box is not asked, so that the page can be written while it is
-    away.
+    """The page from local data: the machine is not queried, so that the page can be written while
+    it does not answer.
     """
     memory, reach = run.record.memory(), run.place.reach
     facts = RunbookFacts(
@@ -37,7 +37,7 @@ def page_of(run: Run) -> str:
 
 
 def write_page(run: Run, page: str, path: Path | None) -> Path:
-    """In the run's private folder, which outlives every session, or where it was asked for."""
+    """Write the page to `path`, or to the run's private folder, which outlives every session."""
     if path is None:
         run.prepare()
     target = path or run.state / PAGE

@@ -1,4 +1,4 @@
-"""The timer of a run, as text, with this machine's own paths."""
+"""The timer of a run, as text, with this machine's paths."""
 
 import os
 import shutil
@@ -12,14 +12,12 @@ from herorun.core.remote.timer import TimerRequest, actions, cron, systemd, unit
 from herorun.runs import Run, template
 from herorun.schemas.machines import TimerDocument, TimerFile
 
-SPARE = 120.0  # seconds that a tick may take beyond the connection and the look
+SPARE = 120.0  # seconds that a tick may take in addition to the connection and the probe
 
 
 @dataclass(frozen=True)
 class TimerOutput:
-    """What is printed, and the files that it holds by where they belong: none for cron, whose line
-    goes into a table.
-    """
+    """The printed text, and its files by path; none for cron, whose line goes into the crontab."""
 
     host: str
     command: str
@@ -33,8 +31,8 @@ class TimerOutput:
 
 
 def timer_of(run: Run, host: str, command: str | None, every: float) -> TimerOutput:
-    """For `systemd`, `cron` or GitHub's `actions`. Raises WrongUse for what that host cannot reach
-    or keep.
+    """The timer for `systemd`, `cron` or GitHub's `actions`. Raises WrongUse if that host cannot
+    reach the machine, or must not have its keys.
     """
     if host == "actions":
         return _actions(run, command or "watchdog", every)
@@ -57,7 +55,7 @@ def timer_of(run: Run, host: str, command: str | None, every: float) -> TimerOut
     if host == "systemd":
         return TimerOutput(host, request.command, int(every), systemd(request), units(request))
     line = cron(request)
-    run.prepare()  # the line writes its log there, and fails unread where there is no such folder
+    run.prepare()  # the line writes its log there; without the folder it would fail unnoticed
     return TimerOutput(host, request.command, int(every), line, {})
 
 
@@ -86,6 +84,6 @@ def _actions(run: Run, command: str, every: float) -> TimerOutput:
 
 
 def _program() -> str:
-    """This very herorun, in full: neither cron nor systemd has this shell's PATH."""
+    """The full path of this herorun, because neither cron nor systemd has this shell's PATH."""
     own = os.path.join(os.path.dirname(sys.executable), "herorun")
     return own if os.access(own, os.X_OK) else shutil.which("herorun") or own

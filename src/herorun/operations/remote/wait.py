@@ -29,15 +29,15 @@ from herorun.system.clock import now
 W = TypeVar("W", bound=MonitoredRun)
 WaitObservation: TypeAlias = tuple[
     HostObservation, PatrolAdvice, Mapping[str, Any]
-]  # a look, what it means, and what else is known
+]  # a probe, the advice by it, and other facts
 LONGEST = timedelta(days=30)  # no wait lasts longer
 
 
 @dataclass(frozen=True)
 class Ended:
-    """What a sentinel says last."""
+    """The end of a wait."""
 
-    code: int  # 0 reached, 1 it will not come or a person must look, 3 the last look saw nothing
+    code: int  # 0 reached, 1 impossible or a person must check, 3 the last query failed
     message: str
     line: str
     polls: int
@@ -52,10 +52,9 @@ def wait_for(
     most: int,
     show: Callable[[str], None],
 ) -> Ended:
-    """At most so many looks, `every` seconds apart. A failed look does not end the
-    loop before its bound.
+    """Query at most `most` times, `every` seconds apart. A failed query does not end the loop.
 
-    `observer` says how one looks at such a run, or refuses what it can never see.
+    `observer` returns the query for such a run, or raises if it can never observe the condition.
     """
     must_end(every, most)
     see = observer(run, condition)
@@ -77,7 +76,9 @@ def wait_for(
 
 
 def observer_of_run(run: Run, condition: WaitCondition) -> Callable[[], WaitObservation]:
-    """By the box, the scheduler and the tracker. `WrongUse` for a marker that cannot be read."""
+    """Queries the machine, the scheduler and the tracker. `WrongUse` for a marker that cannot be
+    read.
+    """
     if (
         not run.place.reach
         and condition.marker
@@ -101,7 +102,7 @@ def must_end(every: float, most: int) -> None:
 
 
 def replaced(own: process_registry.RegisteredWatcher) -> list[process_registry.RegisteredWatcher]:
-    """Earlier ones for the same run, which were asked to end."""
+    """Ask earlier waits for the same run to end; returns those that were asked."""
     others = [
         each
         for each in process_registry.registered_watchers().values()
@@ -150,8 +151,8 @@ def _loop(
 
 
 def _observe_run(run: Run, condition: WaitCondition) -> dict[str, Any]:
-    """What the box alone does not tell: the job's and the run's state, and the step that the
-    tracker has.
+    """What the machine alone does not show: the job's and the run's state, and the tracker's
+    step.
     """
     if not (condition.state or condition.step is not None) or run.record.memory().current is None:
         return {}
@@ -167,7 +168,9 @@ def _observe_run(run: Run, condition: WaitCondition) -> dict[str, Any]:
 
 
 def _retired(slug: str, top: str, show: Callable[[str], None]) -> None:
-    """Who asked for the end: a newer sentinel of the same run, or `box watchers` or a person."""
+    """Print who ended the wait (a newer wait for the same run, `box watchers` or a person), and end
+    it.
+    """
     others = process_registry.registered_watchers().values()
     newer = [e for e in others if e and (e.run, e.top) == (slug, top) and e.pid != os.getpid()]
     live = [each for each in newer if each.lives]

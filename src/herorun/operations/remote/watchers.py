@@ -10,7 +10,7 @@ from herorun.system.clock import now
 from herorun.system.git import find_repository
 from herorun.system.process_registry import RegisteredWatcher
 
-SENTINEL_GRACE = 120.0  # seconds after its own bound for which a sentinel may take its last look
+SENTINEL_GRACE = 120.0  # seconds after its own limit that a wait may take for its last query
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class WatcherRow:
 
 
 def reconcile(act: bool) -> list[WatcherRow]:
-    """Every watcher with how it stands; stale ones are retired, and what is gone is forgotten,
-    where `act` is wished.
+    """Every watcher and its status. With `act`, stale ones are asked to end, and entries of ended
+    ones are removed.
     """
     watchers = process_registry.registered_watchers()
     newest = {each.same_run: each for each in watchers.values() if each and each.lives}
@@ -53,7 +53,7 @@ def _watcher_row(
 
 
 def _stale(each: RegisteredWatcher, newest: dict[tuple[str, str, str], RegisteredWatcher]) -> str:
-    """Why it is no longer needed; empty if it may be."""
+    """Why the watcher is no longer needed; "" if it may be needed."""
     other = newest[each.same_run]
     if other != each:
         return f"process {other.pid} waits for the same run and started later"

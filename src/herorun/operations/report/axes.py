@@ -1,4 +1,4 @@
-"""What a curve needs to be drawn by time or by tokens in place of steps."""
+"""The axes for drawing a curve by time or by tokens instead of steps."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -10,14 +10,14 @@ from herorun.core.event import Launching
 from herorun.core.goodput.timeline import Beat
 from herorun.core.lazy_dataclass import dataclass
 
-EVEN = 2000  # points of the time of steps, evenly
-BREAK = 500  # a gap longer than such a part of the whole keeps both its ends
+EVEN = 2000  # points of the time of steps, evenly spaced
+BREAK = 500  # a gap longer than this part (1/500) of the whole time keeps both ends
 
 
 @dataclass(frozen=True)
 class StepAxes:
-    """`steps` rise, and so do `seconds` (since 1970, UTC), which are when each was completed the
-    last time. `tokens` are those of one step; None if unknown.
+    """`steps` rise, and so do `seconds` (since 1970, UTC): when each step was last completed.
+    `tokens` are those of one step; None if unknown.
     """
 
     steps: tuple[int, ...] = ()
@@ -26,7 +26,9 @@ class StepAxes:
 
 
 def axes_of(contract: Contract, launchings: Iterable[Launching], beats: Sequence[Beat]) -> StepAxes:
-    """Without times there is no axis of time, and without one number of tokens none of tokens."""
+    """The axes. Without times there is no time axis; without a constant number of tokens per step,
+    no token axis.
+    """
     points = _thin(_times(beats))
     counts = {_tokens(contract, each) for each in launchings}
     tokens = counts.pop() if len(counts) == 1 else None
@@ -45,7 +47,9 @@ def _tokens(contract: Contract, launching: Launching) -> int | None:
 
 
 def _times(beats: Sequence[Beat]) -> list[tuple[int, int]]:
-    """Of a step that was done again, the last time; the beats are in the order of their times."""
+    """The time of each step; of a step that was trained again, the last time. The beats are in the
+    order of their times.
+    """
     times: list[tuple[int, int]] = []
     for beat in reversed(beats):
         if not times or beat.step < times[-1][0]:
@@ -54,7 +58,9 @@ def _times(beats: Sequence[Beat]) -> list[tuple[int, int]]:
 
 
 def _thin(points: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Fewer points: between two of them the pace is even, and each long break keeps its ends."""
+    """Fewer points: the pace between two of them is interpolated, and each long gap keeps its
+    ends.
+    """
     if len(points) <= EVEN:
         return list(points)
     span = points[-1][1] - points[0][1]

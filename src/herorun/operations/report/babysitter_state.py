@@ -11,8 +11,8 @@ from herorun.system.files import is_locked
 
 
 def describe_babysitter(run: Run, is_finished: bool = False) -> str:
-    """Whether the run is monitored: apart from the run's health. One that has nothing left to
-    watch has gone.
+    """What monitors the run, as text, separately from the run's health. A babysitter of a finished
+    run has ended.
     """
     if run.contract.babysit.declined:
         return f"declined: {run.contract.babysit.declined}"
@@ -32,10 +32,10 @@ def describe_babysitter(run: Run, is_finished: bool = False) -> str:
 
 
 def monitor_is_stale(run: Run) -> bool:
-    """Whether the babysitter that this machine has seen is dead, or hangs. One that was handed
-    elsewhere is not ours.
+    """Whether the babysitter of this machine has stopped or hangs. False if the run was handed to
+    another machine.
 
-    This look itself may be fresh: it does not watch.
+    The evidence of the present command may be new all the same: a command does not monitor.
     """
     last_beat, handover = last_heartbeat(run), run.record.memory().handed
     if (
@@ -49,6 +49,8 @@ def monitor_is_stale(run: Run) -> bool:
 
 
 def is_babysitter_lost(run: Run) -> bool:
-    """A run that was handed to another machine needs no babysitter here."""
+    """Whether the run should have a babysitter here and has none. A run that was handed to another
+    machine needs none.
+    """
     handover = run.record.memory().handed
     return is_lost(run) and (handover is None or handover.to == run.launcher.owner)

@@ -24,31 +24,31 @@ from herorun.operations.report.curve_file import (
 from herorun.system import progress
 
 OURS = "herorun"
-Alarms = Callable[[Iterator[Row]], list[FiredAlert]]  # where a rule fires on a curve
+Alarms = Callable[[Iterator[Row]], list[FiredAlert]]  # the alerts of a set of rules on a curve
 NO_OTHERS: Mapping[str, Alarms] = {}
 
 
 @dataclass
 class BacktestReport:
-    """What one file gave, and all of them."""
+    """The results by file, and over all files."""
 
     # file, rows, alerts
     files: list[tuple[str, int, list[FiredAlert]]] = field(default_factory=list)
-    scores: dict[str, Score] = field(default_factory=dict)  # by whose rules; empty without labels
-    # among several files, those that are no curves: why
+    scores: dict[str, Score] = field(default_factory=dict)  # by name of the rules; or empty
+    # of several files, why some are not curves
     skipped: list[str] = field(default_factory=list)
-    unjudged: list[str] = field(default_factory=list)  # of which no alert means nothing: why
+    unjudged: list[str] = field(default_factory=list)  # files whose silence means nothing: why
 
 
 def backtest(
     paths: list[Path], labels: Mapping[str, Label] | None, others: Mapping[str, Alarms] = NO_OTHERS
 ) -> BacktestReport:
-    """Every file through our checks; with labels also through the rules of `others`."""
+    """Run our checks over every file; with labels also the rules of `others`."""
     report, checks = BacktestReport(), judging(discover.checks(Gate.HEALTH))
     names = [OURS, *others] if labels is not None else []
     report.scores = {name: Score() for name in names}
     for number, path in enumerate(paths):
-        if len(paths) > 1:  # of one, its rows are what lasts
+        if len(paths) > 1:  # of a single file, reading its rows takes the time
             progress.progress("judging curves", number, len(paths))
         if len(paths) > 1 and (why := why_no_curve(path)):
             report.skipped.append(why)
@@ -66,7 +66,7 @@ def backtest(
         report.files.append((str(path), run.rows, alerts))
         if not run.rows and metric_names is not None:
             report.unjudged.append(f"{path} has no rows")
-        # silence on a curve in which nothing can be judged is no quiet hour
+        # a curve in which nothing can be judged does not count as free of alarms
         if label is not None and (metric_names is not None or label.events or label.time_events):
             report.scores[OURS].add(path.name, label, steps, alerts)
             for name, alarms in others.items():
@@ -82,7 +82,7 @@ def _recording_steps(chunks: Iterator[Sequence[Row]], steps: list[int]) -> Itera
 
 
 def read_labels(path: Path) -> dict[str, Label]:
-    """Labels by file name."""
+    """The labels by file name."""
     try:
         document = read_json(path.read_text(encoding="utf-8"))
         return {name: _label(entry) for name, entry in document.items()}

@@ -1,4 +1,4 @@
-"""Two runs, two instances or two files, compared step by step by gates that were set before."""
+"""Compares two runs, two instances or two files step by step, by gates that were set before."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,14 +24,14 @@ from herorun.operations.report.curve_file import names_of as names_of_columns
 from herorun.runs import Run, watched_run
 from herorun.system.metrics_cache import Point
 
-# Besides the config: what else of a plan decides how it trains. The rest of it is where and under
-# which name.
+# The fields of a plan, besides the config, that affect the training. The others are places and
+# names.
 TRAINS = ("code_tree", "patch", "container", "packages", "hardware")
 
 
 @dataclass(frozen=True)
 class Subject:
-    """One side, and the run and the plan that are behind it, where it is no file."""
+    """One side of the comparison, with its run and plan, unless it is a file."""
 
     side: Side
     run: Run | None = None
@@ -46,7 +46,7 @@ def compare_two(
     window: str = "",
     repeat: bool = False,
 ) -> Compared:
-    """`WrongUse` for a word that is neither, or a gate or window that cannot be read."""
+    """Compare two subjects. `WrongUse` for an unknown name, or an invalid gate or window."""
     bounds = parse_window(window)
     try:
         own_gates = [parse_gate(text) for text in gates]
@@ -118,8 +118,8 @@ def _of_run(run: Run) -> Subject:
 
 
 def _of_instance(run: Run, name: str) -> Subject:
-    """By the times of its rows; where these tell none, by the order of as many attempts as there
-    were instances.
+    """The rows of one instance, by their times; without times by the order of the attempts, if
+    there are as many as instances.
     """
     memory = run.record.memory()
     number = next((n for n, each in enumerate(memory.instances) if each.name == name), None)
@@ -164,8 +164,8 @@ def _side(run: Run, name: str, curves: Curves) -> Side:
 
 
 def _last_of_each(curves: Curves) -> dict[str, dict[int, float]]:
-    """Of a step that several attempts logged, the last one's value: it is what the run went on
-    from.
+    """The values by metric and step; of a step that several attempts logged, the last attempt's,
+    from which the run continued.
     """
     return {
         metric: {p.step: p.value for p in sorted(curves.points(metric), key=lambda p: p.attempt)}
@@ -183,8 +183,8 @@ def _spans(curves: Curves) -> dict[int, tuple[int, int]]:
 
 
 def _shifted(side: Side, a: Subject, b: Subject) -> Side:
-    """Two runs whose trainers begin to count differently are joined on completed updates, as A
-    counts them.
+    """B's rows with A's step numbers: if the trainers count from different first steps, the runs
+    are joined on completed updates.
     """
     by = a.side.names.first_step - side.names.first_step if a.side.is_run and b.side.is_run else 0
     if not by:
@@ -198,8 +198,8 @@ def _shifted(side: Side, a: Subject, b: Subject) -> Side:
 
 
 def _gates_of(b: Subject) -> list[ComparisonGate]:
-    """Those of the change's own contract, as it is committed: what is only on disk was not set
-    before.
+    """The gates of B's committed contract: uncommitted gates may have been set after the
+    results.
     """
     if b.run is None:
         return []
@@ -208,7 +208,7 @@ def _gates_of(b: Subject) -> list[ComparisonGate]:
 
 
 def _kind(a: Subject, b: Subject, repeat: bool) -> tuple[str, tuple[str, ...]]:
-    """What the two are to each other, and what of their plans can make a difference."""
+    """The relation of the two, and the differences of their plans that can affect the training."""
     one, other = a.launching, b.launching
     if one is None or other is None or b.run is None or a.run is None:
         return ("repeat" if repeat else "curves"), ()

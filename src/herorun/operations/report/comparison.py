@@ -1,4 +1,4 @@
-"""What a comparison found, as a document and as lines for people."""
+"""The result of a comparison, as a document and as lines for people."""
 
 from herorun.core.compare.join import Pairing
 from herorun.core.compare.operand import Side
@@ -70,7 +70,7 @@ ANSWERS = {
 
 
 def _answer(result: RunComparison) -> str:
-    """The verdict; a no-go names its gates, whose lines say why."""
+    """The verdict; a no-go names its failed gates, whose own lines give the reasons."""
     if result.answer is not ComparisonAnswer.NO_GO:
         return ANSWERS[result.answer]
     failed_gates = [gate.gate for gate in result.gates if gate.answer is ComparisonAnswer.NO_GO]

@@ -24,7 +24,7 @@ class Notation(Enum):
     COMMA = ","
 
     def number(self, cell: str) -> float:
-        """`ValueError` where the cell is none in this notation."""
+        """The number; `ValueError` if the cell is not a number in this notation."""
         if self is Notation.COMMA and ("," in cell or "." in cell):
             cell = cell.translate(_SWAPPED)
         if "," in cell:
@@ -34,7 +34,7 @@ class Notation(Enum):
         return float(cell)
 
     def step(self, cell: str) -> int:
-        """`ValueError` for a fraction too: cut off, it would be another row's step."""
+        """The step; `ValueError` also for a fraction, which would become another row's step."""
         number = self.number(cell)
         if not number.is_integer() or abs(number) > LARGEST_STEP:
             raise ValueError(f"{cell} is no step")
@@ -44,7 +44,7 @@ class Notation(Enum):
 def notation_of(
     path: Path, rows: Iterable[Sequence[str]], judged_places: Sequence[int]
 ) -> Notation:
-    """As the judged columns write their numbers; as the others do where those do not show it."""
+    """The notation of the judged columns, or of the others if those do not show it."""
     firsts = [_Firsts(), _Firsts()]  # of the judged columns, and of the others
     places = frozenset(judged_places)
     for cells in rows:
@@ -76,7 +76,7 @@ def _undecided(path: Path, firsts: Iterable["_Firsts"]) -> Notation:
 
 
 class _Firsts:
-    """The first cells that show which notation they are in, or that there is a choice."""
+    """The first cells that show their notation, and the first that is ambiguous."""
 
     def __init__(self) -> None:
         self.point = self.comma = self.either = ""
@@ -97,6 +97,6 @@ class _Firsts:
 
 
 def may_hold_commas(chunks: Iterator[bytes], delimiter: str) -> bool:
-    """Whether a cell may hold one: in a file that commas separate, only a quoted cell does."""
+    """Whether a cell may contain a comma: in a comma-separated file only a quoted cell can."""
     mark = b'"' if delimiter == "," else b","
     return any(mark in chunk for chunk in chunks)

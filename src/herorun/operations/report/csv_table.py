@@ -17,7 +17,7 @@ NO_VALUES = frozenset(("", "-", "--", "na", "n/a", "none", "null", "<na>"))
 
 
 class CsvTable:
-    """What the cells below a header are."""
+    """Converts the cells below a header into rows."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class CsvTable:
         judged_columns: frozenset[str],
         notation: Notation,
     ) -> None:
-        """`judged_columns`: the columns in which a word instead of a number is an error."""
+        """`judged_columns`: the columns in which a cell that is not a number is an error."""
         self._path, self._header, self._notation = path, header, notation
         self._judged_columns = judged_columns
         self._place = header.index(step_name) if step_name is not None else -1
@@ -36,8 +36,8 @@ class CsvTable:
         self._names = [header[i] for i in self._places]
 
     def columnar(self, lines: Sequence[list[str]], first: int) -> ColumnarRows | None:
-        """The same rows as `rows` gives, in a third of its time; None where a line is not plain:
-        what is made of it is decided there alone.
+        """The same rows as `rows` returns, in a third of its time; None if a line is not plain,
+        because only `rows` handles such lines.
         """
         if self._notation is not Notation.POINT or set(map(len, lines)) != {len(self._header)}:
             return None
@@ -53,13 +53,13 @@ class CsvTable:
         return ColumnarRows(steps, dict(zip(self._names, values, strict=True)), times)
 
     def _steps(self, cells: Sequence[Sequence[str]], first: int, count: int) -> "array[int]":
-        """`ValueError` where a cell is no whole step."""
+        """The steps; `ValueError` if a cell is not a whole step."""
         if self._place < 0:
             return array("q", range(first - 2, first - 2 + count))
         return _whole_steps(cells[self._place])
 
     def _times(self, cells: Sequence[str]) -> list[datetime] | None:
-        """All of them or none; None where some lines tell a time and others do not, or a cell is
+        """The times of all lines, or none; None if only some lines have a time, or a cell is
         empty.
         """
         if "" in cells:
@@ -85,7 +85,7 @@ class CsvTable:
             except (ValueError, IndexError):
                 row = [cell.strip() for cell in cells]
                 if row[: len(header)] == header:
-                    continue  # of a file that a second run was appended to
+                    continue  # the header of a second run that was appended to the file
                 step, values = self._odd_row(number, cells, row)
             at = _parse_time(cells[clock], self._notation) if clock >= 0 else None
             yield Row(step, values, at)
@@ -93,7 +93,7 @@ class CsvTable:
     def _odd_row(
         self, number: int, cells: Sequence[str], row: Sequence[str]
     ) -> tuple[int, dict[str, float]]:
-        """Step and values of a line in which a cell is no number."""
+        """The step and values of a line with a cell that is not a number."""
         notation = self._notation
         try:
             values = _values_of(
@@ -114,7 +114,7 @@ class CsvTable:
 
 
 def _whole_steps(cells: Sequence[str]) -> "array[int]":
-    """Read as whole numbers first, in half of the time: few files write `1e3` or `2.0`."""
+    """The steps. Tries whole numbers first, in half the time: few files have `1e3` or `2.0`."""
     try:
         steps = array("q", map(int, cells))
     except (ValueError, OverflowError):
@@ -143,8 +143,8 @@ def _values_of(
 
 
 def _parse_time(text: str, notation: Notation) -> datetime | None:
-    """Seconds or milliseconds since some beginning, or a date and time; None where it is
-    neither.
+    """The time of a cell: seconds or milliseconds since 1970 or another start, or a date and time;
+    None if it is neither.
     """
     try:
         seconds = notation.number(text)

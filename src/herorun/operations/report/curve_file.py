@@ -21,12 +21,12 @@ from herorun.operations.report.csv_table import CsvTable
 from herorun.operations.report.curve_json import FIRST_LINE, LONGEST_LINE, is_json, rows_of_json
 from herorun.system import progress
 
-# Steps, as trainers and trackers name them; the first that a header has is taken.
+# Step columns, as trainers and trackers name them; the first one in the header is used.
 STEPS = (
     "step", "steps", "_step", "global_step", "train/global_step", "trainer/global_step",
     "iteration", "iterations", "iter", "Step", "Iteration",
 )  # fmt: skip
-# Other names of a training loss, in small letters and with one kind of separator.
+# Other names of a training loss, in lower case and with one kind of separator.
 OTHER_LOSSES = (
     "train_loss", "training_loss", "loss_train", "loss", "running_loss", "train_loss_step",
     "train_total_loss", "total_loss", "loss_total", "mean_loss", "avg_loss", "loss_avg",
@@ -40,8 +40,8 @@ _SEPARATORS = lazy_regex(r"[^a-z0-9]+")
 
 
 def names_of(columns: Sequence[str]) -> Names | None:
-    """Which column is which; None where no rule judges any of them. Messages name the steps as the
-    file counts them.
+    """The roles of the columns; None if no check evaluates any of them. Messages use the file's own
+    step numbers.
     """
     losses = LOSSES if any(n in LOSSES for n in columns) else _other_loss(columns)
     names = Names(first_step=1, loss=losses)
@@ -49,8 +49,8 @@ def names_of(columns: Sequence[str]) -> Names | None:
 
 
 def _other_loss(columns: Sequence[str]) -> tuple[str, ...]:
-    """The training loss under another name: `Loss/train`, or `run 7 - train/loss`, as a tracker
-    exports it.
+    """The training loss under another name, such as `Loss/train`, or `run 7 - train/loss` in a
+    tracker's export.
     """
     plain = {_plain(name.rpartition(" - ")[2]): name for name in reversed(columns)}
     return next(((plain[name],) for name in OTHER_LOSSES if name in plain), ())
@@ -61,7 +61,7 @@ def _plain(name: str) -> str:
 
 
 def why_no_curve(path: Path) -> str:
-    """Why a file among others is none; empty where it is one."""
+    """Why one of several files is not a curve; "" if it is one."""
     try:
         columns = columns_of(path)
         return "" if _has_steps(columns) else _without_steps(path, columns)
@@ -70,7 +70,7 @@ def why_no_curve(path: Path) -> str:
 
 
 def _has_steps(columns: Sequence[str]) -> bool:
-    """Whether a column holds them, or there is a loss of which each row can count as one."""
+    """Whether there is a step column, or a loss whose rows can count as steps."""
     names = names_of(columns)
     return _step_name(columns) is not None or bool(names and any(n in columns for n in names.loss))
 
@@ -85,7 +85,7 @@ def _step_name(columns: Sequence[str]) -> str | None:
 
 
 def columns_of(path: Path) -> list[str]:
-    """`WrongUse` where a name stands for two columns, or a metric for two runs."""
+    """The columns; `WrongUse` if two have one name, or if a metric is there for two runs."""
     if is_json(path):
         return ["step", *dict.fromkeys(name for row in rows_of(path) for name in row.values)]
     header = next(_cells_of(path), [])
@@ -101,7 +101,7 @@ def columns_of(path: Path) -> list[str]:
 
 
 def _losses_of_runs(columns: Sequence[str]) -> list[str]:
-    """The same loss of each run, as a tracker exports several in one file."""
+    """The columns with the loss of each run, if a tracker exported several runs into one file."""
     names = names_of(columns)
     loss = next((name for name in names.loss if name in columns), "") if names else ""
     metric = _plain(loss.rpartition(" - ")[2])
@@ -125,7 +125,7 @@ def _lines(file: TextIO) -> Iterator[str]:
 
 
 def _delimiter(path: Path) -> str:
-    """That which separates most cells of the first line."""
+    """The delimiter that gives the most cells in the first line."""
     with path.open("rb") as file:
         first = file.readline(FIRST_LINE).decode("utf-8-sig", "replace")
     return max(DELIMITERS, key=lambda each: len(next(csv.reader([first], delimiter=each), [])))
@@ -147,9 +147,9 @@ def rows_of(path: Path) -> Iterator[Row]:
 
 
 def chunks_of(path: Path) -> Iterator[Sequence[Row]]:
-    """The rows of a file, many at once, by its step column, or one step each where it has none: an
-    epoch may be a fraction, or have many rows. An empty cell is no value; `nan` and `inf` stay what
-    they are. `WrongUse` where it is no curve.
+    """The rows of a file, many at once, by its step column; without one, each row is a step (an
+    epoch may be a fraction, or have many rows). An empty cell is no value; `nan` and `inf` are
+    kept. `WrongUse` if the file is not a curve.
     """
     if is_json(path):
         yield from _chunked(rows_of_json(path))
@@ -181,7 +181,7 @@ def _chunked(items: Iterator[Item]) -> Iterator[list[Item]]:
 
 
 def _judged_columns(columns: Sequence[str]) -> frozenset[str]:
-    """Those in which a word instead of a number is an error."""
+    """The columns in which a cell that is not a number is an error."""
     names = names_of(columns)
     if names is None:
         return frozenset()

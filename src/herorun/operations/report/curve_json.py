@@ -11,8 +11,8 @@ from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row, Tracker
 from herorun.core.untrusted_json import read_json
 
-FIRST_LINE = 1 << 16  # bytes of it that say what a file holds
-LONGEST_LINE = 16 << 20  # bytes of a last line without an end; as long as the tracker reads one
+FIRST_LINE = 1 << 16  # bytes of the first line, which shows the file's type
+LONGEST_LINE = 16 << 20  # bytes of a last line without a line end; the same limit as the tracker's
 LARGEST_STATE = 256 << 20  # bytes of a trainer's state: parsed, it takes some ten times that
 TRAINER_STATE = "log_history"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -24,12 +24,12 @@ def is_json(path: Path) -> bool:
 
 
 def rows_of_json(path: Path) -> Iterator[Row]:
-    """`WrongUse` where it holds no curve."""
+    """The rows; `WrongUse` if the file is not a curve."""
     yield from _trainer_rows(path) if _is_trainer_state(path) else _json_lines(path)
 
 
 def _is_trainer_state(path: Path) -> bool:
-    """One document over many lines, where a run logs one a line."""
+    """Whether the file is one document on many lines; a run's log has one on each line."""
     with path.open("rb") as file:
         first = file.readline(FIRST_LINE)
     try:
@@ -40,8 +40,8 @@ def _is_trainer_state(path: Path) -> bool:
 
 
 def _trainer_rows(path: Path) -> Iterator[Row]:
-    """The log of a Hugging Face trainer, as its checkpoints hold it, without its evaluations and
-    its last entry, which sums all up.
+    """The log of a Hugging Face trainer, from its checkpoints, without its evaluations and the
+    summary at the end.
     """
     if path.stat().st_size > LARGEST_STATE:
         raise WrongUse(f"{path} is one JSON document of more than {LARGEST_STATE >> 20} MiB.")
@@ -62,8 +62,8 @@ def _trainer_rows(path: Path) -> Iterator[Row]:
 
 
 def _json_lines(path: Path) -> Iterator[Row]:
-    """JSON lines, as the tracker `jsonl` reads a run's; `WrongUse` names the first line that is no
-    row. A last line without an end counts where it is a whole one.
+    """JSON lines, as the tracker `jsonl` reads them; `WrongUse` names the first invalid line. A
+    last line without a line end counts if it is complete.
     """
     tracker = _tracker(path)
     cursor, batch, last = "", tracker.read(""), _last_row(path)
@@ -88,7 +88,7 @@ def _tracker(path: Path) -> Tracker:
 
 
 def _last_row(path: Path) -> list[Row]:
-    """The row of a last line that no line end follows; none where it was cut."""
+    """The row of a last line without a line end; none if the line was truncated."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(size - LONGEST_LINE, 0))

@@ -1,5 +1,5 @@
-"""The runs' metrics for Prometheus, from what lies on this machine: the records, and what the
-babysitters keep. However often it is scraped, no scheduler, tracker, store or remote is asked.
+"""The runs' metrics for Prometheus, from data on this machine: the records, and the files of the
+babysitters. No scrape queries a scheduler, tracker, store or remote.
 """
 
 import threading
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 PATH = "/metrics"
 EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"  # the type of Prometheus's text format
-FRESH = 5.0  # seconds for which one reading serves every scrape
-ACCOUNT = 300.0  # seconds for which goodput and cost serve: they are made of every line and row
+FRESH = 5.0  # seconds for which one reading is used for all scrapes
+ACCOUNT = 300.0  # seconds for which goodput and cost are reused: they need every line and row
 
 
 class RunExporter:
-    """Reads the runs of one repository; all of them where none are named."""
+    """Reads the runs of one repository: the named ones, or all."""
 
     def __init__(self, start: Path, names: Sequence[str] = ()) -> None:
         self._start, self._names = start, names
@@ -44,7 +44,7 @@ class RunExporter:
         self._accounts: dict[str, tuple[float, GoodputTotals | None]] = {}
 
     def samples(self) -> Sequence[Sample]:
-        """Of now, or of a moment ago where another scrape was quicker."""
+        """The samples, at most `FRESH` seconds old."""
         with self._one_at_a_time:
             if time.monotonic() - self._read_at >= FRESH:
                 self._samples = list(samples(self._readings(), now()))
@@ -52,7 +52,7 @@ class RunExporter:
             return self._samples
 
     def collect(self) -> Iterator[Any]:
-        """As prometheus-client asks its collectors."""
+        """The interface that prometheus-client calls."""
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
         families = {}
@@ -92,19 +92,19 @@ class RunExporter:
         if memory.instances and time.monotonic() - made_at >= ACCOUNT:
             try:
                 account = stored_account(run)
-            except (HerorunError, OSError):  # the rest is exported all the same
+            except (HerorunError, OSError):  # the rest is still exported
                 account = None
             self._accounts[run.slug] = time.monotonic(), account
         return account
 
 
 def _unseen_is_unknown(state: tuple[str, str]) -> tuple[str, str]:
-    """What was read long ago says nothing about now."""
+    """The state of a run that was read too long ago: unknown."""
     return (RunHealth.UNKNOWN.value, "stale") if state[1] == "stale" else state
 
 
 def registry_of(exporter: RunExporter) -> "CollectorRegistry":
-    """A registry with nothing else in it. `CouldNotLook` without the package."""
+    """A registry with these metrics only. `CouldNotLook` without the package."""
     try:
         from prometheus_client import CollectorRegistry
     except ImportError:
@@ -125,7 +125,7 @@ def exposition(exporter: RunExporter) -> str:
 
 
 def write_textfile(exporter: RunExporter, path: Path) -> None:
-    """For node_exporter's textfile collector: the whole file at once, and never a half of it."""
+    """Write the file for node_exporter's textfile collector, atomically."""
     registry = registry_of(exporter)
     from prometheus_client import write_to_textfile
 
@@ -133,8 +133,10 @@ def write_textfile(exporter: RunExporter, path: Path) -> None:
 
 
 def serve(exporter: RunExporter, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Answer scrapes until interrupted; `ready` gets the URL. OSError where nothing can listen."""
-    registry_of(exporter)  # without the package nothing listens
+    """Answer scrapes until interrupted; `ready` gets the URL. OSError if nothing can listen
+    there.
+    """
+    registry_of(exporter)  # raises early without the package
 
     def page(path: str) -> tuple[int, str]:
         if path != PATH:

@@ -1,5 +1,5 @@
-"""The page of all runs, worst first, with a link to the page of each: escaped text, no request to
-anywhere else.
+"""The page of all runs, worst first, with a link to the page of each. Text is escaped, and nothing
+is loaded from elsewhere.
 """
 
 from collections import Counter
@@ -37,15 +37,15 @@ from herorun.system.git import find_repository
 INDEX = "index.html"
 SEVERITIES = {"critical": "bad", "warn": "warn"}
 GENERATOR = b'<meta name="generator" content="herorun report --all">'
-HEAD = 4096  # bytes of a page that hold it
-PUBLIC = 0o644  # a page is written to be served by somebody else
+HEAD = 4096  # bytes at a page's start that contain its HTML head
+PUBLIC = 0o644  # another user's server may serve the page
 
 
 def fleet_page(
     run_summaries: Sequence[RunSummary], at: datetime, address: Callable[[str], str], poll: int = 0
 ) -> str:
-    """All runs. `address` gives the address of a run's own page; with `poll` the page asks again,
-    each so many seconds.
+    """The page. `address` returns the address of a run's own page; with `poll` the page refreshes
+    itself every so many seconds.
     """
     style = template("report/page.css")
     script = template("report/poll.js") if poll else ""
@@ -67,7 +67,9 @@ def fleet_page(
 
 
 def _title(run_summaries: Sequence[RunSummary]) -> str:
-    """`3 runs: 1 down, 2 healthy`, the worst first; of a run that is not monitored, that alone."""
+    """`3 runs: 1 down, 2 healthy`, the worst first; a run that is not monitored counts only as
+    that.
+    """
     states = Counter(
         f"monitor {summary.monitor}"
         if summary.stage == "launched" and summary.monitor != "fresh" and not summary.error
@@ -100,7 +102,7 @@ def _run_card(summary: RunSummary, at: datetime, page: str) -> dict[str, Any]:
 
 
 def _level_of(summary: RunSummary) -> str:
-    """The colour of its badge. Nothing without a monitor is green."""
+    """The colour of the run's badge. A run without a monitor is never green."""
     if summary.error:
         return "bad"
     if summary.stage != "launched":
@@ -122,8 +124,8 @@ def _awaited(summary: RunSummary) -> list[tuple[str, tuple[str, str]]]:
 
 
 def write_fleet(start: Path, folder: Path) -> tuple[Path, int]:
-    """The page of all runs and one for each, into a folder, from which the pages of runs that are
-    gone are deleted; where it lies, and the exit code. A run that cannot be read is on the first
+    """Write the page of all runs and one for each into a folder, and delete the pages of removed
+    runs. Returns the first page's path and the exit code. A run that cannot be read is on the first
     page, with its error.
     """
     names = list(known_slugs(find_repository(start)))
@@ -140,7 +142,7 @@ def write_fleet(start: Path, folder: Path) -> tuple[Path, int]:
 
 
 def _delete_pages_except(names: set[str], folder: Path) -> None:
-    """Pages that an earlier report wrote of runs that are gone; no other file, and no link."""
+    """Delete pages of removed runs that an earlier report wrote; no other files, and no links."""
     for page in folder.glob("*.html"):
         if page.name in names or page.is_symlink() or not page.is_file():
             continue
@@ -151,7 +153,9 @@ def _delete_pages_except(names: set[str], folder: Path) -> None:
 
 
 def _file_name(slug: str) -> str:
-    """No run's name holds an underscore: the page of one called `index` is not the first page."""
+    """The underscore, which no run's name contains, keeps a run called `index` apart from the first
+    page.
+    """
     return "index_.html" if f"{slug}.html" == INDEX else f"{slug}.html"
 
 
@@ -167,7 +171,7 @@ def _write_run(name: str, start: Path, folder: Path) -> int:
 
 
 def failure_page(slug: str, error: str, fleet: str) -> str:
-    """In the place of a run's page that cannot be made: an older one would look like the present
+    """The page that replaces one that cannot be made: an old page would look like the present
     one.
     """
     summary = RunSummary(slug, "", error=error)

@@ -34,7 +34,7 @@ class Account:
 
 
 def account(run: Run) -> Account:
-    """From the journal and the rows alone. Rows that cannot be read leave their time unknown."""
+    """The account, from the journal and the rows only. Time without readable rows is unknown."""
     if run.record.memory().initialised is None:
         raise CouldNotLook(
             f"{run.slug} has no record here: `herorun init {run.slug}`, or fetch it."
@@ -55,8 +55,8 @@ def account(run: Run) -> Account:
 
 
 def stored_account(run: Run) -> GoodputTotals | None:
-    """From the journal and the rows that the babysitter kept; no tracker is asked. None where there
-    are none.
+    """The totals from the journal and the rows that the babysitter stored, without a query of the
+    tracker. None without such rows.
     """
     curves = stored_curves(run)
     if curves is None:
@@ -94,7 +94,7 @@ def _goodput_lines(totals: GoodputTotals, slug: str) -> list[str]:
 
 
 def _state_line(totals: GoodputTotals, state: WallTimeState) -> str:
-    """The time in one state, its share, and its accelerator-hours where these are known."""
+    """The time in one state, its share, and its accelerator-hours if known."""
     hours = (totals.accelerator_hours or {}).get(state)
     cost = f"  {hours:,.1f} accelerator-hours" if hours else ""
     share = totals.states[state] / totals.wall_seconds if totals.wall_seconds else 0

@@ -32,9 +32,9 @@ KINDS = (
 
 
 def page_of(report: RunReport, fleet: str = "", poll: int = 0, newer: str = "") -> str:
-    """The whole page. Its policy names each script and the style by digest: nothing else runs or is
-    fetched. `fleet` is the address of the page of all runs; with `poll` the page asks its own
-    address again, each so many seconds, and `newer` is where a newer look is asked for.
+    """The complete page. Its policy names each script and the style by digest: nothing else runs or
+    is fetched. `fleet` is the address of the page of all runs; with `poll` the page refreshes
+    itself every so many seconds, and `newer` is the address that reads everything anew.
     """
     logbook, cut = _tail_of_logbook(report.logbook)
     document = report.document
@@ -67,7 +67,7 @@ def page_of(report: RunReport, fleet: str = "", poll: int = 0, newer: str = "") 
 
 
 def _scripts_and_style(polls: bool) -> dict[str, str]:
-    """What the page runs and looks like, and the policy that names it."""
+    """The page's scripts, its style, and the policy that names them."""
     parts = (
         template("report/language.js"),
         f"/* {template('report/uplot/LICENSE')} */",
@@ -87,7 +87,7 @@ def _scripts_and_style(polls: bool) -> dict[str, str]:
 
 
 def html_environment() -> "Environment":
-    """Every text is escaped, and a name that a template lacks is an error."""
+    """Escapes every text; an undefined name in a template is an error."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
@@ -97,7 +97,9 @@ def html_environment() -> "Environment":
 
 
 def page_policy(scripts: Sequence[str], style: str, poll: bool = False) -> str:
-    """What a page may do: run these scripts, use this style, and with `poll` ask its own server."""
+    """The content security policy of a page: these scripts, this style, and with `poll` requests to
+    its own server.
+    """
     hashes = " ".join(_hash_of_script(script) for script in scripts) or "'none'"
     asks = "connect-src 'self'; " if poll else ""
     return (
@@ -150,7 +152,9 @@ def _cards(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def _shares(goodput: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """State, where its part of the bar begins, how wide it is, in percent, and in words."""
+    """For each state: its name, the start and the width of its part of the bar, in percent, and its
+    text.
+    """
     at, wall = 0.0, goodput["wall_seconds"]
     for state in WallTimeState:
         share = 100 * goodput["states"][state] / wall if wall else 0.0
@@ -189,7 +193,7 @@ def _chart(chart: ChartDrawing) -> dict[str, Any]:
 
 
 def _caption_nonfinite(chart: ChartDrawing) -> str:
-    """`, 494 values are not finite (loss: steps 121 to 614)`; empty where all are."""
+    """`, 494 values are not finite (loss: steps 121 to 614)`; "" if all are finite."""
     rows = sum(each.rows for one in chart.series for each in one.not_finite)
     places = [f"{one.metric}: {_steps(each)}" for one in chart.series for each in one.not_finite]
     if not rows:
@@ -210,7 +214,7 @@ def _strand_name(one: Series, strand: Strand) -> str:
 
 
 def _data(report: RunReport) -> str:
-    """What the script draws, harmless inside of a page."""
+    """The data for the script, escaped for use inside a page."""
     charts = [
         {
             "id": chart.id,
@@ -242,7 +246,7 @@ def _data(report: RunReport) -> str:
 
 
 def _tail_of_logbook(logbook: str) -> tuple[str, int]:
-    """Its end, from the beginning of an entry on, and how much is left out."""
+    """The end of the logbook, from the start of an entry, and how many characters are omitted."""
     text = MARK.sub("", logbook)
     if len(text) <= MOST_LOGBOOK:
         return text, 0
@@ -252,8 +256,8 @@ def _tail_of_logbook(logbook: str) -> tuple[str, int]:
 
 
 def _html(markdown: str) -> str:
-    """Markdown as HTML: what is HTML in it is shown and not obeyed, links lead to web pages alone,
-    no pictures.
+    """Markdown as HTML: HTML inside is shown as text, only links to web pages are links, and there
+    are no pictures.
     """
     from markdown_it import MarkdownIt
 

@@ -1,4 +1,4 @@
-"""Where more of a run is: tracker, issue and record."""
+"""Links to a run's tracker, issue and record."""
 
 from urllib.parse import urlsplit
 
@@ -10,7 +10,7 @@ from herorun.schemas.reports import ReportLink
 
 
 def web_address(url: str) -> str:
-    """The URL where it leads to a web page, else nothing: what a tracker says may be anything.
+    """The URL if it is that of a web page, otherwise "": a tracker may report any text.
 
     >>> web_address("https://example.org/run"), web_address("javascript:alert(1)")
     ('https://example.org/run', '')
@@ -23,7 +23,7 @@ def web_address(url: str) -> str:
 
 
 def links_of(run: Run, memory: Memory, evidence: Evidence) -> list[ReportLink]:
-    """A part that has no web page is named by what it is."""
+    """The links; a part without a web page is described by text."""
     issue = memory.initialised.issue if memory.initialised else ""
     links = [_tracker_link(run, evidence)]
     if issue:

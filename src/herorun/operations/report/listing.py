@@ -13,7 +13,7 @@ from herorun.system.git import find_repository
 
 
 def list_runs(start: Path) -> list[ListEntry]:
-    """By name. One that cannot be read says why."""
+    """The runs by name. An unreadable one has its error."""
     repository = find_repository(start)
     entries = []
     for slug in known_slugs(repository):

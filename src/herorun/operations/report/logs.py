@@ -1,4 +1,4 @@
-"""The log of an instance of any scheduler, also while it grows, harmless on a terminal."""
+"""The log of an instance of any scheduler, even while it grows, made safe for a terminal."""
 
 import re
 import time
@@ -15,8 +15,8 @@ from herorun.runs import Run
 
 PART = 1 << 20  # bytes of one read
 LONGEST_LINE = 1 << 20  # bytes: a line that is longer is shown in pieces
-TAIL = 20_000  # lines, of a scheduler that cannot read from an offset
-IDLE = 10.0  # seconds without a new byte until the scheduler is asked again whether the job ended
+TAIL = 20_000  # lines, if the scheduler cannot read from an offset
+IDLE = 10.0  # seconds without new bytes until the scheduler is queried whether the job has ended
 SLOWEST = 30.0  # seconds between two reads
 # Control sequences (ECMA-48) and window titles (xterm): they would recolour or retitle a terminal.
 _ESCAPES = lazy_regex(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
@@ -24,13 +24,13 @@ _ESCAPES = lazy_regex(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\
 
 @dataclass
 class LogText:
-    """Whole lines of what was read; a partial line waits for its end."""
+    """Returns complete lines of what was read; a partial line waits for its end."""
 
     partial: bytes = field(default=b"")
 
     def add(self, data: bytes) -> str:
-        """The states of a progress bar end with a carriage return, and none with a newline before
-        the last; a carriage return at the end may be half of a line's end.
+        """Each state of a progress bar ends with a carriage return, only the last one with a
+        newline; so a carriage return at the end may be part of a line end.
         """
         text = self.partial + data
         end = 1 + max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1))
@@ -45,7 +45,7 @@ class LogText:
 
 
 def harmless(data: bytes) -> str:
-    r"""Without secrets and control characters; each state of a progress bar is a line.
+    r"""The text without secrets and control characters; each state of a progress bar is a line.
 
     >>> harmless(b"\x1b[31mred\x1b[0m\r\n 10%\r 20%\a\n")
     'red\n 10%\n 20%\ufffd\n'
@@ -56,7 +56,7 @@ def harmless(data: bytes) -> str:
 
 
 def instance_of(run: Run, name: str | None) -> Instance:
-    """The newest one, or the one that is named, by its name or its number."""
+    """The newest instance, or the one with this name or number."""
     instances = run.record.memory().instances
     if not instances:
         raise Blocked(f"{run.slug} has no log yet: it was not launched.")
@@ -70,7 +70,7 @@ def instance_of(run: Run, name: str | None) -> Instance:
 
 
 def read_log(scheduler: Scheduler, instance: str, lines: int | None) -> Iterator[str]:
-    """What the log holds now, at most the newest `lines`."""
+    """The log's present content, at most the newest `lines`."""
     text = LogText()
     try:
         for part in _LogReader(scheduler, instance, lines).new():
@@ -83,9 +83,9 @@ def read_log(scheduler: Scheduler, instance: str, lines: int | None) -> Iterator
 def follow_log(
     scheduler: Scheduler, instance: Instance, lines: int | None, show: Callable[[str], None]
 ) -> Iterator[str]:
-    """What the log holds, then what is new, until the job has ended; `show` gets what went wrong.
+    """The log's content, then new parts, until the job has ended; `show` gets errors.
 
-    A read that fails is repeated: a link that is cut does not end it.
+    A failed read is repeated, so a lost connection does not end it.
     """
     reader, text = _LogReader(scheduler, instance.name, lines), LogText()
     ask_at, is_waiting = time.monotonic(), False
@@ -110,7 +110,7 @@ def follow_log(
 
 
 def _end_of(scheduler: Scheduler, instance: Instance) -> str:
-    """The state in which the job ended; empty while it is live, or it is unknown."""
+    """The state in which the job ended; "" while it is live or unknown."""
     try:
         search = scheduler.find(instance.name, instance.since)
     except (CouldNotLook, OSError):
@@ -119,7 +119,9 @@ def _end_of(scheduler: Scheduler, instance: Instance) -> str:
 
 
 class _LogReader:
-    """Parts of a log, each byte once: by offset, or by its newest lines where it has no offsets."""
+    """Reads each byte of a log once: by offset, or, if the scheduler has no offsets, by its newest
+    lines.
+    """
 
     def __init__(self, scheduler: Scheduler, instance: str, lines: int | None) -> None:
         self._scheduler, self._instance, self._lines = scheduler, instance, lines
@@ -127,15 +129,15 @@ class _LogReader:
         self._offset, self._mark, self._newest = 0, "", ""
         self._has_read = False
         self._trouble = ""
-        self.passes = 0  # reads that went well
+        self.passes = 0  # successful reads
 
     @property
     def empty(self) -> bool:
-        """Whether it was read, and held nothing."""
+        """Whether the log was read and was empty."""
         return bool(self.passes) and not self._offset and not self._newest
 
     def attempt(self, show: Callable[[str], None]) -> Iterator[LogPart]:
-        """`new`, where a failure is said once and not raised."""
+        """The new parts; a failure is reported once, not raised."""
         try:
             yield from self.new()
             self._trouble, self.passes = "", self.passes + 1
@@ -161,7 +163,7 @@ class _LogReader:
                 return
 
     def _first(self, ask: Callable[..., LogPart]) -> int:
-        """The offset where the newest lines begin."""
+        """The offset of the first of the newest lines."""
         if self._lines is None:
             return 0
         size, reach = ask(self._instance, 0, 0, "").size, PART
@@ -178,7 +180,7 @@ class _LogReader:
             reach *= 4
 
     def _added(self) -> LogPart:
-        """By the scheduler's newest lines: what stands behind those that were read before."""
+        """The lines after those that were read before, by the scheduler's newest lines."""
         newest = self._scheduler.tail(
             self._instance, TAIL if self._has_read or not self._lines else self._lines
         )

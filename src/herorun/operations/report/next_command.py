@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Evidence) -> str:
-    """The command that comes next; empty while there is nothing to do but to watch. `memory` is the
-    one after what this look has seen.
+    """The command that a person types next; "" if monitoring is enough. `memory` already includes
+    the present evidence.
     """
     health = result.run.value if result else ""
     metrics = {Metrics: evidence[Metrics]} if Metrics in evidence else {}
@@ -38,7 +38,7 @@ def next_command(run: Run, result: Tick | None, memory: Memory, evidence: Eviden
         and result
         and any(each.evidence == "receipt" for each in result.awaited)
     ):
-        # and for this: nothing else makes up for a check-in
+        # and for this waiver: nothing else replaces a check-in
         return f"herorun waive {RECEIPT} {run.slug}"
     commands = {
         "not initialised": f"herorun init {run.slug}",
@@ -55,20 +55,22 @@ def _watched_again(run: Run) -> str:
 
 
 def _proposer(run: Run, memory: Memory, evidence: Evidence) -> "Proposer":
-    """Imported where there is something to propose: a run that is well needs none of it."""
+    """Imported only if there is something to propose: a healthy run does not need it."""
     from herorun.operations.launch.propose import Proposer
 
     return Proposer(run, memory, evidence)
 
 
 def _up_again(run: Run, proposer: "Proposer") -> str:
-    """An answer where one is asked for; nothing while a babysitter that may relaunch it runs."""
+    """The command for a run that is down: an answer to an open question; "" while a babysitter that
+    may relaunch it runs.
+    """
     memory = proposer.memory
     name = memory.current.name if memory.current else ""
     answer = memory.answers.get(name)
     is_settled = name in memory.stopped_instances or (
         answer is not None and not answer.yes
-    )  # a person's word: it stays down
+    )  # a person decided that it stays down
     is_watched = is_locked(run.lock("babysitter")) and run.contract.babysit.recovery == "relaunch"
     waits = (
         is_watched

@@ -1,7 +1,7 @@
 """A summary of runs: what their babysitters store on this machine, and the scheduler's present
 answer.
 
-No tracker, no store and no remote is asked.
+No tracker, store or remote is queried.
 """
 
 import json
@@ -48,18 +48,18 @@ if TYPE_CHECKING:
     from herorun.system.metrics_cache import Fetched
 
 READ_DEADLINE = 10.0  # seconds for the scheduler's answer
-MOST_STEPS = 5_000  # of the newest attempt, that a curve is drawn from
+MOST_STEPS = 5_000  # steps of the newest attempt from which a curve is drawn
 KEPT_EVIDENCE: Mapping[str, Any] = {
     "Metrics": Metrics,
     "FinalStep": FinalStep,
     "Checkpoints": Checkpoints,
     "LeaseSeen": LeaseSeen,
 }
-LONGEST = 64 << 20  # bytes of an evidence file that are looked through for its last line
+LONGEST = 64 << 20  # bytes of an evidence file that are searched for its last line
 
 
 def summary_of_run(name: str, start: Path, polls: SharedPolls | None = None) -> RunSummary:
-    """One run as its babysitter saw it last, unless its job says something else by now."""
+    """One run by its last tick, corrected by the job's present state."""
     run = open_run(name, start)
     memory = run.record.memory()
 
@@ -74,9 +74,7 @@ def stored_summary(
     memory: Memory,
     judge: Callable[[tuple[str, str]], tuple[str, str]] = lambda state: state,
 ) -> RunSummary:
-    """One run as its babysitter saw it last; `judge` may know better how it and its monitor
-    stand.
-    """
+    """One run by its last tick; `judge` may correct the states of the run and its monitor."""
     from herorun.operations.seal.facts import at_the_end
 
     decision = memory.last_decided
@@ -94,15 +92,15 @@ def stored_summary(
     )
     alerts = (*memory.alerts.values(), *memory.unacknowledged)
     evidence = last_evidence(run, decision.at)
-    # what became of the job answers the rest
+    # otherwise the job's new state replaces the missing evidence
     missing = decision.awaited if state[0] == decision.run else ()
     summary = summarise(run, memory, evidence, state, decision.at, alerts, missing)
     return at_the_end(run, memory, summary) if memory.sealed else summary
 
 
 def job_now(run: Run, memory: Memory, polls: SharedPolls) -> Job | Unavailable:
-    """What the scheduler says of the current instance's job; the runs of one cluster share one
-    question.
+    """The scheduler's answer about the current instance's job; the runs of one cluster share one
+    query.
     """
     inputs = {**run.given(memory), Now: Now(now())}
     try:
@@ -114,14 +112,14 @@ def job_now(run: Run, memory: Memory, polls: SharedPolls) -> Job | Unavailable:
 
 
 def _state_of_job(job: Job | Unavailable, last_state: tuple[str, str]) -> tuple[str, str]:
-    """The run and its monitor. An end that no tick has judged yet is never good news, and nor is a
-    job out of sight.
+    """The states of the run and its monitor. Without a tick's evaluation, neither an end nor a
+    missing job counts as healthy or finished.
     """
     health, monitor = last_state
     if not isinstance(job, Job):
         return RunHealth.UNKNOWN.value, monitor if monitor == "stale" else "partial"
     if job.state.live:
-        is_starting = health in (RunHealth.FINISHED, RunHealth.DOWN)  # of an instance before it
+        is_starting = health in (RunHealth.FINISHED, RunHealth.DOWN)  # an earlier instance's
         return (RunHealth.STARTING.value if is_starting else health), monitor
     by_scheduler = BY_STATE[job.state]
     is_judged = by_scheduler is RunHealth.FINISHED and health in (
@@ -135,15 +133,15 @@ def _state_of_job(job: Job | Unavailable, last_state: tuple[str, str]) -> tuple[
 
 
 def stage_of(run: Run) -> str:
-    """How far it has come: not initialised, initialised, launched or sealed."""
+    """The run's stage: not initialised, initialised, launched or sealed."""
     return run.record.memory().stage
 
 
 def run_summaries(
     names: list[str], start: Path, polls: SharedPolls | None = None
 ) -> list[RunSummary]:
-    """Each of them; one that cannot be read says why. `polls` are those of a process that looks
-    again and again.
+    """The summaries; an unreadable run has its error. `polls` are those of a process that repeats
+    this.
     """
     shared_polls = (polls or SharedPolls()).expect(names, start)
     return [
@@ -161,8 +159,8 @@ def summarise(
     alerts: Iterable[Alert],
     missing: tuple[AwaitedEvidence, ...] = (),
 ) -> RunSummary:
-    """From the evidence of any look, how the run and its monitor stood then, and the rows that are
-    kept.
+    """A summary from evidence, the states of the run and its monitor at that time, and the stored
+    rows.
     """
     health, monitor = state
     metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
@@ -206,7 +204,9 @@ def _alerts(alerts: Iterable[Alert]) -> tuple[OpenAlert, ...]:
 
 
 def _newest_step(evidence: Evidence, memory: Memory) -> tuple[datetime | None, int | None]:
-    """Of the present lineage: a look from before a rollback knows nothing of it yet."""
+    """The newest step of the present lineage, with its time: evidence from before a rollback is
+    ignored.
+    """
     checkpoints, back = evidence.get(Checkpoints), memory.history.given_up
     candidates = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
     newest = Checkpoints(tuple(each for each in candidates if given_up(each, back) is None)).newest
@@ -217,7 +217,7 @@ def _newest_step(evidence: Evidence, memory: Memory) -> tuple[datetime | None, i
 
 
 def last_evidence(run: Run, at: datetime) -> dict[Any, Any]:
-    """What the newest tick saw, as far as a summary needs it; what cannot be read is left out."""
+    """The newest tick's evidence, as far as a summary needs it; unreadable parts are omitted."""
     try:
         line = _last_line(evidence_file(run, at.astimezone(UTC)))
         facts = json.loads(line)["evidence"]
@@ -235,7 +235,7 @@ def _has(facts: Mapping[str, Any], name: str) -> bool:
 
 
 def _last_line(path: Path) -> bytes:
-    """The last whole line, read from the end."""
+    """The last complete line, read from the end."""
     with path.open("rb") as file:
         size, block, tail = file.seek(0, os.SEEK_END), 1 << 16, b""
         while len(tail) < min(size, LONGEST):
@@ -249,12 +249,10 @@ def _last_line(path: Path) -> bytes:
 
 
 def _curve(run: Run) -> tuple[float | None, str, Pace | None]:
-    """The newest loss, its curve and the pace, from the rows that are kept; nothing where there are
-    none.
-    """
+    """The newest loss, its curve and the pace, from the stored rows; empty without rows."""
     if not (run.state / COLUMNS).exists():
         return None, "", None
-    from herorun.system.metrics_cache import fetched  # only where there are rows
+    from herorun.system.metrics_cache import fetched  # imported only if there are rows
 
     try:
         curves = fetched(run.state / COLUMNS)
@@ -267,7 +265,7 @@ def _curve(run: Run) -> tuple[float | None, str, Pace | None]:
 
 
 class _ChartCache:
-    """Equal as long as nothing was added: what was drawn of it is drawn once."""
+    """A cache key that is equal until rows are added, so that a curve is drawn once."""
 
     def __init__(self, curves: "Fetched") -> None:
         self.curves = curves

@@ -1,5 +1,5 @@
-"""The content of a run's report: from its record, its rows and evidence that is read now. Changes
-nothing outside.
+"""The content of a run's report: from its record, its rows and evidence that is read now. Only
+reads.
 """
 
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ class RunReport:
     charts: tuple[ChartDrawing, ...]
     account: tuple[str, ...]  # the goodput for people, line by line
     logbook: str
-    blind: bool = False  # there are rows, and they could not be read
+    blind: bool = False  # rows exist, but could not be read
     axes: StepAxes = StepAxes()
 
     @property
@@ -70,8 +70,8 @@ class RunReport:
 
 
 def report_of(run: Run, drift: str = "") -> RunReport:
-    """Look once, and put it together. What cannot be read is said on the page, and the rest of it
-    stands.
+    """Read everything once, and build the report. The page states what could not be read, and shows
+    the rest.
     """
     at, memory = now(), run.record.memory()
     status, evidence, summary = status_of_run(run, drift)
@@ -125,7 +125,7 @@ def report_of(run: Run, drift: str = "") -> RunReport:
 def _progress_of(
     memory: Memory, evidence: Evidence, beats: Sequence[Beat], summary: RunSummary
 ) -> tuple[int | None, int | None]:
-    """The step that was reached and the planned final one; of a sealed run, what its seal says."""
+    """The reached step and the planned final step; of a sealed run, those of its seal."""
     step = _completed_steps(evidence, beats, memory)
     if memory.sealed:
         return summary.step if summary.step is not None else step, summary.final_step
@@ -134,15 +134,15 @@ def _progress_of(
 
 
 def _gather_report(run: Run, memory: Memory) -> Evidence:
-    """A sealed run is judged no more: only what is there is read."""
+    """The evidence. A sealed run is no longer evaluated: only its checkpoints and metrics are
+    read.
+    """
     inputs = {**run.given(memory), Now: Now(now())}
     return gather([Checkpoints, Metrics], discover.sources(), inputs, READ_DEADLINE)
 
 
 def _none_yet(evidence: Evidence, memory: Memory) -> bool:
-    """The tracker was read and has no row, and no reading ever had one: that is no failure to
-    look.
-    """
+    """Whether the tracker was read and never had a row, which is no failure to read it."""
     has_progress = memory.last_decided is not None and not memory.last_decided.progress.startswith(
         "~unknown"
     )
@@ -174,7 +174,7 @@ def _load_rows(run: Run, events: Sequence[Event], none_yet: bool) -> ReportRows:
 
 
 def _completed_steps(evidence: Evidence, beats: Sequence[Beat], memory: Memory) -> int | None:
-    """Completed updates: as seen now, else as the rows or the ends tell."""
+    """Completed updates: by the present evidence, or else by the rows or recorded ends."""
     metrics = evidence.get(Metrics)
     if isinstance(metrics, Metrics):
         return metrics.step

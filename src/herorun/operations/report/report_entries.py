@@ -40,7 +40,7 @@ from herorun.schemas.reports import (
     Saved,
 )
 
-MOST_MARKS = 400  # of one kind, the newest
+MOST_MARKS = 400  # of one kind, the newest ones
 
 
 MOST_CHANGES = 200  # of one launch against the one before
@@ -48,7 +48,7 @@ MOST_CHANGES = 200  # of one launch against the one before
 
 @dataclass(frozen=True)
 class ReportRows:
-    """What the tracker's rows give."""
+    """The parts of a report that come from the tracker's rows."""
 
     charts: tuple[ChartDrawing, ...] = ()
     beats: tuple[Beat, ...] = ()
@@ -170,7 +170,7 @@ def instance_entries(run: Run, memory: Memory) -> list[LaunchedEntry]:
 
 
 def _log_links(run: Run, instance: str) -> dict[str, str]:
-    """What the scheduler knows without asking its back end: a path, of another machine by
+    """Links that the adapter knows without a query: the log's path, on another machine by
     `log_place`, and a web page by `log_page`.
     """
     place, remote_place, page = (
@@ -201,7 +201,7 @@ def _format_timestamp(at: datetime | None) -> str | None:
 def _compare_instances(
     run: Run, before: Launching | None, after: Launching | None
 ) -> list[str] | None:
-    """Against the instance before it; None where there is nothing to compare with."""
+    """The differences from the previous instance; None if there is none."""
     if before is None or after is None:
         return None
     one, other = _admitted_values(before), _admitted_values(after)

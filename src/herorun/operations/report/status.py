@@ -44,20 +44,19 @@ if TYPE_CHECKING:
     from herorun.operations.babysit.outcome import TickOutcome
     from herorun.schemas.runs import BabysitDocument
 
-# the monitor's words; stale is a babysitter that is gone
+# the monitor's states; stale: the babysitter has stopped
 FRESH, PARTIAL, STALE = (each.value for each in MonitorHealth)
-# as `operations.babysit.tick` words it
+# the parts of the message of `operations.babysit.tick`
 DRIFT, STANDS = "contract-drift: ", "; the admitted contract still applies"
 
 
 def all_statuses(
     names: Sequence[str], start: Path, with_findings: bool = True
 ) -> list[BatchResult[tuple[Status, RunSummary]]]:
-    """The status of every run, and the summary that is drawn of it; without `with_findings`, no
-    findings.
+    """The status of every run, and its summary; findings only with `with_findings`.
 
-    Each run is opened once. What it will ask of its scheduler is taken down before the first look,
-    which then answers for all of a cluster.
+    Each run is opened once. Its scheduler queries are noted before the first poll, which then
+    covers all runs of a cluster.
     """
     polls = SharedPolls()
     _fetch_records(names, start)
@@ -81,7 +80,7 @@ def all_statuses(
 
 
 def _fetch_records(names: Sequence[str], start: Path) -> None:
-    """In one call; what it cannot bring, each run asks for itself."""
+    """Fetch all records in one call; what fails, each run fetches itself."""
     with contextlib.suppress(HerorunError, OSError):
         fetch_together(find_repository(start), "origin", [Path(name).stem for name in names])
 
@@ -89,10 +88,10 @@ def _fetch_records(names: Sequence[str], start: Path) -> None:
 def status_of_run(
     run: Run, drift: str, polls: SharedPolls | None = None, with_findings: bool = True
 ) -> tuple[Status, Evidence, RunSummary]:
-    """The shape of `babysit --once --json` with the record's facts and a summary; the evidence; the
-    summary.
+    """The status, in the form of `babysit --once --json` with the record's facts; the evidence; and
+    the summary.
 
-    Nothing is read before the launch and after the seal.
+    Before the launch and after the seal no evidence is read.
     """
     memory, is_shut = run.record.memory(), run.shut
     facts = _record_facts(run, memory, drift)
@@ -138,7 +137,7 @@ def _monitor_state(run: Run, result: Tick, is_finished: bool, lacks_record: bool
 
 
 def _record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
-    """What the record says of the run, apart from any look at its job."""
+    """The facts that come from the record, without evidence about the job."""
     instances, losses = memory.instances, _branch_loss(run)
     doubts = [f"{DRIFT}{drift}{STANDS}"] if drift else []
     return {
@@ -157,7 +156,7 @@ def _record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
 
 
 def _branch_loss(run: Run) -> list[str]:
-    """Why what was pushed is not on the remote now."""
+    """Why the remote no longer has what was pushed."""
     try:
         message = run.record.branch_loss()
     except HerorunError as error:
@@ -166,7 +165,7 @@ def _branch_loss(run: Run) -> list[str]:
 
 
 def _unread_record(run: Run, evidence: Evidence) -> list[str]:
-    """Why another clone may have recorded more than is shown. Nobody but the owner of the lease
+    """Why another clone may have recorded more than is shown. Only the holder of the lease
     launches, relaunches or monitors.
     """
     lease, why = evidence.get(LeaseSeen), run.record.remote_unread
@@ -183,8 +182,8 @@ def _unjudged(evidence: Evidence) -> tuple[UnjudgedMetric, ...]:
 def _silence(
     run: Run, memory: Memory, evidence: Evidence, checks: Mapping[str, Check]
 ) -> list[Alert]:
-    """That a run whose lease this clone holds is not monitored: only then is its record here the
-    whole story.
+    """The problem that a run is not monitored. Reported only if this clone holds the lease, because
+    only then is the record here complete.
     """
     lease = evidence.get(LeaseSeen)
     if not isinstance(lease, LeaseSeen) or not lease.mine:
@@ -208,7 +207,9 @@ def _silence(
 def _inactive_status(
     run: Run, memory: Memory, facts: dict[str, Any]
 ) -> tuple[Status, Evidence, RunSummary]:
-    """Before the launch, after the seal, and where nothing that the contract names may be used."""
+    """The status before the launch, after the seal, and if the contract's programs are not
+    trusted.
+    """
     from herorun.operations.seal.facts import at_the_end, progress_at_seal
 
     unread_record = [] if memory.sealed else _unread_record(run, {})
@@ -236,13 +237,13 @@ def _inactive_status(
 
 
 def _rejected_parts(run: Run) -> list[str]:
-    """What of the record does not count, and why nothing but the record was looked at."""
+    """Which parts of the record do not count, and why only the record was read."""
     doubts = run.unproven.doubts if isinstance(run.unproven, LaunchProof) else ()
     return [*(f"from the record alone: {run.shut}" for _ in filter(None, [run.shut])), *doubts]
 
 
 def _people(memory: Memory) -> dict[str, Any]:
-    """What people ordered, as far as it still holds."""
+    """People's orders that still apply."""
     pause = memory.pause if memory.ledger.paused(now()) else None
     current = memory.current.name if memory.current else ""
     person_answer = memory.answers.get(current)
@@ -265,7 +266,7 @@ def _judge_question(memory: Memory) -> list[str]:
 
 
 def document_of(tick: "TickOutcome", **slug: str) -> "BabysitDocument":
-    """As `babysit --json` prints it; with its slug among several."""
+    """The document that `babysit --json` prints; with the slug if there are several runs."""
     from herorun.schemas.runs import BabysitDocument
 
     drift = next((doubt_line for doubt_line in tick.doubts if doubt_line.startswith(DRIFT)), "")
@@ -276,7 +277,9 @@ def document_of(tick: "TickOutcome", **slug: str) -> "BabysitDocument":
 def _record_state(
     run: MonitoredRun, drift: str, doubts: Sequence[str], is_listed: bool = True
 ) -> dict[str, Any]:
-    """What people must know besides the run's health; unless `is_listed`, the branch is lost."""
+    """The record's problems, which people must know besides the run's health. Without `is_listed`,
+    its branch is missing on the remote.
+    """
     record = run.record
     return {
         "doubts": doubts,
@@ -286,9 +289,7 @@ def _record_state(
 
 
 def status_code(status: StatusOf) -> int:
-    """The exit code of a look, as of a tick: what is wrong with the run beats a look that could not
-    see it.
-    """
+    """The exit code, as for a tick: a problem of the run comes before unreadable evidence."""
     if status.stage != "launched":
         is_open = status.stage != "sealed" and status.unfinished_actions  # a launch, say
         return 3 if is_open or status.monitor != FRESH else 0

@@ -1,4 +1,4 @@
-"""What a report says of its run in a colour and in a sentence, and why it estimates no end."""
+"""A report's verdict as a colour and a sentence, and why it has no estimate of the end."""
 
 from herorun.core.goodput.instances import STALLS
 from herorun.schemas.status import Status
@@ -14,7 +14,7 @@ LEVELS = {
 
 
 def no_estimate(status: Status) -> str:
-    """Why there is no estimate, whatever the rows say; empty while it is productive."""
+    """Why there is no estimate; "" while the run is productive."""
     firing = {alert.check for alert in status.alerts if alert.state == "firing"}
     if status.stage in ("not initialised", "initialised"):
         return "none: nothing was launched yet"
@@ -30,7 +30,7 @@ def no_estimate(status: Status) -> str:
 
 
 def level_of(status: Status) -> str:
-    """`good`, `warn`, `bad` or `unknown`: what a colour stands for."""
+    """`good`, `warn`, `bad` or `unknown`, for the colour."""
     firing = {alert.severity for alert in status.alerts if alert.state == "firing"}
     level = LEVELS[status.run]
     if level == "bad" or "critical" in firing:
@@ -41,7 +41,7 @@ def level_of(status: Status) -> str:
 
 
 def verdict_text(slug: str, status: Status, progress: str) -> str:
-    """One sentence: the state, what fires, and what is missing."""
+    """One sentence: the state, the firing alerts, and the missing evidence."""
     if status.seal_tag:
         return f"{slug} is sealed as {status.seal_tag}, at {progress} steps."
     if status.stage != "launched":

@@ -1,7 +1,7 @@
 """The pages of all runs over HTTP: read-only, on loopback, or elsewhere with a token.
 
-However many people look, each page is made at most once in its time. A page that cannot be made is
-an error, and never the one from before.
+Each page is made at most once in its interval, for all readers. A page that cannot be made is an
+error, never the previous page.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,10 +27,10 @@ from herorun.system.host import LOOPBACK
 from herorun.system.page_server import page_server
 
 FLEET_EVERY = 15  # seconds between two polls of all runs
-RUN_EVERY = 60  # and at one run, whose tracker and store are asked
+RUN_EVERY = 60  # and of one run, whose tracker and store are queried
 NOW_EVERY = 10  # seconds between two new readings on request
 MOST_OF_A_PAGE = 6  # requests that wait for one page
-MOST_OF_RUNS = 16  # and for the pages of runs: the first page stays in reach, however slow they are
+MOST_OF_RUNS = 16  # and for all runs' pages, so that slow ones do not block the first page
 SHORTEST = 32  # characters of a token
 RUNS = "/runs/"
 NOW = "/now"
@@ -38,7 +38,7 @@ NOW = "/now"
 
 @dataclass
 class PageCopy:
-    """A page, and when it was made; who asks while it is made waits for it."""
+    """A page, and when it was made. Requests during its making wait for it."""
 
     lock: Lock = field(default_factory=Lock)
     page: str = ""
@@ -57,7 +57,9 @@ class FleetPages:
         self._of_runs = BoundedSemaphore(MOST_OF_RUNS)
 
     def page(self, path: str) -> tuple[int, str]:
-        """The status and the page of a path. `/now` behind a run's own asks for a newer look."""
+        """The HTTP status and the page of a path. `/now` after a run's path reads everything
+        anew.
+        """
         slug = path.removeprefix(RUNS).removesuffix(NOW)
         own = f"{RUNS}{slug}"
         try:
@@ -77,7 +79,7 @@ class FleetPages:
             copy = self._copies.setdefault(path, PageCopy())
         with _hold_place(copy.places), copy.lock:
             if copy.made_at is None or self._clock() - copy.made_at >= seconds:
-                copy.made_at = None  # a page that cannot be made leaves none behind
+                copy.made_at = None  # after a failure there is no page to reuse
                 copy.page = make()
                 copy.made_at = self._clock()
             return copy.page
@@ -93,7 +95,7 @@ class FleetPages:
 
 @contextmanager
 def _hold_place(places: BoundedSemaphore) -> Iterator[None]:
-    """One of so many; who finds none hears so at once, and takes no place of the server."""
+    """Hold one of the places; a request without a free place fails at once."""
     if not places.acquire(blocking=False):
         raise CouldNotLook("Too many wait for this page, which is being made: ask again later.")
     try:
@@ -105,7 +107,9 @@ def _hold_place(places: BoundedSemaphore) -> Iterator[None]:
 def serve_pages(
     pages: FleetPages, host: str, port: int, token: str, ready: Callable[[str], None]
 ) -> None:
-    """Answer browsers until interrupted; `ready` gets the URL. OSError where nothing can listen."""
+    """Answer browsers until interrupted; `ready` gets the URL. OSError if nothing can listen
+    there.
+    """
     if host not in LOOPBACK and not token:
         raise WrongUse(
             f"{host} is not on loopback: set HERORUN_SERVE_TOKEN (`openssl rand -hex 32` prints "

@@ -15,12 +15,12 @@ from herorun.runs import Run, final_step
 
 _stated_facts: dict[
     str, Mapping[str, Any]
-] = {}  # by the statement's digest: it never says anything else
+] = {}  # by the statement's digest, so an entry never changes
 
 
 def facts_at_seal(run: Run, memory: Memory) -> Mapping[str, Any]:
-    """Herorun's part of the statement; empty where the run is not sealed, or the record has none
-    that can be read.
+    """Herorun's part of the statement; empty if the run is not sealed, or the record has no
+    readable one.
     """
     if memory.sealed is None or run.record.tip is None:
         return {}
@@ -32,13 +32,13 @@ def facts_at_seal(run: Run, memory: Memory) -> Mapping[str, Any]:
         data = run.repository.read(run.record.tip, [path], LARGEST)[path]
         try:
             _stated_facts[digest] = facts_of(parse_statement(data)) if data else {}
-        except ValueError:  # of a form that this herorun does not know
+        except ValueError:  # a form of another version of herorun
             return {}
     return _stated_facts[digest]
 
 
 def at_the_end(run: Run, memory: Memory, summary: RunSummary) -> RunSummary:
-    """The summary of a sealed run: how far it came, how far it was to go, and its last loss."""
+    """The summary of a sealed run: the reached step, the planned final step, and the last loss."""
     facts = facts_at_seal(run, memory)
     final = final_step(memory)
     metrics = facts.get("final_metrics", {})
@@ -55,7 +55,7 @@ def at_the_end(run: Run, memory: Memory, summary: RunSummary) -> RunSummary:
 
 
 def progress_at_seal(memory: Memory, summary: RunSummary) -> str:
-    """`~900/900`; if the seal states no step, the last one seen."""
+    """The progress, such as `~900/900`; if the seal states no step, that of the last tick."""
     if summary.step is None and memory.last_decided:
         return memory.last_decided.progress
     return progress(summary.step, summary.final_step)

@@ -13,7 +13,9 @@ from herorun.runs import Run
 
 
 def gather_health(run: Run) -> Evidence:
-    """All that was read, and `HealthAssessment` of it: the gate answers from the same look."""
+    """All evidence that was read, with its `HealthAssessment`, so that the gate uses the same
+    evidence.
+    """
     result, evidence = evaluate(run)
     checks = rules_of(run).by_name
     memory = run.record.memory()
@@ -32,11 +34,11 @@ def gather_health(run: Run) -> Evidence:
 def _list_ended_alerts(
     run: Run, tick: Tick, memory: Memory, checks: dict[str, Check]
 ) -> list[Alert]:
-    """Those above INFO that ended unresolved, but for what a person has acknowledged or accepted in
-    a waiver.
+    """Alerts above INFO that ended unresolved, except those that a person acknowledged or
+    waived.
     """
     by_key = {alert.key: alert for alert in (*memory.unacknowledged, *tick.ended)}
-    current_keys = {alert.key for alert in tick.alerts.values()}  # by evidence that arrived late
+    current_keys = {alert.key for alert in tick.alerts.values()}  # open by late evidence
     return [
         alert
         for key, alert in sorted(by_key.items())
@@ -57,16 +59,16 @@ def _describe_ended(alert: Alert, slug: str) -> str:
 
 
 def _alerts(tick: Tick, checks: dict[str, Check], keys: set[str]) -> tuple[tuple[str, str], ...]:
-    """Only an alert of the record has a key that lasts: that of a new one would be another at each
-    look.
+    """The alerts that count, by key or name: a new alert's key would differ at each evaluation, so
+    only recorded ones are named by it.
     """
     counting = [alert for alert in tick.alerts.values() if _counts(alert, tick, checks)]
     return tuple((a.key if a.key in keys else _alert_name(a), a.message) for a in counting)
 
 
 def _counts(alert: Alert, tick: Tick, checks: dict[str, Check]) -> bool:
-    """Firing above INFO; or critical and failing now: at the end of a run nothing is held any
-    longer.
+    """Whether an alert counts: it fires above INFO, or is critical and fails now, because at the
+    end of a run no hold applies.
     """
     if alert.state is AlertState.RESOLVED or checks[alert.check].severity is Severity.INFO:
         return False
@@ -83,7 +85,9 @@ def _fails_now(alert: Alert, tick: Tick, checks: dict[str, Check]) -> bool:
 def _unseen(
     tick: Tick, evidence: Evidence, checks: dict[str, Check]
 ) -> tuple[tuple[str, str], ...]:
-    """What has no answer, but for what an ended job mutes; and what the monitor says of itself."""
+    """Unknown checks, except those that an ended job mutes; and failing alerts about the
+    monitor.
+    """
     muted_set = muted_topics(evidence, tick.findings, checks)
     unknowns = [
         (f.check, f.verdict.message)

@@ -1,8 +1,8 @@
-"""The seal commit of a run from a dirty tree: its edits as a commit with a tag of its own, so that
-no clone lacks them.
+"""The seal commit of a run from a dirty tree: its edits as a commit with its own tag, so that every
+clone gets them.
 
-It is the snapshot that was approved, proven again; where that is lost, it is made again from the
-diff in the record, in an index of its own. The same content gives the same commit.
+It is the approved snapshot, verified again. If that is lost, the commit is rebuilt from the diff in
+the record, in a separate index. The same content gives the same commit.
 """
 
 from collections.abc import Mapping
@@ -22,9 +22,7 @@ from herorun.system.git.worktree_snapshot import from_diff
 
 
 def keep_edits(run: Run, memory: Memory) -> dict[str, str]:
-    """The seal commits by instance, each under its tag here and on the remote. Doing it twice is
-    doing it once.
-    """
+    """Tag the seal commits, here and on the remote; returns them by instance. Idempotent."""
     patches = memory.edits.patches
     commits = {
         each.name: _commit(run, each, patches[each.name])
@@ -38,7 +36,7 @@ def keep_edits(run: Run, memory: Memory) -> dict[str, str]:
 
 
 def _commit(run: Run, instance: Instance, patch_value: Mapping[str, Any]) -> str | None:
-    """None where they are lost: the gate has asked, and a person has accepted it."""
+    """The commit with the edits; None if they are lost, which a person accepted at the gate."""
     try:
         admitted_snapshot(run, instance.commit, {"patch": {"value": patch_value}})
         return str(patch_value["commit"])
@@ -62,7 +60,7 @@ def _rebuild_commit(run: Run, instance: Instance, patch: Patch) -> str | None:
 
 
 def _tag(run: Run, instance: str, tree: str, commit: str) -> None:
-    """Create-only: one tag for all instances that ran the same edits."""
+    """Create and push the tag, create-only: one tag for all instances with the same edits."""
     tag, remote = f"herorun/{run.slug}/edits-{tree[:12]}", run.contract.code.remote
     message = (
         f"The work tree of hero run {run.slug}, as it was approved and run (first as {instance})\n"
@@ -84,7 +82,7 @@ def _tag(run: Run, instance: str, tree: str, commit: str) -> None:
 
 
 def _same_commit(run: Run, tag: str, commit: str) -> bool:
-    """Whether another clone tagged the very same edits: whose tag object it is does not matter."""
+    """Whether the remote's tag, perhaps of another clone, points at the same commit."""
     ref = f"refs/tags/{tag}^{{}}"
     tip = run.repository.remote_tips(run.contract.code.remote, ref).get(ref)
     if tip is None:

@@ -19,8 +19,8 @@ from herorun.system.git.plumbing import tag_text
 
 
 def unfinished_seal(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dict[str, Any] | None:
-    """The statement of a seal that was begun: it is finished as it was meant, while it still states
-    the run.
+    """The statement of an interrupted seal, if it still describes the run, so that the seal is
+    finished unchanged.
     """
     if tag_message := tag_text(run.repository, tag):
         return _read_unfinished_statement(run, memory, tag, tag_message, sealing)
@@ -68,9 +68,7 @@ def _states(statement: Mapping[str, Any], memory: Memory) -> bool:
 def _read_unfinished_statement(
     run: Run, memory: Memory, tag: str, text: str, sealing: Sealing
 ) -> dict[str, Any]:
-    """What the tag of a seal says that did not go through to its end; the tag is never made
-    again.
-    """
+    """The statement of an interrupted seal whose tag exists; the tag is never recreated."""
     remote = run.contract.code.remote
     statement = statement_of(text)
     if statement and _states(statement, memory) and _matches_request(statement, sealing):
@@ -83,7 +81,7 @@ def _read_unfinished_statement(
         )
     if statement and remote_oid == local_tag(run, tag) and _same_instances(statement, memory):
         if _matches_request(statement, sealing):
-            return statement  # what was noted since cannot get into it any more: `_tag` says so
+            return statement  # later notes cannot be added to it: `_tag` warns about them
         facts = facts_of(statement)
         other = f"{facts['kind']} {facts['name']}".strip()
         raise Blocked(

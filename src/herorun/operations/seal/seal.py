@@ -72,13 +72,13 @@ class SealOutcome:
 
 
 def seal(run: Run, sealing: Sealing = FINAL) -> SealOutcome:
-    """Ask the seal gate; then state, tag, push, tell and record. A seal that ends the run stops
-    what watches it.
+    """Evaluate the seal gate; then make the statement, tag, push, announce and record. A seal that
+    ends the run stops its babysitter.
     """
     run.prepare()
     try:
         outcome = _sealed_alone(run, sealing)
-    except NotDigested as large:  # the gate is clear; while it is read, the babysitter may act
+    except NotDigested as large:  # the gate is clear; the lock is free during the read
         digest_now(run, large.path)
         outcome = _sealed_alone(run, sealing)
     if outcome.tag and sealing.kind.ends:
@@ -100,7 +100,7 @@ def _sealed(run: Run, sealing: Sealing) -> SealOutcome:
         return _again(run, before)
     if sealing.kind is SealKind.SUPERSEDED:
         _must_be_another(run, sealing.name)
-    push_result = run.record.push()  # the gate asks whether the record is on the remote
+    push_result = run.record.push()  # a seal check needs the record on the remote
     tag, report, manifest = tag_name(run, memory), None, None
     statement = unfinished_seal(run, memory, tag, sealing)
     if statement is None:
@@ -112,7 +112,7 @@ def _sealed(run: Run, sealing: Sealing) -> SealOutcome:
 
 
 def _unpushed(run: Run, push_result: Pushed) -> tuple[str, ...]:
-    """Why the record is not on its remote, which the gate only sees from outside."""
+    """Why the push failed, which the gate does not know."""
     return (
         ()
         if push_result or run.record.remote is None
@@ -130,9 +130,7 @@ def _state_seal(
 
 
 def _before(run: Run, memory: Memory, sealing: Sealing) -> Sealed | None:
-    """The very seal that is asked for, made before; another one that ended the run is in the
-    way.
-    """
+    """The requested seal, if it exists already. Raises `Blocked` if another seal ended the run."""
     if sealing.kind is SealKind.MILESTONE:
         match = next((each for each in memory.milestones if each.name == sealing.name), None)
         if match:
@@ -203,8 +201,8 @@ def _tag(
 def _intend_tag(
     run: Run, key: str, attempt: int, statement: dict[str, Any], manifest: Manifest | None
 ) -> None:
-    """Into the record, with the statement and the checkpoint's manifest: what is tagged is there
-    before its tag.
+    """Record the intent, with the statement and the checkpoint's manifest, before the tag is
+    made.
     """
     name = f"seal-{digest(statement)[7:19]}.json"
     files = {name: (canonical(statement) + "\n").encode()}
@@ -235,7 +233,7 @@ def _announce_seal(run: Run, event: Sealed) -> list[str]:
 
 
 def _must_push(run: Run, key: str) -> None:
-    """A tag cannot be taken back: what it names must be on the remote before it."""
+    """Push the record before the tag, which cannot be undone."""
     push_result = run.record.push()
     if not push_result and run.record.remote:
         run.record.append(Failed(now(), key, run.record.memory().attempt(key), push_result.why))
@@ -243,7 +241,7 @@ def _must_push(run: Run, key: str) -> None:
 
 
 def _again(run: Run, event: Sealed) -> SealOutcome:
-    """Sealed before: whatever of it did not reach the world yet goes out now."""
+    """The outcome for a run that is sealed already: pushes and posts what is still missing."""
     oid = local_tag(run, event.tag)
     warnings = []
     if oid is not None:

@@ -41,9 +41,8 @@ def make_statement(
     report: GateReport,
     edits: Mapping[str, str],
 ) -> tuple[dict[str, Any], Manifest | None]:
-    """What was trained, from what, how it ended, and what people want remembered about it.
-
-    `edits` are the seal commits of the instances that ran from a dirty tree.
+    """What was trained, from what, how it ended, and people's caveats. `edits` are the seal commits
+    of the instances that ran from a dirty tree.
     """
     plan = {
         name: document["value"] for name, document in memory.launchings[current.name].plan.items()
@@ -81,7 +80,7 @@ def make_statement(
         ),
     )
     document = _as_read(statement(seal_facts))
-    facts_of(document)  # it is one of ours
+    facts_of(document)  # raises if it is not valid
     doubts = _caveats(run, memory, report, manifest)
     document["predicate"]["herorun_seal"] |= {**remembered(memory), **_as_read({"caveats": doubts})}
     return document, manifest
@@ -127,7 +126,7 @@ def _of_launch(
 
 
 def remembered(memory: Memory) -> dict[str, Any]:
-    """The part that comes from the record: a statement that says something else is out of date."""
+    """The part from the record: a statement that differs in it is out of date."""
     instances = [
         {
             "name": i.name,
@@ -143,7 +142,7 @@ def remembered(memory: Memory) -> dict[str, Any]:
 
 
 def _placement(memory: Memory, instance: str) -> dict[str, list[str]]:
-    """Its nodes and the images that they pulled, if the scheduler reports them."""
+    """The instance's nodes and the images that they pulled, if the scheduler reports them."""
     placement = memory.placements.get(instance)
     if placement is None:
         return {}
@@ -151,7 +150,7 @@ def _placement(memory: Memory, instance: str) -> dict[str, list[str]]:
 
 
 def receipts(run: Run) -> list[dict[str, Any]]:
-    """What check-in found inside each job, as the journal has it."""
+    """What check-in found inside each job, from the journal."""
     events = (line.event for line in run.record.lines())
     return [
         {"instance": e.instance, "attempt": e.attempt, "outcome": e.outcome, "loaded": e.loaded}
@@ -161,8 +160,8 @@ def receipts(run: Run) -> list[dict[str, Any]]:
 
 
 def final_state_facts(evidence: Evidence, checkpoint: Candidate | None) -> dict[str, Any]:
-    """The checkpoint and the step that were found, null where there are none; `final_step` is what
-    was planned.
+    """The checkpoint and the reached step, null if there are none; `final_step` is the planned
+    one.
     """
     final, metrics = evidence.get(FinalStep), evidence.get(Metrics)
     steps = [metrics.step] if isinstance(metrics, Metrics) else []
@@ -177,8 +176,8 @@ def final_state_facts(evidence: Evidence, checkpoint: Candidate | None) -> dict[
 
 
 def _checkpoint(evidence: Evidence, sealing: Sealing) -> Candidate | None:
-    """The milestone's; else the complete permanent one of the final step; without it the newest
-    complete one.
+    """The milestone's checkpoint; otherwise the complete permanent one of the final step, or else
+    the newest complete one.
     """
     if sealing.kind is SealKind.MILESTONE:
         milestone = evidence.get(MilestoneCheckpoint)
@@ -207,7 +206,7 @@ def _manifest(run: Run, checkpoint: Candidate | None) -> Manifest | None:
 
 
 def _open_alerts(evidence: Evidence, sealing: Sealing) -> list[str]:
-    """Of a run that was given up they are said and do not stand in the way."""
+    """The open alerts that the seal of an abandoned run states; there they do not block."""
     assessment = evidence.get(HealthAssessment)
     if sealing.kind is SealKind.FINAL or not isinstance(assessment, HealthAssessment):
         return []
@@ -215,5 +214,5 @@ def _open_alerts(evidence: Evidence, sealing: Sealing) -> list[str]:
 
 
 def _as_read(document: dict[str, Any]) -> dict[str, Any]:
-    """As anyone who reads the tag will see it: secrets masked, in JSON's types."""
+    """The document as readers of the tag see it: secrets masked, in JSON's types."""
     return dict(json.loads(canonical(scrub_tree(document))))

@@ -1,5 +1,5 @@
-"""A seal's tag: its name, the making with a signature where git is set up to sign, and the push
-that creates only.
+"""A seal's tag: its name, its creation (signed if git is set up to sign), and its create-only
+push.
 """
 
 from herorun.core.errors import Blocked, CouldNotLook, describe_error
@@ -10,12 +10,14 @@ from herorun.system.git.signing import Signing, signing_of
 
 
 def tag_name(run: Run, memory: Memory) -> str:
-    """The next seal's: milestones are counted, and the seal that ends the run comes after them."""
+    """The name of the next seal: milestones are counted, and the seal that ends the run comes after
+    them.
+    """
     return f"herorun/{run.slug}/seal-{len(memory.milestones) + 1}"
 
 
 def make_tag(run: Run, tag: str, commit: str, message: str) -> tuple[str, list[str]]:
-    """The tag, signed where git is set up to sign; and why it is not, where only a key is set and
+    """Create the tag, signed if git is set up to sign. The second result warns if a key is set and
     cannot be used.
     """
     signing = signing_of(run.repository)
@@ -36,7 +38,7 @@ def make_tag(run: Run, tag: str, commit: str, message: str) -> tuple[str, list[s
 
 
 def push_tag(run: Run, tag: str, oid: str) -> None:
-    """Create-only: a tag of that name that says something else is never moved."""
+    """Push the tag, create-only: a different tag of that name is never moved."""
     remote = run.contract.code.remote
     if remote not in run.repository.remotes():
         return
@@ -51,7 +53,7 @@ def push_tag(run: Run, tag: str, oid: str) -> None:
 
 
 def remote_tag(run: Run, tag: str) -> str | None:
-    """A tag on the remote; None if it is not there, or if there is no remote."""
+    """The tag's object on the remote; None if it does not exist, or without a remote."""
     remote, ref = run.contract.code.remote, f"refs/tags/{tag}"
     if remote not in run.repository.remotes():
         return None
@@ -59,6 +61,6 @@ def remote_tag(run: Run, tag: str) -> str | None:
 
 
 def local_tag(run: Run, tag: str) -> str | None:
-    """A tag in this clone."""
+    """The tag's object in this clone."""
     answer = run.repository.git("rev-parse", "--verify", "--quiet", f"refs/tags/{tag}", ok=(0, 1))
     return answer.text.strip() if answer.code == 0 else None

@@ -1,5 +1,5 @@
-"""What ends with a sealed run: its babysitter on this machine, and its lease. Other timers are only
-named.
+"""Ends the babysitter of a sealed run on this machine, and its lease. Other timers are only
+reported.
 """
 
 import re
@@ -17,7 +17,7 @@ from herorun.system.files import is_locked
 from herorun.system.process import run as call
 
 ENDING = (
-    # seconds that the babysitter may take to hear of it: it listens every second, between two turns
+    # seconds that the babysitter may take to end: it checks its bell every second between two ticks
     20.0
 )
 ASKING = 10.0  # seconds for `crontab -l`
@@ -25,16 +25,16 @@ _COMMAND = lazy_regex(r"herorun\s.*\b(?:babysit|watchdog|patrol|status)\b")
 
 
 def wind_down(run: Run) -> tuple[str, ...]:
-    """Stop what the run started itself; what is left, in words. It is called when nobody holds the
-    act lock.
+    """Stop what the run started; returns what is left, as texts. Must be called without the act
+    lock.
     """
     warnings = [*_stop_babysitter(run), *_release_lease(run)]
     return (*warnings, *_timers(run))
 
 
 def _stop_babysitter(run: Run) -> list[str]:
-    """It reads the record at each turn, and ends by itself once that is sealed: it is only
-    woken.
+    """Wake the babysitter and wait for its end: it reads the record at each tick, and ends once the
+    run is sealed.
     """
     lock = run.lock("babysitter")
     if not is_locked(lock):
@@ -54,7 +54,9 @@ def _stop_babysitter(run: Run) -> list[str]:
 
 
 def _release_lease(run: Run) -> list[str]:
-    """Only our own, for this run. One in the record is over with the seal itself."""
+    """Delete the lease file if it is ours and of this run. The seal itself ends a lease in the
+    record.
+    """
     path = f"{run.place.output_root}/{PATH}"
     try:
         lease = read_lease(run.store.read(path))
@@ -68,10 +70,10 @@ def _release_lease(run: Run) -> list[str]:
 
 
 def _timers(run: Run) -> list[str]:
-    """What others set up to look at this run, where we can see it."""
+    """Timers that people set up for this run, as far as this machine shows them."""
     pattern = re.compile(
         rf"(?<![\w-]){re.escape(run.slug)}(?![\w-])"
-    )  # what watches `--all` is quiet about a sealed one
+    )  # commands with `--all` ignore a sealed run
     timers = [
         f"`crontab -e` and remove: {scrub(line)}" for line in _crontab() if _is_ours(line, pattern)
     ]
@@ -101,7 +103,7 @@ def _crontab() -> list[str]:
     try:
         answer = call(("crontab", "-l"), ASKING)
     except (HerorunError, OSError):
-        return []  # there is no crontab here
+        return []  # crontab is not installed
     return answer.text.splitlines() if answer.code == 0 else []
 
 

@@ -1,4 +1,4 @@
-"""Verifies a seal from a clone: what holds, what does not, and what cannot be checked here."""
+"""Verifies a seal from a clone: what is proven, what is wrong, and what cannot be checked here."""
 
 from dataclasses import replace
 
@@ -27,9 +27,7 @@ OFFLINE = (
 
 
 def _instead(repository: Repository, name: str) -> str:
-    """What to type: the seals of a run that was named by its slug, or the one whose name is
-    near.
-    """
+    """What to type: the seals of a run that was named by its slug, or a tag with a similar name."""
     from difflib import get_close_matches
 
     tags = repository.git(
@@ -44,8 +42,8 @@ def _instead(repository: Repository, name: str) -> str:
 
 
 def verify_seal(repository: Repository, name: str, offline: bool = False) -> SealProof:
-    """`WrongUse` where there is no such tag in this clone. Whatever is in the tag, the answer is a
-    proof.
+    """Verify the seal. `WrongUse` if this clone has no such tag. Invalid content of the tag is a
+    fault, not an error.
     """
     tag = name.removeprefix("refs/tags/")
     text = tag_text(repository, tag)
@@ -67,7 +65,7 @@ def verify_seal(repository: Repository, name: str, offline: bool = False) -> Sea
 
 
 def verify_newest_seal(repository: Repository, record: Verified, offline: bool) -> Verified:
-    """The verified record with what its newest seal adds; the same where it has none."""
+    """The verification of the record, extended by its newest seal, if there is one."""
     if not record.seal:
         return record
     try:

@@ -11,7 +11,9 @@ from herorun.store_router import RoutedStore
 
 
 def ask_checkpoint(seal: SealedTag, then: Manifest, proof: SealProof) -> None:
-    """Against the manifest that the record keeps. What this machine cannot reach is no fault."""
+    """Compare the checkpoint with the recorded manifest. A store that this machine cannot reach is
+    no fault.
+    """
     try:
         now = _as_it_is(_store(seal), then)
     except FileNotFoundError:
@@ -26,7 +28,9 @@ def ask_checkpoint(seal: SealedTag, then: Manifest, proof: SealProof) -> None:
 
 
 def _as_it_is(store: Store, then: Manifest) -> Manifest:
-    """Read as the seal read it: digests that nothing can be held against are not made."""
+    """The checkpoint as it is now, read as for the seal: digests that cannot be compared are not
+    computed.
+    """
     listing = read_manifest(store, then.path)
     return listing if len(then.by_size_alone) == len(then.files) else read_contents(store, listing)
 
@@ -55,8 +59,8 @@ def _add_manifest_proof(then: Manifest, comparison: ManifestComparison, proof: S
 
 
 def _store(seal: SealedTag) -> RoutedStore:
-    """By the scheduler of the launch: a path without a scheme is one of the machine where the job
-    ran.
+    """The store, by the scheduler of the launch: a path without a scheme is on the machine where
+    the job ran.
     """
     facts, contract = seal.facts, contract_of(seal)
     scheduler = contract.scheduler if contract else None

@@ -1,6 +1,4 @@
-"""What the record of a run proves of its seal: the statement and the checkpoint's manifest, as it
-keeps them.
-"""
+"""What the record of a run proves about its seal: the statement and the checkpoint's manifest."""
 
 from typing import Any
 
@@ -18,7 +16,7 @@ from herorun.record import LARGEST, Record
 
 
 def record_of(seal: SealedTag) -> Record:
-    """On the branch that the contract of the launch names."""
+    """The record, on the branch that the contract of the launch names."""
     slug = str(seal.facts["run"])
     remote = "origin" if "origin" in seal.repository.remotes() else None
     try:
@@ -30,7 +28,9 @@ def record_of(seal: SealedTag) -> Record:
 
 
 def _tip(seal: SealedTag, record: Record) -> str | None:
-    """The record as this clone has it: its own, else as a plain `git clone` brought it."""
+    """The record's tip in this clone: its own ref, or else a remote branch that `git clone`
+    fetched.
+    """
     if record.tip:
         return record.tip
     names = seal.repository.git("for-each-ref", "--format=%(refname)", "refs/remotes/").text.split()
@@ -74,7 +74,9 @@ def ask_record(seal: SealedTag, record: Record, proof: SealProof) -> None:
 
 
 def _parse_json(data: bytes) -> Any:
-    """None for what is no JSON, or has two readings: then it is not what was kept."""
+    """The value; None if the data is not valid or not unambiguous JSON, and so was not written by
+    herorun.
+    """
     try:
         return read_strict_json(data)
     except ValueError:
@@ -82,9 +84,7 @@ def _parse_json(data: bytes) -> Any:
 
 
 def stored_manifest(seal: SealedTag, record: Record, proof: SealProof) -> Manifest | None:
-    """The checkpoint's, as the record keeps it: it must have the digest that the statement
-    names.
-    """
+    """The recorded manifest of the checkpoint: it must have the digest that the statement names."""
     digest_facts = seal.facts["manifest"]
     if digest_facts is None:
         proof.notes.append("it states no checkpoint")

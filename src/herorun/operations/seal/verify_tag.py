@@ -14,7 +14,7 @@ from herorun.system.git.signing import signature_of
 
 @dataclass(frozen=True)
 class SealedTag:
-    """The tag taken apart; its statement has the shape that herorun writes."""
+    """A parsed tag with a valid statement."""
 
     repository: Repository
     tag: str
@@ -29,8 +29,8 @@ class SealedTag:
 
 
 def contract_of(seal: SealedTag) -> Contract | None:
-    """As it was when the newest instance was launched; None where that commit is not here, or has
-    none.
+    """The contract at the newest instance's launch; None if that commit is not in this clone, or
+    has none.
     """
     path = f"runs/{seal.facts['run']}.toml"
     data = seal.repository.read(seal.facts["launch_commit"], [path])[path]
