@@ -9,7 +9,9 @@ from .items import FAIL, HIDDEN, PASS, SEALED, UNSEEN, Item, Presented, sealed
 
 
 def compare(admission: Mapping[str, Any], job_values: Presented) -> list[Item]:
-    """Item by item. What cannot be seen is said; only a difference fails."""
+    """The items, each with its result. What cannot be compared is unknown; only a difference
+    fails.
+    """
     argv = _argv(admission, job_values)
     return [
         argv,
@@ -29,7 +31,7 @@ def compare(admission: Mapping[str, Any], job_values: Presented) -> list[Item]:
 def _compare_environment(
     admission: Mapping[str, Any], job_values: Presented, direct: bool
 ) -> list[Item]:
-    """An admission of an earlier version holds none."""
+    """Compare the environment. An admission of an earlier version has none."""
     environment = admission.get("environment")
     return (
         []
@@ -43,8 +45,8 @@ def refused(items: Iterable[Item]) -> list[Item]:
 
 
 def _argv(admission: Mapping[str, Any], job_values: Presented) -> Item:
-    """A launcher's workers run another command line, so only the submitted process itself can
-    differ.
+    """Compare the command line. A launcher's workers have another one, so only the submitted
+    process itself can fail.
     """
     admitted_argv, presented_argv = list(admission.get("argv") or ()), job_values.argv
     if presented_argv is None:
@@ -72,7 +74,9 @@ def _argv(admission: Mapping[str, Any], job_values: Presented) -> Item:
 
 
 def _is_same_argv(argv: Sequence[str], admitted_argv: Sequence[str]) -> bool:
-    """Word by word; of a secret that a person signed for, the admission has the digest."""
+    """Whether the words are equal; for a secret that a person accepted, the admission has its
+    digest.
+    """
     return len(argv) == len(admitted_argv) and all(
         sealed(word) == other if other.startswith(SEALED) else word == other
         for word, other in zip(argv, admitted_argv, strict=True)
@@ -80,8 +84,8 @@ def _is_same_argv(argv: Sequence[str], admitted_argv: Sequence[str]) -> bool:
 
 
 def _redact_argv(argv: Sequence[str], admitted_argv: Sequence[str]) -> list[str]:
-    """A command line for people: where a secret was admitted, that word goes, and in another line
-    all unknown ones.
+    """The command line for people: an admitted secret is masked, and in a different command line
+    all unknown words are.
     """
     if not any(word.startswith(SEALED) for word in admitted_argv):
         return list(argv)
@@ -98,13 +102,13 @@ def _is_python(argv: Sequence[str]) -> bool:
 
 
 def _arguments(argv: Sequence[str]) -> list[str]:
-    """What follows the interpreter: its path may differ from machine to machine."""
+    """The arguments after the interpreter, whose path may differ between machines."""
     return list(argv[1:]) if _is_python(argv) else list(argv)
 
 
 def _is_tail(arguments: Sequence[str], admitted_argv: Sequence[str]) -> bool:
-    """Behind a launcher (torchrun, srun) the script and its arguments are the end of what was
-    admitted.
+    """Whether the arguments are the end of the admitted command line, as behind a launcher
+    (torchrun, srun).
     """
     script = list(arguments[1:] if arguments[:1] == ["-u"] else arguments)  # torchrun adds it
     return bool(script) and _is_same_argv(script, admitted_argv[-len(script) :])
@@ -182,8 +186,8 @@ def _compare_code(admission: Mapping[str, Any], job_values: Presented) -> Item:
 
 
 def _modules(admission: Mapping[str, Any], job_values: Presented) -> Item:
-    """An editable install of the user's checkout is the commonest way to run other code than was
-    reviewed.
+    """Compare where modules come from. An editable install of the checkout is the most common way
+    to run unreviewed code.
     """
     wrong = job_values.modules_elsewhere
     if wrong:
@@ -198,7 +202,7 @@ def _modules(admission: Mapping[str, Any], job_values: Presented) -> Item:
 
 
 def _packages(admission: Mapping[str, Any], job_values: Presented) -> list[Item]:
-    """Exact versions only: what a range allows cannot be told with the standard library alone."""
+    """Compare packages, exact versions only: the standard library cannot evaluate ranges."""
     admitted_versions = admission.get("packages") or {}
     if not admitted_versions:
         return []
@@ -216,8 +220,8 @@ def _packages(admission: Mapping[str, Any], job_values: Presented) -> list[Item]
 
 
 def _same_version(installed_version: str | None, admitted_version: str) -> bool:
-    """As `==` compares: 1.2 is 1.2.0, and a local part such as +cu121 counts only where it is asked
-    for.
+    """Whether the versions are equal by the rule of `==`: 1.2 is 1.2.0, and a local part such as
+    +cu121 counts only if the admitted version has one.
     """
     if installed_version is None:
         return False

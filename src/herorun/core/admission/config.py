@@ -8,7 +8,7 @@ from typing import Any
 
 from .items import FAIL, PASS, SEALED, UNSEEN, Item, sealed
 
-_NOTHING = object()  # the script does not show it
+_NOTHING = object()  # the script's config lacks it
 
 
 class _Opaque(Exception):
@@ -16,13 +16,13 @@ class _Opaque(Exception):
 
 
 def compare_config(admitted_config: Mapping[str, Any], script_config: Any) -> Item:
-    """Of the admitted config, whatever the script's own holds of it."""
+    """Compare the keys of the admitted config that the script's own config has."""
     try:
         outcomes = [
             (key, *_outcome(*pair))
             for key, *pair in _compare_leaves(admitted_config, script_config)
         ]
-    except Exception as error:  # the script's own objects may raise anything; it is no difference
+    except Exception as error:  # the script's objects may raise anything; that is no difference
         return Item(
             "resolved-config", UNSEEN, f"{_kind(script_config)} could not be read: {error!r}"
         )
@@ -48,8 +48,8 @@ def compare_config(admitted_config: Mapping[str, Any], script_config: Any) -> It
 def _compare_leaves(
     admitted_value: Mapping[str, Any], script_value: Any, at: str = ""
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Each admitted leaf: its dotted key, its value, and what is shown for it. Only what was
-    admitted is read.
+    """For each admitted leaf: its dotted key, its value, and the script's value. Only admitted keys
+    are read.
     """
     table = _as_table(script_value)
     if table is None and at:
@@ -68,9 +68,7 @@ def _compare_leaves(
 
 
 def _as_table(value: Any) -> dict[str, Any] | None:
-    """What holds named values, as a table: a mapping, a dataclass, a namespace, a model. None: it
-    is a value.
-    """
+    """A mapping, a dataclass, a namespace or a model as a table. None: it is a value."""
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return dict(value._asdict())
     if _is_value(value):
@@ -138,10 +136,10 @@ def _shorten_value(value: Any) -> str:
 
 
 def _plain_value(value: Any, like: Any = None) -> Any:
-    """As the admission's JSON holds it: non-finite numbers, times and paths as text, tuples as
-    lists.
+    """The value in the form of the admission's JSON: non-finite numbers, times and paths as text,
+    tuples as lists.
 
-    Where `like` is a table, an object is one too, and only what was admitted is read of it.
+    If `like` is a table, an object is read as a table too, with the admitted keys only.
     """
     if isinstance(like, Mapping) and (table := _as_table(value)) is not None:
         return {
@@ -170,7 +168,7 @@ def _plain_value(value: Any, like: Any = None) -> Any:
 
 
 def _from_array(value: Any) -> Any:
-    """An array as lists; a single number as its shortest text says, because float32's 0.1 is not
+    """An array as lists; a single number by its shortest text, because float32's 0.1 is not
     Python's.
     """
     items = value.tolist()
@@ -181,8 +179,8 @@ def _from_array(value: Any) -> Any:
 
 
 def _equal(admitted_value: Any, script_value: Any) -> bool:
-    """Equal as values: 1 is 1.0, `1e-3` is 0.001 because YAML reads that as text, and true is not
-    1.
+    """Whether the values are equal: 1 is 1.0, the text `1e-3` (which YAML does not read as a
+    number) is 0.001, and true is not 1.
     """
     if isinstance(admitted_value, Mapping) and isinstance(script_value, Mapping):
         return admitted_value.keys() == script_value.keys() and all(

@@ -24,8 +24,8 @@ PASSED = "passed to check_in"
 def seen_devices(
     devices: Any, modules: Mapping[str, Any], environment: Mapping[str, str]
 ) -> Devices | str:
-    """What was passed; else what JAX or torch tells where it has begun to use them; else why
-    nothing is seen.
+    """The devices that the script passed; otherwise those of JAX or torch, if it has initialised
+    them; otherwise why they are unknown.
     """
     try:
         if devices is not None:
@@ -55,8 +55,8 @@ def _kinds(devices: Iterable[Any]) -> list[str]:
 
 
 def _of_jax(jax: Any, bridge: Any) -> Devices | str:
-    """Asking JAX for its devices for the first time would start its back end, before
-    `jax.distributed` is set up.
+    """The devices of JAX, if its back end runs: a query would start it, before `jax.distributed` is
+    set up.
     """
     if bridge is not None and not getattr(bridge, "_backends", True):
         return "JAX has not looked for its devices yet: pass check_in(devices=jax.devices())"
@@ -65,8 +65,8 @@ def _of_jax(jax: Any, bridge: Any) -> Devices | str:
 
 
 def _of_torch(torch: Any, environment: Mapping[str, str]) -> Devices | str:
-    """The kind is told only where CUDA was started: asking would start it, which breaks a later
-    fork.
+    """The devices of torch; the kind only if CUDA was initialised: a query would initialise it,
+    which breaks a later fork.
     """
     cuda_ready = getattr(torch.cuda, "is_initialized", bool)()
     local = int(torch.cuda.device_count())

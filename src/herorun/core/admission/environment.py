@@ -21,7 +21,7 @@ def is_any(name: str, globs: Iterable[str]) -> bool:
 
 
 def _matches(name: str, glob: str) -> bool:
-    """As `fnmatchcase`, which compiles a pattern for each: nearly all are a name or a prefix."""
+    """Like `fnmatchcase`, but without compiling a pattern for globs that are a name or a prefix."""
     head = glob.removesuffix("*")
     if any(sign in head for sign in "*?["):
         return fnmatchcase(name, glob)
@@ -29,7 +29,7 @@ def _matches(name: str, glob: str) -> bool:
 
 
 def salted(value: str, salt: str) -> str:
-    """What is kept of a secret: whether another value is the same can be told, and nothing else."""
+    """The salted digest of a secret: it only shows whether another value is the same."""
     derived_key = hashlib.pbkdf2_hmac(
         "sha256", value.encode("utf-8", "surrogateescape"), salt.encode(), ROUNDS
     )
@@ -43,8 +43,8 @@ def is_salted(value: str, salted_value: str) -> bool:
 def compare_environment(
     admitted_env: Mapping[str, Any], job_env: Mapping[str, str] | None, direct: bool
 ) -> Item:
-    """Every admitted variable must be there as admitted; `direct`: no program stands between it and
-    the scheduler.
+    """Compare the variables: all admitted ones must have the admitted value. `direct`: the
+    scheduler started this process itself.
     """
     if job_env is None:
         return Item("environment", UNSEEN, "it could not be read")
@@ -92,16 +92,16 @@ def _difference(name: str, admitted_value: Any, value: str | None) -> str:
 
 
 def _keeps_folders(value: str, admitted_value: str) -> bool:
-    """Whether the admitted folders are still searched, in their order: Ray and others add one of
-    their own.
+    """Whether the admitted folders are still searched, in their order: Ray and others add their
+    own.
     """
     folders = iter(value.split(":"))
     return all(part in folders for part in admitted_value.split(":"))
 
 
 def _more(admitted_env: Mapping[str, Any], job_env: Mapping[str, str]) -> list[str]:
-    """What trainers or this code read, and the admission lacks; without what the scheduler sets
-    itself.
+    """Variables that trainers or this code read and that are not admitted, except those that the
+    scheduler sets.
     """
     values, secrets = admitted_env.get("values") or {}, admitted_env.get("secrets") or {}
     watched_globs, ignored_globs = (
@@ -118,8 +118,8 @@ def _more(admitted_env: Mapping[str, Any], job_env: Mapping[str, str]) -> list[s
 
 
 def _refuses(name: str, admitted_env: Mapping[str, Any]) -> bool:
-    """What the code itself names, and, where herorun sets the whole environment, all else that can
-    steer.
+    """Whether an additional variable fails: if the code itself names it, or if herorun sets the
+    complete environment.
     """
     if name in (admitted_env.get("flags") or ()):
         return True

@@ -1,4 +1,5 @@
-"""Compares accelerators by kind and count, whatever a cluster, a contract or a library calls them.
+"""Compares accelerators by kind and count, under any name that a cluster, a contract or a library
+uses.
 
 Standard library only, and light: this also runs inside the job, on every rank, before the training
 starts.
@@ -22,15 +23,16 @@ _TWO_CORES = ("v2", "v3", "v4", "v5p")  # a type such as v5p-256 counts cores, t
 
 
 class Tpu(NamedTuple):
-    """`v5litepod-16` is v5e of 16 chips, `v5p-256` is v5p of 128; None where no size is told."""
+    """A TPU type: `v5litepod-16` is v5e with 16 chips, `v5p-256` is v5p with 128; None if there is
+    no size.
+    """
 
     kind: str
     chips: int | None
 
 
 def tpu(text: str) -> Tpu | None:
-    """Of a type of the cloud's, or of the name that a library gives a device, such as "TPU v5
-    lite".
+    """The TPU of a cloud's type, or of a library's device name, such as "TPU v5 lite".
 
     >>> tpu("v5litepod-16"), tpu("TPU v5"), tpu("v5p-256"), tpu("H100")
     (Tpu(kind='v5e', chips=16), Tpu(kind='v5p', chips=None), Tpu(kind='v5p', chips=128), None)
@@ -47,8 +49,8 @@ def tpu(text: str) -> Tpu | None:
 
 
 def same_accelerator(one: str, other: str) -> bool:
-    """Whether two names may stand for one kind: "NVIDIA H100 80GB HBM3" is an h100, and "gpu" may
-    be any of them.
+    """Whether two names may mean the same kind: "NVIDIA H100 80GB HBM3" is an h100, and "gpu" may
+    be any GPU.
     """
     first, second = tpu(one), tpu(other)
     if first and second:
@@ -80,7 +82,7 @@ def _memory(tokens: set[str]) -> set[str]:
 
 
 def same_count(stated_value: Any, actual: Any, accelerator: str) -> bool:
-    """A number, or the cores of chips that have two."""
+    """Whether the counts are equal, by number or by cores of chips with two."""
     kind = tpu(accelerator)
     return bool(
         stated_value == actual or (kind and kind.kind in _TWO_CORES and stated_value == 2 * actual)
@@ -88,7 +90,7 @@ def same_count(stated_value: Any, actual: Any, accelerator: str) -> bool:
 
 
 def same_topology(stated_value: str, actual: str) -> bool | None:
-    """None where the two are told in words that cannot be compared."""
+    """Whether the topologies are equal; None if they cannot be compared."""
     if stated_value.lower() == actual.lower():
         return True
     one, other = _chips(stated_value), _chips(actual)
@@ -111,16 +113,16 @@ def _chips(text: str) -> int | None:
 class Devices(NamedTuple):
     """The accelerators that a job sees."""
 
-    kinds: tuple[str, ...]  # as its library names them; empty: it does not tell
-    # how many they may be: a library does not tell how processes share them
+    kinds: tuple[str, ...]  # as the library names them; empty: unknown
+    # possible counts: a library does not report how processes share devices
     counts: tuple[int, ...]
     source: str
-    others: bool = False  # whether processes that it cannot see may have more
+    others: bool = False  # whether other processes may have more
 
 
 def compare_hardware(hardware: Mapping[str, Any], devices: Devices | str) -> list[Item]:
-    """Of `[hardware]`, accelerator and count; nothing where the contract states neither. A text
-    says why nothing is seen.
+    """Compare the accelerator and count of `[hardware]`; empty if the contract states neither.
+    `devices` as text is why they are unknown.
     """
     stated_table = {
         name: hardware[name] for name in ("accelerator", "count") if hardware.get(name) is not None
@@ -155,6 +157,6 @@ def compare_hardware(hardware: Mapping[str, Any], devices: Devices | str) -> lis
 
 
 def _of_kind(stated_value: str) -> str:
-    """Without the size of a slice: a device is one chip of it."""
+    """The kind without the size of a slice: a device is one chip of it."""
     kind = tpu(stated_value)
     return kind.kind if kind else stated_value

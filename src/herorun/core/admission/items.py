@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 PASS, FAIL, UNSEEN = "pass", "fail", "unknown"
 SCHEMA = 1
-HIDDEN = "[scrubbed]"  # stands for a secret
+HIDDEN = "[scrubbed]"  # replaces a secret
 SEALED = f"{HIDDEN} sha256:"
 
 
 class Item(NamedTuple):
-    """One comparison: what, how it came out, and both values in words."""
+    """One comparison: its name, its result, and both values as text."""
 
     item: str
     outcome: str
@@ -19,18 +19,18 @@ class Item(NamedTuple):
 
 
 class Presented(NamedTuple):
-    """What the running job shows of itself. None: it does not show it."""
+    """What the running job reports about itself. None: not reported."""
 
     argv: Sequence[str] | None = None
-    # whether this is the very process that was submitted, and not one that it started
+    # whether this is the submitted process itself, and not one that it started
     main: bool = False
     config_digests: Mapping[str, str | None] | None = None  # file -> digest, None: missing
-    # the resolved config, where the script passes it: tables, or objects that hold them
+    # the resolved config, if the script passes it: tables or objects
     config: Any = None
     output_root: str | None = None
     tracker_id: str | None = None
     loaded: str | None = None  # the checkpoint it loaded; None: it started from scratch
-    loaded_said: bool = False  # whether the script said what it loaded
+    loaded_said: bool = False  # whether the script reported what it loaded
     files: Mapping[str, str | None] = {}  # code file -> digest
     files_seen: int = 0
     files_total: int = 0
@@ -39,11 +39,11 @@ class Presented(NamedTuple):
     modules_elsewhere: Mapping[str, str] = {}  # those from outside the admitted tree -> their file
     # admitted package -> version here, None: not installed
     packages: Mapping[str, str | None] | None = None
-    devices: Any = "not looked for"  # Devices, or why none are seen
-    # as the process was given it, before the script changed it
+    devices: Any = "not looked for"  # Devices, or why they are unknown
+    # as at the process's start, before the script changed it
     environment: Mapping[str, str] | None = None
 
 
 def sealed(value: Any) -> str:
-    """What an admission keeps of a secret: enough to tell whether another is shown."""
+    """The digest of a secret in an admission, which shows whether another one is used."""
     return SEALED + hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,7 +1,7 @@
 """The type of an action's key: the only place that formats and parses keys.
 
-In the journal a key is text, `verb/topic/detail`; the detail may hold slashes of its own, as a path
-or the key of another post does.
+In the journal a key is text, `verb/topic/detail`; the detail may contain slashes, for example in a
+path or in the key of another post.
 """
 
 from enum import StrEnum
@@ -15,9 +15,9 @@ _CHECK = lazy_regex(r"[a-z0-9-]+")
 class Verb(StrEnum):
     """The first word of a key."""
 
-    TELL = "tell"  # an alert or an instance, then what of it
-    ESCALATE = "escalate"  # an alert; or `relaunch`, `judge`, `lease`, then of what
-    AGAIN = "again"  # an alert, then how often it was said
+    TELL = "tell"  # an alert or an instance, then the event
+    ESCALATE = "escalate"  # an alert; or `relaunch`, `judge`, `lease`, then the subject
+    AGAIN = "again"  # an alert, then the number of the reminder
     PAGE = "page"  # a channel, then the key of the post
     SUBMIT = "submit"  # an instance
     STOP = "stop"  # an instance
@@ -25,26 +25,26 @@ class Verb(StrEnum):
     ROLLBACK = "rollback"  # the instance that it follows, then the step
     NODE = "node"  # the instance that ran there
     PRUNE = "prune"  # a plan, then the path of a checkpoint
-    # The rest are only compared whole.
-    POST = "post"  # the key or the tag that it is about, or `prune`, a plan and how many
+    # The others are only compared as a whole.
+    POST = "post"  # the key or the tag of the post's subject, or `prune`, a plan and a number
     ISSUE = "issue"  # a run
     UNSUBMITTED = "unsubmitted"  # the key of a submission
     SNAPSHOT = "snapshot"  # an instance
     RESUBMIT = "resubmit"  # the instance that it follows, of a job without a contract
     FORK = "fork"  # the new run, in the old one's issue
     FORKED_FROM = "forked-from"  # the old run, in the new one's issue
-    HANDOFF = "handoff"  # when; or `take`, then what was seen of the lease
+    HANDOFF = "handoff"  # a time; or `take`, then the lease's fence
     NOTE = "note"  # the journal's line
     TAG = "tag"  # the tag of a seal
-    PATROL = "patrol"  # a run, then what was seen, then when
-    WATCHDOG = "watchdog"  # an instance, then since when
-    FOLDED = "folded"  # since when pages were folded
-    TEST = "test"  # when a channel was tried
+    PATROL = "patrol"  # a run, then the finding, then the time
+    WATCHDOG = "watchdog"  # an instance, then the start of the silence
+    FOLDED = "folded"  # the time since which pages were combined
+    TEST = "test"  # the time of a channel's test
 
 
-# What is done to the job or its machines.
+# Actions on the job or its machines.
 INTERVENTIONS = frozenset({Verb.RELAUNCH, Verb.STOP, Verb.NODE})
-# What starts another instance.
+# Actions that start another instance.
 STARTS = frozenset({Verb.RELAUNCH, Verb.ROLLBACK})
 
 
@@ -66,7 +66,7 @@ class ActionKey:
 
     @property
     def last(self) -> str:
-        """What of an instance or an alert: `finished`, `day-3`, `resolved`."""
+        """The event of an instance or an alert: `finished`, `day-3`, `resolved`."""
         return self.segments[-1]
 
     @property
@@ -75,20 +75,20 @@ class ActionKey:
 
     @property
     def check(self) -> str:
-        """The check of an alert that is told; empty for what is no alert's."""
+        """The check of an alert's message; "" for other keys."""
         match = _CHECK.match(self.topic)
         is_announced = self.verb in (Verb.TELL, Verb.ESCALATE, Verb.AGAIN)
         return match[0] if match and is_announced else ""
 
     @property
     def judged_version(self) -> str:
-        """The version of herorun that a person is asked about; empty for another key."""
+        """The version of herorun that a person is asked about; "" for other keys."""
         asks_version = self.verb == Verb.ESCALATE and self.topic == "judge"
         return self.detail.partition("/")[0] if asks_version else ""
 
     @property
     def relaunch_question(self) -> tuple[str, str] | None:
-        """The instance, and why nothing relaunches it by itself; None for another key."""
+        """The instance, and why it is not relaunched automatically; None for other keys."""
         if self.verb != Verb.ESCALATE or self.topic != "relaunch":
             return None
         instance, _, kind = self.detail.partition("/")
@@ -96,7 +96,7 @@ class ActionKey:
 
 
 def write_key(verb: Verb, *parts: object) -> str:
-    """As the journal has it. A part may hold slashes of its own: an alert, a path, another key.
+    """The key as text, for the journal. A part may contain slashes: an alert, a path, another key.
 
     >>> write_key(Verb.ESCALATE, "relaunch", "tiny-1", "veto")
     'escalate/relaunch/tiny-1/veto'

@@ -1,4 +1,4 @@
-"""What the babysitter may do: data, each with a key and why. Nothing here acts."""
+"""The actions of the babysitter, as data, each with a key and a reason. Nothing here acts."""
 
 from typing import TypeAlias
 
@@ -11,8 +11,8 @@ class Tell:
     key: str
     title: str
     why: str
-    edits: str = ""  # key of an earlier post, whose comment says from now on what this one says
-    own_comment: bool = True  # a comment of its own as well
+    edits: str = ""  # key of an earlier post, whose comment gets this text
+    own_comment: bool = True  # also post a new comment
     about: str = ""  # the alert that is to be acknowledged
 
 
@@ -27,7 +27,7 @@ class Escalate:
     reason: EscalationReason = EscalationReason.JUDGEMENT
     ways: tuple[Option, ...] = (Option.ACK,)
     about: str = ""  # the alert that can be acknowledged
-    before: int | None = None  # the first step of the trouble, where the data names one
+    before: int | None = None  # the first step of the problem, if the data shows one
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""An alert: a problem that a check found, from its first sight to its end."""
+"""An alert: a problem that a check found, from its first detection to its end."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -15,7 +15,7 @@ class AlertState(StrEnum):
     PENDING = "pending"
     FIRING = "firing"
     RESOLVED = "resolved"  # evidence showed that the condition is gone
-    ENDED = "ended-unresolved"  # nothing showed that; its instance ended, or no check judges it
+    ENDED = "ended-unresolved"  # without that: its instance ended, or no check evaluates it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +30,9 @@ class Alert:
     ticks: int = 1
     first_step: int = 0
     instance: str = ""
-    steps: tuple[int, int] | None = None  # where in the data it happened, as far as it is known
+    steps: tuple[int, int] | None = None  # the steps of the data where it happened, if known
     taints_from: int | None = None  # checkpoints of this step and later ones are not to be trusted
-    not_judged: str = ""  # why its check has said nothing about it since `seen`
+    not_judged: str = ""  # why its check has not evaluated it since `seen`
 
     @property
     def id(self) -> AlertId:
@@ -40,7 +40,7 @@ class Alert:
 
     @property
     def key(self) -> str:
-        """One incident, one key: it begins again when the alert begins again."""
+        """The key of the incident; a new incident of the same alert has another key."""
         subject = f"[{self.subject}]" if self.subject else ""
         return f"{self.check}{subject}@{timestamp(self.since)}"
 
@@ -57,4 +57,4 @@ class Moment:
     cadence: timedelta
     step: int | None = None
     instance: str = ""
-    live: bool = False  # its job was seen alive
+    live: bool = False  # its job is known to be live

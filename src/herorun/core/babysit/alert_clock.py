@@ -1,8 +1,8 @@
 """The alert clock: a problem is pending, then firing, then resolved; or it ends unresolved.
 
-What could not be seen neither starts nor ends an alert, and the end of a job resolves none. Hold
-accrues only between consecutive observed FAILs, at most two cadences a gap; UNKNOWN neither adds
-nor resets; a gap over three cadences starts it again.
+Unreadable evidence neither starts nor ends an alert, and the end of a job resolves none. The hold
+time accrues only between consecutive FAILs, at most two cadences for each gap; UNKNOWN neither adds
+nor resets; a gap over three cadences restarts it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,12 +30,12 @@ def advance(
     quiet_topics: frozenset[Topic] = frozenset(),
     numeric: Sequence[Steps] = (),
 ) -> dict[AlertId, Alert]:
-    """Carry the alerts one tick on. The result holds those that resolved at this tick, as
-    `resolved`. `numeric` are the stretches without numbers, which mute the curve's shape there.
+    """The alerts after one more tick, including those that resolved at it, as `resolved`. `numeric`
+    are the stretches with non-finite or zero values, which mute the checks of the curve's shape.
 
-    Only an answer resolves: one that its check no longer judges fires on, and says since when. A
-    waiver silences: what it signs resolves, and says who signed; once it is over, the problem
-    fires again.
+    Only a verdict resolves an alert: one that its check no longer judges continues to fire, and
+    states since when. A waived alert resolves, and names who signed; when the waiver expires, the
+    problem fires again.
     """
     before = {key: alert for key, alert in alerts.items() if alert.state is not AlertState.RESOLVED}
     after: dict[AlertId, Alert] = {}
@@ -53,7 +53,7 @@ def advance(
             )
         silent = finding.open and is_muted(check.topic, verdict.steps, quiet_topics, numeric)
         if verdict.outcome is Outcome.UNKNOWN or silent:
-            blind_checks.add(check.name)  # a muted check may still say that its problem is over
+            blind_checks.add(check.name)  # a muted check may still report that its problem is over
         elif verdict.outcome is Outcome.FAIL and finding.open:
             after[key] = _update_alert(before.get(key), check, finding, moment)
     for key, alert in before.items():
@@ -86,7 +86,7 @@ def _update_alert(before: Alert | None, check: Check, finding: Finding, moment: 
             message=finding.verdict.message,
             first_step=moment.step or 0,
             instance=moment.instance,
-            # who looks rarely still looks one time after another
+            # with rare ticks too, each counts
             ticks=before.ticks + 1 if before else 1,
         )
     else:
@@ -103,7 +103,7 @@ def _update_alert(before: Alert | None, check: Check, finding: Finding, moment: 
 
 
 def _placed(alert: Alert, verdict: Verdict) -> Alert:
-    """With the steps that the data names, which only widen while it is the same incident."""
+    """The alert with the steps of the verdict; the range only widens during one incident."""
     steps = [each for each in (alert.steps, verdict.steps) if each]
     taints = [step for step in (alert.taints_from, verdict.taints_from) if step is not None]
     return replace(
@@ -117,7 +117,7 @@ def _has_held(alert: Alert, check: Check, moment: Moment) -> bool:
     hold = check.hold
     steps = max(
         (moment.step or 0) - alert.first_step, 0
-    )  # below zero where the step is unread or rolled back
+    )  # negative if the step is unknown or was rolled back
     return alert.firing or (
         alert.held >= hold.duration and alert.ticks >= hold.ticks and steps >= hold.steps
     )

@@ -4,15 +4,15 @@ is open. And how far apart the ticks of many runs push to one remote.
 
 from datetime import timedelta
 
-FIRST_CHECK = timedelta(seconds=120)  # after a start: the seed's look for an immediate failure
+FIRST_CHECK = timedelta(seconds=120)  # after a start, to detect an immediate failure
 # while something critical fires, and in the first hour after a relaunch
 CLOSE = timedelta(seconds=570)
 FIRST_HOUR = timedelta(hours=1)
 LEAST = timedelta(seconds=1)
 # five pushes a minute: GitHub recommends at most six to one repository
 PUSH_GAP = timedelta(seconds=12)
-URGENT_GAP = timedelta(seconds=2)  # of those that somebody waits for, as when many runs start
-PUSH_SHARE = 5  # and never more than this part of the cadence
+URGENT_GAP = timedelta(seconds=2)  # for pushes that a person waits for
+PUSH_SHARE = 5  # the gap is at most 1/5 of the cadence
 
 
 def next_tick_delay(
@@ -25,8 +25,9 @@ def next_tick_delay(
 ) -> timedelta:
     """The time until the next tick, never longer than the contract's cadence.
 
-    `age` is the instance's, None before one; `pending` and `firing` tell of critical alerts that
-    nobody has acknowledged; `wait` is what is left until a relaunch that backs off is due.
+    `age` is the instance's, None before the first; `pending` and `firing` are whether there are
+    such critical alerts that nobody acknowledged; `wait` is the time until a delayed relaunch is
+    due.
     """
     longest = cadence
     if pending:
@@ -41,7 +42,7 @@ def next_tick_delay(
 
 
 def push_delay(since_last: timedelta, cadence: timedelta, urgent: bool) -> timedelta:
-    """How long a tick's push waits, so that those of other runs go with it.
+    """How long a tick's push waits, so that the pushes of several runs are combined.
 
     `since_last` is the time since a push to that remote last began. The push of a tick that
     notified or acted is urgent, and hardly waits.

@@ -8,11 +8,11 @@ from herorun.core.babysit.alert import Alert, AlertId, AlertState, Moment
 from herorun.core.check import Check, Topic
 from herorun.core.finding import Finding, Outcome, Verdict
 
-IN_PROGRESS = "still in progress"  # in the messages of checks, of an open problem
-PATIENCE = 3  # cadences that an alert fires on while its check does not judge it
+IN_PROGRESS = "still in progress"  # the phrase of the checks' messages for an open problem
+PATIENCE = 3  # cadences for which an alert keeps firing while its check does not judge it
 
-# These report how an instance ended, or that it did not start. The launch of the next one resolves
-# them.
+# Checks that report how an instance ended, or that it did not start. The next launch resolves their
+# alerts.
 ANSWERED_BY_A_LAUNCH = frozenset(
     {
         "crashed",
@@ -33,9 +33,9 @@ ANSWERED_BY_A_LAUNCH = frozenset(
 
 
 def shows_the_end(alert: Alert, answers: Sequence[Verdict], moment: Moment) -> bool:
-    """Whether its check saw that the condition is gone: it passes its subject or all of them, or
-    fails others only and is one that lists every failure. A living job answers what was asked of
-    the one before it.
+    """Whether the check shows that the condition is gone: it passes this subject or all subjects,
+    or it lists all failures and this subject is not among them. For alerts about a job's end, a new
+    live job is enough.
     """
     if moment.live and alert.check in ANSWERED_BY_A_LAUNCH:
         return True
@@ -46,8 +46,8 @@ def shows_the_end(alert: Alert, answers: Sequence[Verdict], moment: Moment) -> b
 
 
 def is_answered(alert: Alert, moment: Moment) -> bool:
-    """Whether a live instance ends it. No launch settles the outcome of an action, or a wait of the
-    instance that waited.
+    """Whether a live instance resolves the alert. A launch does not settle an action's outcome, nor
+    the waiting of the same instance.
     """
     if not moment.live or alert.check not in ANSWERED_BY_A_LAUNCH:
         return False
@@ -56,14 +56,16 @@ def is_answered(alert: Alert, moment: Moment) -> bool:
 
 
 def as_answered(alert: Alert, moment: Moment) -> str:
-    """The message of one that a launch answers: what it says is true of the instance before."""
+    """The message of an alert that a launch resolves, stating that it was about the previous
+    instance.
+    """
     is_next = alert.instance and moment.instance not in ("", alert.instance)
     evidence = f"{moment.instance} is the newest instance" if is_next else "its job is live"
     return f"{alert.message}; this has ended: {evidence}"
 
 
 def as_not_judged(alert: Alert, answers: Sequence[Verdict]) -> Alert:
-    """It keeps firing as it was last seen, with the reason why it is not judged."""
+    """The alert as last seen, still firing, with the reason why it is not judged."""
     if alert.not_judged:
         return alert
     reason = next((each.message for each in answers if each.message), "its check does not name it")
@@ -79,8 +81,8 @@ def _with_reason(alert: Alert, reason: str) -> Alert:
 def no_longer_judged(
     alerts: Mapping[AlertId, Alert], findings: Iterable[Finding], moment: Moment
 ) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
-    """The alerts that continue, and those that no check has judged for so long that they end. What
-    could not be seen now ends none.
+    """The alerts that continue, and those that end because no check has judged them for too long.
+    Unreadable evidence ends none.
     """
     patience = PATIENCE * moment.cadence
     blind_checks = {f.check for f in findings if f.verdict.outcome is Outcome.UNKNOWN}
@@ -116,10 +118,11 @@ def no_longer_asked(
 def ended_unresolved(
     alerts: Mapping[AlertId, Alert], findings: Iterable[Finding], checks: Mapping[str, Check]
 ) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
-    """Of a job that ended: the alerts that continue, and those that fired and of which nothing
-    shows any more that they are over.
+    """After a job's end: the alerts that continue, and firing ones that end because no evidence can
+    show any more whether they are over.
 
-    What still fails fires on. An alert about the monitor is about no job.
+    Alerts whose check still fails continue to fire, and so do alerts about the monitor, which are
+    not about a job.
     """
     answers = _answers(findings)
     still: dict[AlertId, Alert] = {}
@@ -135,20 +138,20 @@ def ended_unresolved(
 
 
 def as_ended(alert: Alert) -> Alert:
-    """Unresolved at its instance's end: it is in progress no longer."""
-    if alert.not_judged:  # the message says when it was last judged
+    """The alert as unresolved at its instance's end, and no longer in progress."""
+    if alert.not_judged:  # the message already says when it was last judged
         return replace(alert, state=AlertState.ENDED)
     end = f"{IN_PROGRESS} when {alert.instance or 'its instance'} ended"
     return replace(alert, state=AlertState.ENDED, message=_no_longer(alert.message, end))
 
 
 def as_over(message: str) -> str:
-    """Of a problem that is gone: its check may not have said when it ended."""
+    """The message of a resolved problem; the check may not know when it ended."""
     return _no_longer(message, "this has ended")
 
 
 def _no_longer(message: str, end: str) -> str:
-    """Without the claim that the problem is in progress; `end` says how that is known."""
+    """The message without "still in progress"; `end` states how the end is known."""
     claim = f", {IN_PROGRESS}"
     return f"{message.replace(claim, '')}; {end}" if claim in message else message
 
@@ -156,9 +159,8 @@ def _no_longer(message: str, end: str) -> str:
 def resolved_late(
     ended_alerts: Iterable[Alert], findings: Iterable[Finding]
 ) -> dict[AlertId, Alert]:
-    """Of the alerts that ended unresolved, those about an instance itself of which its check now
-    sees that the problem is gone: evidence that arrives late, as a receipt from a slow store, is
-    evidence.
+    """Alerts about an instance that ended unresolved and that late evidence resolves, such as a
+    receipt from a slow store.
     """
     passes = {(f.check, f.verdict.subject) for f in findings if f.verdict.outcome is Outcome.PASS}
     cleared_alerts = (
@@ -171,8 +173,8 @@ def resolved_late(
 
 
 def left_behind(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> tuple[Alert, ...]:
-    """Those that fired when the next instance was launched: no answer about that one says that they
-    are over.
+    """Alerts that fired when the next instance was launched: verdicts about that instance do not
+    resolve them.
     """
     return tuple(
         as_ended(alert)
@@ -184,8 +186,8 @@ def left_behind(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> tuple[A
 
 
 def _answers(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """What each check said of the ended job; those that are asked of running jobs alone said
-    nothing.
+    """The findings of each check about the ended job, without checks that apply only to running
+    jobs.
     """
     answers: dict[str, list[Finding]] = {}
     for finding in findings:
@@ -195,7 +197,7 @@ def _answers(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
 
 
 def _is_answered(alert: Alert, answers: Iterable[Finding]) -> bool:
-    """The check looked: it still fails, it could not see, or it saw that the problem is gone."""
+    """Whether the check was evaluated for the alert: it failed, was unknown, or passed."""
     return any(
         f.verdict.outcome is Outcome.UNKNOWN or f.verdict.subject in (alert.subject, "")
         for f in answers

@@ -1,4 +1,4 @@
-"""Which alerts are muted, because they mean nothing given what else is wrong."""
+"""Which alerts are muted because another problem makes them meaningless."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
@@ -17,8 +17,8 @@ def muted_topics(
     """Topics whose alerts are meaningless right now.
 
     An ended job mutes stalls and checkpoints; a pending one also what its metrics say; a non-finite
-    value mutes the shape of the curves there (`numeric_stretches`), and never how the instance was
-    resumed, which may be why it is not finite.
+    value mutes the shape of the curves there (`numeric_stretches`), but not the checks of the
+    resume, which may be the cause.
     """
     job = evidence.get(Job)
     quiet_topics: set[Topic] = set()
@@ -41,7 +41,9 @@ def muted_topics(
 def is_muted(
     topic: Topic, steps: Steps | None, quiet_topics: frozenset[Topic], numeric: Sequence[Steps]
 ) -> bool:
-    """Whether a failure is muted; `numeric` are the stretches in which the curve has no shape."""
+    """Whether a failure is muted; `numeric` are the stretches in which the curve's shape is
+    meaningless.
+    """
     if topic is Topic.METRIC and numeric and Topic.NUMERIC not in quiet_topics:
         return is_in_a_stretch(steps, numeric)
     return topic in quiet_topics
@@ -50,7 +52,7 @@ def is_muted(
 def numeric_stretches(
     evidence: Evidence, findings: Iterable[Finding], checks: Mapping[str, Check]
 ) -> list[Steps]:
-    """The first and last step of each stretch in which a metric is no number, or zero, for so long
+    """The first and last step of each stretch in which a metric is non-finite or zero for so long
     that a check fails.
     """
     metrics, stretches = evidence.get(Metrics), []
@@ -65,7 +67,7 @@ def numeric_stretches(
 
 
 def is_in_a_stretch(steps: Steps | None, numeric: Iterable[Steps]) -> bool:
-    """Whether an excursion of the curve lies within one of these stretches, or names no steps.
+    """Whether an excursion lies within one of these stretches, or has no steps.
 
     By the steps alone, so that frequent and rare polls give the same result.
     """
@@ -77,7 +79,7 @@ def is_in_a_stretch(steps: Steps | None, numeric: Iterable[Steps]) -> bool:
 def inhibitors(
     alerts: Iterable[Alert], checks: Mapping[str, Check]
 ) -> dict[AlertId, tuple[str, ...]]:
-    """For each firing alert whose fact others tell now, the checks of these, by `inhibited_by`."""
+    """For each firing alert that others make redundant (by `inhibited_by`), the checks of those."""
     firing = {alert.id for alert in alerts if alert.firing}
     by_id = {
         (check, subject): tuple(

@@ -12,11 +12,11 @@ from herorun.core.check import Check, Severity, Topic
 from herorun.core.finding import Finding, Outcome, passed
 
 KEPT = 256  # alerts, the newest
-_OF_STRETCHES = (Topic.METRIC, Topic.LINEAGE)  # what their checks find is named by its steps
+_OF_STRETCHES = (Topic.METRIC, Topic.LINEAGE)  # their findings are identified by steps
 
 
 def remember(past: tuple[Alert, ...], alerts: Iterable[Alert]) -> tuple[Alert, ...]:
-    """With those of these alerts that were told: of each check and subject the newest."""
+    """`past` with the reported ones of these alerts: the newest for each check and subject."""
     by_id = {alert.id: alert for alert in alerts if alert.state is not AlertState.PENDING}
     others = (alert for alert in past if alert.id not in by_id)
     return (*others, *by_id.values())[-KEPT:]
@@ -29,8 +29,8 @@ def without_old_news(
     open_now: Iterable[AlertId],
     instance: str,
 ) -> list[Finding]:
-    """The stretches of a curve that were told to their end are no failures now: they name their
-    steps, so each comes once.
+    """The findings, in which stretches that were already reported to their end pass. Their steps
+    identify them, so each is reported once.
     """
     still = set(open_now)
     past_by_id = {
@@ -57,7 +57,9 @@ def _is_old(
     checks: Mapping[str, Check],
     instance: str,
 ) -> bool:
-    """The cut may go through the stretch: of one instance, a part of what was told is no news."""
+    """Whether a stretch was reported. A file may have been cut within the stretch, so for one
+    instance a part of a reported stretch is also old.
+    """
     alert = past_by_id.get((finding.check, finding.verdict.subject))
     if alert is None or finding.verdict.outcome is not Outcome.FAIL:
         return False
@@ -79,12 +81,12 @@ def carried_over(
     still_firing: Iterable[Alert],
     checks: Mapping[str, Check],
 ) -> dict[AlertId, Alert]:
-    """With the warnings that a relaunch closed and that now say the very same again: they go on
-    under their old key.
+    """The alerts, with warnings that a relaunch closed and that now have the same message: they
+    continue under their old key.
 
-    Those that the relaunch left firing (`still_firing`), until the first look after it, need not
-    say it in the same words: a count in them may have moved. What is critical is told of each
-    instance, but for a disk and the monitor itself, which belong to none.
+    Those that the relaunch left firing (`still_firing`, until the first tick after it) may differ
+    in their message, because a count in it may have changed. Critical alerts are reported for each
+    instance, except those about a disk or the monitor, which belong to none.
     """
     closed_alerts, still_failing = (
         {alert.id: alert for alert in past if alert.firing},

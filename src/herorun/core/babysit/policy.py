@@ -1,7 +1,7 @@
 """From alerts to actions. Nothing here acts.
 
-Every action has a key, and a key that is done is never acted on again: that is what makes a tick
-safe to repeat.
+Every action has a key, and an action whose key is done is never repeated: so a tick is safe to
+repeat.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,8 +47,8 @@ def decide(
     """What to do about the alerts, in order: news, escalations, reminders, then at most one
     intervention.
 
-    What is in `quiet_topics` stays open and is not said again meanwhile. An alert whose fact
-    another one tells gets no message; it still counts for an intervention.
+    Alerts in `quiet_topics` stay open without reminders. An alert that another one inhibits gets no
+    message, but still counts for an intervention.
     """
     sorted_alerts = [alerts[key] for key in sorted(alerts)]
     told_alerts = without_inhibited(sorted_alerts, checks, ledger)
@@ -85,9 +85,9 @@ def _alert_actions(alert: Alert, check: Check) -> list[Action]:
 def ended_alert_notices(
     ended_alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger
 ) -> list[Action]:
-    """That an alert ended before anything showed that its condition is gone.
+    """Messages that an alert ended without evidence that its condition is gone.
 
-    How a person acknowledges it is added where there is a command for it.
+    The command that acknowledges it is added, if there is one.
     """
     notices = [
         Tell(
@@ -121,8 +121,8 @@ def _intervention(
     case: Case,
     now: datetime,
 ) -> list[Action]:
-    """At most one, only on what was seen this tick. A person's question outranks a machine's
-    answer.
+    """At most one intervention, only by this tick's evidence. A question to a person takes
+    precedence over an automatic action.
     """
     if ledger.paused(now):
         return []
@@ -160,8 +160,8 @@ def _intervention(
 
 
 def _bad_node(policy: RecoveryPolicy, case: Case) -> list[Action]:
-    """The steps that replace a bad accelerator's machine, for a person, unless the contract lets us
-    take them.
+    """A message with the steps that replace a bad accelerator's machine, unless the contract
+    permits herorun to do it.
     """
     ending = case.ending
     if (
@@ -177,8 +177,8 @@ def _bad_node(policy: RecoveryPolicy, case: Case) -> list[Action]:
 
 
 def _node_first(policy: RecoveryPolicy, ledger: Ledger, case: Case) -> DeleteNode | None:
-    """The bad node goes before the relaunch, which would else land on it again; not if that cannot
-    be done.
+    """The deletion of the bad node, before the relaunch, which could otherwise land on it again;
+    None if it is not possible.
     """
     ending = case.ending
     if ending is None or not (policy.delete_bad_node and ending.worker):
@@ -191,20 +191,20 @@ def _node_first(policy: RecoveryPolicy, ledger: Ledger, case: Case) -> DeleteNod
 
 
 def _is_due(action: Action, policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> bool:
-    """Not done, not in doubt, and far enough from its last failure."""
+    """Whether the action is not done, not in doubt, and not delayed by a recent failure."""
     if action.key in ledger.done or action.key in ledger.unfinished:
         return False
     tries = ledger.failed.get(action.key)
     if tries is None or tries.interrupted:
         return True
     if isinstance(action, Relaunch) and ledger.answer and ledger.answer.at > tries.last:
-        return True  # a person says: now
+        return True  # a person ordered it now
     return not backs_off(tries, policy.cadence, now)
 
 
 def backs_off(tries: Tries, cadence: timedelta, now: datetime) -> bool:
-    """Whether it is too early to try again. A try of the future was told by a clock that was set
-    back since: nobody waits for it.
+    """Whether it is too early to try again. A try dated in the future (by a clock that was set back
+    since) does not delay.
     """
     return tries.last <= now < tries.last + back_off(tries.count, cadence)
 

@@ -14,8 +14,8 @@ _SHARD = lazy_regex(r"([1-9]\d{0,3})/([1-9]\d{0,3})", re.ASCII)
 class Shard:
     """Every run belongs to one of `count` shards, which are numbered from 1.
 
-    Which one follows from the slug alone, so that processes on any machine agree on it, and a run
-    stays where it is when others come and go.
+    The shard depends only on the slug, so that processes on any machine agree on it, and adding or
+    removing runs does not move others.
 
     >>> [Shard(number, 3).has("grug") for number in (1, 2, 3)], Shard().has("grug")
     ([False, True, False], True)

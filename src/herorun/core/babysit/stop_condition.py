@@ -9,7 +9,7 @@ from herorun.core.time_options import parse_moment
 
 @dataclass(frozen=True)
 class StopCondition:
-    """Where a watch ends; None in both: it continues to the run's own end."""
+    """When monitoring ends; with both None it continues to the run's own end."""
 
     step: int | None = None
     time: datetime | None = None
@@ -25,7 +25,7 @@ class StopCondition:
 
 
 def parse_until(text: str, now: datetime) -> StopCondition:
-    """`step=N`, or `time=` with a moment or a duration."""
+    """Parses `step=N`, or `time=` with a time or a duration."""
     name, _, value = text.partition("=")
     if name == "step" and value.isascii() and value.isdigit():
         return StopCondition(step=int(value))

@@ -39,15 +39,15 @@ from herorun.core.recovery.classify import Ending, ending_of
 from herorun.core.recovery.diagnosis import scene_of
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 
-RECEIPT = "not-checked-in"  # the check that asks for a receipt
-SAVES = ("nothing-saved", "late-checkpoints", "stalled-checkpoints")  # ask for checkpoints
-PACE = "stalled-steps"  # its limits say how long rows may stay away
+RECEIPT = "not-checked-in"  # the check that requires a receipt
+SAVES = ("nothing-saved", "late-checkpoints", "stalled-checkpoints")  # checks that require saves
+PACE = "stalled-steps"  # its limits state how long rows may be missing
 
 
 class MonitorHealth(StrEnum):
-    FRESH = "fresh"  # all was read
-    PARTIAL = "partial"  # some was not
-    STALE = "stale"  # neither the job nor its metrics were
+    FRESH = "fresh"  # all evidence was read
+    PARTIAL = "partial"  # some was not read
+    STALE = "stale"  # neither the job nor its metrics were read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,23 +58,23 @@ class Tick:
     findings: list[Finding]
     alerts: dict[AlertId, Alert]
     actions: list[Action]
-    ending: Ending | None = None  # without success
-    wake: datetime | None = None  # when a relaunch that waits is due
-    settled: bool = False  # nothing critical fires that no person has answered
+    ending: Ending | None = None  # of an end without success
+    wake: datetime | None = None  # when a delayed relaunch is due
+    settled: bool = False  # a person has acknowledged all firing critical alerts
     awaited: tuple[AwaitedEvidence, ...] = ()  # evidence that is missing
     quiet_every: timedelta = timedelta(hours=1)  # between two entries of quiet ticks in the logbook
     ended: tuple[Alert, ...] = ()  # alerts that ended unresolved at this tick
 
     @property
     def stays_down(self) -> bool:
-        """Whether it is down, and no relaunch was decided or waits."""
+        """Whether the run is down, and no relaunch was decided or is delayed."""
         has_relaunched = any(isinstance(action, Relaunch) for action in self.actions)
         return self.run == RunHealth.DOWN and self.wake is None and not has_relaunched
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What a tick judges by."""
+    """The rules of a tick."""
 
     checks: Sequence[Check]
     policy: RecoveryPolicy
@@ -135,7 +135,7 @@ def tick(
 def _findings_of(
     alerts: Mapping[AlertId, Alert], ledger: Ledger, evidence: Evidence, rules: Rules, now: datetime
 ) -> list[Finding]:
-    """What the checks find, with waivers and causes; a stretch that was reported in full passes."""
+    """The findings of the checks, with waivers and causes; a completely reported stretch passes."""
     checks = rules.by_name
     findings = evaluate(checks.values(), evidence, rules.limits)
     findings = with_causes(waive(findings, rules.waivers, now), checks)
@@ -167,8 +167,8 @@ def _end_alerts(
     findings: Sequence[Finding],
     checks: Mapping[str, Check],
 ) -> tuple[Mapping[AlertId, Alert], tuple[Alert, ...], dict[AlertId, Alert]]:
-    """The alerts that go on; those that end unresolved, because their instance ended or another
-    one was launched; and of these, now or before, those that late evidence resolves.
+    """The alerts that continue; those that end unresolved, because their instance ended or another
+    one was launched; and those of the latter, now or before, that late evidence resolves.
     """
     ended_alerts = _left_unresolved(alerts, ledger, findings, checks)
     if _has_ended(evidence):
@@ -185,7 +185,7 @@ def _left_unresolved(
     findings: Iterable[Finding],
     checks: Mapping[str, Check],
 ) -> tuple[Alert, ...]:
-    """What earlier instances left open and no alert of this one carries on."""
+    """Alerts that earlier instances left open and that no alert of this instance continues."""
     carried_keys = {alert.key for alert in alerts.values()}
     ended_alerts = left_behind(
         (alert for alert in ledger.left if alert.key not in carried_keys), checks
@@ -196,7 +196,7 @@ def _left_unresolved(
 def _proof_of_training(
     evidence: Evidence, rules: Rules, findings: Sequence[Finding], now: datetime
 ) -> Training:
-    """A proof is not complete while evidence of the run is overdue."""
+    """Whether the run is proven to train; not while required evidence is overdue."""
     proof = training_of(evidence, rules, now)
     if overdue(evidence, findings) and proof.proof is TrainingProof.COMPLETE:
         return Training(TrainingProof.LACKING, proof.awaited)
@@ -204,8 +204,8 @@ def _proof_of_training(
 
 
 def _is_continued(alert: Alert, findings: Iterable[Finding], checks: Mapping[str, Check]) -> bool:
-    """A warning whose check fails again now, of whatever subject, is told by the alert that begins
-    with that.
+    """Whether an old warning continues as a new alert: its check fails again now, for any
+    subject.
     """
     fails = any(f.check == alert.check and f.verdict.outcome is Outcome.FAIL for f in findings)
     return fails and checks[alert.check].severity is not Severity.CRITICAL
@@ -217,7 +217,7 @@ def _has_ended(evidence: Evidence) -> bool:
 
 
 def case_of(evidence: Evidence, ledger: Ledger, now: datetime) -> Case:
-    """What was seen of the job itself: whether it lives, or how it ended."""
+    """The facts about the job itself: whether it is live, or how it ended."""
     job, history = evidence.get(Job), evidence.get(History)
     current = history.current if isinstance(history, History) else None
     if not isinstance(job, Job) or current is None:
@@ -225,7 +225,7 @@ def case_of(evidence: Evidence, ledger: Ledger, now: datetime) -> Case:
     ending = ending_of(job, scene_of(evidence), current, ledger.start_step, now)
     recorded_ending = next((each for each in ledger.endings if each.instance == current.name), None)
     if ending is not None and ending.advanced is None and recorded_ending is not None:
-        # it was seen when the checkpoints could be read
+        # recorded when the checkpoints could be read
         ending = replace(ending, advanced=recorded_ending.advanced)
     return Case(job.state.live, ending)
 
@@ -243,7 +243,9 @@ def run_health(
 
 
 def training_of(evidence: Evidence, rules: Rules, now: datetime) -> Training:
-    """A receipt is due where its absence is asked for, and no person has accepted it."""
+    """The proofs that the run trains. A receipt is required if `not-checked-in` applies and is not
+    waived.
+    """
     job = evidence.get(Job)
     absent = failed("", subject=job.instance if isinstance(job, Job) else "")
     is_accepted = any(waiver.covers(RECEIPT, absent, now) for waiver in rules.waivers)
@@ -252,7 +254,7 @@ def training_of(evidence: Evidence, rules: Rules, now: datetime) -> Training:
 
 
 def overdue(evidence: Evidence, findings: Iterable[Finding]) -> tuple[AwaitedEvidence, ...]:
-    """The checkpoint that a running job owes, said once however many checks ask for it."""
+    """The overdue checkpoint of a running job, once even if several checks require it."""
     job = evidence.get(Job)
     if not isinstance(job, Job) or not job.state.live:
         return ()
@@ -267,10 +269,10 @@ def overdue(evidence: Evidence, findings: Iterable[Finding]) -> tuple[AwaitedEvi
 def exit_code(
     run: str, monitor: str, critical: Collection[Topic], awaited_keys: Collection[object]
 ) -> int:
-    """Of a look: what is wrong with the run beats a look that could not see it, or saw nothing yet.
+    """The exit code: a problem of the run (1) comes before unreadable or missing evidence (3).
 
-    `critical` are the topics of the critical alerts that fire; one about the monitor says nothing
-    about the run.
+    `critical` are the topics of the firing critical alerts; one about the monitor is not about the
+    run.
     """
     if run == RunHealth.DOWN or set(critical) - {Topic.MONITOR}:
         return 1
@@ -287,7 +289,7 @@ def critical_topics(firing: Iterable[str], checks: Mapping[str, Check]) -> set[T
 
 
 def monitor_health(evidence: Evidence) -> MonitorHealth:
-    """Apart from the run's own health: what did the monitor itself fail to see?"""
+    """The monitor's health, separately from the run's: which evidence it could not read."""
     gaps = evidence.get(Gaps)
     if not isinstance(gaps, Gaps) or not gaps.gaps:
         return MonitorHealth.FRESH

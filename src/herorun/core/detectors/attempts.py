@@ -1,6 +1,4 @@
-"""Which attempt a row belongs to, as rows arrive: the detectors' own rule, without evaluating the
-row.
-"""
+"""Assigns arriving rows to attempts by the detectors' own rule, without evaluating them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -16,8 +14,8 @@ from herorun.core.ports.columnar import ColumnarRows, parts_of
 
 @dataclass(slots=True)
 class AttemptTracker:
-    """What the rows so far tell of those that come. `number` is of the newest attempt; the first is
-    1.
+    """What the rows so far determine for later rows. `number` is that of the newest attempt; the
+    first is 1.
     """
 
     number: int = 1
@@ -31,7 +29,7 @@ class AttemptTracker:
     late: int = 0
 
     def attempts_of(self, rows: Sequence[Row], names: Names) -> list[int]:
-        """The attempt of each of the next rows; a stretch of rows in order is one step."""
+        """The attempt of each of the next rows; consecutive rows in order are assigned at once."""
         return [number for part in parts_of(rows) for number in self._attempts_of(part, names)]
 
     def _attempts_of(self, rows: Sequence[Row], names: Names) -> list[int]:
@@ -48,7 +46,7 @@ class AttemptTracker:
         return numbers
 
     def _in_order(self, rows: Sequence[Row], first: int) -> int:
-        """How many rows from `first` on go on where the ones before are; none where too few do."""
+        """How many rows from `first` on continue the rows before; 0 if too few do."""
         if not self.begun or len(self.waiting) < WAITING:
             return 0
         if self.attempt and self.numbers.get(self.attempt) != self.number:
@@ -65,8 +63,8 @@ class AttemptTracker:
         return count if count > WAITING else 0
 
     def attempt_of(self, row: Row, names: Names) -> int:
-        """The attempt of the next row. A straggler of an older execution belongs to the newest
-        attempt of that.
+        """The attempt of the next row. A late row of an older execution belongs to that execution's
+        newest attempt.
         """
         if row.attempt and row.attempt != self.attempt and row.attempt in self.older:
             return self.numbers.get(row.attempt, self.number)
@@ -83,6 +81,6 @@ class AttemptTracker:
 
 
 def _bare(row: Row, names: Names) -> Row:
-    """With its losses alone, by which a step that was trained again is known."""
+    """The row with its losses only, which show whether a step was trained again."""
     losses = {name: row.values[name] for name in names.loss if name in row.values}
     return Row(row.step, losses, row.at, row.attempt)

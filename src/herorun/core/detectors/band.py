@@ -10,7 +10,7 @@ from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
-FAR = 3.0  # times what it was, or a third of it
+FAR = 3.0  # times the usual value, or a third of it
 NOISE = 8.0
 FREEZE = 500
 HELD = 3
@@ -31,7 +31,7 @@ class Wander:
 def judge_wander(
     state: Wander, metric: str, step: int, value: float, fresh: bool, is_declared: bool
 ) -> None:
-    """A metric without a band, against its own trend, both ways."""
+    """Compares a metric without a band with its own trend, upwards and downwards."""
     if value <= 0.0:
         return
     y, trend, away = math.log(value), state.trend, state.away
@@ -50,8 +50,8 @@ def judge_wander(
 def judge_band(
     watch: ExcursionWatch, metric: str, step: int, value: float, least: float, most: float
 ) -> None:
-    """A metric with a band. The peak is the ratio to the bound that it passed, where that makes
-    sense.
+    """Compares a metric with its band. The peak is the ratio to the bound that it passed, if that
+    is defined.
     """
     if least <= value <= most:
         if watch.streak is not None:

@@ -1,23 +1,22 @@
 """The expected value of a curve and its noise: a winsorised exponential average of its logarithm.
 
 A single value moves it by no more than three times the noise, so that a spike does not raise its
-own expectation.
-It weighs the newest rows more while it is young, for a curve begins steeply. It never extrapolates:
-a falling loss that stops falling is no rise. But a loss that has been below it row after row is a
-loss that falls, and it follows that four times as fast: what lags above a falling curve hides a
-rise.
+own expectation. A young average gives the newest rows more weight, because a curve begins steeply.
+It never extrapolates: a falling loss that stops falling is no rise. But if the loss stays below it
+row after row, it follows four times as fast: an average that lags above a falling curve would hide
+a rise.
 """
 
 from herorun.core.lazy_dataclass import dataclass
 
 HALF_LIFE = 50  # rows
 RATE = 1 - 2 ** (-1 / HALF_LIFE)
-# rows before the level is trusted; until then the highest value so far is what is expected
+# rows before the level is used; until then the highest value so far is the expected one
 SETTLE = 30
-YOUNG = 50  # rows in which a value may move it by half a logarithm, however quiet the curve is
+YOUNG = 50  # rows in which a value may move the level by 0.5, as a logarithm, even on a quiet curve
 WEIGHT = 3  # how much more the newest row counts while the trend is young
 CLIP = 3.0  # times the noise
-LAG = 8  # rows below it, one after another, beyond which it follows faster
+LAG = 8  # consecutive rows below the level after which it follows faster
 FOLLOW = 1 - 2 ** (-1 / 12)
 FLOOR = 0.003  # smallest scale of the noise, in log units
 
@@ -29,8 +28,8 @@ class Trend:
     rows: int = 0
     top: float = 0.0  # the highest value, while it is young
     last: float = 0.0
-    jitter: float = 0.0  # the sum of the moves from row to row, while it is young
-    below: int = 0  # rows below the level, one after another
+    jitter: float = 0.0  # the sum of the differences from row to row, while it is young
+    below: int = 0  # consecutive rows below the level
 
     @property
     def young(self) -> bool:
@@ -46,7 +45,7 @@ class Trend:
         return rows - self.rows
 
     def reset(self, y: float) -> None:
-        """Forget all, and begin again at this value."""
+        """Discard the state, and begin again at this value."""
         self.level, self.scale, self.rows = y, FLOOR, 1
         self.top, self.last, self.jitter, self.below = y, y, 0.0, 0
 

@@ -9,11 +9,11 @@ from herorun.core.detectors.state import MetricsState
 from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows
 
-MOST = 4096  # rows, whose columns are held at once
+MOST = 4096  # rows whose columns are in memory at once
 
 
 class ColumnBatch(NamedTuple):
-    """Rows that go on from one another, as columns."""
+    """Consecutive rows, as columns."""
 
     steps: Sequence[int]  # as logged
     columns: Mapping[str, Sequence[float]]
@@ -24,7 +24,7 @@ class ColumnBatch(NamedTuple):
         return ColumnBatch(self.steps[:count], columns, self.times[:count])
 
     def after(self, rows: Sequence[Row]) -> "ColumnBatch":
-        """These behind rows of the same columns."""
+        """This batch, followed by rows with the same columns."""
         columns = {
             name: [*(row.values[name] for row in rows), *column]
             for name, column in self.columns.items()

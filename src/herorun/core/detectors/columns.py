@@ -35,8 +35,8 @@ def take_batch(
     seen_at: datetime | None,
     boundaries: Sequence[Boundary],
 ) -> int:
-    """How many rows from `first` on arrived as a batch; none where the next one must be judged by
-    itself.
+    """Judges a batch of rows from `first` on. Returns their number; 0 if the next row must be
+    judged by itself.
     """
     if len(rows) - first < LEAST or not _may_open_window(state, names, boundaries):
         return 0
@@ -61,7 +61,7 @@ def take_batch(
 
 
 def _may_open_window(state: MetricsState, names: Names, boundaries: Sequence[Boundary]) -> bool:
-    """Whether the rows before leave nothing open that spans columns."""
+    """Whether the earlier rows left nothing open that involves several columns."""
     if not state.begun or len(state.waiting) != WAITING or state.steps.jump or names.phases:
         return False
     if state.since_phase < MUTED or any(watch.streak for watch in state.non_finite.values()):
@@ -70,16 +70,18 @@ def _may_open_window(state: MetricsState, names: Names, boundaries: Sequence[Bou
 
 
 def _is_newest(state: MetricsState, boundaries: Sequence[Boundary]) -> bool:
-    """Whether the newest instance writes already: no row that follows can be another one's."""
+    """Whether the newest instance already writes, so that no later row can be another
+    instance's.
+    """
     if not boundaries:
         return True
     if boundaries[-1].attempt > 1 and state.waiting[-1].at is None:
-        return False  # whose a row without a time is can be told of launches alone
+        return False  # only for launches the writer of a row without a time can be determined
     return known_place(boundaries, state.instance, state.start) == len(boundaries) - 1
 
 
 def _until_gap(state: gaps.Steps, steps: Sequence[int]) -> tuple[int, float]:
-    """How many rows come before one that lies too far ahead, and how far apart they are then."""
+    """How many rows come before one that is too far ahead, and the usual distance after them."""
     before, stride = state.last, state.stride
     for count, step in enumerate(steps):
         if before is None or step <= before:
@@ -94,7 +96,7 @@ def _until_gap(state: gaps.Steps, steps: Sequence[int]) -> tuple[int, float]:
 
 
 def _judge(state: MetricsState, batch: ColumnBatch, steps: Sequence[int], names: Names) -> bool:
-    """Whether the columns could be judged as such; nothing has changed if not."""
+    """Whether the batch was judged column by column; if not, the state is unchanged."""
     columns = batch.columns
     roles = {name: role for name in columns if (role := names.roles[name]) is not None}
     loss = next((name for name in names.loss if name in columns), None)
@@ -131,13 +133,13 @@ def _can_be_judged(
     """Whether every value is finite, and no column decides how another one is judged."""
     kinds = [role.kind for role in roles.values()]
     if kinds.count("rate") > 1 or kinds.count("skipped") > 1:
-        return False  # they share a state, in which the row's last one stays
+        return False  # they share a state, which keeps the row's last value
     if state.loss.begun.goes_on and _rate_rises(state, columns, roles):
-        return False  # the loss of the same row decides whether it is still the beginning
+        return False  # whether the beginning is over depends on the loss of the same row
     if any(role.precursor for role in roles.values()):
-        return False  # the learning rate of the same row decides
+        return False  # depends on the learning rate of the same row
     if "time" in kinds and not state.timed:
-        return False  # until then rates are judged too
+        return False  # until the first step time, rates are judged too
     if "norm" in kinds and loss is not None and _norm_decides(state, columns[loss]):
         return False
     totals = (sum(columns[name]) for name in (*roles, *([] if loss is None else [loss])))
@@ -158,8 +160,8 @@ def _rate_rises(
 
 
 def _norm_decides(state: MetricsState, losses: Sequence[float]) -> bool:
-    """Whether the loss is judged by the gradient norm of the same row: among the first rows, and
-    where it is zero.
+    """Whether the verdict on the loss needs the gradient norm of the same row: among the first
+    rows, and if the loss is zero.
     """
     return not state.loss.rises.is_over or 0.0 in losses
 
@@ -171,10 +173,10 @@ def _is_regular(state: MetricsState, name: str) -> bool:
 
 
 class Places(NamedTuple):
-    """Where the rows of a batch stand."""
+    """The positions of a batch's rows."""
 
     steps: Sequence[int]
-    times: Sequence[float]  # in seconds since the epoch; none where the rows have none
+    times: Sequence[float]  # in seconds since the epoch; empty if the rows have no times
 
     def each(self) -> Iterator[RowPosition]:
         for step, seconds in zip_longest(self.steps, self.times):

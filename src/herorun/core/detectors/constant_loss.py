@@ -5,18 +5,18 @@ from itertools import pairwise
 
 from herorun.core.detectors.loss_state import SIGNED, LossState
 
-FROZEN = 20  # rows of one and the same value, from which on it stands still
-# times the longest such stretch before: some logs repeat a value until there is a new one
+FROZEN = 20  # rows with exactly one value after which the loss counts as frozen
+# times the longest earlier stretch of one value: some logs repeat a value until there is a new one
 REPEATS = 5
 CHANGES = 30  # other values that must have come before
-ROUNDED = 4.0  # times the smallest difference of two losses, below which one may be printed as zero
-ONE_NAT = 1.0  # of the row before, from which no update brings a loss to exactly zero
+ROUNDED = 4.0  # times the smallest difference of two losses: less may be printed as zero
+ONE_NAT = 1.0  # no single update brings a loss from this value to exactly zero
 
 
 def follow_zero(state: LossState, step: int, norm: float | None) -> None:
-    """Some losses are printed as zero by nature, now and then: a stretch of them counts where it is
-    far longer than any before. From a nat on none does, unless nothing of the batch counted, and
-    its gradient is zero too.
+    """Follows zeros. Some losses are printed as zero now and then: a stretch counts only if it is
+    far longer than any before. After a loss of 1 nat or more a zero is never normal, unless nothing
+    in the batch counted: then the gradient norm is zero too.
     """
     is_first = not (state.zeros or state.longest_zeros) and state.positive >= ONE_NAT
     if (is_first and (norm is None or 0.0 < norm < math.inf)) or state.emptied.streak is not None:
@@ -36,7 +36,9 @@ def follow_zero(state: LossState, step: int, norm: float | None) -> None:
 
 
 def _is_rounded(state: LossState) -> bool:
-    """Whether the newest losses lie so near to zero that printed decimals may round them to it."""
+    """Whether the newest losses are so near to zero that the printed decimals may round them to
+    zero.
+    """
     values = sorted({math.exp(y) for y in state.recent})
     if len(values) < 2:
         return False
@@ -47,7 +49,7 @@ def _is_rounded(state: LossState) -> bool:
 
 
 def forget_zeros(state: LossState, start: int) -> None:
-    """An attempt does again the steps from `start` on: zeros there are no habit of the loss."""
+    """Forget zeros from `start` on: a new attempt trains those steps again."""
     state.zeros = 0
     if state.longest_zeros_from >= start:
         state.longest_zeros = 0
@@ -55,7 +57,7 @@ def forget_zeros(state: LossState, start: int) -> None:
 
 def end_zeros(state: LossState) -> None:
     if state.longest_zeros or not state.trend.rows:
-        # from the beginning, or for the second time: no ratio says anything of such a loss
+        # zero from the beginning, or for the second time: ratios of such a loss mean nothing
         state.signed = SIGNED
     if state.zeros > state.longest_zeros:
         state.longest_zeros, state.longest_zeros_from = state.zeros, state.zeros_from
@@ -65,8 +67,8 @@ def end_zeros(state: LossState) -> None:
 
 
 def follow_repeat(state: LossState, step: int, loss: float, is_declared: bool) -> None:
-    """No two batches have the same loss to the last digit, row after row. A loss of zero has a
-    check of its own.
+    """Follows repeated values: no batches have the same loss to the last digit row after row. A
+    loss of zero has its own check.
     """
     if loss != state.newest or loss == 0.0:
         state.frozen.end("frozen", "loss")

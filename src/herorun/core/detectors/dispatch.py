@@ -13,7 +13,7 @@ from herorun.core.detectors.state import MetricsState, ReportingRhythm
 from herorun.core.ports import Row
 from herorun.core.row_bounds import MOST_NAMES
 
-MUTED = 150  # rows after a declared phase in which what begins is marked as declared
+MUTED = 150  # rows after a declared phase whose new excursions are marked as declared
 TOO_MANY = (
     f"metrics such as a router's or a z-loss have more than {MOST_NAMES} names in all: later ones "
     "are not judged"
@@ -82,13 +82,13 @@ def judge_time(state: MetricsState, step: int, seconds: float, is_declared: bool
 
 
 class RowPosition(NamedTuple):
-    """Where a row stands."""
+    """The position of a row."""
 
     step: int
     fresh: bool  # beyond all steps so far
     declared: bool  # within the first rows of a declared phase
     boundary: bool  # the first row of one
-    seconds: float | None  # since the epoch, where it tells its time
+    seconds: float | None  # since the epoch, if the row has a time
 
 
 def _phase(state: MetricsState, step: int, phases: tuple[int, ...]) -> bool:
@@ -139,7 +139,7 @@ def _first_norm(values: Mapping[str, float], names: Names) -> float | None:
 
 
 def _is_norm_lost(values: Mapping[str, float], names: Names) -> bool:
-    """Whether the row has a gradient norm that is not finite."""
+    """Whether the row has a non-finite gradient norm."""
     return any(values[name] - values[name] != 0.0 for name in names.norm if name in values)
 
 
@@ -160,7 +160,7 @@ def _precursor(state: MetricsState, name: str, value: float, rises: bool, at: Ro
 
 
 def _room_for(state: MetricsState, table: Mapping[str, object], name: str) -> bool:
-    """A run may invent names with each row."""
+    """Limits the number of metrics: a run may log new names in each row."""
     if name in table or len(table) < MOST_NAMES:
         return True
     if TOO_MANY not in state.problems:
@@ -207,9 +207,7 @@ def _judge_step_time(
 
 
 def _leave_rates(state: MetricsState) -> None:
-    """From here on step times are judged, and no rates: those that have shown nothing are not
-    waited for.
-    """
+    """From now on judge step times instead of rates; rates without excursions are removed."""
     state.timed = True
     state.speeds = {name: speed for name, speed in state.speeds.items() if speed.excursions(name)}
 

@@ -7,8 +7,8 @@ from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
 MISSES = 1  # rows back in bounds that do not yet end a streak
-# closed excursions of one metric and kind that are remembered between two looks: a look after a
-# thousand rows of a curve that leaps every few of them has so many
+# closed excursions of one metric and kind that are stored between two ticks: a thousand rows of a
+# curve with a leap every few rows have so many
 KEPT = 64
 
 
@@ -19,7 +19,7 @@ class Streak:
     first_step: int
     last_step: int
     rows: int = 0
-    peak: float = 0.0  # logarithms of the ratio to what was expected
+    peak: float = 0.0  # logarithms of the ratio to the expected value
     total: float = 0.0
     expected: float = 1.0
     noise: float = 0.0
@@ -28,11 +28,11 @@ class Streak:
     seconds: float | None = None
     least: int = 1  # rows of which a mean is one
     crest: float = -math.inf  # the highest mean so far, as a logarithm
-    stood: float = 0.0  # the highest so far of a mean times the root of its rows
+    stood: float = 0.0  # the highest product so far of a mean and the root of its number of rows
 
     def add(self, step: int, excess: float) -> None:
-        """One row more. What a check asks of a streak only grows, so that it does not matter at
-        which row one looks.
+        """Add a row. The values that checks use only grow, so that the verdict does not depend on
+        when a tick reads them.
         """
         self.last_step = step
         self.rows += 1
@@ -71,8 +71,8 @@ def ratio(excess: float) -> float:
 
 @dataclass(slots=True)
 class ExcursionWatch:
-    """The streaks of one kind of one metric: the open one, and those that ended since somebody
-    looked.
+    """The streaks of one kind of one metric: the open one, and those that ended since the last
+    tick.
     """
 
     streak: Streak | None = None
@@ -87,7 +87,7 @@ class ExcursionWatch:
         is_declared: bool = False,
         least: int = 1,
     ) -> Streak:
-        """One more row out of bounds. `least`: rows of which a mean is one, at the beginning."""
+        """Add a row out of bounds. `least`: the fewest rows of a mean, for a new streak."""
         streak = self.streak
         if streak is None:
             streak = self.streak = Streak(
@@ -119,7 +119,7 @@ class ExcursionWatch:
 
 
 def _drop_slightest(excursions: list[Excursion]) -> list[Excursion]:
-    """Of too many the slightest goes, never the long one that matters."""
+    """If there are too many, drop the slightest, never a long one."""
     if len(excursions) > KEPT:
         slightest = min(excursions, key=lambda excursion: (excursion.rows, excursion.peak))
         return [excursion for excursion in excursions if excursion is not slightest]

@@ -1,9 +1,9 @@
-"""Rises among the first rows of a curve, before a trend says what is usual.
+"""Rises among the first rows of a curve, before its trend has settled.
 
-A ratio of losses says nothing where they are near zero: those of a reward model's tuning, a critic
-or a generator begin there and rise by nature. Above that, few rows are enough where they hardly
-differ, where the rise is enormous, or where the gradient norm leaps in the same rows; fewer still
-where a record begins in the midst of a training, which has its first descent behind it.
+A ratio of losses means nothing near zero: the losses of reward models, critics and generators begin
+there and rise by nature. Otherwise few rows are enough if the earlier rows hardly differ, if the
+rise is enormous, or if the gradient norm leaps in the same rows. Even fewer are enough if the
+record begins in the middle of a training, after its first descent.
 """
 
 import math
@@ -18,25 +18,25 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_statistics import median
 
 ROWS = 30  # in which a trend settles
-NEAR_ZERO = 0.1  # nats: nine of ten right answers have this loss, and less is little more
-LATE_STEP = 500  # a record that begins later, and later than twice its length, has learned before
-STAYS = 1.5  # times the level before, down to which a rise continues
-LONGEST = 500  # rows in which the level before is remembered
-TOGETHER, BOTH, PAIR = 4, 3.0, 2  # rows that the loss and the norm both exceed so far, so often
-# rows that each lie above the one before, once in 40,320 times by chance; so many times higher
+NEAR_ZERO = 0.1  # nats: the loss of a probability of 0.9; below it there is little left to learn
+LATE_STEP = 500  # a record that begins later, and later than twice its length, is of mid-training
+STAYS = 1.5  # a rise continues while above this multiple of the level before
+LONGEST = 500  # rows for which the level before a rise is kept
+TOGETHER, BOTH, PAIR = 4, 3.0, 2  # earlier rows; factor of loss and norm; newest rows
+# rows of which each is above the one before (1 in 40,320 by chance); total factor
 CLIMB, CLIMBED = 8, 2.0
-FELL = 1.25  # times that the loss must have come down before it climbs
+FELL = 1.25  # factor by which the loss must have fallen before it climbs
 
 
 class Rise(NamedTuple):
-    """So many of the newest rows, all so many times above the highest before them."""
+    """A rule: this many of the newest rows, all this factor above the highest row before them."""
 
     newest: int
     times: float
     before: int  # rows that they are compared with, at least
     within: float = math.inf  # times the lowest of those, that the highest may be
     all_rows: bool = False  # all rows before, and not only the newest of them
-    mid_training: bool = False  # only in a record that begins in the midst of a training
+    mid_training: bool = False  # only in a record that begins in the middle of a training
 
 
 RISES = (
@@ -78,8 +78,8 @@ def follow_rise(
     is_declared: bool,
     spike: Streak | None = None,
 ) -> None:
-    """One row more: the logarithm of its loss, and its gradient norm. What has risen within an open
-    `spike` is the same excursion, and begins where that does.
+    """Add a row: the logarithm of its loss, and its gradient norm. A rise within an open `spike` is
+    the same excursion, and has the spike's beginning.
     """
     if state.watch.streak is not None:
         _go_on(state, step, y)
@@ -102,12 +102,12 @@ def follow_rise(
 
 
 def stop(state: FirstRises) -> None:
-    """No more is judged; what has risen continues until it is back."""
+    """Stop judging new rows; an open rise continues until the loss is back."""
     state.is_over, state.steps, state.losses, state.norms = True, [], [], []
 
 
 def _newest_risen(state: FirstRises) -> tuple[int, float]:
-    """How many of the newest rows have risen, and the logarithm of what is usual; 0 for none."""
+    """How many of the newest rows have risen (0 for none), and the logarithm of the usual loss."""
     losses = state.losses
     length = state.steps[-1] - state.first_step
     is_mid_training = state.first_step >= LATE_STEP and state.first_step > 2 * length
@@ -137,7 +137,9 @@ def _is_risen(before: Sequence[float], newest: Sequence[float], rise: Rise) -> b
 
 
 def _leap_together(state: FirstRises) -> bool:
-    """Whether the loss and its gradient norm leap in the same two rows: they are measured apart."""
+    """Whether the loss and the gradient norm leap in the same two rows, as two independent
+    measurements.
+    """
     for values, least in ((state.losses, _FLOOR), (state.norms, -math.inf)):
         before, newest = values[-PAIR - TOGETHER : -PAIR], values[-PAIR:]
         if len(before) < TOGETHER or math.isnan(sum(before) + sum(newest)):

@@ -17,35 +17,35 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_statistics import median
 
 SKIPPED = 3  # rows in which even a run that learns nothing falls to what untrained weights give
-LEAST, MOST = 30, 60  # values that stand for the rows
-STEPS = 500  # in which every run has learned something
-TIGHT = 0.01  # half of all values lie within, as a logarithm
-FELL, LEARNED = 0.02, 0.15  # below the first rows at least, and at most, as logarithms
-DEEPER = 0.002  # of the smoothed loss below that level, by which it has begun to learn after all
+LEAST, MOST = 30, 60  # values that represent the rows
+STEPS = 500  # steps in which every run learns something
+TIGHT = 0.01  # half of all values differ by less, as a logarithm
+FELL, LEARNED = 0.02, 0.15  # the fall below the first rows, at least and at most, as logarithms
+DEEPER = 0.002  # a fall of the smoothed loss below that level shows that the run learns after all
 RATE = 1 - 2 ** (-1 / 10)  # of the smoothing
-FALL = 0.005  # from the first half to the later one, as a logarithm, that is none
-SURE = 2.0  # standard errors: what chance explains
-# Usual numbers of classes, and vocabularies of usual tokenizers: weights that know nothing of them
-# have their logarithm as loss.
+FALL = 0.005  # a smaller fall from the first half to the second, as a logarithm, is none
+SURE = 2.0  # standard errors that chance explains
+# Common numbers of classes, and vocabulary sizes of common tokenizers: untrained weights have their
+# logarithm as loss.
 CLASSES = (
     10, 100, 1000, 21841, 30522, 32000, 32768, 50257, 50304, 50432, 64000, 65536, 100277, 100352,
     128000, 128256, 151936, 152064, 250880, 256000,
 )  # fmt: skip
-ABOVE = (1.02, 1.2)  # times that logarithm: where weights begin that have not learned a thing
-TOUCHED, BELOW = 1.005, 0.997  # times it: as low as those weights come, and lower than they do
-SETTLES = 20  # rows in which they come as low
+ABOVE = (1.02, 1.2)  # times that logarithm: the range in which untrained weights begin
+TOUCHED, BELOW = 1.005, 0.997  # times it: reached by untrained weights, and not reached by them
+SETTLES = 20  # rows in which untrained weights reach it
 STANDS, STANDS_STEPS = 40, 800  # the slowest clean curve left that level after 32 rows
-# The same sooner, where most of the newest rows lie above it: steps that are too large throw
-# the weights about it, while a run that learns lies below it before it leaves it.
+# The same sooner if most of the newest rows are above it: too large steps keep the loss above it,
+# while a run that learns goes below it.
 EARLY, EARLY_STEPS = 30, 500
 NEWEST, HIGHER = 20, 14
 ABOVE_IT = 1.0005  # times it: a loss of two decimals may be rounded upwards
-MOVES = 5  # from row to row that all exceed TIGHT: the loss has too few decimals to stand still
+MOVES = 5  # differences from row to row, all above TIGHT: too few decimals to be flat
 # So many rows need no trend. Rounding moves a sum of float32 by some units in the last place, 2^-23
 # of the value; the losses of two batches never lie so near to each other unless the weights give
 # every input the same output. Fewer digits than these may hide that they differ.
 FIRST, ROUNDING, DIGITS = 8, 8 * 2.0**-23, 7
-MOST_CLASSES = math.log(2**24)  # of a softmax: single precision counts no further
+MOST_CLASSES = math.log(2**24)  # of a softmax: single precision counts no higher
 # A record that begins so late has no first rows to be compared with. Trained weights give batches
 # losses that differ by a per cent and more (a standard deviation of one nat an example, hundreds of
 # examples); within a third of that around the logarithm of at least a hundred classes are weights
@@ -75,16 +75,16 @@ class FirstRows:
     finest: float = math.inf  # the smallest of them
     floor: float = math.inf  # the lowest of all losses, as a logarithm
     values: list[float] = field(default_factory=list)
-    every: int = 1  # rows that one value stands for
-    lowest: float = math.inf  # of the rows that the next value stands for
-    level: float = 0.0  # that it stands at
+    every: int = 1  # rows that one value represents
+    lowest: float = math.inf  # of the rows of the next value
+    level: float = 0.0  # the level of the flat loss
     smooth: float = 0.0  # the newest rows
-    is_over: bool = False  # it has learned, or did not begin at the beginning
+    is_over: bool = False  # the run has learned, or the record does not begin at the beginning
     flat: ExcursionWatch = field(default_factory=ExcursionWatch)
-    levels: tuple[float, ...] = ()  # of chance, that the first loss lies a little above
+    levels: tuple[float, ...] = ()  # levels of chance slightly below the first loss
     higher: int = 0  # a bit for each of the newest rows: above the lowest of these levels
     chance: ExcursionWatch = field(default_factory=ExcursionWatch)
-    worse: tuple[float, ...] = ()  # of those levels, the ones that no row has come down to
+    worse: tuple[float, ...] = ()  # those of these levels that no row has reached
     risen: int = 0  # a bit for each of the newest rows: above the first
     above: ExcursionWatch = field(default_factory=ExcursionWatch)
     losses: list[float] = field(default_factory=list)  # the first ones
@@ -96,7 +96,7 @@ class FirstRows:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the next row may say more about the beginning."""
+        """Whether the next row may still matter for the beginning."""
         is_short = len(self.losses) < FIRST or not self.repeats.is_over
         levels = self.levels or self.worse or self.late_levels
         return is_short or not self.is_over or bool(levels or self.one_number)
@@ -120,8 +120,8 @@ def follow(state: FirstRows, step: int, y: float, loss: float) -> None:
 
 
 def _follow_excerpt(state: FirstRows, step: int, loss: float) -> None:
-    """Whether the first few rows alone show that nothing is learned: a loss that is one number, or
-    repeats itself, or a record from the midst of a training that stands at chance.
+    """Whether the first few rows show that nothing is learned: a constant loss, one that repeats
+    its first rows, or a record from the middle of a training at the level of chance.
     """
     follow_repeats(state.repeats, step, loss)
     if len(state.losses) < FIRST:
@@ -144,8 +144,8 @@ def _follow_excerpt(state: FirstRows, step: int, loss: float) -> None:
 
 
 def _follow_one_number(state: FirstRows, step: int, loss: float) -> None:
-    """Weights whose last layer begins with zeros have one loss too, the logarithm of the number of
-    classes, until a warm-up moves them.
+    """Follows a constant loss. Weights whose last layer begins with zeros also have a constant one,
+    the logarithm of the number of classes, until the warm-up moves them.
     """
     if abs(loss - state.losses[0]) > ROUNDING * loss:
         state.constant.end("constant", "loss")
@@ -155,7 +155,7 @@ def _follow_one_number(state: FirstRows, step: int, loss: float) -> None:
 
 
 def _late_levels(state: FirstRows, step: int) -> tuple[float, ...]:
-    """The levels that all first rows lie near, of a record that does not begin at the beginning."""
+    """The levels of chance near which all first rows are, for a record that begins late."""
     begins_late = state.first_step >= LATE_STEP and state.first_step > 2 * (step - state.first_step)
     if not begins_late or len(set(state.losses)) < FIRST / 2:
         return ()
@@ -166,7 +166,7 @@ def _late_levels(state: FirstRows, step: int) -> tuple[float, ...]:
 
 
 def _may_be_logarithm(loss: float) -> bool:
-    """Whether it may be that of a whole number, as far as single precision tells."""
+    """Whether the loss may be the logarithm of a whole number, in single precision."""
     if not 0.0 < loss < MOST_CLASSES:
         return False
     classes = math.exp(loss)
@@ -179,9 +179,9 @@ def _is_one_number(losses: list[float]) -> bool:
 
 
 def _follow_chance(state: FirstRows, step: int, loss: float) -> None:
-    """Whether a loss that began a little above chance came down to it at once, and never below.
+    """Whether a loss that began slightly above chance fell to it at once, and never below.
 
-    It may leap upwards as it likes: weights that overshoot come back to the same floor.
+    Jumps upwards do not matter: weights that overshoot return to the same floor.
     """
     if state.rows == 1:
         low, high = ABOVE
@@ -204,7 +204,7 @@ def _follow_chance(state: FirstRows, step: int, loss: float) -> None:
 
 
 def _follow_worse(state: FirstRows, step: int, loss: float) -> None:
-    """Whether a loss that began a little above chance has not even come down to it."""
+    """Whether a loss that began slightly above chance never fell to it."""
     if state.rows == 2 and state.first_step > 2 * (step - state.first_step):
         state.worse = ()
     state.worse = tuple(level for level in state.worse if loss > TOUCHED * level)
@@ -226,7 +226,7 @@ def _stands(state: FirstRows, steps: int) -> bool:
 
 
 def _follow_start(state: FirstRows, step: int, y: float) -> None:
-    """One row more, its loss as a logarithm."""
+    """Add a row, with its loss as a logarithm."""
     state.rows += 1
     state.floor = min(state.floor, y)
     if state.rows == 1:
@@ -237,7 +237,7 @@ def _follow_start(state: FirstRows, step: int, y: float) -> None:
         state.moves, state.finest = state.moves + 1, min(state.finest, abs(y - state.before))
         state.before = y
     if state.rows == 2 and state.first_step > 2 * (step - state.first_step):
-        state.is_over = True  # the rows before are not here
+        state.is_over = True  # the record lacks the earlier rows
     if state.rows <= SKIPPED:
         state.first = max(state.first, y)
     if state.is_over or state.rows <= SKIPPED:
@@ -280,7 +280,7 @@ def _weigh(state: FirstRows, step: int) -> None:
 
 
 def stands_from_the_first(state: FirstRows, step: int) -> bool:
-    """Whether the loss has not moved since its first rows, and no rule here tells why."""
+    """Whether the loss has not moved since its first rows, and no more specific rule applies."""
     values, excursions = state.values, (state.flat, state.chance, state.above, state.constant)
     if state.is_over or any(watch.streak is not None for watch in excursions):
         return False
@@ -289,7 +289,9 @@ def stands_from_the_first(state: FirstRows, step: int) -> bool:
 
 
 def _still(values: list[float]) -> bool:
-    """Whether most lie close above their floor, and the later half surely no lower to speak of."""
+    """Whether most values are close above their floor, and the second half is not significantly
+    lower.
+    """
     half = len(values) // 2
     if median(values) - sorted(values)[len(values) // 10] > TIGHT:
         return False

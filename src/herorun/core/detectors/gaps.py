@@ -1,8 +1,8 @@
 """Missing rows: steps that jump ahead and then continue as before.
 
 A file of rows that is cut or rotated, or whose last rows a killed writer never flushed, lacks some.
-Nothing is compared across such a gap. A trainer that logs more rarely from some step on leaves
-none: there the steps stay far apart.
+Nothing is compared across such a gap. If a trainer starts to log more rarely, nothing is missing:
+then the steps stay far apart.
 """
 
 from dataclasses import field
@@ -12,32 +12,32 @@ from herorun.core.lazy_dataclass import dataclass
 
 FAR = 5.0  # times the usual steps between two rows
 KEPT = 5  # gaps
-ALIKE = 0.05  # of a gap, by which the next one may differ and be the same again
-REGULAR = 2  # gaps like the one before, from which on the trainer counts that way
+ALIKE = 0.05  # relative difference at which two gaps still count as equal
+REGULAR = 2  # equal gaps in a row after which they count as the trainer's way of counting
 ROUND = 1000  # steps, or ten, a hundred, ... times as many, at which an epoch may begin ...
 SPARE = 10  # ... that has so many times fewer
-EASE = 8  # rows in which the usual distance is forgotten by half or so
+EASE = 8  # rows in which the usual distance adapts by about half
 
 RULES = (FAR, KEPT, EASE, ALIKE, REGULAR, ROUND, SPARE)
 
 
 @dataclass(slots=True)
 class Steps:
-    """How far apart rows are, and where some are missing."""
+    """The distances between rows, and where rows are missing."""
 
     last: int | None = None
     first: int = 0  # step of the first row
     stride: float = 0.0  # usual steps between two rows; 0: there was only one
-    jump: list[int] = field(default_factory=list)  # the steps around one that the next row explains
+    jump: list[int] = field(default_factory=list)  # steps around a gap that the next row explains
     # the steps of the rows around each gap
     lost: list[tuple[int, int]] = field(default_factory=list)
     gap: int = 0  # steps of the newest gap
-    regular: int = 0  # gaps like the one before, one after another
+    regular: int = 0  # consecutive gaps equal to the one before
 
 
 def see(state: Steps, step: int) -> bool:
-    """One row more, in order. Whether it lies too far ahead of the row before to be compared with
-    it.
+    """Add a row, in order. Returns whether it is too far ahead of the previous row to be compared
+    with it.
     """
     before, state.last = state.last, step
     if before is None:
@@ -47,7 +47,7 @@ def see(state: Steps, step: int) -> bool:
         return False
     step_gap = step - before
     if step_gap > WAITING and has_gap(state, step_gap):
-        if state.jump:  # twice in a row: it logs more rarely now
+        if state.jump:  # twice in a row: the trainer now logs more rarely
             state.stride, state.jump = float(step_gap), []
         else:
             state.jump = [before, step]
@@ -60,13 +60,13 @@ def see(state: Steps, step: int) -> bool:
 
 
 def eased(stride: float, step_gap: int) -> float:
-    """The usual steps between two rows, after two so many steps apart."""
+    """The updated usual distance in steps, after two rows `step_gap` apart."""
     lower = stride - (stride - step_gap) / EASE
     return lower if lower > step_gap else float(step_gap)
 
 
 def has_gap(state: Steps, step_gap: int) -> bool:
-    """Whether rows so many steps apart have others between them."""
+    """Whether rows are missing between two rows `step_gap` steps apart."""
     return exceeds_stride(state.stride, step_gap)
 
 
@@ -76,8 +76,8 @@ def exceeds_stride(stride: float, step_gap: int) -> bool:
 
 
 def _lose_rows(state: Steps, before: int, after: int) -> None:
-    """Rows between these steps are missing; but steps that leap by as much again and again, as with
-    each epoch, are the way that the trainer counts.
+    """Record that rows between these steps are missing. If equal leaps repeat, as with each epoch,
+    they are the trainer's way of counting.
     """
     gap = after - before
     state.regular = state.regular + 1 if abs(gap - state.gap) <= ALIKE * gap else 0
@@ -89,8 +89,8 @@ def _lose_rows(state: Steps, before: int, after: int) -> None:
 
 
 def _begins_epoch(state: Steps, before: int, after: int) -> bool:
-    """Whether steps are an epoch's number times a power of ten, plus the batch: 50 to 5,000, and
-    then 100,050. A run that lost its rows up to a round step would have lost nine in ten of all.
+    """Whether a step is an epoch's number times a power of ten, plus the batch: 50 to 5,000, and
+    then 100,050. (If rows were lost instead, nine in ten of all would be.)
     """
     length, distance = ROUND, after - state.first
     while distance % (length * 10) == 0:

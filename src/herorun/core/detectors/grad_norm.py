@@ -14,8 +14,8 @@ HELD = 3
 FAST_RATE = 1 - 2 ** (-1 / 200)
 SLOW_RATE = 1 - 2 ** (-1 / 5000)
 CREEP = 3.0
-EASE = 1 / 500  # a row, by which a norm that vanished is forgotten, as a logarithm
-BACK = 2.0  # times what it was before it vanished, which it must exceed: else it is back
+EASE = 1 / 500  # per row: how fast the norm before a vanished one decays, as a logarithm
+BACK = 2.0  # times the norm before it vanished: up to that it has only returned
 
 _EXPLODED, _CREEP, _BACK = math.log(EXPLODED), math.log(CREEP), math.log(BACK)
 RULES = (EXPLODED, FREEZE, HELD, FAST_RATE, SLOW_RATE, CREEP, EASE, BACK)
@@ -27,7 +27,7 @@ class Norm:
     explosion: ExcursionWatch = field(default_factory=ExcursionWatch)
     creep: ExcursionWatch = field(default_factory=ExcursionWatch)
     vanished: ExcursionWatch = field(default_factory=ExcursionWatch)
-    usual: float = -math.inf  # the trend, or what it was before it fell, for some hundred rows
+    usual: float = -math.inf  # the trend; after a fall, for some hundred rows, the value before
     fast: float = 0.0
     slow: float = 0.0
 
@@ -55,7 +55,7 @@ def judge_norm(
         return
     excess, explosion = y - trend.level, state.explosion
     if excess > _EXPLODED and y > state.usual + _BACK:
-        # back from next to nothing to what was usual before is no explosion
+        # a return from almost zero to the usual norm is no explosion
         noise = (
             trend.scale
             if trend.rows >= SETTLE

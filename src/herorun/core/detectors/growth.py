@@ -1,9 +1,9 @@
 """Metrics that are known to grow before a loss diverges: block by block, linearly or faster.
 
-The mean of each block must rise by no less than the one before it did, nearly, and by more than the
-rows waver; a metric that saturates is left alone. Blocks of 25, 100, 400 and 1,600 rows are looked
-at, for a growth may take hours or days. While the learning rate rises, such metrics rise with it.
-Sources: QK-Clip of Kimi K2 for attention logits; Wortsman et al. 2023 for the RMS of g^2/v.
+The mean of each block must rise at least nearly as much as the one before it, and by more than the
+noise; a metric that saturates is ignored. Blocks have 25, 100, 400 and 1,600 rows, because growth
+may take hours or days. While the learning rate rises, such metrics rise with it. Sources: QK-Clip
+of Kimi K2 for attention logits; Wortsman et al. 2023 for the RMS of g^2/v.
 """
 
 import math
@@ -15,14 +15,14 @@ from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
 BLOCK = 25  # rows of the smallest block
-LARGEST = 1e300  # square of a move: that of 1e155 is no float
-WIDER = 4  # blocks that are one of the next scale
+LARGEST = 1e300  # largest square of a difference: that of 1e155 overflows
+WIDER = 4  # blocks that form one of the next scale
 SCALES = 4
 BLOCKS = 5  # means that are compared
-STEADY = 0.7  # of the rise before, that a rise must be at least
+STEADY = 0.7  # a rise must be at least this part of the rise before
 NOISES = 6.0  # standard errors of a block's mean that the whole rise must exceed
 GROWN, FELL = 1.5, 0.75  # times the first of these means, upwards and downwards
-GROWS_ON, FALLS_ON = 1.1, 0.9  # the same, for one that has begun
+GROWS_ON, FALLS_ON = 1.1, 0.9  # the same, for a growth that has begun
 RULES = (BLOCK, WIDER, SCALES, BLOCKS, STEADY, NOISES, GROWN, FELL, GROWS_ON, FALLS_ON)
 
 
@@ -37,7 +37,7 @@ class Scale:
 
 @dataclass(slots=True)
 class Growth:
-    squares: float = 0.0  # of the moves from row to row, lately: a mean
+    squares: float = 0.0  # the recent mean square of the differences from row to row
     before: float | None = None  # the value before
     scales: dict[int, Scale] = field(default_factory=dict)
     at: int = 0  # the scale that shows the growth
@@ -48,14 +48,14 @@ class Growth:
 
 
 def restart(state: Growth) -> None:
-    """Forget the blocks: what rose so far has a reason."""
+    """Discard the blocks: the rise so far is explained."""
     state.scales, state.before = {}, None
 
 
 def judge_growth(
     state: Growth, metric: str, step: int, value: float, up: bool, is_declared: bool
 ) -> None:
-    """One value more. `up`: whether a rise, or a fall, is what precedes trouble."""
+    """Add a value. `up`: whether a rise (or else a fall) precedes an instability."""
     if state.before is not None:
         move = value - state.before
         state.squares += (min(move * move, LARGEST) - state.squares) / BLOCK
@@ -69,7 +69,7 @@ def judge_growth(
         value, size = scale.total / parts, size * parts
         scale.means = [*scale.means, value][-BLOCKS:]
         scale.parts, scale.total = 0, 0.0
-        # moves from row to row waver by twice the variance of a row
+        # the variance of differences from row to row is twice that of a row
         error = math.sqrt(state.squares / 2 / size)
         goes_on = state.growing.streak is not None and place == state.at
         on = grows(scale.means, error, up, goes_on)
@@ -92,7 +92,7 @@ def _weigh(
 
 
 def grows(means: list[float], error: float, up: bool, goes_on: bool = False) -> bool:
-    """Whether these means go one way, linearly or faster, and far enough."""
+    """Whether these means move in one direction, linearly or faster, and far enough."""
     first, last = means[0], means[-1]
     if len(means) < BLOCKS or min(means) <= 0.0:
         return False

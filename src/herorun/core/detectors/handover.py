@@ -1,4 +1,4 @@
-"""Which instance wrote a row, and what ends when an attempt or an instance ends."""
+"""Which instance wrote a row, and which state ends with an attempt or an instance."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -27,8 +27,8 @@ def is_relaunched(state: MetricsState, row: Row, names: Names, newest: Boundary)
 
 
 def hand_over(state: MetricsState, row: Row, step: int, newest: Boundary, oldest: str) -> None:
-    """The row is the newest instance's; the `oldest` one's where an attempt begins that the newest
-    one can hardly have begun.
+    """Assign the row to the newest instance; or to the `oldest`, if a new attempt begins that the
+    newest one hardly started.
     """
     if state.instance and newest.instance != state.instance:
         _end_instance(state, newest.start)
@@ -41,8 +41,8 @@ def hand_over(state: MetricsState, row: Row, step: int, newest: Boundary, oldest
 def newest_writer(
     state: MetricsState, row: Row, step: int, at: datetime | None, boundaries: Sequence[Boundary]
 ) -> Boundary | None:
-    """The newest instance that can have written the row; None where the record knows of none."""
-    if row.at is None:  # whose such a row is can be told of launches alone, by counting
+    """The newest instance that can have written the row; None if the record has none."""
+    if row.at is None:  # its writer is known for launches only, by counting
         boundaries = [each for each in boundaries if each.attempt == 1]
         if not boundaries:
             return None
@@ -68,8 +68,8 @@ def is_ahead(written_at: datetime | None, seen_at: datetime | None) -> bool:
 
 
 def end_attempt(state: MetricsState, start: int) -> None:
-    """What was open ended with the old attempt, and is still to be reported. The new one begins at
-    the step `start`.
+    """Close the open excursions of the old attempt, which must still be reported. The new attempt
+    begins at the step `start`.
     """
     shape = state.loss
     for kind in ("spike", *LASTING):
@@ -99,10 +99,10 @@ def end_attempt(state: MetricsState, start: int) -> None:
 
 
 def _end_instance(state: MetricsState, start: int | None) -> None:
-    """Drop what an instance's own rows showed: the next instance does those steps again.
+    """Drop the excursions of an ended instance's rows: the next instance trains those steps again.
 
-    Up to the start of the next one the lineage is the same: values that were not finite there went
-    into its weights.
+    Up to the next instance's start the lineage is the same: non-finite values there affected its
+    weights.
     """
     for watch in state.watches():
         watch.streak = None

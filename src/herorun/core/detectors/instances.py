@@ -18,15 +18,15 @@ class Boundary:
 
     instance: str
     since: datetime
-    start: int | None = None  # completed updates that it starts from; None: unknown
-    rows: int = 0  # of the tracker, that the ticks knew before it was launched
-    counted: bool = False  # whether that was all of them: the one before had been seen to end
-    # its clock was wrong until then: a row between can be an older one's
+    start: int | None = None  # completed updates at its start; None: unknown
+    rows: int = 0  # the tracker's rows that ticks had read before its launch
+    counted: bool = False  # whether these were all: a tick had recorded the previous instance's end
+    # its clock was wrong until then: a row in between may be an older instance's
     misdated: datetime | None = None
-    attempt: int = 1  # later ones were started by the back end, and are known by their check-in
+    attempt: int = 1  # later attempts were started by the back end, and are known by their check-in
 
     def wrote(self, row: int, polled_at: datetime | None) -> bool:
-        """Whether the `row`th row, new since `polled_at`, is surely no older instance's."""
+        """Whether the `row`th row, new since `polled_at`, is certainly not an older instance's."""
         return (self.counted and row > self.rows) or (
             polled_at is not None and polled_at >= self.since
         )
@@ -48,9 +48,7 @@ def boundaries_of(history: History) -> tuple[Boundary, ...]:
 
 
 def known_place(boundaries: Sequence[Boundary], instance: str, attempt: int) -> int:
-    """The place of the instance's newest start up to this one; -1 where the record knows none of
-    it.
-    """
+    """The index of the instance's newest start up to this attempt; -1 if the record has none."""
     same = [
         n
         for n, each in enumerate(boundaries)
@@ -65,12 +63,12 @@ def launched_by(
     at_least: int = -1,
     step: int | None = None,
 ) -> int:
-    """The place of the newest instance that had been launched by then, or `at_least` if that is
-    higher; -1 before the first.
+    """The index of the newest instance launched by then, or `at_least` if that is higher; -1 before
+    the first.
 
-    Instances only follow each other: a job's clock that is set back takes no row back to an older
-    one. A launch dated before an earlier one was dated by a clock that was set back: then no row of
-    a `step` up to its start is its own.
+    The index never decreases: rows dated by a job's clock that was set back are not given to an
+    older instance. A launch dated before an earlier one was dated by such a clock: then no row of a
+    `step` up to its start is its own.
     """
     newest = len(boundaries) - 1
     while newest > at_least and (
@@ -94,8 +92,8 @@ def _starts_later(boundaries: Sequence[Boundary], place: int, step: int, when: d
 def known_by_count(
     boundaries: Sequence[Boundary], when: datetime | None, row: int, at_least: int
 ) -> int:
-    """The same of the `row`th row, which tells no time and was seen at `when`: what a tick knew
-    before a launch is older.
+    """The same for the `row`th row, which has no time and was read at `when`: rows that a tick had
+    read before a launch are older.
     """
     newest = launched_by(boundaries, when, at_least)
     while newest > at_least and boundaries[newest].rows >= row:
@@ -111,7 +109,7 @@ def writer_of(
     at_least: int,
     polled_at: datetime | None,
 ) -> int:
-    """The place of the instance to which the `row`th row, which tells no time, may be handed;
+    """The index of the instance to which the `row`th row, which has no time, may be assigned;
     `newest` can have written it.
 
     If the rows before a launch were not counted, a row below the start of the new instance is more
@@ -131,7 +129,7 @@ def writer_of(
 
 
 def passes_start(boundary: Boundary, step: int, high_water: int) -> bool:
-    """Whether a step is the first beyond the start of an instance: nobody went further before it
-    was launched.
+    """Whether a step is the first after the start of an instance, and no earlier instance went
+    further.
     """
     return boundary.start is not None and high_water <= boundary.start < step

@@ -14,13 +14,13 @@ from herorun.core.detectors.reorder import WAITING
 from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
-SWITCHES = 6  # turns, one after another, from which on there are two
-# times the steps between two rows of one writer: what is less may be one writer that skips a row
+SWITCHES = 6  # consecutive turns that show two writers
+# times the distance of one writer's rows: less may be one writer that skips a row
 APART = 3.0
-LONGEST = 200  # rows that a turn may have
-# steps told twice, one soon after another; the first rows behind a restart repeat once
+LONGEST = 200  # the most rows of a turn
+# steps reported twice, close together; the first rows after a restart repeat once
 DOUBLES = 10
-NEAR = 8  # rows without one, by which that is over
+NEAR = 8  # rows without a repeated step that end it
 RECENT = 16  # steps
 
 RULES = (SWITCHES, APART, LONGEST, DOUBLES, NEAR, RECENT)
@@ -28,7 +28,7 @@ RULES = (SWITCHES, APART, LONGEST, DOUBLES, NEAR, RECENT)
 
 @dataclass(slots=True)
 class WriterTurns:
-    """Where the one that wrote last is, and where the other one was left."""
+    """The positions of the writer of the last row and of the other writer."""
 
     last: int | None = None
     other: int | None = None
@@ -38,8 +38,8 @@ class WriterTurns:
     mixed: ExcursionWatch = field(default_factory=ExcursionWatch)
     recent: list[int] = field(default_factory=list)  # the newest steps, in order ...
     recent_losses: list[float] = field(default_factory=list)  # ... and their losses
-    again: bool = False  # whether the last row told a step again
-    since: int = 0  # rows since one did
+    again: bool = False  # whether the last row repeated a step
+    since: int = 0  # rows since a repeated step
     doubles: int = 0
     doubled: ExcursionWatch = field(default_factory=ExcursionWatch)
 
@@ -51,7 +51,7 @@ class WriterTurns:
 
 
 def arrive(state: WriterTurns, step: int, loss: float) -> None:
-    """One row with a loss, as it comes."""
+    """Add a row with a loss, in the order of arrival."""
     _doubled(state, step, loss)
     last, other = state.last, state.other
     state.last = step
@@ -73,13 +73,13 @@ def arrive(state: WriterTurns, step: int, loss: float) -> None:
         state.other = last
     elif step > last:
         state.stride = step - last
-        # it has caught up with what was there before
+        # a restart has caught up with the earlier rows
         if other is not None and last < other <= step:
             _end_mixed(state)
 
 
 def is_single(state: WriterTurns, step: int) -> bool:
-    """Whether nothing of the rows before, nor this next step, speaks for a second writer."""
+    """Whether neither the earlier rows nor this next step suggest a second writer."""
     if state.other is not None or state.doubles or state.again or state.last is None:
         return False
     if state.mixed.streak is not None or state.doubled.streak is not None:
@@ -101,7 +101,7 @@ def arrive_all(state: WriterTurns, steps: Sequence[int], losses: Sequence[float]
 
 
 def _other_goes_on(state: WriterTurns, step: int, last: int, other: int) -> bool:
-    """Whether the step follows the other one's newest, and not the one that came last."""
+    """Whether the step continues the other writer's rows, and not those of the last writer."""
     jump = step - last
     if not (jump < -WAITING or jump > max(WAITING, APART * state.stride)):
         return False
@@ -127,12 +127,12 @@ def _doubled(state: WriterTurns, step: int, loss: float) -> None:
 
 
 def _first_loss(state: WriterTurns, step: int, loss: float) -> float:
-    """The loss that was told first of this step."""
+    """The first reported loss of this step."""
     steps, losses = state.recent, state.recent_losses
     place = len(steps)
     if steps and step <= steps[-1]:
-        # a restart, or the other of two that are far apart; the newest step is among the recent
-        # ones, so that a later one lies beyond the lowest
+        # a restart, or the other of two distant writers; the newest step is among the recent ones,
+        # so a later step is above the lowest
         if (state.last is None or step < state.last) and step < steps[0]:
             del steps[:], losses[:]
         place = bisect_left(steps, step)

@@ -1,10 +1,10 @@
 """The shape of the loss: spikes, a raised level, a slow rise, zeros, and a repeated value.
 
-The expected value does not change during a spike, from its third row on and for at most 500 rows;
-then the new level is accepted. Before the trend has settled, the expected value is the highest so
-far, and a rise must exceed the moves from row to row. Such an early excursion begins only among
-dense rows: where hundreds of steps lie between two rows, the loss of a young curve may be anywhere.
-One that has begun continues over a gap.
+The expected value does not change during a spike, from its third row and for at most 500 rows; then
+the new level is accepted. Before the trend has settled, the expected value is the highest so far,
+and a rise must exceed the differences from row to row. Such an early excursion begins only among
+dense rows: with hundreds of steps between two rows, the loss of a young curve may be anywhere. An
+excursion that has begun continues over a gap.
 """
 
 import math
@@ -31,29 +31,29 @@ from herorun.core.detectors.constant_loss import (
 from herorun.core.detectors.loss_state import SIGNED, LossState
 from herorun.core.detectors.lost_progress import REGRESSED
 
-RATIO = 1.5  # the seed's: more than 50 % above the expected trend
-ALONE = 3.0  # the same, while one row is all there is to compare with ...
-RISING = 1.2  # ... and so many times the mean of what rose before it, from the third row on
-FREEZE = 500  # rows that an open spike may hold the trend still
+RATIO = 1.5  # manage-hero-run's: more than 50 % above the expected trend
+ALONE = 3.0  # the same, with only one row to compare with ...
+RISING = 1.2  # ... and this factor of the mean of the rise before it, from the third row on
+FREEZE = 500  # rows for which an open spike freezes the trend
 FREEZE_YOUNG = 20
-MOVES = 3 * 0.886  # times the mean move from row to row that the noise is at most
-HELD = 3  # rows of a spike from which on the trend stands still, and its mean counts
-RAISED = 10  # rows of a raised level from which on its mean counts
-DENSE = 20  # steps between two rows of a young curve, at most ...
-ABSURD = 1000.0  # ... unless it is so many times the highest so far
-JITTERS = 4.0  # times the mean move from row to row, for a young curve
+MOVES = 3 * 0.886  # times the mean difference from row to row: the most that the noise can be
+HELD = 3  # rows of a spike after which the trend is frozen, and its mean counts
+RAISED = 10  # rows of a raised level after which its mean counts
+DENSE = 20  # the most steps between two rows of a young curve ...
+ABSURD = 1000.0  # ... unless the loss is this many times the highest so far
+JITTERS = 4.0  # times the mean difference from row to row, for a young curve
 ELEVATED = 1.02
 ELEVATED_NOISE = 6.0
 DRIFT = 1.01
-WIDEST = 4.0  # times the noise that one row may move the smoothed level by
-DRIFT_NOISE = 1.7  # of the noise, which a smoothed level does not waver by
+WIDEST = 4.0  # times the noise: the most that one row moves the smoothed level
+DRIFT_NOISE = 1.7  # times the noise: a smoothed level varies by less
 DIVERGED = 1.5
 DIVERGED_NOISE = 3.0
-LEARNED = 1.25  # what a curve must have fallen by before it can be called diverged
+LEARNED = 1.25  # factor by which a curve must have fallen before it can count as diverged
 ODD = 4  # first rows that may be odd, and would hide everything for sixty more, where ...
 FELL = 8  # ... so many rows follow them ...
 FAR = 10.0  # ... that are so many times lower than the trend
-# that a trend is needed for
+# excursions that need a trend
 SHAPES = ("spike", "elevated", "drift", "diverged", "regressed", "untrained", "shifted")
 # -ln of the smallest normal float32, 2^-126: the loss where the probability of every right class
 # was rounded to zero and then clipped, as Caffe's softmax does; printed with six digits
@@ -82,8 +82,8 @@ def judge_loss(
     before: float | None = None,
     norm: float | None = None,
 ) -> None:
-    """Judge one finite loss. `fresh`: beyond all steps so far. `before`: what an earlier attempt
-    had at this step. `norm`: the row's gradient norm.
+    """Judge one finite loss. `fresh`: beyond all steps so far. `before`: an earlier attempt's loss
+    at this step. `norm`: the row's gradient norm.
     """
     _constants(state, step, loss, is_declared, norm)
     state.above_zero = state.above_zero or loss > 0.0
@@ -124,7 +124,7 @@ def judge_loss(
 def _constants(
     state: LossState, step: int, loss: float, is_declared: bool, norm: float | None
 ) -> None:
-    """A value that the loss keeps: the one before, zero, or that of a saturated output."""
+    """Follow constant values: a repeated loss, zero, and that of a saturated output."""
     if loss == state.newest or state.frozen.streak is not None:
         follow_repeat(state, step, loss, is_declared)
     else:
@@ -141,8 +141,8 @@ def _constants(
 
 
 def _signed(state: LossState, loss: float) -> None:
-    """A loss that was below zero has no trend to be held against; when it has not been so for long,
-    it begins again.
+    """A loss below zero has no trend to compare with; once it was above zero for `SIGNED` rows, the
+    trend begins again.
     """
     state.signed = SIGNED if loss < 0.0 else state.signed - 1
     first_rises.stop(state.rises)
@@ -157,7 +157,7 @@ def _signed(state: LossState, loss: float) -> None:
 def _spike(
     state: LossState, step: int, y: float, gap: int, is_declared: bool, before: float | None
 ) -> bool:
-    """Whether the trend must stand still."""
+    """Judge spikes. Returns whether the trend must be frozen."""
     trend, spike = state.trend, state.spike
     young = trend.young
     if not young:
@@ -179,7 +179,7 @@ def _spike(
             trend.reset(y)
             return True
     elif excess > _HIGH and trend.rows == 1 and spike.streak is not None:
-        spike.end("spike", "loss")  # the one row before it was the odd one
+        spike.end("spike", "loss")  # the single row before it was the outlier
         trend.reset(y)
     elif spike.streak is not None:
         spike.within("spike", "loss")
@@ -187,13 +187,15 @@ def _spike(
 
 
 def _fell_far(state: LossState, y: float) -> bool:
-    """Whether the first rows were odd: since then, all lie a tenth of what is expected."""
+    """Whether the first rows were outliers: all later ones are at a tenth of the expected loss."""
     state.far_below = state.far_below + 1 if y < state.trend.level - _FAR else 0
     return state.far_below == FELL
 
 
 def _waver(state: LossState, y: float) -> None:
-    """Follow the moves from row to row; a single one counts three times the usual at most."""
+    """Follow the differences from row to row; a single one counts as at most three times the usual
+    one.
+    """
     move, wobble, rows = abs(y - state.before), state.wobble, state.trend.rows
     state.before = y
     if rows < SETTLE:
@@ -204,13 +206,13 @@ def _waver(state: LossState, y: float) -> None:
 
 
 def _noise(state: LossState) -> float:
-    """Of one row: what a level that lags behind the first descent misses is none."""
+    """The noise of one row, without the lag of the level behind the first descent."""
     return max(min(state.trend.scale, MOVES * state.wobble), FLOOR)
 
 
 def _stands_out(state: LossState, excess: float, noise: float, gap: int) -> bool:
-    """Whether a row of a young curve is more than its moves from row to row, and no gap explains
-    it. What has one row to be compared with must go on rising.
+    """Whether a row of a young curve exceeds the differences from row to row, and no gap explains
+    it. With only one row to compare with, the loss must continue to rise.
     """
     rows, streak = state.trend.rows, state.spike.streak
     if rows == 1:

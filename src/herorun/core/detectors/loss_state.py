@@ -9,7 +9,7 @@ from herorun.core.detectors.first_rows import FirstRows
 from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
-# Rows after a loss below zero in which nothing is judged: near zero no ratio means anything.
+# Rows after a loss below zero that are not judged: near zero, ratios mean nothing.
 SIGNED = 500
 # Excursions that are shapes of the curve; a spike is a few rows of it.
 LASTING = (
@@ -35,14 +35,14 @@ class LevelRise:
     needed: float  # of evidence
     usual: float  # their median
     rows: int
-    total: float  # of what the rows lie above the highest
-    top: float  # the highest of that
+    total: float  # the sum of the distances above the highest
+    top: float  # the largest of these distances
     misses: int = 0
 
 
 @dataclass(slots=True)
 class LossState:
-    """What the rows so far say of the loss."""
+    """The state of the loss detectors after the rows so far."""
 
     trend: Trend = field(default_factory=Trend)
     spike: ExcursionWatch = field(default_factory=ExcursionWatch)
@@ -63,36 +63,36 @@ class LossState:
     longest_zeros: int = 0
     longest_zeros_from: int = 0  # its first step
     positive: float = 0.0  # the newest loss above zero
-    wobble: float = 0.0  # the mean move of its logarithm from row to row, lately
+    wobble: float = 0.0  # the recent mean difference of its logarithm from row to row
     before: float = 0.0  # the logarithm of the row before
     newest: float = 0.0
-    same: int = 0  # rows before this one that had its value
+    same: int = 0  # earlier consecutive rows with the same value
     longest_same: int = 0
     changes: int = 0
-    smooth: float = 0.0  # a level that nothing holds still
+    smooth: float = 0.0  # a smoothed level that no spike freezes
     low: float = 0.0  # the lowest of it since it settled, or since a declared phase
-    start: float = 0.0  # of it, when it settled
-    lowest: float = 0.0  # the lowest of it ever
+    start: float = 0.0  # the smoothed level when it settled
+    lowest: float = 0.0  # the lowest smoothed level ever
     settled: bool = False
     opening: list[float] = field(default_factory=list)
-    opened: bool = False  # no more rows belong to it
+    opened: bool = False  # the opening is complete
     descent: int = 0  # rows until the loss came below half of the opening
     descended: bool = False
     matched: int = 0  # rows that repeat the opening ...
     matched_from: int = 0  # ... from this step on
-    stay: int = 0  # rows that the loss must then stay up
-    stayed: int = 0  # rows that it has
-    back_below: float = 0.0  # the logarithm below which it is down again
-    dips: int = 0  # rows below it, one after another
-    anew: int = 0  # rows to come of an attempt that counts its steps from the beginning again
+    stay: int = 0  # rows for which the loss must then stay high
+    stayed: int = 0  # rows for which it has
+    back_below: float = 0.0  # the logarithm below which the loss is down again
+    dips: int = 0  # consecutive rows below that
+    anew: int = 0  # remaining rows of an attempt whose step counter begins again
     last_step: int = 0
-    # the newest rows that are no part of a shift, as logarithms ...
+    # the newest rows outside shifts, as logarithms ...
     recent: list[float] = field(default_factory=list)
     recent_steps: list[int] = field(default_factory=list)  # ... and their steps
-    rises_above: list[LevelRise] = field(default_factory=list)  # that may become a shift
-    shift_floor: float = 0.0  # down to which an open shift goes on, as a logarithm
+    rises_above: list[LevelRise] = field(default_factory=list)  # rises that may become a shift
+    shift_floor: float = 0.0  # an open shift continues while above this, as a logarithm
     above: int = 0  # a bit for each of the newest rows: above the one ten rows earlier
-    far_below: int = 0  # rows far below a young trend, one after another
+    far_below: int = 0  # consecutive rows far below a young trend
     calm: float | None = None  # the highest of the calm rows before a spike of a young curve
     above_zero: bool = False  # some loss so far
     signed: int = 0  # rows until a loss that was below zero is forgotten

@@ -67,10 +67,11 @@ LEAST_SCALE = 1.0
 # Seconds that an evaluation took: Levanter's, Hugging Face's.
 EVAL_TIMES = ("eval/total_time", "eval/runtime", "eval_runtime", "eval_time_s")
 SAVE_TIMES = ("checkpoint_time_s", "save_time_s")  # seconds that training waited for a save
-# parts of names, however they part their words
+# parts of names, with any separator
 WANDERING = ("z_loss", "router", "load_balanc", "aux_loss")
 
-# Columns that are known to grow, or to fall, before a loss diverges: words that the name must have.
+# Columns that are known to grow, or to fall, before a loss diverges: the words that the name must
+# contain.
 RISING = (
     ("attn", "logit"),
     ("attention", "logit"),
@@ -100,7 +101,7 @@ def is_eval(name: str) -> bool:
 
 
 def precursor_of(name: str) -> int:
-    """1 where a growth of this metric precedes trouble, -1 where a fall does, 0 where neither.
+    """1 if growth of this metric precedes instabilities, -1 if a fall does, 0 if neither.
 
     >>> [precursor_of(name) for name in ("max_attn_logit/layer 3", "router/entropy", "entropy")]
     [1, -1, 0]
@@ -115,7 +116,7 @@ def precursor_of(name: str) -> int:
 
 @dataclass(frozen=True)
 class Names:
-    """The first name of each that a row has is taken."""
+    """The columns by role; for each role the first name that a row has is used."""
 
     loss: tuple[str, ...] = LOSSES
     watched: tuple[str, ...] = NORMS  # besides the loss: must be finite
@@ -125,15 +126,15 @@ class Names:
     time: tuple[str, ...] = TIMES  # seconds a step
     speed: tuple[str, ...] = SPEEDS  # anything a second
     skipped: tuple[str, ...] = SKIPPED
-    declared: tuple[str, ...] = ()  # those that the contract names, which must be reported
+    declared: tuple[str, ...] = ()  # metrics that the contract names, which must be reported
     bands: tuple[tuple[str, float, float], ...] = ()  # metric, least, most
     # of half precision: below 1 the optimizer has lost its gradients
     scales: tuple[str, ...] = SCALES
-    phases: tuple[int, ...] = ()  # steps at which curves may change their shape
+    phases: tuple[int, ...] = ()  # steps of declared phases, at which curves may change
 
     @cached_property
     def all_named(self) -> tuple[str, ...]:
-        """Every metric that something here asks for."""
+        """Every metric that has a role by name."""
         groups = (
             self.loss,
             self.watched,
@@ -154,7 +155,9 @@ class Names:
 
     @cached_property
     def band_of(self) -> Mapping[str, tuple[float, float]]:
-        """The least and the most, by metric; a band that is stated comes before the usual one."""
+        """The lowest and highest allowed value, by metric; a stated band comes before the default
+        one.
+        """
         usual = dict.fromkeys(self.scales, (LEAST_SCALE, inf))
         return {**usual, **{name: (least, most) for name, least, most in self.bands}}
 
@@ -165,7 +168,7 @@ class Names:
 
 @dataclass(frozen=True)
 class ColumnRole:
-    """What a column is judged as."""
+    """How a column is judged."""
 
     kind: str  # norm, rate, time, speed, band, wander, skipped, or nothing
     watched: bool  # must be finite
@@ -174,14 +177,14 @@ class ColumnRole:
 
 
 class Roles(dict[str, ColumnRole | None]):
-    """The roles of columns, worked out once a name. The loss has one of its own."""
+    """The roles of columns, determined once for each name. The loss is handled separately."""
 
     def __init__(self, names: Names) -> None:
         super().__init__()
         self.names = names
 
     def __missing__(self, name: str) -> ColumnRole | None:
-        if len(self) >= 2 * MOST_NAMES:  # a run that invents names with each row
+        if len(self) >= 2 * MOST_NAMES:  # a run that logs new names in each row
             self.clear()
         self[name] = role = self._role(name)
         return role

@@ -10,12 +10,12 @@ from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
 SKIPS = "skipped steps"
-# behind the name of a loss that is exactly zero while the gradient norm is not finite: a trainer
-# that filters such losses logs 0
+# the suffix for a loss of exactly zero with a non-finite gradient norm: some trainers replace such
+# losses by 0
 AS_ZERO = " (logged as 0)"
 OFTEN = 3  # skipped steps within WITHIN seconds
 WITHIN = 900.0
-# rows of an attempt in which half precision looks for its loss scale, and skips as it does
+# rows of an attempt in which half precision searches for its loss scale, and skips steps
 SEARCH = 50
 
 RULES = (OFTEN, WITHIN, SEARCH)
@@ -40,16 +40,16 @@ def excursions(open_now: dict[str, ExcursionWatch]) -> list[Excursion]:
 
 @dataclass(slots=True)
 class SkippedSteps:
-    """Steps that were skipped lately, by the clock; they need not follow one another."""
+    """Recently skipped steps, by time; they need not be consecutive."""
 
-    rows: int = 0  # of this attempt that tell whether a step was skipped
+    rows: int = 0  # rows of this attempt that report whether a step was skipped
     times: list[float] = field(default_factory=list)  # of the newest, in seconds since the epoch
     steps: list[int] = field(default_factory=list)  # the same
     often: ExcursionWatch = field(default_factory=ExcursionWatch)
 
 
 def judge_skip(state: SkippedSteps, step: int, is_skipped: bool, at: float) -> None:
-    """One row that says whether its step was skipped, and tells its time."""
+    """Add a row that reports whether its step was skipped, with its time."""
     state.rows += 1
     while state.times and at - state.times[0] > WITHIN:
         state.times.pop(0)
@@ -67,7 +67,7 @@ def judge_skip(state: SkippedSteps, step: int, is_skipped: bool, at: float) -> N
 
 
 def rows_before(columns: Mapping[str, Sequence[float]], names: Names, count: int) -> int:
-    """How many of so many rows come before the first with a judged value that is not finite."""
+    """How many of `count` rows come before the first one with a non-finite judged value."""
     for name, column in columns.items():
         if (name in names.loss or names.roles[name]) and not math.isfinite(sum(column[:count])):
             places = (

@@ -61,7 +61,9 @@ ONE_BY_ONE = 16  # rows that follow the one at which a batch ended
 
 
 def rules_digest() -> str:
-    """Names the constants and the state's shape: a cached state of other rules is folded again."""
+    """The digest of the constants and the state's shape: a state cached under other rules is
+    rebuilt.
+    """
     parts = (
         loss.RULES,
         restart_from_scratch.RULES,
@@ -94,11 +96,11 @@ def fold_rows(
     keep_closed: bool = False,
     boundaries: Sequence[Boundary] = (),
 ) -> MetricsState:
-    """The state after these rows. `seen_at` stands in for the time of rows that have none of their
-    own; `boundaries` say where instances begin.
+    """The state after these rows. `seen_at` is used for rows without a time; `boundaries` are the
+    starts of the instances.
 
-    Excursions that were closed before this call are forgotten first, unless `keep_closed`: each is
-    reported by the tick that saw it end.
+    Excursions that were closed before this call are removed first, unless `keep_closed`: the tick
+    that read their end has reported them.
     """
     state = copied(state)
     if not keep_closed:
@@ -125,8 +127,8 @@ def _batches() -> Callable[..., int]:
 
 
 def _see_restart(state: MetricsState, names: Names, boundaries: Sequence[Boundary]) -> None:
-    """A check-in is read in parallel with the rows: the first rows of a restart may have been
-    judged before it was known.
+    """Apply a restart that became known late: a check-in is read in parallel with the rows, so its
+    first rows may have been judged before.
     """
     newest = boundaries[-1] if boundaries else None
     if newest is None or newest.instance != state.instance or newest.attempt <= state.start:
@@ -155,7 +157,7 @@ def _take(
     step = row.step + 1 - names.first_step
     newest = None
     if boundaries:
-        dated_at = None if is_ahead(row.at, seen_at) else at  # it says not when it was written
+        dated_at = None if is_ahead(row.at, seen_at) else at  # its time is not when it was written
         newest = newest_writer(state, row, step, dated_at, boundaries)
     is_relaunch = newest is not None and is_relaunched(state, row, names, newest)
     if at is not None and (state.advanced_at is None or at > state.advanced_at):
@@ -218,7 +220,7 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
 
 
 def _excursions_of(state: MetricsState, names: Names) -> tuple[Excursion, ...]:
-    """Those of every detector but the loss's spikes and what is not finite."""
+    """The excursions of all detectors except spikes of the loss and non-finite values."""
     return (
         *state.loss.excursions(),
         *(e for name, norm in sorted(state.norms.items()) for e in norm.excursions(name)),
@@ -244,14 +246,16 @@ def _least_loss(state: MetricsState) -> LeastLoss | None:
 
 
 def _idle_rates(state: MetricsState) -> Iterator[Excursion]:
-    """Of several learning rates one that is zero is a group that is frozen."""
+    """Learning rates that have always been zero; none if another one is above zero, because then
+    the zero is a frozen group.
+    """
     if not state.rates:
         for name, watch in sorted(state.idle_rates.items()):
             yield from watch.excursions("idle", name)
 
 
 def _paced(excursions: Iterable[Excursion], names: Names) -> Iterator[Excursion]:
-    """Of a time of a step, or of a rate."""
+    """Marks excursions as of a step time or of a rate."""
     for each in excursions:
         role = names.roles[each.metric]
         yield replace(each, inverse=role is not None and role.kind == "speed")

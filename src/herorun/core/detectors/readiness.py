@@ -23,7 +23,7 @@ PACES = ("throughput-collapse", "throughput-leak")
 
 
 def unjudged_metrics(state: MetricsState) -> Iterator[UnjudgedMetric]:
-    """Of the metrics that are reported."""
+    """The reported metrics that cannot be evaluated yet."""
     if "loss" in state.seen:
         yield from _of_loss(state)
     for name, norm in sorted(state.norms.items()):
@@ -33,8 +33,8 @@ def unjudged_metrics(state: MetricsState) -> Iterator[UnjudgedMetric]:
 
 
 def _of_loss(state: MetricsState) -> Iterator[UnjudgedMetric]:
-    """Where hundreds of steps lie between two rows, a spike cannot be told from a young curve
-    either.
+    """Also if hundreds of steps are between two rows, because then a spike cannot be distinguished
+    from a young curve.
     """
     loss = state.loss
     if loss.signed or (loss.zeros and not loss.above_zero):
@@ -49,7 +49,9 @@ def _of_loss(state: MetricsState) -> Iterator[UnjudgedMetric]:
 
 
 def _not_above_zero(state: MetricsState) -> UnjudgedMetric:
-    """A loss that is never above zero, or that changes its sign, has no ratios to compare."""
+    """The entry for a loss that is never above zero, or changes its sign: its ratios mean
+    nothing.
+    """
     loss, checks = state.loss, ("loss-spike", *LEVELS, "flat-start")
     if not loss.above_zero:
         reason = "no loss so far is above zero, and these checks compare losses above zero"
@@ -63,11 +65,11 @@ def _not_above_zero(state: MetricsState) -> UnjudgedMetric:
 
 
 def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
-    """Where larger moves of earlier rows, such as a descent, still count as noise: no rise is seen
-    that is not high enough for a spike.
+    """While larger differences of earlier rows, such as a descent, still count as noise: then only
+    spikes are detected, not smaller rises.
     """
     trend, limit = state.loss.trend, math.log(RATIO) / ELEVATED_NOISE
-    noise = MOVES / 3 * state.loss.wobble  # if the moves from row to row are nothing else
+    noise = MOVES / 3 * state.loss.wobble  # if the differences from row to row are only noise
     if trend.young or trend.scale <= limit or noise >= limit:
         return
     reason = (
@@ -81,7 +83,7 @@ def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
 def _young(
     state: MetricsState, metric: str, checks: tuple[str, ...], trend: Trend, warm: int
 ) -> Iterator[UnjudgedMetric]:
-    """Until its trend has settled."""
+    """The entry for a metric whose trend has not settled."""
     missing = SETTLE - trend.rows + warm
     if missing <= 0 or not trend.young:
         return

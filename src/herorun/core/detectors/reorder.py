@@ -14,14 +14,14 @@ from herorun.core.detectors.names import Names
 from herorun.core.ports import Row
 
 WAITING = 8
-OLDER = 8  # executions that are remembered, so that a straggler of one is no new attempt
-APART = 5.0  # times the widest distance of two rows that wait, before all of which a late row lies
+OLDER = 8  # executions that are stored, so that a late row of one is no new attempt
+APART = 5.0  # times the widest distance of waiting rows: a row further back is not late
 
 RULES = (WAITING, OLDER, APART)
 
 
 class RowOrder(Protocol):
-    """What must be known of the rows before."""
+    """The state of the earlier rows."""
 
     waiting: list[Row]  # by step
     attempt: str  # the newest execution
@@ -34,8 +34,8 @@ class RowOrder(Protocol):
 def take(
     state: RowOrder, row: Row, names: Names, is_relaunch: bool = False
 ) -> tuple[list[Row], bool]:
-    """Put one row in its place; the rows to be judged now, in order, and whether an attempt begins
-    after them.
+    """Insert a row. Returns the rows to judge now, in order, and whether an attempt begins after
+    them.
 
     `is_relaunch`: the record says that another instance wrote it than the rows before.
     """
@@ -60,13 +60,13 @@ def _ready(waiting: list[Row]) -> list[Row]:
 
 
 def _among(state: RowOrder, row: Row, names: Names) -> tuple[list[Row], bool]:
-    """A step among those that wait, or before all of them."""
+    """Insert a step among the waiting ones, or before all of them."""
     waiting = state.waiting
     place = next(i for i, other in enumerate(waiting) if other.step >= row.step)
     earlier, newest = waiting[place], waiting[-1]
     later = row.at is not None and newest.at is not None and row.at > newest.at
     if earlier.step != row.step:
-        # a straggler is older than what came before it, and lies near to it
+        # a late row is older than the one that came before it, and near to it
         if later or (place == 0 and not state.begun and _is_far_before(waiting, row)):
             return _start_attempt(state, row)
         waiting.insert(place, row)
@@ -78,18 +78,20 @@ def _among(state: RowOrder, row: Row, names: Names) -> tuple[list[Row], bool]:
 
 
 def _is_far_before(waiting: list[Row], row: Row) -> bool:
-    """Of a run's first rows, where nothing was judged yet that a new attempt would fall behind."""
+    """Whether the row is far before all waiting ones, among a run's first rows, of which none was
+    judged yet.
+    """
     steps = [other.step for other in waiting]
     widest = max((after - before for before, after in pairwise(steps)), default=math.inf)
     return steps[0] - row.step > APART * widest
 
 
 def _merged(waiting: list[Row], place: int, row: Row, names: Names) -> bool:
-    """Whether a row had something new to say of a step that is there: what is there already
-    stands.
+    """Merge a row into a waiting row of the same step; existing values stay. Returns whether it
+    added a value.
     """
     earlier = waiting[place]
-    has_loss = names.loss_of(earlier.values) is not None  # one loss a step, under whichever name
+    has_loss = names.loss_of(earlier.values) is not None  # one loss for each step, under any name
     new = {
         k: v
         for k, v in row.values.items()
@@ -101,9 +103,7 @@ def _merged(waiting: list[Row], place: int, row: Row, names: Names) -> bool:
 
 
 def _again(earlier: Row, row: Row, names: Names, later: bool) -> bool:
-    """Whether the same step was trained again: its loss is another one, or it is told after later
-    steps.
-    """
+    """Whether the step was trained again: its loss differs, or it is reported after later steps."""
     old, new = names.loss_of(earlier.values), names.loss_of(row.values)
     if old is None or new is None:
         return False
@@ -111,7 +111,7 @@ def _again(earlier: Row, row: Row, names: Names, later: bool) -> bool:
 
 
 def _start_attempt(state: RowOrder, row: Row) -> tuple[list[Row], bool]:
-    """An attempt begins: what waits is judged first."""
+    """Begin an attempt; the waiting rows are judged first."""
     ready, state.waiting = state.waiting, [row]
     first = not ready and not state.begun
     if row.attempt:

@@ -1,5 +1,5 @@
-"""A loss that repeats the first rows of the run to the last digit: a second pass over the data met
-the weights of the first.
+"""A loss that repeats the first rows of the run to the last digit: a second pass over the data with
+unchanged weights.
 """
 
 from dataclasses import field
@@ -7,10 +7,10 @@ from dataclasses import field
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.lazy_dataclass import dataclass
 
-# Rows until the first one comes again. By chance four rows repeat others once in 10^8 times, where
-# each could have a hundred values.
+# Rows until the first one repeats. By chance four rows repeat others once in 10^8 times, if each
+# can have a hundred values.
 SHORTEST, LONGEST = 4, 40
-SPREAD = 100  # units of the last digit that the rows differ by, at least
+SPREAD = 100  # the least difference of the rows, in units of the last digit
 RULES = (SHORTEST, LONGEST, SPREAD)
 
 
@@ -18,12 +18,12 @@ RULES = (SHORTEST, LONGEST, SPREAD)
 class RepeatedRows:
     first: list[float] = field(default_factory=list)  # rows until the first one comes again
     repeated: int = 0  # rows that repeat them
-    is_over: bool = False  # one did not, or none did in time
+    is_over: bool = False  # a row did not repeat, or none did in time
     watch: ExcursionWatch = field(default_factory=ExcursionWatch)
 
 
 def follow_repeats(state: RepeatedRows, step: int, loss: float) -> None:
-    """One row more of a loss that has repeated its first rows so far, or may begin to."""
+    """Add a row of a loss that has repeated its first rows so far, or may begin to."""
     if state.is_over:
         return
     first, repeats = state.first, state.repeated

@@ -1,9 +1,9 @@
 """A training that begins again from untrained weights: the loss repeats the first rows of the run.
 
 A spike of trained weights can reach the opening loss too, but it comes down sooner. So the loss
-must stay up for most of the rows that the first descent took. If the step counter also begins
-again, four rows are enough, or the two or three that the run had when it began again. One stay
-above is one excursion, from its first row until the loss has come down.
+must stay high for most of the rows that the first descent took. If the step counter also begins
+again, four rows are enough, or the two or three that the run had by then. An excursion lasts from
+the first such row until the loss has come down.
 """
 
 import math
@@ -12,13 +12,13 @@ from herorun.core.detectors.excursion import MISSES
 from herorun.core.detectors.loss_state import LossState
 
 OPENING = 4  # rows that identify the beginning of a run ...
-SHORTEST = 2  # ... or so many, where its steps begin again after them
+SHORTEST = 2  # ... or so many, if its steps begin again after them
 ALIKE = 0.1  # largest difference of a row from its opening row, as a logarithm
 # the same if the step counter begins again: other batches or another seed are possible
 ANEW = 0.4
 YOUNGEST = 8  # rows before which a curve cannot have learned anything
 FORGOTTEN = 2.0  # factor by which a curve must have been below its beginning
-# how long the loss must stay up: this share of the rows of the first descent to half ...
+# how long the loss must stay high: this share of the rows of the first descent to half ...
 DESCENT = 0.75
 MOST = 100  # ... and at most so many rows
 
@@ -101,7 +101,9 @@ def _end_level(state: LossState) -> float:
 
 
 def _stay(state: LossState, step: int, y: float) -> None:
-    """After the match: still up, or down again. A single row below does not end the stay."""
+    """Follow the loss after the match: still high, or down again. A single row below does not end
+    it.
+    """
     watch = state.untrained
     if y < state.back_below:
         state.dips += 1

@@ -27,12 +27,12 @@ from herorun.core.lazy_statistics import fmean, median
 
 OPENING = 4  # rows of the run's beginning
 EARLY = 5  # rows
-SAMPLED = 65  # differences that the median is taken of
-BAD = 0.002  # the seed's
-WARM_UP = 50  # rows beyond the high water
-AVERAGED = 50  # rows after those
+SAMPLED = 65  # differences for the median
+BAD = 0.002  # as in marin-community/marin, manage-hero-run
+WARM_UP = 50  # rows after the high water
+AVERAGED = 50  # rows after the warm-up that are averaged
 
-# times the usual steps between two rows, within which a learning rate tells of another step's
+# times the usual steps between two rows: nearer learning rates can be compared
 NEAR = 5.0
 NEAREST = 8  # steps, at least
 
@@ -63,10 +63,10 @@ def restart(state: Lineage, at: AttemptStartPoint, instance: str, trend: Trend) 
 
 
 def split(state: Lineage, since: float, instance: str, trend: Trend, stride: float) -> int | None:
-    """A restart that became known after its rows were judged: those written since are compared with
-    those before.
+    """Apply a restart that became known after its rows were judged: rows written since are compared
+    with the earlier ones.
 
-    The first step of the new attempt; None where every row, or none, is as new as the restart.
+    Returns the first step of the new attempt; None if all rows, or none, are after the restart.
     """
     for values in (state.times, state.losses, state.rates):
         forget_oldest(values)
@@ -100,7 +100,7 @@ def lose(state: Lineage) -> None:
 
 
 def _has_gap(steps: list[int]) -> bool:
-    """Whether rows are missing among those before the restart: the trend is then of long ago."""
+    """Whether rows are missing among those before the restart, so that the trend is outdated."""
     step_gaps = [after - before for before, after in pairwise(steps)]
     return bool(step_gaps) and max(step_gaps) > max(WAITING, FAR * median(step_gaps))
 
@@ -111,8 +111,8 @@ def _mean(losses: list[float], level: float) -> float:
 
 
 def _offset(comparison: ResumeComparison, averaged_count: int) -> float:
-    """The lesser of two: a trend lags behind a jump of the data, and a mean has the spike in it
-    that was rolled back.
+    """The smaller of the offsets from the trend and from the mean: the trend lags behind a jump of
+    the data, and the mean may include the spike that was rolled back.
     """
     if not averaged_count:
         return 0.0
@@ -121,11 +121,10 @@ def _offset(comparison: ResumeComparison, averaged_count: int) -> float:
 
 
 def _fall(losses: list[float]) -> float | None:
-    """What the loss is to fall by between the resume and the rows that are averaged, by how it fell
-    lately.
+    """The expected fall of the loss between the resume and the averaged rows, by its recent fall.
 
-    None where too little was logged to tell: a young curve is steep. By medians: a spike shortly
-    before the resume hides no fall.
+    None if there are too few rows: a young curve is steep. Uses medians, so that a spike shortly
+    before the resume does not hide a fall.
     """
     before, lately = losses[-150:-75], losses[-75:]
     usable = [loss for loss in (*before, *lately) if loss > 0]
@@ -203,7 +202,7 @@ def see_rate(state: Lineage, step: int, rate: float) -> None:
 def _expected_rate(
     state: Lineage, comparison: ResumeComparison, step: int, rate: float
 ) -> tuple[float | None, bool]:
-    """The learning rate at this step before; else the one near it, or as that one was moving,
+    """The earlier learning rate at this step; otherwise the one near it, or its extrapolation,
     whichever fits better.
     """
     rates = state.old_rates

@@ -1,4 +1,4 @@
-"""What is stored of the newest rows and of the attempt before them, to compare a resume with."""
+"""The stored values of the newest rows and of the previous attempt, for comparing a resume."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from herorun.core.lazy_dataclass import dataclass
 
 REMEMBERED = 2048  # rows
-KEPT = REMEMBERED + 256  # rows at which the oldest are forgotten all at once, which is cheaper
+KEPT = REMEMBERED + 256  # rows at which the oldest are removed together, which is cheaper
 
 
 class AttemptStartPoint(NamedTuple):
@@ -22,12 +22,12 @@ class AttemptStartPoint(NamedTuple):
 
 @dataclass(slots=True)
 class ResumeComparison:
-    """The newest attempt against the one before it."""
+    """The comparison of the newest attempt with the previous one."""
 
     step: int
     high_water: int
     level: float  # the trend's, at the resume
-    # of the logarithms of the last losses before it; the trend's level where there are too few
+    # of the logarithms of the last losses before the resume; the trend's level if there are too few
     mean: float
     noise: float
     fall: float | None
@@ -52,11 +52,11 @@ class ResumeComparison:
 
 @dataclass(slots=True)
 class Lineage:
-    """What must be remembered to compare."""
+    """The values that comparisons need."""
 
     losses: dict[int, float] = field(default_factory=dict)  # of this attempt, by step
     rates: dict[int, float] = field(default_factory=dict)
-    # since the epoch, where rows tell their time
+    # since the epoch, if rows have times
     times: dict[int, float] = field(default_factory=dict)
     old_losses: dict[int, float] = field(default_factory=dict)  # of the attempt before
     old_rates: dict[int, float] = field(default_factory=dict)
@@ -67,15 +67,15 @@ class Lineage:
 
 
 def put_in_order(state: Lineage) -> None:
-    """By step: JSON holds them in the order of their names, `1000` before `999`, and what is
-    compared and forgotten goes by the newest and the oldest.
+    """Sort the tables by step: JSON sorts keys as text, `1000` before `999`, but comparisons and
+    removals need the newest and the oldest.
     """
     for name in ("losses", "rates", "times", "old_losses", "old_rates"):
         setattr(state, name, dict(sorted(getattr(state, name).items())))
 
 
 def remember_values(table: dict[int, float], steps: Sequence[int], values: Sequence[float]) -> None:
-    """Many new rows, of which the oldest are forgotten as they are row by row."""
+    """Add many rows; the oldest are removed as if they came one by one."""
     for step, value in zip(steps, values, strict=True):
         table[step] = value
         if len(table) > KEPT:

@@ -21,21 +21,21 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
 
 T = TypeVar("T")
-BEHIND = timedelta(minutes=30)  # what rows may be late by; of more, their clock is off
-SLEWED = timedelta(seconds=1)  # what keeping time changes between two looks: no clock was set
+BEHIND = timedelta(minutes=30)  # how late rows may arrive; if more, their clock is wrong
+SLEWED = timedelta(seconds=1)  # what NTP may adjust between two reads without setting the clock
 
 
 @dataclass(slots=True)
 class ReportingRhythm:
     """How regularly a metric is reported, in rows."""
 
-    last: int = 0  # the row that it was last in; 0: in none yet
+    last: int = 0  # the last row with the metric; 0: none yet
     longest: int = 0
 
 
 @dataclass(slots=True)
 class MetricsState:
-    """What the rows so far amount to. Steps are completed updates.
+    """The state of all detectors after the rows so far. Steps are completed updates.
 
     The newest rows wait in order, to be judged once none can come before them; a summary judges
     them on a copy.
@@ -45,8 +45,8 @@ class MetricsState:
     rows: int = 0
     late: int = 0
     waiting: list[Row] = field(default_factory=list)  # by step
-    instance: str = ""  # that wrote the newest row, by the record; empty where that does not say
-    start: int = 1  # which start of that instance wrote it
+    instance: str = ""  # which wrote the newest row, by the record; "" if unknown
+    start: int = 1  # which start of that instance wrote the newest row
     attempt: str = ""  # the newest execution
     older: list[str] = field(default_factory=list)  # executions before it
     judged: int = 0  # rows
@@ -56,13 +56,13 @@ class MetricsState:
     high_water: int = 0
     attempts: int = 0
     advanced_at: datetime | None = None
-    polled_at: datetime | None = None  # when the tracker was read last, by our clock
+    polled_at: datetime | None = None  # when the tracker was last read, by our clock
     polled_boot: str = ""  # which start of this machine that was in
     polled_uptime: float | None = None  # and how many seconds after it
-    clock_set: bool = False  # whether our clock was set between two looks
-    leap: float = 0.0  # seconds of such leaps that `advanced_at` holds beyond the row's own time
+    clock_set: bool = False  # whether our clock was set between two reads
+    leap: float = 0.0  # seconds of such changes that `advanced_at` includes
     undated: bool = False  # the time of the newest row is unknown
-    behind: float = 0.0  # seconds that the newest rows' clock is behind ours, where that is seen
+    behind: float = 0.0  # seconds that the newest rows' clock is behind ours, if known
     last: Mapping[str, float] = field(default_factory=dict)
     rate: float | None = None  # of learning, in the newest row
     rate_rises: bool = False
@@ -73,7 +73,7 @@ class MetricsState:
     loss: LossState = field(default_factory=LossState)
     norms: dict[str, Norm] = field(default_factory=dict)
     speeds: dict[str, Speed] = field(default_factory=dict)
-    timed: bool = False  # step times are reported: rates are the same thing told twice
+    timed: bool = False  # step times are reported, so rates are redundant
     wanders: dict[str, Wander] = field(default_factory=dict)
     bands: dict[str, ExcursionWatch] = field(default_factory=dict)
     growths: dict[str, Growth] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class MetricsState:
     problems: tuple[str, ...] = ()
 
     def watches(self) -> list[ExcursionWatch]:
-        """Every place where closed excursions wait to be told."""
+        """All places with closed excursions that must still be reported."""
         loss = self.loss
         watches = [
             loss.spike,
@@ -134,7 +134,7 @@ def copied(value: T) -> T:
 
 
 def _copied_state(value: Any) -> Any:
-    """Each look at a run copies some hundred of them."""
+    """Copies a state fast: each evaluation of a run copies some hundred of them."""
     kind = type(value)
     new = object.__new__(kind)
     for name in kind.__dataclass_fields__:
@@ -153,7 +153,7 @@ def _copied_table(value: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 class _Copiers(dict[type, Callable[[Any], Any] | None]):
-    """What copies a value of each type; None where it never changes."""
+    """The copy function for each type; None if its values never change."""
 
     def __missing__(self, kind: type) -> Callable[[Any], Any] | None:
         params = getattr(kind, "__dataclass_params__", None)
@@ -171,16 +171,16 @@ _copiers = _Copiers()
 
 @dataclass(frozen=True)
 class NewRows:
-    """What a look has read: the newest time in its rows, and when their file changed."""
+    """The rows of one read: their newest time, and when their file changed."""
 
     newest: datetime | None = None
     changed_at: datetime | None = None
-    restarted: bool = False  # from the tracker's first row on, for it was cut or replaced
+    restarted: bool = False  # read from the tracker's first row, because it was cut or replaced
 
 
 @dataclass(frozen=True)
 class LastRead:
-    """When the tracker was read last, and when its step had risen by then."""
+    """When the tracker was last read, and when its step had last risen by then."""
 
     at: datetime | None
     boot: str
@@ -188,8 +188,8 @@ class LastRead:
     advanced_at: datetime | None
 
     def leap(self, now: Now) -> tuple[datetime | None, timedelta]:
-        """When it was, by a clock that shows `now`, and how far that clock was set since. None
-        where nothing tells.
+        """The time of that read by the clock that shows `now`, and how far that clock was set
+        since. None if unknown.
         """
         if self.at is None:
             return None, timedelta()
@@ -207,9 +207,9 @@ def last_read(state: MetricsState) -> LastRead:
 def date_rows(state: MetricsState, last: LastRead, now: Now, rows: NewRows) -> None:
     """Set in `state` when its step last rose, by a clock that shows `now`.
 
-    Rows that came since the last look were written since, however far their own clock is off.
-    Without new rows their age has grown by the uptime, however our clock was set. A row that is
-    dated in the future is as old as the look that finds it, and in a first look it has no age.
+    Rows that arrived since the last read were written since then, even if their clock is wrong.
+    Without new rows their age grows by the uptime, even if our clock was set. A row dated in the
+    future is as old as the read that finds it; in a first read its age is unknown.
     """
     before, leap = last.leap(now)
     state.polled_at, state.polled_boot, state.polled_uptime = now.at, now.boot, now.uptime
@@ -219,7 +219,7 @@ def date_rows(state: MetricsState, last: LastRead, now: Now, rows: NewRows) -> N
         return
     leaps = timedelta(seconds=state.leap) if at == last.advanced_at else timedelta()
     if rows.restarted:
-        # rows that a cut took away were seen all the same: the run did not stall for their time
+        # rows that a cut removed had been read before: the run did not stall in their time
         at = max(at, last.advanced_at + leap) if last.advanced_at else at
     elif rows.newest is None and at == last.advanced_at:
         at, leaps = at + leap, leaps + leap

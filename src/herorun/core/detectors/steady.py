@@ -15,14 +15,14 @@ from herorun.core.detectors.loss_state import LASTING, LossState
 from herorun.core.detectors.lost_progress import REGRESSED
 from herorun.core.detectors.throughput import Speed
 
-ONE_BY_ONE = 4  # rows that follow the one at which something happened
+ONE_BY_ONE = 4  # rows judged singly after one at which something happened
 AT_ONCE, SUSTAINED = windows.AT_ONCE, windows.SUSTAINED
 NEWEST, LAG_ROWS = windows.NEWEST, 1 + max(each.lag for each in windows.COMPARISONS)
-_TURN = 1.2533  # of a mean deviation to a standard deviation, as in `Trend.learn`
+_TURN = 1.2533  # ratio of a standard deviation to a mean deviation, as in `Trend.learn`
 
 
 def judge_losses(state: LossState, steps: Sequence[int], losses: Sequence[float]) -> None:
-    """`judge_loss` for rows beyond all steps so far, outside declared phases."""
+    """`judge_loss` for many rows beyond all steps so far, outside declared phases."""
 
     def one(place: int) -> None:
         loss.judge_loss(state, steps[place], losses[place], True, False, False)
@@ -34,7 +34,7 @@ def judge_losses(state: LossState, steps: Sequence[int], losses: Sequence[float]
 
 
 def judge_norms(state: Norm, metric: str, steps: Sequence[int], values: Sequence[float]) -> None:
-    """`judge_norm` for such rows."""
+    """`judge_norm` for many such rows."""
 
     def one(place: int) -> None:
         grad_norm.judge_norm(state, metric, steps[place], values[place], True, False)
@@ -53,7 +53,7 @@ def judge_speeds(
     marks: Sequence[float | None],
     judge_one: Callable[[int], None],
 ) -> None:
-    """`judge_speed` for such rows. `marks`: what `Speed.last` is after each."""
+    """`judge_speed` for many such rows. `marks`: the value of `Speed.last` after each."""
 
     def many(place: int) -> int:
         open_now = state.slow.streak is not None or state.leak.streak is not None
@@ -66,7 +66,7 @@ def judge_speeds(
 
 
 def _in_turns(count: int, many: Callable[[int], int], one: Callable[[int], None]) -> None:
-    """Many rows from a place on, for as long as nothing happens; then a few one by one."""
+    """Alternate: many rows at once while nothing happens, then a few one by one."""
     place = 0
     while place < count:
         place = many(place)
@@ -77,9 +77,7 @@ def _in_turns(count: int, many: Callable[[int], int], one: Callable[[int], None]
 
 
 def _is_quiet(state: LossState) -> bool:
-    """Whether the state is that of a curve in the midst of its training, on which nothing is
-    open.
-    """
+    """Whether the curve is past its beginning and has no open excursion."""
     if state.same or state.zeros or state.signed or state.matched or state.anew:
         return False
     rises = state.rises
@@ -95,7 +93,8 @@ def _is_quiet(state: LossState) -> bool:
 
 
 def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], first: int) -> int:
-    """Rows from `first` on; the place of the first at which something may happen.
+    """Follow rows from `first` on. Returns the index of the first row at which something may
+    happen.
 
     One long function: a call for each row would cost more than the rules themselves.
     """
@@ -155,7 +154,7 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
         bottom = next_smooth if next_smooth < lowest else lowest
         excess, rise = y - center, next_smooth - least
         if (
-            next_smooth > bottom + REGRESSED  # and so it cannot have diverged
+            next_smooth > bottom + REGRESSED  # so it cannot have diverged
             or (excess > elevated_excess and excess > loss.ELEVATED_NOISE * noise)
             or (rise > drift and rise > loss.DRIFT_NOISE * noise)
         ):

@@ -14,17 +14,17 @@ from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
-SLOW = 0.75  # of the usual throughput: the middle of the seed's 20-30 % below
-SLOW_WALL = 0.70  # evaluations and saves are in it
+SLOW = 0.75  # of the usual: the middle of manage-hero-run's 20-30 % below
+SLOW_WALL = 0.70  # lower, because it includes evaluations and saves
 LEAK = 0.95
 LEAK_NOISE = 1.0  # of the noise, which a smoothed level does not waver by
 WARM = 5  # rows
 FREEZE = 500
-UNIT = 20.0  # times the usual: what stays there for so long is reported in another unit
+UNIT = 20.0  # times the usual: a lasting change so large means another unit
 HELD = 3
 BIN = 1800.0  # seconds of the wall clock
 SETTLE_BINS = 4
-FADE = 0.9995  # a row: a pause that does not come again is forgotten within thousands
+FADE = 0.9995  # per row: a pause that does not repeat decays within thousands of rows
 
 _SLOW, _SLOW_WALL, _LEAK, _UNIT = (
     -math.log(SLOW),
@@ -44,7 +44,7 @@ class Speed:
     best: float = 0.0
     settled: bool = False
     warm: int = 0  # rows of this attempt
-    last: float | None = None  # step of the row before, or its time, if a rate is reported
+    last: float | None = None  # the previous row's step, or its time if a rate is reported
 
     def excursions(self, metric: str) -> list[Excursion]:
         return [*self.slow.excursions("slow", metric), *self.leak.excursions("leak", metric)]
@@ -71,7 +71,7 @@ def judge_rate(
     boundary: bool,
     at: float | None,
 ) -> None:
-    """Judge a rate by its inverse; only the rows' own clock says how long it is slow."""
+    """Judge a rate by its inverse; the duration is known only by the rows' times."""
     before, state.last = state.last, at
     duration = max(at - before, 0.0) if at is not None and before is not None else None
     judge_speed(
@@ -135,7 +135,7 @@ def _leak(
 
 @dataclass(slots=True)
 class Wall:
-    """Steps by the wall clock. A half hour that has ended is one value."""
+    """Steps by the wall clock. Each finished half hour is one value."""
 
     began: float | None = None  # seconds since the epoch, of the bin under way
     step: int = 0  # at its beginning
@@ -169,8 +169,8 @@ def judge_wall(state: Wall, step: int, at: float, new_attempt: bool, is_declared
 
 @dataclass(slots=True)
 class Pauses:
-    """The longest pauses between rows of one attempt lately, in seconds. One alone may have been an
-    outage.
+    """The longest recent pauses between rows of one attempt, in seconds. A single one may have been
+    an outage.
     """
 
     last: float | None = None  # when the newest row was written, in seconds since the epoch
@@ -179,7 +179,7 @@ class Pauses:
 
     @property
     def usual(self) -> float | None:
-        """The longest that came twice; None while nothing is known."""
+        """The longest pause that occurred twice; None if there is none."""
         return self.second or None
 
 

@@ -1,18 +1,18 @@
-"""What the newest rows show by themselves, without a trend: a new level above those before them.
+"""Detects a new level of the newest rows above those before them, without a trend.
 
 A trend lags above a loss that has just come down, and of a young curve only the highest value is
 known. Here the newest rows are compared with the highest of the rows before, in units of the range
-of those: size times duration. So a jump that is large against the noise takes three rows, a small
-one a dozen, and a slow rise is added up, whatever a row stands for and in whatever unit the loss
-is. The fewer rows there are to compare with, the less is known of the noise, and the more it takes.
+of those: size times duration. So a jump that is large compared with the noise takes three rows, a
+small one a dozen, and a slow rise adds up, independent of the rows' distance and the loss's unit.
+With fewer rows to compare with, the noise is less certain, and more evidence is needed.
 
-Three rows at twice the highest of eight calm rows before them, or five at one and a half, need
-even less: by chance five rows lie above eight others once in 1,287 times, and hardly ever so far
-above calm ones.
+Three rows at twice the highest of eight calm rows before them, or five at one and a half, need even
+less: by chance five rows lie above eight others once in 1,287 times, and hardly ever so far above
+calm ones.
 
 In the first descent all of these rows lie higher than the newest ones. There three rows are
-compared with the four right before them, in units of what rows waver about the line between their
-neighbours: a descent that is even does not count as noise.
+compared with the four right before them, in units of the rows' distances from the line between
+their neighbours: an even descent does not count as noise.
 """
 
 import math
@@ -26,15 +26,15 @@ from herorun.core.lazy_statistics import median
 
 
 class Comparison(NamedTuple):
-    """Of the newest rows with so many rows before them."""
+    """A comparison of the newest rows with so many rows before them."""
 
     rows: int
     ranges: float  # times the range of those rows that the evidence must be ...
     first: float  # ... and among the first rows, where those before are calm
-    outliers: int = 0  # of those rows, that may lie above the newest, and are no part of the range
+    outliers: int = 0  # of those rows: may be above the newest ones, and are not part of the range
     lag: int = 0  # rows between
     within: int = 1  # times the rows before, in which the evidence must come together
-    fallen: bool = False  # only where the loss has fallen before: critics rise by nature
+    fallen: bool = False  # only if the loss has fallen before: critics rise by nature
 
 
 # Of quiet public curves, at five row rates from each row to each tenth, the highest is 5.0, 3.7,
@@ -50,7 +50,7 @@ COMPARISONS = (
 FIRST, CALM_RANGE = 80, 1.5  # rows; times the lowest of the rows before that the highest may be
 AREA = 1.0  # the least evidence: the sum of logarithms above the highest row before
 ABOVE = 1.15  # times the highest row before: where a rise begins, and its mean at least
-MISSES = 1  # rows that are not above it, one after another, that do not end it
+MISSES = 1  # consecutive rows not above it that do not end a rise
 WIDEST = 3.0  # times the lowest of the rows before that the highest may be, near a loss of zero
 FALLEN = 1.25  # times that a loss must have fallen since its first rows
 NEWEST, REST = 10, 30  # or so many rows, all above as many before but for ...
@@ -70,8 +70,8 @@ SUSTAINED, HALF_MORE = 5, 1.5  # ... or so many by so many times
 # times what the median, and the most, of a dozen rows lies off the line between its neighbours.
 # Of quiet public curves at five row rates the highest are 3.3 times and 1.4 times.
 DESCENT, BENDS, MOST_BENT = (3, 4, 12), 7.0, 2.0
-BEFORE = 60  # rows that are compared with, at most
-WINDOW = BEFORE + 60  # rows that are kept: those of a rise may become a shift
+BEFORE = 60  # the most rows to compare with
+WINDOW = BEFORE + 60  # stored rows: those of a rise may become a shift
 
 _WITHIN, _LEAPT, _STAYS = math.log(WITHIN), math.log(LEAPT), math.log(STAYS)
 LEAST = math.log(ABOVE)
@@ -91,8 +91,8 @@ RULES = (
 
 
 def calm_level(state: LossState, y: float) -> float | None:
-    """The highest of a dozen calm rows that this one leaps above, or the spike's first row did;
-    None where the rows before were not calm, or it is no leap.
+    """The highest of the dozen calm rows above which this row (or the spike's first row) leaps;
+    None if the earlier rows were not calm, or it is no leap.
     """
     if state.spike.streak is None:
         rows = state.recent[-CALM:]
@@ -103,7 +103,7 @@ def calm_level(state: LossState, y: float) -> float | None:
 
 
 def follow_level(state: LossState, step: int, y: float, is_declared: bool) -> None:
-    """One row more: whether the newest rows stand on a higher level than those before."""
+    """Add a row, and judge whether the newest rows are on a higher level than those before."""
     if state.shifted.streak is not None:
         _go_on(state, step, y)
         return
@@ -134,7 +134,7 @@ def follow_level(state: LossState, step: int, y: float, is_declared: bool) -> No
 
 
 def begins(before: Sequence[float], y: float) -> list[int]:
-    """The comparisons in which this row lies above those before."""
+    """The comparisons in which this row is above those before."""
     numbers = []
     mark = y - LEAST
     for number, comparison in enumerate(COMPARISONS):
@@ -156,13 +156,13 @@ def begins(before: Sequence[float], y: float) -> list[int]:
 
 
 def _new_rise(state: LossState, number: int, y: float) -> LevelRise | None:
-    """None where the rows before say too little of what is usual."""
+    """A new rise; None if the earlier rows do not show what is usual."""
     rows, ranges, first, outliers, lag, _, needs_fall = COMPARISONS[number]
     end = len(state.recent) - lag
     before = sorted(state.recent[end - rows : end])
     usual = median(before)
     if len(set(before)) <= rows // 2:
-        return None  # rounded until they are the same, they have no range to speak of
+        return None  # rounded to equal values, they have no usable range
     spread = before[-1 - outliers] - before[outliers]
     if spread > _WIDEST and usual < _NEAR_ZERO:
         return None
@@ -184,7 +184,7 @@ def _new_rise(state: LossState, number: int, y: float) -> LevelRise | None:
 
 
 def _continued(rise: LevelRise, y: float) -> LevelRise | None:
-    """With one row more; None where it is over, or takes too long."""
+    """The rise with one more row; None if it is over, or takes too long."""
     excess = y - rise.highest
     misses = 0 if excess > 0.0 else rise.misses + 1
     rows, total = rise.rows + 1, rise.total + excess
@@ -195,7 +195,7 @@ def _continued(rise: LevelRise, y: float) -> LevelRise | None:
 
 
 def _is_sure(rise: LevelRise) -> bool:
-    """Whether its rows, without the highest of them, are enough evidence."""
+    """Whether the rise's rows, without the highest, are enough evidence."""
     rows = rise.rows
     if rows < ROWS or rise.misses:
         return False
@@ -205,8 +205,8 @@ def _is_sure(rise: LevelRise) -> bool:
 
 
 def follow_above(state: LossState, y: float) -> bool:
-    """Whether each of the newest rows lies above the one as many rows earlier, but for an outlier
-    there. `y` is the last of the rows.
+    """Whether each of the newest rows is above the row ten rows earlier, except for one outlier.
+    `y` is the last of the rows.
     """
     rows = state.recent
     is_above = len(rows) > NEWEST and y > rows[-NEWEST - 1]
@@ -215,7 +215,7 @@ def follow_above(state: LossState, y: float) -> bool:
 
 
 def stand_above(rows: Sequence[float]) -> bool:
-    """Whether the newest rows all stand half above those before, without a leap among them."""
+    """Whether all newest rows are far above those before, without a leap among them."""
     if len(rows) < NEWEST + REST:
         return False
     newest, before = rows[-NEWEST:], sorted(rows[-NEWEST - REST : -NEWEST])
@@ -225,7 +225,7 @@ def stand_above(rows: Sequence[float]) -> bool:
 
 
 def leaves_descent(rows: Sequence[float]) -> bool:
-    """Whether the newest of a young curve's rows have left the line of those before them."""
+    """Whether a young curve's newest rows have left the line of those before them."""
     newest, near, count = DESCENT
     if not newest + count <= len(rows) < BEFORE:
         return False
@@ -242,8 +242,8 @@ def leaves_descent(rows: Sequence[float]) -> bool:
 
 
 def leaps(before: Sequence[float], y: float) -> int:
-    """How many of the newest rows, of which `y` is the last, all lie far above each of the calm
-    ones before them; 0 where they do not.
+    """How many of the newest rows, of which `y` is the last, are all far above the calm ones before
+    them; 0 if none.
     """
     for count, least in _LEAPS:
         if len(before) < count - 1 + REFERENCE:
@@ -262,8 +262,8 @@ def leaps(before: Sequence[float], y: float) -> int:
 def _begin_shift(
     state: LossState, count: int, usual: float, highest: float, is_declared: bool
 ) -> None:
-    """The newest rows as the first ones of an excursion. They are no part of what is usual. Within
-    an open spike they are the same excursion, and begin where that does.
+    """Begin an excursion with the newest rows, which do not count as usual. Within an open spike
+    they are the same excursion, and have its beginning.
     """
     rows, steps = state.recent[-count:], state.recent_steps[-count:]
     for step, y in zip(steps, rows, strict=True):
@@ -277,7 +277,9 @@ def _begin_shift(
 
 
 def _go_on(state: LossState, step: int, y: float) -> None:
-    """Up still, or back; after `LONGEST` rows it is what is usual."""
+    """Follow an open shift: still high, or back; after `LONGEST` rows the level is the usual
+    one.
+    """
     streak = state.shifted.streak
     assert streak is not None
     excess = y - math.log(streak.expected)

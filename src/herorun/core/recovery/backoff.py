@@ -23,11 +23,10 @@ def wait_of(relaunches: int) -> timedelta:
 def wait_until(
     since: datetime, ledger: Ledger, ending: Ending | None, now: datetime
 ) -> datetime | None:
-    """When an instance that was seen ended `since` may be relaunched; None: now. A person's yes
-    waits for nothing.
+    """When an instance that ended at `since` may be relaunched; None: now. An order by a person is
+    not delayed.
 
-    An end in the future was seen by a clock that was set back since, and the relaunch does
-    not wait until it comes again.
+    An end dated in the future (by a clock that was set back since) does not delay the relaunch.
     """
     if since > now or (ledger.answer and ledger.answer.yes):
         return None

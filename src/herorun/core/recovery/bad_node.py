@@ -26,9 +26,8 @@ def delete_command(name: str, zone: str) -> tuple[str, ...]:
 def machine_at(listing: str, worker: str, ended_at: datetime) -> str | None:
     """The name of the machine that had that address when the job ended; None if it is gone.
 
-    One that was made later is another, and healthy: a cluster gives the address of a deleted
-    machine to the next.
-    A ValueError where the answer cannot be read, or two machines claim the address.
+    A machine that was created later is a new, healthy one: a cluster reuses the address of a
+    deleted machine. ValueError if the answer cannot be read, or if two machines have the address.
     """
     machines = json.loads(listing)
     if not isinstance(machines, list):
@@ -56,7 +55,7 @@ def _created(machine: object) -> datetime:
 
 
 def _addresses(machine: object) -> set[str]:
-    """Internal and external ones."""
+    """The machine's internal and external addresses."""
     points = machine.get("networkEndpoints", []) if isinstance(machine, dict) else []
     addresses = {str(point.get("ipAddress", "")) for point in points if isinstance(point, dict)}
     outside = (point.get("accessConfig") for point in points if isinstance(point, dict))
@@ -66,7 +65,7 @@ def _addresses(machine: object) -> set[str]:
 
 
 def describe_replacement(worker: str, zone: str) -> str:
-    """What a person types, with what is not known left to them."""
+    """The commands for a person, with placeholders for unknown values."""
     where = zone or "ZONE"
     return (
         f"find the machine of worker {worker or '(its address is in the log)'} with "

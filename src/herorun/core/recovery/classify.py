@@ -12,21 +12,19 @@ from herorun.core.recovery.diagnosis import Scene, diagnose
 
 @dataclass(frozen=True, kw_only=True)
 class Ending:
-    """An end without success. `advanced` is None where the checkpoints could not be read or
-    dated.
-    """
+    """An end without success. `advanced` is None if the checkpoints could not be read or dated."""
 
     instance: str
     cause: Cause
     fingerprint: str  # equal for two ends that are the same failure
-    why: str  # in words
+    why: str  # as text
     ended: datetime
-    advanced: bool | None = None  # whether a new complete checkpoint landed since it was started
+    advanced: bool | None = None  # whether a complete checkpoint was saved since its start
     place: str = ""  # file and line of a code bug
     needs_person: bool = False
     worker: str = ""  # address of the node that its log blames
-    seen: str = ""  # what the class goes by: the log's own class, or the scheduler's word
-    advice: str = ""  # what a person does about it
+    seen: str = ""  # the basis of the class: the log's class, or the scheduler's state
+    advice: str = ""  # what a person should do about it
 
 
 _ADDRESS = lazy_regex(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
@@ -35,7 +33,7 @@ _ADDRESS = lazy_regex(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 def ending_of(
     job: Job, scene: Scene, instance: Instance, start_step: int, now: datetime
 ) -> Ending | None:
-    """None while it lives, if it is unknown how it ended, and where it ended well."""
+    """The ending; None while the job is live, if its end is unknown, and after success."""
     if not job.state.ended or job.state in (JobState.SUCCEEDED, JobState.GONE):
         return None
     diagnosis, fingerprint = diagnose(job, scene), scene.triage.fingerprint if scene.triage else ""
@@ -60,9 +58,7 @@ def ending_of(
 
 
 def _worker(triage: Triage | None) -> str:
-    """The one address in the line that blames an accelerator; empty where there is none or a
-    choice.
-    """
+    """The address in the line that blames an accelerator; "" if there is none, or more than one."""
     if triage is None or triage.failure_class != BAD_ACCELERATOR:
         return ""
     addresses = set(_ADDRESS.findall(triage.excerpt))
@@ -72,10 +68,11 @@ def _worker(triage: Triage | None) -> str:
 def landed(
     checkpoints: Checkpoints, instance: Instance, start_step: int, now: datetime
 ) -> bool | None:
-    """Whether a complete checkpoint beyond its start was written since the instance was started.
+    """Whether a complete checkpoint beyond the instance's start step was written since it was
+    started.
 
-    A start in the future was told by a clock that was set back since: then no time of a checkpoint
-    can be held against it, and None is said of one beyond the start.
+    A start dated in the future comes from a clock that was set back since: then times cannot be
+    compared, and the result is None for a checkpoint beyond the start step.
     """
     since = instance.intended or instance.started
     beyond = [c for c in checkpoints.candidates if c.complete and c.step > start_step]

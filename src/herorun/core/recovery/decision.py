@@ -1,7 +1,7 @@
 """Whether and when an ended instance is relaunched: budgets, back-off, and questions to a person.
 
-Only a terminal failure that a relaunch can cure is one. Everything here is counted from the
-journal, so it is the same on every machine and after every interruption.
+Only a terminal failure that a relaunch can cure is relaunched. All counts come from the journal, so
+they are the same on every machine and after every interruption.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,24 +23,24 @@ from herorun.core.recovery.policy import Ledger, RecoveryPolicy, hours_used
 MOST_TRIES = 3  # of one action, before a person is asked instead
 MOST_WITHOUT_CHECKPOINT = 4  # ends of any kind in a row, before a person is asked
 SPEND = EscalationReason.SPEND
-# No answer makes these a relaunch, which would run what was admitted: the same code, the same
-# numbers, the same root.
+# After these, even an approval does not relaunch: a relaunch would run the same code, numbers and
+# root.
 FINAL = frozenset({"veto", "numeric", "code-bug", "fixed-once", "never", ROOT_GONE, TEMPORARY_GONE})
 
 
 @dataclass(frozen=True)
 class RelaunchObjection:
-    """Why a person must decide instead. Each kind is asked once an instance."""
+    """Why a person must decide instead. Each kind is asked once for each instance."""
 
     kind: str
     why: str
-    observed: bool = False  # by the contract only a person acts
+    observed: bool = False  # by the contract, only a person acts
     reason: EscalationReason = EscalationReason.JUDGEMENT
-    numbers: bool = False  # what is trained went wrong: an earlier checkpoint is needed
+    numbers: bool = False  # the numbers went wrong: an earlier checkpoint is needed
 
     @property
     def ways(self) -> tuple[Option, ...]:
-        """What a person can answer."""
+        """The possible answers of a person."""
         if self.kind == "never":
             return (Option.FORK, Option.DENY)
         if self.kind == "numeric" or self.numbers:
@@ -51,14 +51,14 @@ class RelaunchObjection:
 
     @property
     def final(self) -> bool:
-        """Not even a person's yes relaunches it: they launch again, by their own choice of code and
-        checkpoint.
+        """Whether even an approval does not relaunch: a person must launch, with code and a
+        checkpoint of their choice.
         """
         return self.kind in FINAL or self.observed
 
 
 def not_relaunched(instance: str, kind: str) -> str:
-    """The key of that question."""
+    """The key of the question about an objection of this kind."""
     return write_key(Verb.ESCALATE, "relaunch", instance, kind)
 
 
@@ -70,7 +70,7 @@ def relaunch_objection(
     ending: Ending | None,
     now: datetime,
 ) -> RelaunchObjection | None:
-    """None if nothing stands against a relaunch, or a person has said yes to all that does."""
+    """The first objection to a relaunch; None if there is none, or a person has approved all."""
     objections = [
         *_vetoes(alerts, checks, ledger),
         *_by_contract(policy),
@@ -84,7 +84,9 @@ def relaunch_objection(
 
 
 def _answered(objection: RelaunchObjection, ledger: Ledger) -> bool:
-    """A yes holds for the instance; after another failed attempt it must be said again."""
+    """Whether a person approved for this instance. After another failed attempt, a new approval is
+    needed.
+    """
     answer, tries = ledger.answer, ledger.failed.get(write_key(Verb.RELAUNCH, ledger.instance))
     if answer is None or not answer.yes:
         return False
@@ -94,10 +96,10 @@ def _answered(objection: RelaunchObjection, ledger: Ledger) -> bool:
 def _vetoes(
     alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger
 ) -> list[RelaunchObjection]:
-    """What taints the instance holds it back for good, seen at its end or long before; and so does
-    any veto that a person was asked about, also when its alert is over.
+    """Objections by vetoing alerts. A taint vetoes permanently, even if it was found long before
+    the end; and so does any veto that a person was asked about, even after its alert ended.
 
-    What was numeric trouble when the job ended does not become a hardware fault by the next tick.
+    So a numeric failure at the job's end does not become a hardware fault at the next tick.
     """
     firing = {a.check for a in alerts if a.firing and checks[a.check].vetoes_relaunch}
     since = {taint.check: taint.bad_step for taint in ledger.taints}
@@ -164,7 +166,9 @@ def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[R
 
 
 def _bug(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> RelaunchObjection:
-    """Code is reported with its place and never edited; a person fixes it, once."""
+    """The objection after a bug: it is reported with its place and never edited; a person may fix
+    it once.
+    """
     at = f" at {ending.place}" if ending.place else ""
     before = [
         e for e in ledger.endings if e.instance != ending.instance and e.cause is Cause.CODE_BUG
@@ -186,21 +190,23 @@ def _bug(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> RelaunchObje
 
 
 def repeated(ending: Ending, endings: Sequence[Ending]) -> bool:
-    """The instance before failed in the same way, and no complete checkpoint has landed since."""
+    """Whether the previous instance failed in the same way, without a new complete checkpoint
+    since.
+    """
     earlier = [each for each in endings if each.instance != ending.instance]
     same = bool(earlier) and earlier[-1].fingerprint == ending.fingerprint
     return same and ending.advanced is False and not ending.cause.free
 
 
 def stuck(endings: Sequence[Ending], ending: Ending | None) -> int:
-    """How many ends in a row brought no new complete checkpoint, this one included."""
+    """The number of consecutive ends without a new complete checkpoint, including this one."""
     row = [each for each in endings if ending is None or each.instance != ending.instance]
     row += [ending] if ending else []
     return sum(1 for _ in takewhile(lambda each: each.advanced is False, reversed(row)))
 
 
 def attempts(endings: Sequence[Ending], ending: Ending | None) -> int:
-    """The same of relaunches alone: the first end that was seen is of none."""
+    """The same number of relaunches: the first end is not a relaunch's."""
     others = sum(1 for each in endings if ending is None or each.instance != ending.instance)
     return min(stuck(endings, ending), others - (ending is None))
 
@@ -234,7 +240,7 @@ def _spent(
 
 
 def _relaunches_after(cause: Cause, policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> int:
-    """Those within the window."""
+    """The relaunches after such an end within the window."""
     return sum(earlier is cause and now - at <= policy.window for at, earlier in ledger.spent)
 
 
@@ -264,9 +270,7 @@ def _tried(ledger: Ledger) -> list[RelaunchObjection]:
 
 
 def why_recoverable(ending: Ending, policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> str:
-    """What a relaunch's reason says: why this failure can be recovered from, and what is left of
-    the budget.
-    """
+    """The reason of a relaunch: why this failure is recoverable, and the remaining budget."""
     if ledger.answer and ledger.answer.yes:
         return f"recoverable: {ledger.answer.summary}"
     if ending.cause.free:

@@ -1,7 +1,7 @@
 """Why an instance ended: one answer from the scheduler, the log, the store and the disks.
 
-Every surface shows this sentence, so that none of them guesses from its own source: a job whose
-output root was deleted leaves a log that looks like a bug in the code.
+All outputs show this sentence, so that none guesses from one source: a job whose output root was
+deleted leaves a log that looks like a bug in the code.
 """
 
 import re
@@ -18,7 +18,7 @@ from herorun.core.recovery.lost_root import LostRoot, lost_root
 
 
 class Cause(StrEnum):
-    """Why it ended, as far as a relaunch is concerned."""
+    """The cause of an end, as far as it matters for a relaunch."""
 
     PREEMPTION = "preemption"
     TIME_LIMIT = "time-limit"
@@ -34,18 +34,20 @@ class Cause(StrEnum):
 
     @property
     def free(self) -> bool:
-        """Nobody's fault: a relaunch after it counts against no budget."""
+        """Whether a relaunch after it counts against no budget, because it is no fault of the
+        run.
+        """
         return self in (Cause.PREEMPTION, Cause.TIME_LIMIT)
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What ended it, in one sentence, and what a person does about it."""
+    """What ended the instance, in one sentence, and what a person should do about it."""
 
     cause: Cause
     why: str
-    basis: str  # what the class goes by: the log's own class, or the scheduler's word
-    place: str = ""  # file and line, where the log names them
+    basis: str  # the basis of the class: the log's class, or the scheduler's state
+    place: str = ""  # file and line, if the log names them
     advice: str = ""
     needs_person: bool = False  # a relaunch alone does not cure it
 
@@ -82,11 +84,10 @@ _CLASSES: Mapping[str, Cause] = {
     "data": Cause.CODE_BUG,
     "refused": Cause.REFUSED,
 }
-# A full disk, a lost permission, a broken data pipeline: the same job in the same place would meet
-# it again.
+# A full disk, a lost permission or a broken data pipeline would fail the same job again.
 _ASKS = frozenset({DISK_FULL, "storage-auth", "data", "code-bug-complex"})
-# What a write that found no room looks like where the trainer does not print the system's own
-# words.
+# Classes that a failed write on a full disk may get if the trainer does not print the system's
+# error.
 _PERHAPS_NO_ROOM = frozenset({"", "unknown", "benign", "code-bug-complex"})
 _ABOUT_FILES = frozenset({"storage-auth", "data", "unknown", "code-bug-complex"})
 _PREEMPTED = lazy_regex(r"preempt", re.I)
@@ -94,8 +95,8 @@ _LIMIT = lazy_regex(r"time.?limit|timed?.?out|deadline", re.I)
 
 
 def diagnose(job: Job, scene: Scene) -> Diagnosis:
-    """What is certain first: who ended it on purpose, the store, the scheduler's word, the disks,
-    then the log's.
+    """The diagnosis by the most certain source: an intentional stop, the store, the scheduler's
+    state, the disks, then the log.
     """
     by_log = _by_log(job, scene)
     if by_log.cause in (Cause.BY_US, Cause.BY_HAND, Cause.REFUSED):
@@ -107,8 +108,8 @@ def diagnose(job: Job, scene: Scene) -> Diagnosis:
 
 
 def _lost_output(job: Job, scene: Scene) -> Diagnosis | None:
-    """A root that was there and is gone, whatever the log makes of it; also when it has come back
-    since.
+    """The diagnosis of a missing root, which takes precedence over the log; also if the root has
+    reappeared since.
     """
     root = lost_root(scene)
     if root is None:
@@ -137,8 +138,8 @@ def _back(job: Job, scene: Scene) -> Diagnosis | None:
 
 
 def _no_room(job: Job, scene: Scene) -> Diagnosis | None:
-    """A full disk under the output root, where neither the scheduler nor the log names another
-    cause.
+    """The diagnosis of a full disk under the output root, if neither the scheduler nor the log
+    names another cause.
     """
     failure_class, disk = scene.triage.failure_class if scene.triage else "", _disk(scene)
     if failure_class not in _PERHAPS_NO_ROOM or disk is None or not disk[2] or job.state in _STATES:
@@ -153,7 +154,7 @@ def _no_room(job: Job, scene: Scene) -> Diagnosis | None:
 
 
 def _disk(scene: Scene) -> tuple[str, str, bool] | None:
-    """The disk under the output root, what is free there, and whether that is next to nothing."""
+    """The disk under the output root, its free space, and whether that is almost nothing."""
     if scene.root is None or scene.disks is None:
         return None
     disk = scene.disks.now.get(scene.root.path)
@@ -175,8 +176,8 @@ def _by_log(job: Job, scene: Scene) -> Diagnosis:
 
 
 def _cause(job: Job, triage: Triage | None, stop_reasons: Mapping[str, str]) -> Cause:
-    """What is certain first: our own order, what check-in said, the scheduler's word, then the
-    log's.
+    """The cause by the most certain source: our own order, check-in, the scheduler's state, then
+    the log.
     """
     if job.instance in stop_reasons:
         return Cause.BY_US
@@ -189,7 +190,7 @@ def _cause(job: Job, triage: Triage | None, stop_reasons: Mapping[str, str]) -> 
 
 
 def _cancelled(job: Job, log_cause: Cause | None) -> Cause:
-    """Stopped by hand only if nothing else explains it."""
+    """The cause of a cancelled job: stopped by a person only if nothing else explains it."""
     if job.stopped_by is not None:
         return Cause.BY_HAND
     if message := job.other_cause:
@@ -204,7 +205,9 @@ def _cancelled(job: Job, log_cause: Cause | None) -> Cause:
 
 
 def _describe_diagnosis(job: Job, triage: Triage | None) -> str:
-    """The log's cause; a certain state of the scheduler counts instead, and the log is shown."""
+    """The message: the log's cause, or a certain state of the scheduler followed by the log's
+    cause.
+    """
     certain, log_cause = (
         _STATES.get(job.state),
         _CLASSES.get(triage.failure_class) if triage else None,
@@ -227,7 +230,7 @@ def _log_clause(triage: Triage | None, before: str, after: str = "") -> str:
 
 
 def _store_and_disk_text(triage: Triage | None, scene: Scene) -> str:
-    """What the store and the disks add to a log that mentions files, or says nothing."""
+    """What the store and the disks add if the log mentions files or shows no cause."""
     failure_class, disk = triage.failure_class if triage else "unknown", _disk(scene)
     if failure_class == DISK_FULL and disk:
         path, message, full = disk
@@ -254,8 +257,9 @@ def _place(triage: Triage | None) -> str:
 
 
 def _asks(triage: Triage | None, cause: Cause) -> bool:
-    """Whether a relaunch alone does not cure it. Of lost nodes, links and chips the log's own doubt
-    is no reason: they are relaunched directly, and asked about once it repeats."""
+    """Whether a relaunch alone does not cure it. After lost nodes, links and chips an uncertain log
+    is no reason to ask: the run is relaunched, and a question follows if it repeats.
+    """
     if triage is None or triage.failure_class in _ASKS:
         return triage is not None
     return triage.needs_person and not (cause is Cause.INFRA or cause.free)

@@ -1,4 +1,4 @@
-"""How the instances of a run ended, and what the record keeps about it."""
+"""How the instances of a run ended, and what is recorded about it."""
 
 from datetime import datetime
 
@@ -16,8 +16,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 
-# Ends that say nothing against the run itself: its own success, a person, preemption, the time
-# limit.
+# Ends that are no fault of the run: success, a stop by a person, preemption, the time limit.
 INNOCENT = frozenset(
     {JobState.SUCCEEDED, JobState.CANCELLED, JobState.PREEMPTED, JobState.TIMED_OUT, JobState.GONE}
 )
@@ -31,7 +30,7 @@ def end_of(
     at: datetime,
     fingerprint: str = "",
 ) -> End:
-    """The job's end with what is known of it now; rows of an earlier instance are not its own."""
+    """The job's end with the present evidence; an earlier instance's rows do not count."""
     wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     return End(
@@ -49,7 +48,7 @@ def end_of(
 
 
 def end_to_record(evidence: Evidence, history: History, at: datetime) -> End | None:
-    """The current job's end, if the record does not hold it yet or now more of it is known."""
+    """The current job's end, if it is not recorded yet or is known in more detail now."""
     job, not_read = evidence.get(Job), Unavailable("this evidence was not read")
     if not isinstance(job, Job) or not job.state.ended:
         return None
@@ -62,7 +61,9 @@ def end_to_record(evidence: Evidence, history: History, at: datetime) -> End | N
 
 
 def _is_more_specific(end: End, before: End) -> bool:
-    """Also another state: a scheduler may first say `gone` and later how it ended."""
+    """Whether the end has more details, or another state: a scheduler may first report `gone`, and
+    later how it ended.
+    """
     return (
         end.state is not before.state
         or any(
@@ -74,15 +75,15 @@ def _is_more_specific(end: End, before: End) -> bool:
 
 
 def saved_to_record(evidence: Evidence, history: History) -> int | None:
-    """How many checkpoints there are, if there were never more."""
+    """The number of checkpoints, if it is higher than ever before."""
     checkpoints = evidence.get(Checkpoints)
     count = checkpoints.kept if isinstance(checkpoints, Checkpoints) else 0
     return count if count > history.most_saved else None
 
 
 def temporary_to_record(evidence: Evidence, history: History) -> int | None:
-    """The newest step in the temporary root, if the current instance was never seen with a newer
-    one there.
+    """The newest step in the temporary root, if it is the highest of the current instance so
+    far.
     """
     checkpoints = evidence.get(Checkpoints)
     steps = (
@@ -100,7 +101,7 @@ def temporary_to_record(evidence: Evidence, history: History) -> int | None:
 
 
 def is_failure(end: End) -> bool:
-    """Whether an end counts towards a repeated failure. A refusal at check-in has a check of its
-    own.
+    """Whether an end counts towards a repeated failure. A refusal at check-in does not: it has its
+    own check.
     """
     return end.state not in INNOCENT and end.exit_code != REFUSED_EXIT_CODE and not end.state.live

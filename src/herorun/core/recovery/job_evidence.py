@@ -1,4 +1,4 @@
-"""What was seen of an ended or running job in addition to the job itself."""
+"""Evidence about an ended or running job, besides the job itself."""
 
 from dataclasses import field
 
@@ -18,21 +18,19 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """What was seen of an end besides the job itself. None: it was not read, or it could not be
-    read.
-    """
+    """Evidence about an end, besides the job itself. None: not read, or unreadable."""
 
     triage: Triage | None = None
     root: RootAtEnd | None = None
-    root_unread: str = ""  # why it is unknown whether its roots are there
+    root_unread: str = ""  # why it is unknown whether its roots exist
     checkpoints: Checkpoints | None = None
     disks: Disks | None = None
-    receipt_gone: bool = False  # looked for, and nowhere
+    receipt_gone: bool = False  # searched for, and not found
     history: History = field(default_factory=History)
 
 
 def scene_of(evidence: Evidence) -> Scene:
-    """From what a tick read."""
+    """The scene, from a tick's evidence."""
     triage, root, checkpoints = (
         evidence.get(Triage),
         evidence.get(RootAtEnd),

@@ -1,4 +1,4 @@
-"""Whether a root that the run wrote to is gone: of a job that lives as of one that has ended."""
+"""Whether a root that the run wrote to is missing, for a live or an ended job."""
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.job_evidence import Scene
@@ -6,7 +6,7 @@ from herorun.core.recovery.job_evidence import Scene
 
 @dataclass(frozen=True)
 class LostRoot:
-    """A root of the run that was there and is gone."""
+    """A root of the run that existed and is missing."""
 
     path: str
     temporary: bool = False
@@ -25,8 +25,9 @@ class LostRoot:
 
 
 def lost_root(scene: Scene) -> LostRoot | None:
-    """Of a job that lives as of one that has ended. None where it is there, where it never held
-    anything that was seen, and where nobody knows."""
+    """The missing root of a live or ended job. None if the roots exist, if nothing was ever seen in
+    them, or if it is unknown.
+    """
     root = scene.root
     if root is None:
         return None
@@ -38,9 +39,9 @@ def lost_root(scene: Scene) -> LostRoot | None:
 
 
 def _was_used(path: str, scene: Scene) -> bool:
-    """Whether this run's own files were seen in it: checkpoints that are all gone, or a receipt
-    that is gone. A job may fail before it writes anything there; and one whose receipt stands in
-    its log may never have.
+    """Whether this run's files were seen in the root: checkpoints that are all missing now, or a
+    receipt that is. A job may fail before it writes anything there, and one whose receipt is in its
+    log may never have written.
     """
     history, checkpoints = scene.history, scene.checkpoints
     alone = {instance.output_root.rstrip("/") for instance in history.instances} == {path}
@@ -51,9 +52,9 @@ def _was_used(path: str, scene: Scene) -> bool:
 
 
 def _temporary_was_used(path: str, scene: Scene) -> bool:
-    """Whether something is lost with it: a newer checkpoint was seen there than any that is left,
-    or the log misses a file in it. A trainer deletes its last temporary checkpoint itself once a
-    permanent one follows.
+    """Whether data was lost with the temporary root: its newest checkpoint was newer than all
+    remaining ones, or the log reports a missing file in it. (A trainer deletes its last temporary
+    checkpoint itself after a permanent one.)
     """
     newest_step, checkpoints = scene.history.temporary_saved, scene.checkpoints
     if newest_step is None or checkpoints is None:

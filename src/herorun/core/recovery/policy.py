@@ -1,5 +1,5 @@
-"""What the contract permits the babysitter, and what it did before: all that `decide` knows apart
-from the alerts.
+"""What the contract permits the babysitter, and what it did before: the input of `decide` besides
+the alerts.
 """
 
 from collections.abc import Mapping
@@ -23,16 +23,16 @@ class RecoveryPolicy:
     cadence: timedelta = timedelta(minutes=15)
     infra: int = 6
     unknown: int = 3
-    code_bug: int = 1  # of a person: none of them is the babysitter's
+    code_bug: int = 1  # relaunches by a person: the babysitter makes none
     oom: int = 0
     stop_on: tuple[str, ...] = ()
     accelerator_hours: float | None = None
     accelerators: int | None = None
     delete_bad_node: bool = False
     zone: str = ""
-    # not so under `[tracker] resume = "never"`: it continues only as another run
+    # False under `[tracker] resume = "never"`: it continues only as another run
     resumable: bool = True
-    milestones: tuple[int, ...] = ()  # steps whose checkpoints are news
+    milestones: tuple[int, ...] = ()  # steps whose checkpoints are reported
     rate: float | None = None  # money for one accelerator-hour
     quiet_every: timedelta = timedelta(hours=1)  # between two entries of quiet ticks in the logbook
 
@@ -49,7 +49,7 @@ class RecoveryPolicy:
         return format_hourly_cost(self.accelerators, self.rate)
 
     def budget(self, cause: Cause) -> int | None:
-        """Relaunches within the window after such an end; None where they are free."""
+        """The allowed relaunches within the window after such an end; None if they are free."""
         if cause.free:
             return None
         own = {Cause.INFRA: self.infra, Cause.UNKNOWN: self.unknown, Cause.OUT_OF_MEMORY: self.oom}
@@ -57,7 +57,7 @@ class RecoveryPolicy:
 
 
 def format_hourly_cost(accelerators: int | None, rate: float | None) -> str:
-    """What an hour of a job costs, as far as the contract says."""
+    """What an hour of a job costs, as far as the contract states it."""
     if accelerators is None:
         return "The cost of an hour is unknown: [hardware] count is not stated"
     money = f", {accelerators * rate:,.2f} at [budget] rate" if rate else ""
@@ -66,17 +66,17 @@ def format_hourly_cost(accelerators: int | None, rate: float | None) -> str:
 
 @dataclass(frozen=True)
 class Tries:
-    """What was tried under one key and failed."""
+    """The failed attempts under one key."""
 
     count: int
     last: datetime
     why: str = ""
-    interrupted: bool = False  # the last one: nothing said no, so there is nothing to wait for
+    interrupted: bool = False  # the last one was interrupted, not refused, so no delay is needed
 
 
 @dataclass(frozen=True)
 class RelaunchAnswer:
-    """What a person said to the question whether an instance is relaunched."""
+    """A person's answer to the question whether an instance is relaunched."""
 
     yes: bool
     at: datetime
@@ -93,7 +93,7 @@ class RelaunchAnswer:
 
 @dataclass(frozen=True)
 class ActionPause:
-    """Until then nothing is done to the job. It is watched all the same."""
+    """Until then no action on the job is taken. Monitoring continues."""
 
     until: datetime
     by: str
@@ -112,7 +112,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Ledger:
-    """What was done and tried before, as `decide` needs it."""
+    """Earlier actions and attempts, as `decide` needs them."""
 
     done: frozenset[str] = frozenset()
     failed: Mapping[str, Tries] = field(default_factory=dict)
@@ -120,23 +120,23 @@ class Ledger:
     relaunched: tuple[datetime, ...] = ()  # those that count against the budget
     instance: str = ""
     spent: tuple[tuple[datetime, Cause], ...] = ()  # the same, with what they followed
-    endings: tuple[Ending, ...] = ()  # one an instance, in their order
+    endings: tuple[Ending, ...] = ()  # one for each instance, in order
     answers: Mapping[str, RelaunchAnswer] = field(default_factory=dict)  # by instance
     acked: frozenset[str] = frozenset()  # alerts that a person has acknowledged
     pause: ActionPause | None = None
     # instances that were ordered to stop, also after their end, and by whom
     stopped: Mapping[str, str] = field(default_factory=dict)
-    start_step: int = 0  # that the current instance began at; -1 for one from scratch
+    start_step: int = 0  # the start step of the current instance; -1 from scratch
     spans: tuple[Span, ...] = ()
     past: tuple[Alert, ...] = ()  # alerts that are over, or that a relaunch closed
     taints: tuple[Taint, ...] = ()  # of the current instance
     ended: tuple[Alert, ...] = ()  # unresolved and not acknowledged
-    # of the instances before, that fired when the current one was launched
+    # of earlier instances, which fired at the current one's launch
     left: tuple[Alert, ...] = ()
 
     @property
     def answer(self) -> RelaunchAnswer | None:
-        """About the current instance."""
+        """The answer about the current instance."""
         return self.answers.get(self.instance)
 
     def paused(self, now: datetime) -> bool:
