@@ -10,8 +10,8 @@ from herorun.system.git import Repository
 
 
 def hidden_edits(status: TreeStatus, git_dir: Path) -> list[str]:
-    """Files that differ behind assume-unchanged or skip-worktree; one that a sparse checkout left
-    out does not.
+    """Files with hidden edits, by assume-unchanged or skip-worktree; a file that a sparse checkout
+    left out has none.
     """
     top = status.repository.top
     candidates = [
@@ -23,7 +23,7 @@ def hidden_edits(status: TreeStatus, git_dir: Path) -> list[str]:
         return []
     with TemporaryDirectory(prefix="herorun-index-") as folder:
         index = os.path.join(folder, "index")
-        # with its time: git doubts entries as young as their index
+        # with its time: git distrusts entries that are as new as their index
         shutil.copy2(git_dir / "index", index)
         return _edited(status.repository, candidates, QUIET | {"GIT_INDEX_FILE": index})
 

@@ -1,5 +1,5 @@
-"""The detectors' state after the rows of a run's tracker: only the new ones are folded, the rest
-comes from the cache. Imported only where there is a row.
+"""The detectors' state after the rows of a run's tracker: only new rows are processed, the rest
+comes from the cache. Imported only if there is a row.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,14 +29,14 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.row_bounds import drop_implausible
 from herorun.core.untrusted_json import read_json
 
-Reader = Callable[[str], Rows]  # the rows behind a cursor
-# rows, or numbers in columns, that a tick holds; of more the columns get the rest in the next ticks
+Reader = Callable[[str], Rows]  # the rows after a cursor
+# rows, or numbers in columns, that a tick keeps in memory; later ticks store the rest
 MOST_HELD, MOST_NUMBERS = 200_000, 8_000_000
 
 
 @dataclass
 class Arrived:
-    """The rows that a tick has read and holds, and the cursors before and after them."""
+    """The rows that a tick has read and keeps in memory, and the cursors before and after them."""
 
     before: str
     after: str
@@ -51,14 +51,14 @@ class Arrived:
         self.changed_at = batch.changed_at or self.changed_at
         if batch.restarted:
             self.before, self.after, self.rows, self.restarted = "", "", (), True
-        follows = cursor == self.after or batch.restarted  # nothing in between was left out
+        follows = cursor == self.after or batch.restarted  # no rows in between are missing
         if follows and (not self.rows or _part_held(self.rows) + _part_held(batch.rows) <= 1):
             self.rows = chained([self.rows, batch.rows])
             self.after = batch.cursor
 
 
 def _part_held(rows: Sequence[Row]) -> float:
-    """The part of what may be held that they take."""
+    """The rows' part of the memory limit, as a fraction."""
     return sum(
         len(part) * len(part.columns) / MOST_NUMBERS
         if isinstance(part, ColumnarRows)
@@ -69,22 +69,22 @@ def _part_held(rows: Sequence[Row]) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class MetricsRead:
-    """What was read last, to be kept if it was seen by a tick."""
+    """The last read, to be stored if a tick used it."""
 
     metrics: Metrics | None
-    version: str  # of the folded state
+    version: str  # of the detectors' state
     state: MetricsState
     arrived: Arrived
     read: Reader
-    source: str  # digest of how the tracker is configured
+    source: str  # digest of the tracker's configuration
     names: Names
 
 
 def read_rows(
     read: Reader, cache: Path, names: Names, source: str, at: Now, history: History
 ) -> MetricsRead:
-    """The folded state after all rows that there are now."""
-    # Constants are part of the cache's name: another version folds again from the first row.
+    """Read all new rows; the result has the detectors' state after them."""
+    # The constants are part of the cache's name: another version begins again at the first row.
     version = digest([rules_digest(), names, source])
     state = _cached(cache, version)
     last = last_read(state)
@@ -104,18 +104,16 @@ def read_rows(
 def _since(
     read: Reader, state: MetricsState, names: Names, history: History
 ) -> tuple[MetricsState, Arrived]:
-    """The state after all rows, and those that are new; ticks have told of the excursions in
+    """The state after all rows, and the new rows; ticks have reported the excursions in
     `history.rows` rows.
 
-    This machine may know fewer of them than the record: another one watched the run, or the rules
-    changed.
+    This machine's state may include fewer rows than the record: another machine monitored the run,
+    or the rules changed.
     """
     reported_rows, boundaries = history.rows, boundaries_of(history)
     arrivals = Arrived(state.cursor, state.cursor)
     after = _catch_up(read, state, names, arrivals, reported_rows, boundaries)
-    if (
-        state.rows < reported_rows and after.rows < reported_rows
-    ):  # these are not the rows that were told of
+    if state.rows < reported_rows and after.rows < reported_rows:  # these are not the reported rows
         arrivals = Arrived(state.cursor, state.cursor)
         after = _catch_up(read, state, names, arrivals, 0, boundaries)
     return after, arrivals
@@ -151,7 +149,7 @@ def _catch_up(
 
 
 def mask_secret_names(batch: Rows, names: Names) -> Rows:
-    """Mask metric names that hold a secret: names are stored and shown."""
+    """Mask metric names that contain a secret: names are stored and shown."""
     batch = drop_implausible(batch, names.all_named)
     if all(_clean_name(name) == name for name in metric_names(batch.rows)):
         return batch
@@ -168,8 +166,8 @@ def _clean_name(name: str) -> str:
 
 
 def _cached(cache: Path, version: str) -> MetricsState:
-    """The state of the last tick; a missing, damaged or outdated cache is no loss: all rows are
-    folded again.
+    """The state of the last tick. If the cache is missing, damaged or outdated, all rows are
+    processed again.
     """
     try:
         document = read_json(cache.read_bytes())

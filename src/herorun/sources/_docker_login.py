@@ -1,5 +1,5 @@
-"""How docker on this machine logs in to a registry. What is found here goes to that registry and
-nowhere else.
+"""How docker on this machine logs in to a registry. The credentials are sent only to that
+registry.
 """
 
 import base64
@@ -12,7 +12,7 @@ from herorun.system.process import run
 
 
 def docker_login(host: str) -> str:
-    """A Basic authorization from docker's configuration; empty where it has none for this host."""
+    """A Basic authorization from docker's configuration; "" if it has none for this host."""
     folder = os.environ.get("DOCKER_CONFIG") or str(Path.home() / ".docker")
     try:
         config = read_json((Path(folder) / "config.json").read_bytes())

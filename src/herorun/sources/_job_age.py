@@ -1,4 +1,6 @@
-"""How long a job has run, by the uptime of this machine: no setting of a clock changes that."""
+"""How long a job has run, by the uptime of this machine, which does not change when a clock is
+set.
+"""
 
 import contextlib
 from datetime import datetime, timedelta
@@ -16,11 +18,11 @@ SEEN = "job-seen.json"  # this clone's first query of the current job in its pre
 
 
 def began_by_uptime(job: Job, history: History, state: Path, now: Now) -> datetime | None:
-    """When a running job began, by a clock that shows `now`; None where its time stamp says the
-    same, or nothing else is known.
+    """When a running job began, by a clock that shows `now`; None if its time stamp agrees, or
+    nothing else is known.
 
-    The first query that shows it running goes by the clocks, and no later one. Some schedulers
-    compute the start again at each query, from how long the job has run.
+    Only the first query that shows it running uses the clocks. Some schedulers compute the start at
+    each query from the running time.
     """
     if now.uptime is None or not job.state.live:
         return None
@@ -39,7 +41,7 @@ def began_by_uptime(job: Job, history: History, state: Path, now: Now) -> dateti
 
 
 def _is_one(one: str, other: str) -> bool:
-    """Whether two time stamps may be of the same start; empty where none is known."""
+    """Whether two time stamps may be of the same start; "" is an unknown one."""
     earlier, later = parse_utc(one), parse_utc(other)
     if earlier is None or later is None:
         return earlier is later
@@ -47,7 +49,9 @@ def _is_one(one: str, other: str) -> bool:
 
 
 def _age_at_first(job: Job, history: History, now: Now, note: dict[str, Any]) -> timedelta:
-    """By the clocks, and no longer than since it was seen waiting, or run from another start."""
+    """The age by the clocks, at most the time since the job was known to wait or to run from
+    another start.
+    """
     since, _ = rows_since(job, Nothing(), history, now.at)
     age = max(now.at - since, timedelta()) if since else timedelta()
     if now.uptime is None or (note.get("instance"), note.get("boot")) != (job.instance, now.boot):
@@ -56,7 +60,7 @@ def _age_at_first(job: Job, history: History, now: Now, note: dict[str, Any]) ->
 
 
 def _read(state: Path) -> dict[str, Any]:
-    """Empty where none can be read."""
+    """The note; empty if it cannot be read."""
     try:
         note = read_json((state / SEEN).read_bytes())
         numbers = {name: float(note[name]) for name in ("uptime", "age")}
@@ -66,7 +70,7 @@ def _read(state: Path) -> dict[str, Any]:
 
 
 def _write(state: Path, note: dict[str, Any]) -> None:
-    # a full disk: each query is the first
+    # on a full disk each query counts as the first
     with contextlib.suppress(OSError):
         if state.is_dir():
             write_atomic(state / SEEN, (canonical(note) + "\n").encode(), spare=True)

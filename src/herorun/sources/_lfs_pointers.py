@@ -1,5 +1,5 @@
-"""Git LFS pointers that lie in place of the content that they stand for, here or in the copy that
-the job would get.
+"""Files that contain a Git LFS pointer instead of their content, here or in the copy that the job
+would get.
 """
 
 from collections.abc import Iterator
@@ -14,10 +14,11 @@ _TRIPLE = 3  # `check-attr -z` answers path, attribute, value
 
 
 def pointers(status: TreeStatus, common: Path) -> list[str]:
-    """Asks git for attributes only if some `.gitattributes` mentions LFS.
+    """The files with pointers. Queries git for attributes only if some `.gitattributes` mentions
+    LFS.
 
     `git lfs install --skip-smudge` leaves pointers wherever git writes files: the copy has them
-    also where `git lfs pull` has brought the content here.
+    even if `git lfs pull` has fetched the content here.
     """
     top = status.repository.top
     attribute_files = [top / name for name in status.files(".gitattributes")] + [
@@ -30,7 +31,9 @@ def pointers(status: TreeStatus, common: Path) -> list[str]:
 
 
 def _is_own_file(path: Path) -> bool:
-    """git reads no `.gitattributes` that is a link, which may lead anywhere."""
+    """Whether it is a regular file: git does not read a `.gitattributes` that is a link, which may
+    lead anywhere.
+    """
     return path.is_file() and not path.is_symlink()
 
 

@@ -1,4 +1,4 @@
-"""Which modified files differ in nothing but their mode or their line endings."""
+"""Which modified files differ only in their mode or their line endings."""
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.sources._status import FILES, QUIET, STRICT, PathChange, TreeStatus
@@ -22,8 +22,8 @@ class Likeness:
 
 
 def likeness(status: TreeStatus) -> Likeness:
-    """Of the disk against HEAD. What git cannot compare here, as in a partial clone, counts as
-    another content.
+    """Compares the disk with HEAD. Files that git cannot compare here, as in a partial clone, count
+    as different.
     """
     edited_files = [change for change in status.changes if FILES.issuperset(change.modes)]
     if not edited_files:
@@ -56,9 +56,9 @@ def _numstat(
 
 
 def _converted(status: TreeStatus, change: PathChange) -> bool:
-    """`core.autocrlf`: git converts on the way in and sees no difference, and the disk has other
-    bytes all the same.
+    """Whether the file differs by `core.autocrlf`: git converts it and finds no difference, but the
+    disk has other bytes.
     """
     if change.staged:
-        return False  # the disk is as HEAD again, and the index is not
+        return False  # the disk equals HEAD again, but the index does not
     return b"\r\n" in (status.repository.top / change.path).read_bytes()

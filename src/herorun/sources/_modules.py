@@ -1,4 +1,4 @@
-"""Where a module of this repository lies. Paths are relative to the repository's top, with
+"""The files of this repository's modules. Paths are relative to the repository's top, with
 slashes.
 """
 
@@ -12,10 +12,9 @@ _INSTALLED = ("site-packages", "dist-packages", "node_modules", ".venv", "venv")
 
 
 class Modules:
-    """Finds files by module name, in the folders that Python would search, first one first.
+    """Finds files by module name, in the folders that Python would search, in order.
 
-    `changed_files` are files that differ from HEAD: one of them may be gone, and was imported all
-    the same.
+    `changed_files` are files that differ from HEAD: a deleted one is also found.
     """
 
     def __init__(self, top: str, roots: Iterable[str], changed_files: Collection[str] = ()) -> None:
@@ -26,14 +25,12 @@ class Modules:
         self._answers: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
 
     def _root(self, folder: str) -> str:
-        """A folder as the repository spells it; outside of it, one that begins with `..`."""
+        """A folder relative to the repository's top; outside the repository it begins with `..`."""
         path = os.path.relpath(os.path.normpath(os.path.join(self.top, folder)), self.top)
         return "" if path == "." else path
 
     def files(self, one_import: Imported, by: str) -> Iterable[str]:
-        """The files that one import of the file `by` runs; none where it is not of this
-        repository.
-        """
+        """The files that one import of the file `by` runs; none if it is not of this repository."""
         if one_import.path:
             file = self.inside(one_import.path, dirname(by)) or self.inside(one_import.path, "")
             return (file,) if file else ()
@@ -72,7 +69,7 @@ class Modules:
             return ()
         files = [*self._walk(root, parts)]
         if files and not files[-1].endswith("__init__.py"):
-            return tuple(files)  # a module: the names are its own
+            return tuple(files)  # a module: the names are in it
         for name in names:
             if name != "*":
                 files += self._walk(root, (*parts, name))
@@ -117,5 +114,5 @@ def _above(path: str) -> Iterator[str]:
 
 
 def installed(path: str) -> bool:
-    """Whether it lies among installed packages, which are nobody's code of this repository."""
+    """Whether the path is among installed packages, which are not this repository's code."""
     return any(part in _INSTALLED for part in path.split("/"))

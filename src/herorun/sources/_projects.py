@@ -52,7 +52,7 @@ def table_or_empty(data: Any, *keys: str) -> dict[str, Any]:
 
 
 def source_folders(project: dict[str, Any]) -> list[str]:
-    """Where a project keeps its packages, relative to itself."""
+    """The folders of a project's packages, relative to the project."""
     where = table_or_empty(project, "tool", "setuptools", "packages", "find").get("where")
     mapped_root = table_or_empty(project, "tool", "setuptools", "package-dir").get("")
     stated_folders = [*(where if isinstance(where, list) else ()), mapped_root]
@@ -60,7 +60,7 @@ def source_folders(project: dict[str, Any]) -> list[str]:
 
 
 def _members(top: str, folder: str, project: dict[str, Any]) -> Iterator[str]:
-    """Folders of this repository that a workspace or a path names as a project of their own."""
+    """Folders of this repository that are projects, by a workspace or a path dependency."""
     stated_folders = table_or_empty(project, "tool", "uv", "workspace").get("members")
     patterns = (
         [each for each in stated_folders if isinstance(each, str)]

@@ -1,4 +1,4 @@
-"""An image's own words, from its registry: the OCI distribution protocol, reading only."""
+"""Reads an image's metadata from its registry, by the OCI distribution protocol."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ REVISION = "org.opencontainers.image.revision"
 
 
 def ask_image(image: ImageReference) -> tuple[str, str | None]:
-    """`(digest, revision)` of an image: the label of its config, else the annotation of its
+    """`(digest, revision)` of an image: the label of its config, or else the annotation of its
     manifest.
     """
     registry = _Registry(image)
@@ -42,8 +42,8 @@ def ask_image(image: ImageReference) -> tuple[str, str | None]:
 
 
 def _best(manifests: list[Any]) -> str:
-    """The image for a Linux cluster; what an index holds besides images, such as attestations, has
-    no platform.
+    """The digest of the image for a Linux cluster; entries of an index that are no images, such as
+    attestations, have no platform.
     """
     images = [one for one in manifests if isinstance(one, dict) and _platform(one)[0] != "unknown"]
     images.sort(key=lambda one: _platform(one) != ("linux", "amd64"))
@@ -63,14 +63,14 @@ def _texts(data: Any, key: str) -> dict[str, str]:
 
 
 class _Registry:
-    """One image's registry, with the authorization that it asked for."""
+    """One image's registry, with the authorization that it requires."""
 
     def __init__(self, image: ImageReference) -> None:
         self.image = image
         self.authorization = ""
 
     def get(self, path: str) -> tuple[str, dict[str, Any]]:
-        """`(digest, content)` of a manifest or a blob. Content that its digest denies is
+        """`(digest, content)` of a manifest or a blob. Content that does not match its digest is
         refused.
         """
         answer = self._ask(f"{self.image.url}/{path}")
@@ -101,9 +101,7 @@ class _Registry:
             ) from None
 
     def _authorize(self, challenge: str) -> str:
-        """The token dance: anonymous, or with what docker's own configuration holds for this
-        host.
-        """
+        """Get a token: anonymously, or with docker's credentials for this host."""
         basic = docker_login(self.image.host)
         kind, _, parameter_text = challenge.partition(" ")
         if kind.lower() == "basic" and basic:
@@ -132,9 +130,7 @@ class _Registry:
 
 
 class _Header:
-    """An authorization that requests sends as it is, in place of one that it would find in
-    `.netrc`.
-    """
+    """An authorization that requests sends unchanged, instead of one from `.netrc`."""
 
     def __init__(self, value: str) -> None:
         self.value = value
@@ -178,7 +174,7 @@ def parsed_json(data: bytes, host: str) -> dict[str, Any]:
 
 
 def _error_without_url(error: Exception) -> str:
-    """What went wrong, without the URL, which may hold a token."""
+    """The error without the URL, which may contain a token."""
     import requests
 
     if isinstance(error, requests.Timeout):

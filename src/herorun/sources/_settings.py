@@ -19,13 +19,13 @@ _HIDES: Mapping[str, tuple[str, Callable[[str], bool]]] = {
     "status.showuntrackedfiles": ("status.showUntrackedFiles", lambda value: value in _NO),
     "diff.ignoresubmodules": ("diff.ignoreSubmodules", lambda value: value in _PARTS),
 }
-# what herorun itself passes comes last in the list
+# settings that herorun itself passes come last in the list
 _OURS = ("core.fsmonitor", "core.untrackedcache")
 
 
 def hiding_settings(repository: Repository) -> tuple[str, ...]:
-    """As `key=value`, of the configuration in force; and of `.gitmodules`, which git follows
-    too.
+    """The settings as `key=value`, of the effective configuration and of `.gitmodules`, which git
+    also applies.
     """
     settings = _list_settings(repository, ())
     for key in _OURS:

@@ -1,4 +1,4 @@
-"""What the run's logs are judged by."""
+"""The log signatures of a run."""
 
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from herorun.core.triage.signatures import Catalogue
 
 
 def catalogue_of(contract: Contract, place: Place) -> Catalogue:
-    """With the user's own rows; where their file broke meanwhile, which reading the contract says,
-    ours alone.
+    """The catalogue with the user's own rows. If their file has become invalid, which reading the
+    contract reports, only the built-in rows.
     """
     from herorun import signatures
 

@@ -1,5 +1,5 @@
-"""What one `status --porcelain=v2` and one `ls-files -v -s` of a work tree say, as bytes parted by
-NUL.
+"""The output of one `status --porcelain=v2` and one `ls-files -v -s` of a work tree, as bytes
+separated by NUL.
 """
 
 import re
@@ -15,7 +15,7 @@ from herorun.system.process import ProcessResult
 
 FILES = frozenset({"100644", "100755"})
 QUIET = {"GIT_NO_LAZY_FETCH": "1"}  # a partial clone must not begin a download because of our query
-# Whatever the user has set: modes count, and so does every part of a file's stat.
+# Regardless of the user's settings, modes count, and so does every part of a file's stat.
 STRICT = (
     "core.fileMode=true",
     "core.trustctime=true",
@@ -39,18 +39,18 @@ _CONTROL = {n: f"\\x{n:02x}" for n in (*range(32), 127)} | {9: "\\t", 10: "\\n",
 
 @dataclass(frozen=True)
 class PathChange:
-    """One tracked path that differs. Modes are those of HEAD, the index and the disk."""
+    """One tracked path that differs. Modes are those in HEAD, the index and on the disk."""
 
     path: str
     staged: bool
     modified: bool
     modes: tuple[str, str, str] = ("", "", "")
-    in_head: str = ""  # the object that HEAD has there
+    in_head: str = ""  # the object of this path in HEAD
 
 
 @dataclass(frozen=True, kw_only=True)
 class TreeStatus:
-    """Both answers about one work tree. Paths are git's own: they name files on the disk."""
+    """Both outputs for one work tree. Paths are git's, which name files on the disk."""
 
     repository: Repository
     commit: str | None = None
@@ -62,7 +62,7 @@ class TreeStatus:
 
     @property
     def flagged(self) -> Iterator[tuple[str, str]]:
-        """`(tag, path)` of what `status` does not check: lower case is assume-unchanged, S
+        """`(tag, path)` of files that `status` does not check: lower case is assume-unchanged, S
         skip-worktree.
         """
         return ((tag.decode(), text(path)) for tag, path in _FLAGGED.findall(self.index))
@@ -75,7 +75,7 @@ class TreeStatus:
             if change.modes[0] == "160000":
                 links[change.path] = change.in_head
             elif change.path in links and change.staged:
-                del links[change.path]  # HEAD has none there yet
+                del links[change.path]  # HEAD has no submodule there yet
         return links
 
     @property
@@ -97,7 +97,7 @@ class TreeStatus:
 
 
 def read_status(repository: Repository, *settings: str) -> TreeStatus:
-    """Ask git both, at once; `settings` win over the strict ones."""
+    """Run both commands in parallel; `settings` override the strict ones."""
     with ThreadPoolExecutor(1) as pool:
         listing = pool.submit(repository.git, "ls-files", "-v", "-s", "-z", env=QUIET)
         status = repository.git(*_STATUS, env=QUIET, settings=(*STRICT, *settings))
@@ -106,7 +106,7 @@ def read_status(repository: Repository, *settings: str) -> TreeStatus:
 
 
 def _must_be_complete(status: ProcessResult) -> None:
-    """git only warns of a folder that it may not open, and continues as if it were empty."""
+    """Raise if a folder could not be opened: git only warns, and continues as if it were empty."""
     for line in status.err.decode("utf-8", "backslashreplace").splitlines():
         if "could not open directory" in line:
             raise CouldNotLook(
@@ -154,9 +154,7 @@ def text(path: bytes) -> str:
 
 
 def show_path(path: str) -> str:
-    """A path as people can read it in one line; what is not UTF-8 or would break the line is
-    escaped.
-    """
+    """A path as one readable line: bytes that are not UTF-8 or would break the line are escaped."""
     if path.isascii() and path.isprintable():
         return path
     readable = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

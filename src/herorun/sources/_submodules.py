@@ -1,5 +1,5 @@
-"""What differs inside submodules, and whether their own remotes have what the superproject
-names.
+"""What differs inside submodules, and whether their own remotes have the commits that the
+superproject names.
 """
 
 from collections.abc import Iterable
@@ -18,13 +18,13 @@ from herorun.system.git import Repository
 from herorun.system.git.remote_refs import Probe, commits_among, containing
 
 _AT_ONCE = 8
-# seconds; a submodule whose remote is away must not take the rest of the answer with it
+# seconds; a submodule whose remote does not answer must not delay the rest
 ASKING = 20.0
 
 
 @dataclass
 class SubmoduleStatus:
-    """Of all submodules, nested ones too; paths are relative to the outermost top."""
+    """The state of all submodules, nested ones too; paths are relative to the outermost top."""
 
     rows: list[Submodule] = field(default_factory=list)
     importable: list[str] = field(default_factory=list)
@@ -34,7 +34,7 @@ class SubmoduleStatus:
 def insides(
     outer: TreeStatus, roots: Iterable[str], prefix: str = "", top: str = ""
 ) -> SubmoduleStatus:
-    """Each submodule by a status of its own: git's summary in the superproject follows the
+    """Reads the status of each submodule: git's summary in the superproject depends on the
     submodule's settings.
     """
     links = outer.gitlinks
@@ -78,7 +78,7 @@ def _read_submodule(
 
 
 def _modified(status: TreeStatus, facts: WorktreeFolders) -> bool:
-    """Tracked files of its own; a nested submodule has its own answer."""
+    """Whether its own tracked files are modified; a nested submodule has its own entry."""
     links = status.gitlinks
     differs = any(change.staged or change.path not in links for change in status.changes)
     return differs or bool(hidden_edits(status, facts.git_dir))

@@ -1,4 +1,4 @@
-"""Files that no commit holds, and that Python or the dynamic loader would take all the same."""
+"""Files that are in no commit and that Python or the dynamic loader would load."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 
 
 def roots_of(command: Command, top: str) -> tuple[str, ...]:
-    """Folders that modules are searched for in, relative to the top: those of the command, and its
+    """Folders that are searched for modules, relative to the top: those of the command, and its
     `PYTHONPATH`.
     """
     scripts = (normpath(join(command.cwd, word)) for word in command.argv if word.endswith(".py"))
@@ -29,7 +29,7 @@ def roots_of(command: Command, top: str) -> tuple[str, ...]:
 
 
 def importable(top: str, ignored_files: Iterable[str], roots: Iterable[str]) -> list[str]:
-    """Those of the ignored paths that can be loaded; `name/` stands for a whole folder."""
+    """The ignored paths that can be loaded; `name/` is a whole folder."""
     roots = tuple(roots)
     paths: list[str] = []
     for path in ignored_files:
@@ -42,8 +42,8 @@ def importable(top: str, ignored_files: Iterable[str], roots: Iterable[str]) -> 
 
 
 def led_out(top: str, links: Iterable[str], roots: Iterable[str]) -> list[str]:
-    """Tracked links to modules outside of the work tree: the commit holds where they lie, and not
-    what they are.
+    """Tracked links to modules outside the work tree: the commit contains their place, but not
+    their content.
     """
     inside, roots = os.path.realpath(top) + os.sep, tuple(roots)
     return [
@@ -57,7 +57,9 @@ def led_out(top: str, links: Iterable[str], roots: Iterable[str]) -> list[str]:
 
 
 def _within(folder: str, roots: tuple[str, ...]) -> bool:
-    """Whether dots can name the folder from a root: a namespace package needs no `__init__.py`."""
+    """Whether a dotted name can reach the folder from a root: a namespace package needs no
+    `__init__.py`.
+    """
     return any(
         all(part.isidentifier() and part not in _NOT_OURS for part in parts)
         for root in roots
@@ -83,7 +85,7 @@ def _loaded(top: str, path: str) -> bool:
 
 
 def _is_package(link: str) -> bool:
-    """Whether a linked folder itself holds modules; a link to data is no code."""
+    """Whether a linked folder contains modules; a link to data is no code."""
     names = os.listdir(link)
     return not any(name in names for name in _ENVIRONMENT) and any(
         _LOADABLE.search(name) for name in names
@@ -91,14 +93,14 @@ def _is_package(link: str) -> bool:
 
 
 def _loaded_below(top: str, folder: str) -> Iterator[str]:
-    """Modules in a folder and its subfolders, but for virtual environments, caches and what a build
-    left.
+    """Modules in a folder and its subfolders, except virtual environments, caches and build
+    output.
     """
     try:
         with os.scandir(os.path.join(top, folder)) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
     except PermissionError:
-        return  # closed to us, and so to what we start
+        return  # unreadable for us, and so for the job
     names = {entry.name for entry in entries}
     if names.intersection(_ENVIRONMENT) or _is_build(folder, names):
         return
@@ -112,7 +114,7 @@ def _loaded_below(top: str, folder: str) -> Iterator[str]:
 
 
 def _is_build(folder: str, names: set[str]) -> bool:
-    """What setuptools leaves behind: a copy that is never imported."""
+    """Whether it is build output of setuptools: a copy that is never imported."""
     return folder.rpartition("/")[2] == "build" and any(
         n == "lib" or n.startswith("bdist.") for n in names
     )

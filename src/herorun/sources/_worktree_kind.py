@@ -1,5 +1,5 @@
-"""Which kind of work tree this is: its git directories, and what makes its history or objects other
-than they seem.
+"""The kind of a work tree: its git directories, replaced objects, and whether its file system keeps
+modes.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from herorun.system.git import Repository
 @dataclass(frozen=True)
 class WorktreeFolders:
     git_dir: Path  # of this work tree
-    common: Path  # what all linked work trees share
+    common: Path  # shared by all linked work trees
     shallow: bool
 
     @property
@@ -27,7 +27,7 @@ def whereabouts(folder: Path) -> WorktreeFolders:
 
 
 def replaced(repository: Repository) -> tuple[str, ...]:
-    """Objects that `git replace` stands others in for; and old-style grafts."""
+    """Objects that `git replace` replaces; and old-style grafts."""
     names: list[str] = []
     if not repository.lacks_below("refs/replace/"):
         listing = repository.git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/")
@@ -37,8 +37,8 @@ def replaced(repository: Repository) -> tuple[str, ...]:
 
 
 def keeps_modes(top: Path) -> bool:
-    """Whether the file system knows executable files: one that does not shows git's own files as
-    such too.
+    """Whether the file system stores executable modes: one that does not shows git's own files as
+    executable too.
     """
     own = top / ".git"
     return not (own / "HEAD" if own.is_dir() else own).stat().st_mode & 0o100

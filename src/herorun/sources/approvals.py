@@ -12,14 +12,14 @@ _SIGNATURES = {
     "U": "good",
     "B": "bad",
     "R": "bad",
-}  # of `git log --format=%G?`; the rest says nothing
+}  # of `git log --format=%G?`; other letters prove nothing
 _FORM = "%H%x00%an%x00%ae%x00%G?%x00%GS"
 
 
 def read_approvals(
     repository: Repository, contract: Contract, file: ContractFile, waivers: Waivers
 ) -> Approvals | Nothing:
-    """Walks the contract's history from HEAD back to where a waiver was not there yet."""
+    """Walks the contract's history from HEAD back to the commits that added each waiver."""
     if not waivers.waivers:
         return Nothing("the contract has no waiver")
     rows = repository.git(
@@ -56,7 +56,7 @@ def _author(row: str) -> CommitAuthor:
 
 
 def _waivers_at(repository: Repository, commit: str, path: str) -> frozenset[Waiver]:
-    """Of a form of the contract that this herorun cannot read, none."""
+    """The waivers in that commit; none if this version of herorun cannot read the contract."""
     data = repository.read(commit, [path])[path]
     try:
         contract = parse_contract((data or b"").decode("utf-8", "replace"), path)
@@ -66,8 +66,8 @@ def _waivers_at(repository: Repository, commit: str, path: str) -> frozenset[Wai
 
 
 def _cut(repository: Repository, rows: int) -> str:
-    """Why the first commit that was seen may not be the one that added it; empty where the history
-    is whole.
+    """Why the oldest commit in the log may not be the one that added a waiver; "" if the history is
+    complete.
     """
     if (repository.common / "shallow").exists():
         return "this clone is shallow: `git fetch --unshallow` brings the commit that added it"

@@ -1,7 +1,7 @@
-"""What the stores say of the run's roots and of the start checkpoint: where they lie, and what
-deletes them.
+"""What the stores report about the run's roots and the start checkpoint: their region, and the
+rules that delete them.
 
-A store that will not say is noted for its root; the others are asked all the same.
+A store that does not report is noted for its root; the others are still queried.
 """
 
 from collections.abc import Callable
@@ -20,14 +20,16 @@ _LIFETIME = lazy_regex(r"ttl=([0-9]+(?:ms|s|m|h|d))")
 
 
 def read_root_facts(contract: Contract, store: Store) -> RootFacts:
-    """Regions are asked for only where `[hardware] region` is stated: nothing else needs them."""
+    """Reads rules, and regions only if `[hardware] region` is stated, because nothing else needs
+    them.
+    """
     start = (contract.start.from_ or "").rstrip("/")
     output = contract.output
     roots = [root.rstrip("/") or "/" for root in (output.root, output.temporary_root) if root]
     roots = list(dict.fromkeys([*roots, start] if start else roots))
     regions, no_regions = _each(roots if contract.hardware.region else [], store.region)
     rules, no_rules = _each(roots, lambda root: (*lifetimes(root), *store.rules(root)))
-    # A folder's own name shows it even if the store does not.
+    # A folder's name may state a rule even if the store reports none.
     rules |= {root: root_rules for root in no_rules if (root_rules := lifetimes(root))}
     expires, no_times = _each(
         [start] if start in rules else [], lambda path: _expiry(store, path, rules[path])
@@ -51,7 +53,7 @@ def read_root_facts(contract: Contract, store: Store) -> RootFacts:
 
 
 def _each(roots: list[str], ask: Callable[[str], T]) -> tuple[dict[str, T], dict[str, str]]:
-    """Answers by root, and by root why there is none."""
+    """The answers by root, and the errors by root."""
     answers: dict[str, T] = {}
     why: dict[str, str] = {}
     for root in roots:
@@ -63,7 +65,9 @@ def _each(roots: list[str], ask: Callable[[str], T]) -> tuple[dict[str, T], dict
 
 
 def lifetimes(root: str) -> tuple[LifecycleRule, ...]:
-    """A folder called `ttl=14d` says that a lifecycle deletes what lies in it after 14 days."""
+    """The rules by folder names: `ttl=14d` means that a lifecycle deletes the content after 14
+    days.
+    """
     matches = [match for part in root.split("/") if (match := _LIFETIME.fullmatch(part))]
     return tuple(
         LifecycleRule(
@@ -76,12 +80,14 @@ def lifetimes(root: str) -> tuple[LifecycleRule, ...]:
 
 
 def _expiry(store: Store, path: str, rules: tuple[LifecycleRule, ...]) -> datetime | None:
-    """When the first of its files goes: without any one of them it is no checkpoint."""
+    """When the first of the checkpoint's files is deleted: without it the checkpoint is
+    incomplete.
+    """
     spans = [rule.deletes_after for rule in rules if rule.deletes_after]
     if not spans:
         return None
     try:
         times = [entry.modified for entry in store.entries(path) if entry.modified]
     except FileNotFoundError:
-        return None  # it is not there: another check says so
+        return None  # it does not exist: another check reports that
     return min(times) + min(spans) if times else None

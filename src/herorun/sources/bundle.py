@@ -1,4 +1,4 @@
-"""The source bundle: what it holds, file by file, compared with what the commit holds."""
+"""The source bundle, compared file by file with the commit."""
 
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.errors import CouldNotLook
@@ -20,8 +20,8 @@ def read_bundle_content(
     """`tree:sha256:<digest>`, or the path or URL of an archive; a relative path is relative to the
     repository's top.
 
-    The contract's own file is left out: it names the bundle, so that no bundle could hold the right
-    one.
+    The contract's own file is left out: it names the bundle's digest, so no bundle could contain
+    it.
     """
     name = contract.runtime.bundle
     if name is None:
@@ -41,7 +41,9 @@ def read_bundle_content(
 def read_bundle(
     content: BundleContent, plan: Plan | Unavailable, repository: Repository, file: ContractFile
 ) -> Bundle | Nothing:
-    """The bundle against the plan: its content now and then, and each file against the commit's."""
+    """Compares the bundle with the plan: its present content with the planned one, and each file
+    with the commit's.
+    """
     from herorun.system.git.submodules import all_entries
 
     if isinstance(plan, Unavailable):
@@ -57,7 +59,7 @@ def read_bundle(
         for path in rows.keys() | code_files.keys()
         if not _is_same_file(code_files.get(path), rows.get(path))
     }
-    if wrong:  # attributes may let `git archive` leave files out, or write them otherwise
+    if wrong:  # by attributes, `git archive` may omit or change files
         archived_files = _archived(repository, plan.code_commit)
         own = {path for _, _, path in repository.entries(plan.code_commit)}
         wrong -= {
@@ -86,7 +88,7 @@ def _algorithm(commit: str) -> str:
 
 
 def _is_same_file(one: tuple[str, str] | None, other: tuple[str, str] | None) -> bool:
-    """A zip may hold no modes."""
+    """Whether the files are equal. A zip may have no modes."""
     if one is None or other is None:
         return one is other
     return one[1] == other[1] and (one[0] == other[0] or "" in (one[0], other[0]))

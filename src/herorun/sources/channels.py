@@ -1,5 +1,5 @@
-"""Whether what the contract notifies by can be used from here: set, and an address that is
-understood. Nothing is sent.
+"""Whether the contract's channels can be used from here: the variable is set, with a valid address.
+Nothing is sent.
 """
 
 from herorun.core.contract import Contract

@@ -1,8 +1,8 @@
-"""Checkpoints and output roots. A root out of reach raises, and so reads as Unavailable: never as
+"""Checkpoints and output roots. An unreachable root raises, so the evidence is Unavailable, never
 empty.
 
-Each root costs one listing; only those that a decision needs are examined, newest first, so
-that a root of thousands of steps costs a few requests more. The others stay in sight, unexamined.
+Each root costs one listing; only those that a decision needs are examined, newest first, so that a
+root with thousands of steps costs only a few requests more. The others are listed, unexamined.
 """
 
 from collections.abc import Callable, Iterable
@@ -29,9 +29,9 @@ from herorun.core.ports import Layout, Store
 from herorun.core.redaction.scrub import scrub
 
 OWN, RECEIPTS = "_herorun/", "_herorun/receipts"
-# If a listing has no times, as on object stores, the ones below the newest are dated by a
-# listing of their own: after a rollback the one written last is among them. So many, and at least
-# one while a root costs so many requests.
+# If a listing has no times, as on object stores, some checkpoints below the newest are dated by
+# their own listing: after a rollback the one written last is among them. FURTHER of them, and at
+# least one within REQUESTS for each root.
 FURTHER, REQUESTS = 2, 8
 PAGE = 1000  # names in one answer of an object store
 
@@ -39,14 +39,14 @@ PAGE = 1000  # names in one answer of an object store
 def read_checkpoints(
     contract: Contract, store: Store, layout: Layout, history: History, final: FinalStep | Nothing
 ) -> Checkpoints:
-    """Everything under the run's permanent and temporary roots, ordered by step, but what lay there
-    before it.
+    """All checkpoints in the run's permanent and temporary roots, ordered by step, except those
+    from before the run.
 
-    What a rollback gave up stands apart.
-    Of each root the newest are examined until one is complete and no finding excludes it;
-    besides the one that was modified last, the one that the contract names, and those of the final
-    step. One that cannot be read raises if it may be the newest of all: to go on from an older one
-    would silently do its steps again. An older one stays in sight as unread.
+    Those that a rollback gave up are listed separately. In each root the newest are examined until
+    one is complete and no finding excludes it; also the one modified last, the one that the
+    contract names, and those of the final step. An unreadable one raises if it may be the newest of
+    all, because a resume from an older one would silently repeat steps. An older unreadable one is
+    listed as unread.
     """
     last = final.value if isinstance(final, FinalStep) else None
     candidates = []
@@ -69,8 +69,8 @@ def read_checkpoints(
 
 
 def read_start_siblings(contract: Contract, store: Store, layout: Layout) -> StartSiblings:
-    """The checkpoints next to the one that `[start] from` names, which need not lie in the run's
-    own store.
+    """The checkpoints in the same folder as the one that `[start] from` names, perhaps in another
+    store than the run's.
 
     Examined are the named one, the newest until one is complete, and the one that was modified
     last.
@@ -86,7 +86,7 @@ def read_start_siblings(contract: Contract, store: Store, layout: Layout) -> Sta
 def read_left_checkpoints(
     contract: Contract, store: Store, layout: Layout, history: History
 ) -> LeftCheckpoints | Nothing:
-    """The checkpoints in the recorded roots that the contract has moved away from."""
+    """The checkpoints in recorded roots that the contract no longer names."""
     current_roots = {root for root, _ in _output_roots(contract)}
     recorded_roots = dict.fromkeys(
         root for instance in history.instances for root in instance.roots
@@ -106,7 +106,7 @@ def read_left_checkpoints(
 
 
 def read_output_roots(contract: Contract, store: Store) -> OutputRoots:
-    """What lies in each root, without our own `_herorun/`."""
+    """The entries of each root, without herorun's `_herorun/`."""
     entries: dict[str, tuple[str, ...] | None] = {}
     for root, _ in _output_roots(contract):
         try:
@@ -119,7 +119,9 @@ def read_output_roots(contract: Contract, store: Store) -> OutputRoots:
 def read_root_at_end(
     job: Job, contract: Contract, store: Store, checkpoints: Checkpoints | Nothing | Unavailable
 ) -> RootAtEnd | Nothing:
-    """Also while the job lives. A root in which a checkpoint was just seen costs no request."""
+    """Whether the roots exist, also while the job is live. A root with a checkpoint that was just
+    read needs no request.
+    """
     if job.state in (JobState.PENDING, JobState.BUILDING):
         return Nothing(f"{job.instance} has not begun")
     candidates = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
@@ -160,7 +162,7 @@ def _list_root(store: Store, layout: Layout, root: str, temporary: bool) -> tupl
     try:
         return layout.listed(store, root, temporary)
     except FileNotFoundError:
-        return ()  # the listing succeeded: there is no such folder yet
+        return ()  # the query succeeded: the folder does not exist yet
 
 
 def _inspect_checkpoints(
@@ -171,8 +173,8 @@ def _inspect_checkpoints(
     refusal_of: Callable[[Candidate], str],
     final: int | None,
 ) -> list[Candidate]:
-    """The listed ones, those examined that a decision hangs on; without those that are gone
-    meanwhile.
+    """The listed checkpoints, with those examined that decisions need; without those that were
+    removed since the listing.
     """
     by_path: dict[str, Candidate | None] = {candidate.path: candidate for candidate in listing}
     newest_first = sorted(_open(by_path.values(), contract), key=lambda c: (-c.step, c.path))
@@ -200,8 +202,8 @@ def _later(
     by_path: dict[str, Candidate | None],
     newest_first: list[Candidate],
 ) -> list[str]:
-    """Of the next ones below those examined, dated here, those that were perhaps written after
-    the newest.
+    """The next ones below those examined that may have been written after the newest; dates
+    them.
     """
     recent = [entry for c in newest_first if (entry := by_path[c.path]) and entry.examined]
     newest = next((entry.modified for entry in recent if entry.complete), None)
@@ -222,8 +224,8 @@ def _later(
 def _dated_by_its_files(
     store: Store, layout: Layout, candidate: Candidate, history: History
 ) -> Candidate:
-    """What a rollback ruled out by its folder's time, which stands still where a trainer writes the
-    same files again.
+    """A checkpoint that a rollback ruled out by its folder's time, dated again by its files:
+    rewriting files does not change the folder's time.
     """
     if candidate.examined or candidate.problem or not candidate.modified:
         return candidate
@@ -236,7 +238,7 @@ def _dated_by_its_files(
 
 
 def _open(candidates: Iterable[Candidate | None], contract: Contract) -> list[Candidate]:
-    """What is still to be examined: a rejected lineage is never chosen, so it is only listed."""
+    """The candidates to examine: a rejected lineage is never chosen, so it is only listed."""
     return [
         c
         for c in candidates
@@ -245,8 +247,8 @@ def _open(candidates: Iterable[Candidate | None], contract: Contract) -> list[Ca
 
 
 def _examine_candidate(store: Store, layout: Layout, candidate: Candidate) -> Candidate | None:
-    """Examined; if that fails, unexamined with the reason: neither complete nor
-    incomplete.
+    """The examined candidate; if that fails, it is neither complete nor incomplete, with the
+    reason.
     """
     try:
         return layout.examined(store, candidate)

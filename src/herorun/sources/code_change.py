@@ -12,10 +12,10 @@ def read_code_change(
     tree: WorkTree,
     snapshot: Snapshot | Nothing | Unavailable,
 ) -> CodeChange | Nothing:
-    """The files that differ between what that instance ran and what would run now; nothing before a
-    first launch.
+    """The files that differ between the code of that instance and the code that would run now;
+    Nothing before a first launch.
 
-    An approved dirty tree ran, or would run, as its snapshot and not as HEAD.
+    For an approved dirty tree its snapshot is compared, not HEAD.
     """
     if isinstance(snapshot, Unavailable):
         raise CouldNotLook(snapshot.why)

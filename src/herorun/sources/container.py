@@ -11,15 +11,15 @@ from herorun.system.git import Repository
 from herorun.system.git.remote_refs import changed_files, named_commit
 from herorun.system.process import run
 
-DEADLINE = 60.0  # seconds for all that is asked of a registry
+DEADLINE = 60.0  # seconds for all queries of a registry
 _COMMIT = lazy_regex(r"[0-9a-f]{7,64}")
 
 
 def read_container(
     repository: Repository, contract: Contract, tree: WorkTree
 ) -> Container | Nothing:
-    """The image's revision label, and what differs between that commit and HEAD where this clone
-    has it.
+    """The image's revision label, and the files that differ between that commit and HEAD, if this
+    clone has it.
     """
     image = contract.runtime.container
     if not image:

@@ -1,5 +1,5 @@
-"""The identity of the data that the contract pins: a digest of its content, or its store's word for
-it.
+"""The identity of the data that the contract pins: a digest of its content, or its store's
+version.
 """
 
 import hashlib

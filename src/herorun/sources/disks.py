@@ -1,5 +1,5 @@
-"""Room on disks: for the run's private folder and the record here, and for output roots on the
-machine where the job runs.
+"""Free space on disks: for the run's private folder and the record here, and for output roots on
+the machine where the job runs.
 """
 
 import os
@@ -16,7 +16,7 @@ DAYS = 2  # files of the evidence that are read for an earlier reading
 
 
 def read_disks(place: Place, contract: Contract, store: Store, scheduler: Scheduler) -> Disks:
-    """A path that is not there yet is measured where it would be made."""
+    """The disks by path. A missing path is measured at its nearest existing parent."""
     now = {path: _measure_disk(path) for path in _paths(place, contract, scheduler)}
     if place.reach and isinstance(store, Measured):
         now |= {root: Disk(*store.room(root)) for root in _roots_on_disk(contract)}
@@ -25,7 +25,9 @@ def read_disks(place: Place, contract: Contract, store: Store, scheduler: Schedu
 
 
 def _paths(place: Place, contract: Contract, scheduler: Scheduler) -> list[str]:
-    """Roots count where the job runs on this machine: elsewhere the same path is another disk."""
+    """The paths to measure. Roots count only if the job runs on this machine: elsewhere the same
+    path is another disk.
+    """
     clone = (
         [place.repository]
         if place.repository and not _same_disk(place.state, place.repository)
@@ -61,8 +63,8 @@ def _nearest_folder(path: str) -> Path:
 
 
 def _before(folder: Path) -> tuple[dict[str, Disk], datetime | None]:
-    """The oldest reading of the last days: the first line of what the ticks kept. A damaged one is
-    none.
+    """The oldest reading of the last `DAYS` days: the first line of the stored evidence. A damaged
+    line is ignored.
     """
     for file in sorted(folder.glob("[0-9]*.jsonl"))[-DAYS:]:
         try:

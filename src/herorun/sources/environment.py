@@ -1,4 +1,4 @@
-"""What of the launching shell reaches the training, and which variables the training code reads."""
+"""Which variables of the launching shell reach the training, and which the training code reads."""
 
 import os
 from pathlib import Path
@@ -21,14 +21,14 @@ from herorun.core.redaction.scrub import scrub_tree
 from herorun.system.files import read_regular
 from herorun.system.git import Repository
 
-LARGEST = 16 << 20  # bytes of one file: what is larger is data
+LARGEST = 16 << 20  # bytes of one file: a larger one is data
 
 
 def read_environment(
     contract: Contract, scheduler: Scheduler, prior: PriorLaunch | Nothing | Unavailable
 ) -> Environment:
-    """Of this shell, what trainers read. A secret is only compared with what the record keeps of
-    its last value.
+    """The variables of this shell that trainers read. A secret is only compared with the recorded
+    digest of its last value.
     """
     secrets = contract.command.secrets
     traits = scheduler_traits(scheduler)
@@ -48,8 +48,8 @@ def read_environment(
 def read_code_flags(
     repository: Repository, closure: ImportClosure, scheduler: Scheduler
 ) -> CodeFlags:
-    """Of every file that the command names or imports; what machines and launchers set is left
-    out.
+    """The variables that the command's files and imports read, except those that machines and
+    launchers set.
     """
     flags: dict[str, Flag] = {}
     computed_places: list[str] = []
@@ -67,7 +67,9 @@ def read_code_flags(
 
 
 def _read_file_or_empty(path: Path) -> bytes:
-    """Empty for what is no file here: the closure says what could not be read."""
+    """The content; empty if it is not a readable file: the import closure reports unreadable
+    ones.
+    """
     try:
         return read_regular(path, LARGEST)
     except OSError:

@@ -1,8 +1,8 @@
 """Which of the repository's files the command names or imports, from the words of `[command]` and
 the files' text.
 
-Nothing is run or imported. What the text does not show, such as a module name that is computed,
-is not seen: the closure can only raise a file's impact, never lower it.
+Nothing is run or imported. What the text does not show, such as a computed module name, is missed:
+the closure can only raise a file's impact, never lower it.
 """
 
 import os
@@ -29,20 +29,20 @@ from herorun.system.git.commit_content import in_repository
 _PYTHON = lazy_regex(r"(python|pypy)[\d.]*")
 _STARTS = lazy_regex(r"^-m|^--module|\.py$|\.(ba)?sh$|python|pypy")
 _SHELL = (".sh", ".bash", ".sbatch", ".slurm")
-_LARGEST = 4 << 20  # bytes: a file beyond it is data
+_LARGEST = 4 << 20  # bytes: a larger file is data
 
 
 def read_import_closure(
     repository: Repository, contract: Contract, tree: WorkTree
 ) -> ImportClosure:
-    """Everything that the command's words lead to in the work tree."""
+    """All files in the work tree that the command's words lead to."""
     cwd = in_repository(contract.command.cwd, "")
     closure = _Closure(os.path.realpath(repository.top), cwd, contract, tree)
     for path in contract.config.files:
         closure.add(in_repository(cwd, path))
     for argv in (contract.command.argv, contract.command.resume_argv):
         closure.add_argv(argv)
-    with warnings.catch_warnings():  # of other people's string escapes
+    with warnings.catch_warnings():  # warnings about string escapes in the parsed code
         warnings.simplefilter("ignore")
         closure.follow()
     return ImportClosure(
@@ -54,7 +54,7 @@ def read_import_closure(
 
 @dataclass
 class _Closure:
-    """What was found so far, and which files of it are still to be read."""
+    """The files found so far, and those that must still be read."""
 
     top: str
     cwd: str
@@ -83,7 +83,7 @@ class _Closure:
             self.waiting.append(path)
 
     def add_argv(self, arguments: Sequence[str]) -> None:
-        """Files, modules and installed commands that a command line names, whatever runs it."""
+        """Files, modules and installed commands that a command line names."""
         for before, word in zip(("", *arguments), arguments, strict=False):
             match = re.fullmatch("(?:-m|--module=)([A-Za-z_][\\w.]*)", word)
             after_python = _PYTHON.fullmatch(basename(before)) is not None
@@ -98,7 +98,7 @@ class _Closure:
                     self._script(basename(word))
 
     def _file(self, word: str, after_python: bool) -> bool:
-        """A word, or its part behind `=`, that is a file, or a folder that Python can run."""
+        """Add a word, or its part after `=`, if it is a file, or a folder that Python can run."""
         for name in (word, word.rpartition("=")[2]):
             if path := self.modules.inside(name, self.cwd):
                 self.add(path, run=path.endswith(".py") or after_python)
@@ -119,14 +119,14 @@ class _Closure:
             self._module(target)
 
     def _target(self, name: str) -> str:
-        """The module behind the name of such a command; empty where it is none."""
+        """The module of such a command; "" if there is none."""
         targets = (
             table_or_empty(project, "project", "scripts").get(name) for _, project in self.projects
         )
         return next((str(target).partition(":")[0].strip() for target in targets if target), "")
 
     def _text(self, text: str) -> None:
-        """The text behind `-c`: Python, or words for a shell."""
+        """Add what the text after `-c` names: Python, or a shell command."""
         try:
             self._imports(
                 imported_by(text.encode("utf-8", "surrogateescape")), join(self.cwd, "-c")
@@ -135,8 +135,8 @@ class _Closure:
             self._shell(text)
 
     def _shell(self, text: str) -> None:
-        """The lines that start Python or another script; what else a script reads is not ours to
-        know.
+        """Add the lines that start Python or another script; other files that a shell script reads
+        are not found.
         """
         for line in text.replace("\\\n", " ").splitlines():
             try:
@@ -173,7 +173,7 @@ class _Closure:
             self.unresolved.append(f"{_show_path(path)}: {_explain_error(error)}")
 
     def _linked(self, full: str) -> None:
-        """What a symbolic link leads to counts as well, if it is of this repository."""
+        """Add the target of a symbolic link, if it is in this repository."""
         real = os.path.realpath(full)
         if real != full and (path := self.modules.inside(real, "")):
             self.add(path)

@@ -1,9 +1,9 @@
 """What the command's own interpreter would import: its packages, editable installs, folders of this
 checkout.
 
-The interpreter is asked itself, because herorun mostly lives in an environment of its own. It is
-started in the root folder, so that nothing of the repository is on its path but what the job would
-find there too.
+The interpreter itself is queried, because herorun is usually installed in another environment. It
+is started in the root folder, so that only those folders of the repository are on its path that the
+job would also have.
 """
 
 import json
@@ -49,8 +49,8 @@ print(json.dumps({"packages": packages, "editable": editable, "paths": sys.path}
 def read_installed(
     contract: Contract, scheduler: Scheduler, repository: Repository
 ) -> Installed | Nothing:
-    """Nothing where the job runs on another machine, or its command starts no Python that can be
-    found here.
+    """Nothing if the job runs on another machine, or its command starts no Python that exists
+    here.
     """
     if scheduler_traits(scheduler).reach != "here":
         return Nothing("the job runs elsewhere: check-in compares there")
@@ -68,8 +68,8 @@ def read_installed(
 
 
 def interpreter_of(argv: Sequence[str], env: Mapping[str, str]) -> str | None:
-    """The Python that a command line starts: named itself, or in the first line of the script that
-    is named.
+    """The Python that a command line starts: named directly, or in the first line of the named
+    script.
     """
     program = shutil.which(argv[0], path=env.get("PATH"))
     if program is None:
@@ -101,7 +101,7 @@ def _folder(url: str) -> str:
 
 
 def _within(path: str, top: Path) -> bool:
-    """A virtual environment inside the checkout is not its code."""
+    """Whether the path is in the checkout; a virtual environment inside it does not count."""
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(os.path.realpath(top)):
         return False

@@ -1,5 +1,5 @@
-"""The current instance's own log: when it last changed, what it complains of, which tracker runs it
-names, where it saves, signs of a wedge.
+"""The current instance's own log: when it last changed, its errors, the tracker runs that it names,
+where it saves, and signs of a stall.
 """
 
 from herorun.core.contract import Contract
@@ -16,8 +16,8 @@ PATHS = ("path", "file", "latest")
 
 
 def read_job_log(log: OwnLog, contract: Contract, place: Place) -> JobLog | Nothing:
-    """What the one reading of the log has told of a job that may still live. An empty log tells of
-    no job that runs.
+    """The log's facts, for a job that may still be live. An empty log shows nothing about a running
+    job.
     """
     if log.offset == 0:
         return Nothing(f"the log of {log.instance} is empty")
@@ -45,8 +45,8 @@ def job_log_of(catalogue: Catalogue, log: OwnLog) -> JobLog:
 
 
 def _loading(catalogue: Catalogue, match: Match) -> Loading:
-    """What the row's own groups name: a path by the group `path`, `file` or `latest`, a number by
-    any other.
+    """The loading that a match shows, by the row's groups: a path in `path`, `file` or `latest`, a
+    step in any other group.
     """
     row = {signature.id: signature for signature in catalogue.signatures}.get(match.signature)
     row_match = row.pattern.search(match.excerpt) if row else None

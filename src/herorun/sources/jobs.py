@@ -20,9 +20,7 @@ from herorun.core.ports import Absent, Found, Place, Scheduler, Unknown
 
 
 def read_job(scheduler: Scheduler, history: History, place: Place, now: Now) -> Job | Nothing:
-    """The current instance's job. Of one that the scheduler no longer knows, it is unknown how it
-    ended.
-    """
+    """The current instance's job. If the scheduler no longer lists it, its end is unknown."""
     current = history.current
     if current is None:
         return Nothing("no instance was launched yet")
@@ -41,8 +39,8 @@ def read_job(scheduler: Scheduler, history: History, place: Place, now: Now) -> 
 
 
 def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -> LiveJobs:
-    """What is live, and the recorded current instance where this scheduler does not know it: it may
-    run elsewhere.
+    """The live jobs, and the recorded current instance if this scheduler does not list it, because
+    it may run elsewhere.
     """
     live = scheduler.live_jobs(contract.slug)
     current = history.current
@@ -68,8 +66,8 @@ def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -
 def read_other_jobs(
     scheduler: Scheduler, contract: Contract, history: History, live: LiveJobs | Unavailable
 ) -> OtherJobs:
-    """What lives besides the current instance. It is no gap where it cannot be read: nothing is
-    judged by it.
+    """Live jobs besides the current instance. Unreadable ones are no gap, because no check uses
+    them.
     """
     if isinstance(live, Unavailable):
         return OtherJobs(why=live.why)
@@ -83,8 +81,8 @@ def read_other_jobs(
 
 
 def read_job_warnings(scheduler: Scheduler, history: History) -> JobWarnings | Nothing:
-    """Of schedulers that report some. It is no gap if they cannot be read: nothing is judged by
-    them.
+    """The scheduler's warnings, if it reports any. Unreadable ones are no gap, because no check
+    uses them.
     """
     ask, current = getattr(scheduler, "warnings", None), history.current
     if ask is None or current is None:

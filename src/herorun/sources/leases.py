@@ -21,8 +21,8 @@ from herorun.system.git.clones import SEEN, without_lost_clone
 def read_lease_seen(
     place: Place, store: Store, launcher: Launcher, now: Now, record_lease: RecordLease | Nothing
 ) -> LeaseSeen | Nothing:
-    """Anyone who looks on this machine notes the first sight of each beat: only our own uptime is
-    asked, so that no clock that is set makes a live lease look old.
+    """The lease, and since when it is unchanged. Each command of this machine records when it first
+    read a beat, by the uptime, so that setting a clock cannot make a live lease look old.
     """
     if isinstance(record_lease, RecordLease):
         return _observe_lease(place, record_lease.lease, None, launcher, now)
@@ -56,8 +56,8 @@ def _observe_lease(
 
 
 def _unchanged_since(state: Path, lease: Lease, now: datetime) -> tuple[datetime, bool]:
-    """Since when, and whether only the wall clock says so. What was seen before this start of the
-    machine does not count.
+    """Since when the lease is unchanged, and whether only the wall clock shows it. Records from
+    before this machine's start do not count.
     """
     beat, clock = f"{lease.owner} {lease.slug} {lease.fence} {lease.beat}", uptime()
     try:
@@ -68,10 +68,10 @@ def _unchanged_since(state: Path, lease: Lease, now: datetime) -> tuple[datetime
             if since := clock.written_at(document, now):
                 return since, False
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
-        pass  # never seen before, or unreadable: it is first seen now
+        pass  # a new beat, or an unreadable record: first read now
     note = {"beat": beat, "since": now, "lease": json.loads(lease.bytes())}
     note |= clock.note if clock else {}
-    # a full disk: the beat counts as first seen now, at every query
+    # on a full disk the beat counts as first read now, at every query
     with contextlib.suppress(OSError):
         if state.is_dir():
             write_atomic(state / SEEN, (canonical(note) + "\n").encode(), spare=True)
@@ -79,8 +79,8 @@ def _unchanged_since(state: Path, lease: Lease, now: datetime) -> tuple[datetime
 
 
 def read_heartbeat(repository: Repository, contract: Contract, place: Place, now: Now) -> Heartbeat:
-    """Of the loop that holds the babysitter's lock; one that never wrote has no time. Its age goes
-    by our uptime, as a lease's does.
+    """The heartbeat of the loop that holds the babysitter's lock; without a file it has no time.
+    Its age is by the uptime, as a lease's.
     """
     is_held, clock = is_locked(lock_file(repository.common, contract.slug, "babysitter")), uptime()
     try:
@@ -89,4 +89,4 @@ def read_heartbeat(repository: Repository, contract: Contract, place: Place, now
         is_own = document.get("pid") == os.getpid()
         return Heartbeat(is_held, written_at or parse_time(document["at"]), is_own)
     except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return Heartbeat(is_held)  # never written, or torn: there is no time to go by
+        return Heartbeat(is_held)  # missing or damaged: its time is unknown

@@ -1,7 +1,7 @@
-"""The current instance's own log, read on from where the last tick stopped: each byte is read and
-judged once.
+"""The current instance's own log, read from where the last tick stopped: each byte is read and
+evaluated once.
 
-The cache is moved on by `keep_own_log` alone, once what a tick saw is in the journal. It can always
+Only `keep_own_log` advances the cache, after the tick's evidence is in the journal. It can always
 be rebuilt.
 """
 
@@ -28,17 +28,17 @@ from herorun.system.clock import now
 from herorun.system.files import write_atomic
 
 CACHE = "own-log.json"
-# Bytes of one query. The end of a log has the root of a failure: behind it stand only the ends of
-# the other ranks. What one query leaves out is skipped for good and reported, since a log that
-# outgrows its reader would never be caught up.
+# Bytes of one query. The end of a log has the root of a failure, followed only by the ends of other
+# ranks. Bytes beyond the limit are skipped permanently and reported, because a log that grows
+# faster than it is read would never be caught up.
 MOST = 64 << 20
 PART = 4 << 20  # bytes in memory
 # seconds of matching in one query: if every line must be classified, a MiB takes some
 PATIENCE = 20.0
-LAST = 1 << 20  # bytes at the end that are read all the same
-TAIL = 20_000  # lines, of a scheduler that cannot read from an offset
-NEWEST = 64 << 10  # bytes of what is new, in which the newest step stands
-# by state folder, what was read last, and the cache's version
+LAST = 1 << 20  # bytes at the end that are always read
+TAIL = 20_000  # lines, if the scheduler cannot read from an offset
+NEWEST = 64 << 10  # bytes at the end of new data that are searched for the newest step
+# by state folder: the last read, and the cache's version
 _logs: dict[str, tuple[OwnLog, str]] = {}
 
 
@@ -49,9 +49,7 @@ def read_own_log(
     contract: Contract,
     place: Place,
 ) -> OwnLog | Nothing:
-    """What it said up to now. The job is read first, so that an ended one has written all that
-    it will.
-    """
+    """The log up to now. The job is read first, so that the log of an ended job is complete."""
     current = history.current
     if current is None:
         return Nothing("no instance was launched yet")
@@ -66,7 +64,9 @@ def read_own_log(
 
 
 def keep_own_log(place: Place, evidence: object) -> None:
-    """What was read for `evidence` need not be read again. Without this only time is lost."""
+    """Store the position after the log of `evidence`, so that it is not read again. A failure only
+    costs time.
+    """
     log, version = _logs.get(place.state, (None, ""))
     if log is not None and log is evidence:
         partial_line = scrub(log.scan.carry.decode("utf-8", "surrogateescape")).encode(
@@ -101,8 +101,8 @@ def _caught_up(scheduler: Scheduler, catalogue: Catalogue, log: OwnLog) -> OwnLo
 
 
 def _stepped(log: OwnLog, before: OwnLog, part: LogPart, scheduler: Scheduler) -> OwnLog:
-    """The newest step that it reports. One that the last read found, in a log that is read again,
-    was seen then.
+    """The log with the newest step that it reports. A step in a log that is read again keeps its
+    earlier time.
     """
     progress = trained_in(part.data[-NEWEST:].decode("utf-8", "replace"))
     if progress is None or progress.step == log.step:
@@ -115,8 +115,8 @@ def _stepped(log: OwnLog, before: OwnLog, part: LogPart, scheduler: Scheduler) -
 
 
 def _read_new_parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
-    """What is new, at most the last `MOST` bytes of it. Here alone it is decided how a scheduler is
-    asked.
+    """The new parts, at most the last `MOST` bytes. Only this function chooses how the scheduler is
+    queried.
     """
     ask = getattr(scheduler, "read_log", None)
     if ask is None:
@@ -130,7 +130,9 @@ def _read_new_parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
     mark, judging = part.mark if at == part.offset else "", 0.0
     while at < size:
         part = ask(log.instance, at, min(PART, size - at), mark)
-        if part.restarted or not part.data:  # replaced just now: the next query begins again
+        if (
+            part.restarted or not part.data
+        ):  # the log was just replaced: the next query begins again
             return
         began = time.monotonic()
         yield part
@@ -143,7 +145,7 @@ def _read_new_parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
 
 
 def _read_log_end(scheduler: Scheduler, instance: str) -> LogPart:
-    """The log's end, as if it were all there is and new."""
+    """The log's end, treated as a complete new log."""
     data = scheduler.tail(instance, TAIL).encode("utf-8", "surrogateescape")
     return LogPart(
         data, len(data), len(data), "", restarted=True, changed_at=_changed_at(scheduler, instance)
@@ -151,7 +153,7 @@ def _read_log_end(scheduler: Scheduler, instance: str) -> LogPart:
 
 
 def _changed_at(scheduler: Scheduler, instance: str) -> datetime | None:
-    """Of a log on this machine, which its scheduler names."""
+    """When the log changed, if its scheduler names a file on this machine."""
     where = getattr(scheduler, "log", None)
     if where is None:
         return None
@@ -162,8 +164,8 @@ def _changed_at(scheduler: Scheduler, instance: str) -> datetime | None:
 
 
 def _cached(place: Place, version: str, instance: str) -> OwnLog:
-    """Of the last tick; a missing, damaged or outdated cache, or another instance's, is no loss: it
-    is read again.
+    """The state of the last tick. If the cache is missing, damaged, outdated or of another
+    instance, the log is read again.
     """
     try:
         document = read_json((Path(place.state) / CACHE).read_bytes())

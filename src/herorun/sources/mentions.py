@@ -1,8 +1,8 @@
-"""Whether the files, the config or the command of the job name what `[tracker]` and `[patrol]` look
-for.
+"""Whether the files, the config or the command of the job name the values of `[tracker]` and
+`[patrol]`.
 
-Only a contradiction in the text counts: another file, id or pattern in the place of the expected
-one. Where the text names nothing, or a trainer of others may name it, nothing follows.
+Only a contradiction in the text counts: another file, id or pattern instead of the expected one. If
+the text names nothing, or an external trainer may name it, nothing is concluded.
 """
 
 import json
@@ -30,7 +30,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.system.files import read_regular
 from herorun.system.git import Repository
 
-_LARGEST = 4 << 20  # bytes: a file beyond it is data
+_LARGEST = 4 << 20  # bytes: a larger file is data
 _MAX_NAMES = 3  # names in a message
 _OWN_LOG = lazy_regex(rb"herorun\.(log|callbacks)\b|from herorun import [^\n]*\blog\b")
 
@@ -42,7 +42,7 @@ def read_tracker_mentions(
     closure: ImportClosure,
     tracker: Tracker,
 ) -> TrackerMentions | Nothing:
-    """By the contract's key."""
+    """The mentions, by the contract's key."""
     if closure.entry is None:
         return Nothing("the command starts no Python file of this repository")
     if closure.unresolved:
@@ -91,7 +91,9 @@ class _Mentions:
             self._compare(key, name, files)
 
     def _compare(self, key: str, value: str, values: list[NamedValue]) -> None:
-        """Nothing is concluded where one of the values is computed."""
+        """Compare a value with those in the text. Nothing is concluded if one of them is
+        computed.
+        """
         for each in values:
             if each.value is not None and value in (each.value, basename(each.value.rstrip("/"))):
                 self.places[key] = f"{each.path}:{each.line} names {value}"
@@ -110,7 +112,7 @@ class _Mentions:
             self.places[key] = f"the job contains {word!r}"
 
     def _places(self, word: str) -> Iterator[str]:
-        """Where the text stands: files, the resolved config, the command and its environment."""
+        """The places of a text: files, the resolved config, the command and its environment."""
         plan = self.plan
         json_text = json.dumps(word)[1:-1]
         if any(word in part for part in (*plan.argv.value, *plan.resume_argv.value)):
@@ -123,7 +125,7 @@ class _Mentions:
 
 
 def _read_small_file(path: str) -> bytes:
-    """Empty for what is no file, or too large for a program."""
+    """The content; empty if it is not a file, or too large for a program."""
     try:
         return read_regular(Path(path), _LARGEST)
     except OSError:

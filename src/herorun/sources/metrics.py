@@ -1,5 +1,5 @@
-"""What the tracker's rows amount to: only the new ones are read and folded, the rest comes from the
-cache.
+"""The evidence from the tracker's rows: only new rows are read and processed, the rest comes from
+the cache.
 
 Two things are stored for a run: the detectors' state, and the rows as columns, which reports and
 comparisons read. Only `keep_metrics` advances both, once the tick is in the journal: otherwise a
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 CACHE = "metrics.json"
 COLUMNS = "metrics"  # the folder, for `system.metrics_cache.fetched`
 
-_reads: dict[str, "MetricsRead"] = {}  # the last ones, by state folder
+_reads: dict[str, "MetricsRead"] = {}  # the last reads, by state folder
 
 
 def read_metrics(
     tracker: Tracker, contract: Contract, place: Place, at: Now, history: History
 ) -> Metrics | Nothing:
-    """The folded state after all rows that there are now."""
+    """The metrics after all present rows."""
     source, cache = _source_of(contract), Path(place.state) / CACHE
     read: Callable[[str], Rows] = tracker.read
     try:
@@ -55,14 +55,14 @@ def read_metrics(
 
 
 def _with_first(first: Rows, read: Callable[[str], Rows]) -> Callable[[str], Rows]:
-    """The same reader, which has the answer to its first question already."""
+    """The same reader, with the answer to its first query already known."""
     answers = [first]
     return lambda cursor: answers.pop() if answers and not cursor else read(cursor)
 
 
 def _describe_lost_history(place: Place, source: str, error: FileNotFoundError) -> str:
-    """What was fetched of a history that is gone is not the tracker's word any more, and stays
-    readable. An adapter whose source is no file says itself what is missing.
+    """The message for a history that the tracker no longer has; fetched rows stay readable. An
+    adapter without a file states itself what is missing.
     """
     own_words = "" if error.errno is not None else scrub(str(error))
     columns = Path(place.state) / COLUMNS
@@ -74,14 +74,14 @@ def _describe_lost_history(place: Place, source: str, error: FileNotFoundError) 
 
 
 def _writer(columns: Path, source: str) -> "Writer":
-    from herorun.system.metrics_cache import Writer  # only where there are rows
+    from herorun.system.metrics_cache import Writer  # imported only if there are rows
 
     return Writer(columns, source)
 
 
 def keep_metrics(place: Place, evidence: object) -> str:
-    """What was read for `evidence` need not be read again. Why it could not be kept, which only
-    costs time.
+    """Store the state after the rows of `evidence`, so that they are not read again. Returns why
+    that failed, which only costs time.
     """
     last_read = _reads.get(place.state)
     if last_read is None or last_read.metrics is None or last_read.metrics is not evidence:
@@ -102,8 +102,8 @@ def keep_metrics(place: Place, evidence: object) -> str:
 
 
 def read_rows(place: Place, contract: Contract) -> tuple[Sequence[Row], str]:
-    """The rows that the last tick read from the tracker's first one on, and the cursor behind them;
-    none and an empty one where it began later, or at another source.
+    """The rows that the last tick read, and the cursor after them, if it read from the tracker's
+    first row of the same source; otherwise none.
     """
     last_read = _reads.get(place.state)
     if last_read is None or last_read.arrived.before or last_read.source != _source_of(contract):
@@ -116,8 +116,8 @@ def _source_of(contract: Contract) -> str:
 
 
 def _keep_rows(columns: "Writer", last_read: "MetricsRead") -> None:
-    """The rows of the query if they follow those that are kept; otherwise one read from where these
-    end.
+    """Store the rows of the last read if they follow the stored ones; otherwise read once from
+    where these end.
     """
     from herorun.sources._detector_state import mask_secret_names
 

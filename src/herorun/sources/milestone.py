@@ -1,4 +1,4 @@
-"""The checkpoint that a milestone's seal is about."""
+"""The checkpoint of a milestone's seal."""
 
 from herorun.core.evidence import Candidate, Checkpoints, MilestoneCheckpoint, Nothing, Sealing
 from herorun.core.ports import Layout, Store
@@ -8,7 +8,7 @@ from herorun.core.seal.kinds import SealKind
 def read_milestone_checkpoint(
     sealing: Sealing, checkpoints: Checkpoints, store: Store, layout: Layout
 ) -> MilestoneCheckpoint | Nothing:
-    """That of the step, examined; without a step the newest complete permanent one."""
+    """The checkpoint of the step, examined; without a step the newest complete permanent one."""
     if sealing.kind is not SealKind.MILESTONE:
         return Nothing("no milestone is sealed")
     newest_first = sorted(

@@ -12,8 +12,8 @@ from herorun.system.git import Repository
 def read_other_roots(
     repository: Repository, contract: Contract, file: ContractFile, tree: WorkTree
 ) -> OtherRoots:
-    """Of every other `runs/<slug>.toml` that can be read as a contract's TOML. A sealed run's root
-    is its own still.
+    """The roots of every other readable contract `runs/<slug>.toml`. A sealed run's root still
+    counts.
     """
     names = [
         path for _, _, path in repository.entries(tree.commit, "runs") if path.endswith(".toml")
@@ -28,14 +28,14 @@ def read_other_roots(
 
 
 def _real_paths(roots: Iterable[str | None]) -> dict[str, str]:
-    """Of folders alone: a bucket has no links."""
+    """The real paths of local folders; a bucket has no links."""
     folders = {root.rstrip("/") for root in roots if root and root.startswith("/")}
     real_paths = {folder: os.path.realpath(folder) for folder in folders}
     return {folder: real for folder, real in real_paths.items() if real != folder}
 
 
 def _roots_in_contract(data: bytes) -> tuple[str, ...]:
-    """A file that is no contract names none."""
+    """The roots that a file names; none if it is not a contract."""
     try:
         output = parse_toml(data.decode()).get("output")
     except ValueError:

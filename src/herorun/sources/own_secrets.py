@@ -10,9 +10,7 @@ from herorun.core.ports import Scheduler, scheduler_traits
 
 
 def read_own_secrets(contract: Contract, scheduler: Scheduler) -> OwnSecrets | Nothing:
-    """A scheduler that takes them elsewhere is asked at the launch gate: nothing here could
-    tell.
-    """
+    """Nothing if the scheduler supplies the secrets: the launch gate checks that."""
     if not contract.command.secrets:
         return Nothing("the contract names no secrets")
     source = scheduler_traits(scheduler).secrets_source

@@ -1,4 +1,4 @@
-"""The plan, and the commit's own content that it is made of."""
+"""The plan, and the commit's content that it is made of."""
 
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.errors import WrongUse
@@ -26,8 +26,8 @@ def read_sources(
     tree: WorkTree,
     snapshot: Snapshot | Nothing,
 ) -> Sources:
-    """The code tree's digest and the resolved config of what would run: HEAD's commit, or the
-    approved snapshot.
+    """The code tree's digest and the resolved config of the code that would run: HEAD's commit, or
+    the approved snapshot.
     """
     commit = tree.commit if isinstance(snapshot, Nothing) else snapshot.commit
     if not commit:

@@ -1,4 +1,4 @@
-"""Whether the installed packages still hold the words that the user's log patterns wait for."""
+"""Whether the installed packages contain the text of the user's log patterns."""
 
 import json
 import os
@@ -26,7 +26,7 @@ print(json.dumps([str(f.locate()) for f in m.files(sys.argv[1]) or ()]))
 def read_printed_patterns(
     contract: Contract, place: Place, packages: Installed | Nothing
 ) -> PrintedPatterns | Nothing:
-    """Of the rows that name a package as `printed_by`. Keywords are compared as the scan does:
+    """Checks the rows with a `printed_by` package. Keywords are compared as in the log scan,
     without regard to case.
     """
     if contract.babysit.signatures is None:
@@ -79,7 +79,9 @@ def _contains_any(files: Iterable[Path], patterns: list[str]) -> bool:
 
 
 def _read_overlapping(file: Path, overlap: int) -> Iterator[bytes]:
-    """Its bytes in lower case, each part with the end of the one before."""
+    """The file's bytes in lower case, in parts; each part begins with the end of the previous
+    one.
+    """
     before = b""
     with open_regular(file) as stream:
         while data := stream.read(PART):

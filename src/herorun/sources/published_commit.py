@@ -1,5 +1,5 @@
-"""Whether the commit can be fetched from the remote: reachable from a ref that it answers with
-now.
+"""Whether the commit can be fetched from the remote: whether a ref that the remote lists now
+contains it.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ def read_remotes(repository: Repository) -> Remotes:
 def read_remote_tips(
     repository: Repository, contract: Contract, remotes: Remotes
 ) -> RemoteTips | Nothing:
-    """What the remote answers now. It is far away: it is asked while the work tree is read."""
+    """The remote's refs now. A source of its own, so that it runs while the work tree is read."""
     remote = contract.code.remote
     if remote not in remotes.urls:
         return Nothing(f"there is no remote called {remote}")
@@ -39,10 +39,10 @@ def read_remote_tips(
 def read_published(
     repository: Repository, contract: Contract, tree: WorkTree, remote_tips: RemoteTips
 ) -> Published:
-    """Which refs of the remote contain HEAD, and how far it is behind the one that it belongs to.
+    """Which refs of the remote contain HEAD, and how far HEAD is behind its branch's ref.
 
-    A stale remote-tracking ref is not asked. Refs are fetched only where the remote names a tip
-    that is not known here and the answer depends on it.
+    Remote-tracking refs, which may be stale, are not used. Refs are fetched only if the remote has
+    a tip that this clone lacks and the answer depends on it.
     """
     remote, tips = remote_tips.remote, remote_tips.by_ref
     named_tips = {name: oid for name, oid in tips.items() if is_ref_named(name, contract.code.refs)}
@@ -65,9 +65,7 @@ def read_published(
 
 
 def _branch_refs(repository: Repository, remote: str, tree: WorkTree) -> tuple[str, ...]:
-    """The remote's refs that the branch belongs to: the one of its name, else the one that it was
-    set to follow.
-    """
+    """The branch's refs on the remote: the one of its name, or else its upstream."""
     if tree.branch is None:
         return ()
     branch = f"refs/heads/{tree.branch}"
@@ -81,8 +79,8 @@ def _branch_refs(repository: Repository, remote: str, tree: WorkTree) -> tuple[s
 def _refs_with_head(
     probe: Probe, tree: WorkTree, named_tips: Mapping[str, str], own: tuple[str, ...]
 ) -> dict[str, str]:
-    """Those of the named refs that contain HEAD. The branch's own are always asked; the rest until
-    one does.
+    """The refs that contain HEAD. The branch's own are always tested, the rest until one contains
+    it.
     """
     local_commits = commits_among(probe.repository, named_tips)
     missing = [ref for ref in own if ref in named_tips and ref not in local_commits]
@@ -102,8 +100,8 @@ def _measured(
     inside: Mapping[str, str],
     own: tuple[str, ...],
 ) -> Published:
-    """Against the ref named like the branch, or that it follows; else one that HEAD is the tip of;
-    else the one that is least ahead.
+    """The distance from the branch's ref; otherwise from a ref whose tip is HEAD; otherwise from
+    the one that is least ahead.
     """
     exact = sorted(name for name, tip in inside.items() if tip == tree.commit)
     published_commit = Published(remote=remote, commit=tree.commit, refs=tuple(sorted(inside)))
@@ -126,7 +124,7 @@ def _by_tips(
     others: Mapping[str, str],
     own: tuple[str, ...],
 ) -> Published:
-    """What a shallow clone can show: the refs whose very tip HEAD is."""
+    """What a shallow clone can show: the refs whose tip is HEAD."""
     exact = tuple(sorted(name for name, tip in named_tips.items() if tip == tree.commit))
     elsewhere = tuple(sorted(name for name, tip in others.items() if tip == tree.commit))
     first = next((ref for ref in own if ref in named_tips), None)
@@ -141,7 +139,7 @@ def _by_tips(
 
 
 def read_record_state(repository: Repository, contract: Contract, remotes: Remotes) -> RecordState:
-    """Our record's commit here and on its remote."""
+    """The record's commit here and on its remote."""
     commit = repository.resolve(contract.record_ref)
     remote = contract.record_remote
     if remote not in remotes.urls:

@@ -1,9 +1,9 @@
 """The receipts that check-in left in the output root, and its lines in the job's log: not every
 rank can write there.
 
-Rank 0 leaves one at each start, and another rank only where it refused. One refusal is enough,
-because a launcher may turn exit code 78 into its own. What is older than rank 0's newest receipt
-was another start.
+Rank 0 writes one at each start, another rank only if it refused. One refusal is enough, because a
+launcher may replace exit code 78 by its own. Receipts older than rank 0's newest one are of an
+earlier start.
 """
 
 import json
@@ -31,7 +31,7 @@ from herorun.core.record.anchors import RECEIPT_LINE
 from herorun.core.untrusted_json import read_json, whole_number
 
 LOG_LINES = 2000
-BEGINNING = 4 << 20  # bytes of a log: many ranks can say so much before the first tick
+BEGINNING = 4 << 20  # bytes of a log: many ranks can print so much before the first tick
 MOST_LATE = 20  # earlier instances, newest first, that are searched for a late receipt
 _NAME = lazy_regex(r"(?P<instance>.+)\.(?P<attempt>\d+)(?:\.rank(?P<rank>\d+))?\.json")
 
@@ -40,7 +40,7 @@ class _Left(NamedTuple):
     """One receipt, ordered by its start."""
 
     attempt: int
-    line: int  # of the log; of one attempt, the one further down is newer
+    line: int  # of the log; in one attempt, a later line is newer
     rank: int
     source: str  # the file's name, or the line's JSON
 
@@ -53,10 +53,10 @@ def read_receipt(
     job: Job | Nothing | Unavailable,
     at: Now,
 ) -> Receipt | Nothing:
-    """The newest receipt of the current instance: a refusal of any rank, else what rank 0 said.
+    """The newest receipt of the current instance: a refusal of any rank, or else rank 0's receipt.
 
-    A job that waits for its hardware, or began a moment ago, has no log yet; without a log, that is
-    all that there is to say of it.
+    A job that waits for its hardware, or has just begun, may have no log yet; then the folder's
+    receipts are enough.
     """
     current = history.current
     if current is None:
@@ -76,8 +76,8 @@ def read_receipt(
 def read_late_receipts(
     contract: Contract, store: Store, history: History
 ) -> LateReceipts | Nothing:
-    """Of the earlier instances without a check-in, what their receipts say that came since, as from
-    a slow store. Their logs were read while they were the current one.
+    """Late receipts, for example from a slow store, of earlier instances without a check-in. Their
+    logs were read while they were current.
     """
     earlier = [i.name for i in history.instances[:-1] if i.name not in history.checked_in]
     if not earlier:
@@ -103,13 +103,13 @@ def _of(instance: str, data: Any) -> Receipt:
 
 
 def read_admitted(receipt: Receipt) -> Admitted:
-    """What check-in compared, as its receipt states it."""
+    """The results of check-in's comparison, from its receipt."""
     return Admitted(receipt.items)
 
 
 def that_counts(receipts: list[_Left]) -> _Left | None:
-    """Of the newest start: the refusal of the lowest rank above 0, if there is one, else rank 0's
-    receipt.
+    """The receipt of the newest start that counts: the refusal of the lowest rank above 0, or else
+    rank 0's receipt.
     """
     newest = max((one for one in receipts if one.rank == 0), default=None)
     refusals = [
@@ -142,8 +142,8 @@ def _in_folder(store: Store, folder: str, instance: str) -> list[_Left]:
 
 
 def _in_log(scheduler: Scheduler, instance: str, is_needed: bool) -> list[_Left]:
-    """A line that was cut, or a log that is gone, hides nothing unless it is all that could
-    tell.
+    """Receipts in the log. A truncated line or a missing log is an error only if nothing else can
+    show the receipt.
     """
     try:
         lines = scheduler.tail(instance, LOG_LINES).splitlines()
@@ -155,7 +155,9 @@ def _in_log(scheduler: Scheduler, instance: str, is_needed: bool) -> list[_Left]
 
 
 def _in_beginning(scheduler: Scheduler, instance: str) -> list[_Left]:
-    """Check-in comes before the first step, and its line may now be far from the end."""
+    """Receipts in the beginning of the log: check-in comes before the first step, so its line may
+    be far from the end.
+    """
     read_log = getattr(scheduler, "read_log", None)
     if read_log is None:
         return []
@@ -186,8 +188,8 @@ def _among(lines: Sequence[str], instance: str, is_needed: bool) -> list[_Left]:
 
 
 def _parse_checkin_time(text: Any) -> datetime | None:
-    """When the job checked in, by its own clock; None where the receipt does not say it as check-in
-    writes it.
+    """When the job checked in, by its own clock; None if the receipt's time has not check-in's
+    form.
     """
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
@@ -196,7 +198,7 @@ def _parse_checkin_time(text: Any) -> datetime | None:
 
 
 def parse_receipt(data: Any) -> Receipt:
-    """A receipt's JSON; a ValueError where it is none."""
+    """The receipt; ValueError if the JSON is not a receipt."""
     try:
         items = tuple((str(i["item"]), str(i["outcome"]), str(i["message"])) for i in data["items"])
         receipt = Receipt(

@@ -14,7 +14,7 @@ from herorun.system.git import Repository
 def read_recorded_edits(
     repository: Repository, contract: Contract, launch_edits: LaunchedEdits
 ) -> RecordedEdits | Nothing:
-    """A remote is asked only for what is not in this clone."""
+    """The recorded edits. A remote is queried only for those that this clone lacks."""
     if not launch_edits.patches and not launch_edits.unnamed:
         return Nothing("every instance ran a commit as it is")
     why = "it ran a changed checkout in place, and the edits are not recorded"
@@ -33,7 +33,7 @@ def read_recorded_edits(
 
 
 def _where(repository: Repository, contract: Contract, patch: Mapping[str, Any]) -> str:
-    """Empty where they are nowhere."""
+    """Where the edits are; "" if they are nowhere."""
     commit, remote = str(patch["commit"]), contract.code.remote
     ref = snapshot_ref(contract.slug, str(patch["tree"]))
     if repository.has(commit):

@@ -16,8 +16,8 @@ from herorun.sources.bucket_rules import lifetimes
 def read_recovery_source(
     contract: Contract, store: Store, checkpoints: Checkpoints, history: History
 ) -> RecoverySource | Nothing:
-    """The newest complete one that no finding excludes. A store that will not say is noted, not
-    raised.
+    """The newest complete checkpoint that no finding excludes. If its store does not report rules,
+    that is noted, not raised.
     """
     source = acceptable(checkpoints.candidates, contract, history).newest
     if source is None:
@@ -45,8 +45,8 @@ def read_recovery_source(
 
 
 def read_save_time(store: Store, checkpoints: Checkpoints) -> SaveTime | Nothing:
-    """Between the oldest and the newest file of the newest complete checkpoint, where its store
-    tells times.
+    """The time between the oldest and the newest file of the newest complete checkpoint, if its
+    store reports times.
     """
     newest = checkpoints.newest
     if newest is None:
@@ -63,7 +63,7 @@ def read_save_time(store: Store, checkpoints: Checkpoints) -> SaveTime | Nothing
 
 
 def _file_times(store: Store, source: Candidate) -> list[datetime]:
-    """Without any one of its files it is no checkpoint, so each counts; what is one file has one
+    """The times of all files, because each is needed; a checkpoint that is one file has one
     time.
     """
     try:

@@ -6,7 +6,7 @@ from herorun.core.ports import Scheduler
 
 
 def read_offered(scheduler: Scheduler, plan: Plan) -> Offered | Nothing:
-    """A scheduler that knows its limits has `offers(plan)`, which returns `Offered`."""
+    """The limits; Nothing if the adapter has no `offers(plan)`."""
     offers = getattr(scheduler, "offers", None)
     if offers is None:
         return Nothing("this scheduler does not report what it would give")

@@ -11,12 +11,11 @@ _HERE = "this environment"
 
 
 def read_secret_names(contract: Contract, scheduler: Scheduler) -> SecretNames | Nothing:
-    """A job inherits them from the process that submits it, a babysitter as well: they are looked
-    for where this process runs.
+    """The secrets that are set for this process: a job inherits them from the process that submits
+    it, also from a babysitter.
 
-    A scheduler whose jobs get them elsewhere says where, in words, as `secrets_source`: that is out
-    of sight from here, unless a person states in its options that they are there
-    (`secrets_vouched`).
+    If the scheduler's jobs get them elsewhere, it names the place in `secrets_source`. They are
+    unknown here, unless a person states in its options that they are there (`secrets_vouched`).
     """
     secrets = contract.command.secrets
     if not secrets:

@@ -1,4 +1,4 @@
-"""The approved dirty tree, where people approved one."""
+"""The snapshot of an approved dirty tree."""
 
 from herorun.core.code.edits import blocking_changes, ignored
 from herorun.core.contract import Contract, ContractFile
@@ -24,10 +24,10 @@ def read_snapshot(
     waivers: Waivers,
     now: Now,
 ) -> Snapshot | Nothing:
-    """Made only where a waiver of dirty-tree stands and something differs that can change the
+    """Made only if a waiver of dirty-tree is valid and something differs that can change the
     training.
 
-    Its objects go into the repository's object store, where git removes what nothing refers to.
+    Its objects are written to the repository's object store; git removes unreferenced ones later.
     """
     if not any(w.check == "dirty-tree" and now.at < w.expires for w in waivers.waivers):
         return Nothing("no waiver of dirty-tree applies")

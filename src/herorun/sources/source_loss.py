@@ -1,7 +1,7 @@
 """The loss of the run whose checkpoint this one starts from: its first rows, and those before that
 checkpoint.
 
-By the rows of it that a babysitter of this machine stored; the tracker is not queried.
+Uses the rows that a babysitter of this machine stored; the tracker is not queried.
 """
 
 import math
@@ -28,7 +28,9 @@ AVERAGED = 50  # rows, at most
 def read_source_loss(
     contract: Contract, place: Place, history: History, prior: PriorLaunch | Nothing
 ) -> SourceLoss | Nothing:
-    """Only while the first instance runs: later ones start from the run's own checkpoints."""
+    """The source run's loss; only while the first instance runs, because later ones start from the
+    run's own checkpoints.
+    """
     slug = contract.start.source_run
     if (
         not slug

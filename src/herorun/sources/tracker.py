@@ -1,5 +1,5 @@
-"""The tracker's run: what is there under the contract's identity, what the trainer raised in it,
-and what in the environment would change it.
+"""The tracker's run under the contract's identity, the trainer's alerts in it, and variables that
+would change its identity.
 """
 
 import os
@@ -23,7 +23,7 @@ MOST_ALERTS = 100  # the newest
 
 
 def read_tracker_identity(tracker: Tracker, contract: Contract) -> TrackerIdentity | Nothing:
-    """Asked afresh each time. A tracker that knows no runs by id is asked nothing."""
+    """The identity, queried each time. Nothing for a tracker without run ids."""
     identify = getattr(tracker, "identify", None)
     if identify is None:
         return Nothing(f"the tracker {contract.tracker.kind} has no run ids")
@@ -32,8 +32,8 @@ def read_tracker_identity(tracker: Tracker, contract: Contract) -> TrackerIdenti
 
 
 def read_tracker_alerts(tracker: Tracker, contract: Contract) -> TrackerAlerts | Nothing:
-    """What the trainer itself raised. What people wrote there may hold anything, so it is
-    scrubbed.
+    """The alerts that the trainer raised. Their text may contain anything, so secrets are
+    masked.
     """
     alerts = getattr(tracker, "alerts", None)
     if alerts is None:
@@ -52,7 +52,7 @@ def read_tracker_alerts(tracker: Tracker, contract: Contract) -> TrackerAlerts |
 def read_tracker_environment(
     tracker: Tracker, contract: Contract, plan: Plan, prior: PriorLaunch | Nothing
 ) -> TrackerEnvironment | Nothing:
-    """As the job gets it: of the plan's environment, and of the secrets by name."""
+    """The identity's variables in the job's environment: those of the plan, and secrets by name."""
     from herorun.core.identity.intent import is_same, option
 
     names = getattr(tracker, "client_variables", ())

@@ -16,8 +16,8 @@ from herorun.sources._signatures import catalogue_of
 def read_triage(
     log: OwnLog | Nothing | Unavailable, job: Job, contract: Contract, place: Place
 ) -> Triage | Nothing:
-    """The root of the failure in the newest attempt; nothing while the job lives or where it left
-    no log.
+    """The root of the failure in the newest attempt; Nothing while the job is live, or without a
+    log.
     """
     if not job.state.ended:
         return Nothing(f"{job.instance} has not ended")
@@ -48,6 +48,6 @@ def _triage_evidence(verdict: TriageVerdict) -> Triage:
         line=where.line if where else None,
         excerpt=scrub(verdict.excerpt)[:300],
         needs_person=verdict.person
-        and verdict.failure not in QUIET,  # of a log that says nothing nobody can learn more
+        and verdict.failure not in QUIET,  # a log without a cause cannot become clearer
         advice=verdict.advice,
     )

@@ -16,7 +16,7 @@ def read_watch(
     launcher: Launcher,
     record_lease: RecordLease | Nothing,
 ) -> Watch:
-    """A root that does not exist has no owner; one that cannot be read raises."""
+    """Who monitors the run. A root that does not exist has no owner; an unreadable one raises."""
     has_babysitter = is_locked(lock_file(repository.common, contract.slug, "babysitter"))
     if isinstance(record_lease, RecordLease):
         return _watch_by_lease(has_babysitter, record_lease.lease, launcher)

@@ -1,6 +1,6 @@
 """The work tree's fingerprint, from one `status --porcelain=v2` and one `ls-files -v -s`.
 
-Everything else is asked only where these two say that there is something to ask.
+Further queries are made only if these two show a need.
 """
 
 from collections.abc import Iterable
@@ -22,9 +22,7 @@ from herorun.system.git import Repository
 
 
 def read_work_tree(repository: Repository, contract: Contract) -> WorkTree:
-    """HEAD and everything that differs from it. An unborn branch is wrong use: there is nothing to
-    launch.
-    """
+    """HEAD and everything that differs from it. `WrongUse` for a branch without commits."""
     with ThreadPoolExecutor(3) as pool:
         place = pool.submit(whereabouts, repository.top)
         other = pool.submit(replaced, repository)
@@ -60,8 +58,8 @@ def read_work_tree(repository: Repository, contract: Contract) -> WorkTree:
 
 
 def _ignores_modes(settings: tuple[str, ...], top: Path) -> bool:
-    """We ask for modes although `core.fileMode=false` says not to; where the disk knows none, the
-    answer is void.
+    """Whether modes are ignored: herorun compares them despite `core.fileMode=false`, unless the
+    file system has none.
     """
     return any(setting.startswith("core.fileMode=") for setting in settings) and not keeps_modes(
         top
