@@ -15,10 +15,12 @@ from herorun.core.lazy_dataclass import dataclass
 class ClusterNames:
     kind: str  # the table in `clusters.toml`
     ours: Mapping[str, str]
-    instead: str  # what a person can give in place of a name
+    instead: str  # what a person can state instead of a name
 
     def resolve(self, name: str) -> str:
-        """`WrongUse` for a name that neither table has; a path or address stays what it is."""
+        """The cluster of a name; `WrongUse` if neither table has it. A path or address is returned
+        unchanged.
+        """
         return resolve(name, self._table(), str(table_file()), self.kind, self.instead)
 
     def _table(self) -> dict[str, str]:

@@ -1,10 +1,10 @@
-"""The environment that a job of this machine gets: what the plan holds, the secrets that it names,
-and what a program needs to run here at all. Nothing else of the submitting shell is passed on.
+"""The environment of a job on this machine: the plan's variables, the secrets that it names, and
+what a program needs to run here. Nothing else of the submitting shell is passed on.
 
-What a program needs here (`MACHINE`: PATH and the like) is written down at each submission by a
-person, in the private file `environment.json` next to the jobs. A relaunch by the babysitter, which
-cron may have started with a bare PATH and which says `HERORUN_UNATTENDED=1`, gets those variables
-as they were written down, and no others of their kind.
+What a program needs here (`MACHINE`: PATH and the like) is recorded at each submission by a person,
+in the private file `environment.json` next to the jobs. A relaunch by the babysitter, which cron
+may have started with a minimal PATH and which sets `HERORUN_UNATTENDED=1`, gets the recorded
+variables, and no others of that kind.
 """
 
 import json
@@ -22,8 +22,10 @@ _FILE = "environment.json"
 
 
 def environment(submission: Submission, admission: str, jobs: Path) -> dict[str, str]:
-    """What the job gets: the machine's part, the submission's on top, and the secrets by name."""
-    secrets = secret_values(submission)  # a missing one is said before anything starts
+    """The job's environment: the machine's part, overridden by the submission's, and the secrets by
+    name.
+    """
+    secrets = secret_values(submission)  # a missing one raises before anything starts
     return {
         **_of_machine(jobs),
         "PYTHONUNBUFFERED": "1",
@@ -36,8 +38,8 @@ def environment(submission: Submission, admission: str, jobs: Path) -> dict[str,
 
 
 def _of_machine(jobs: Path) -> dict[str, str]:
-    """As a person had it at the last launch by hand; where nothing is written down, as it is
-    here.
+    """The machine's part as recorded at the last launch by a person; without a record, the present
+    one.
     """
     recorded_env = _recorded(jobs / _FILE) if os.environ.get("HERORUN_UNATTENDED") == "1" else None
     current = machine_environment()
@@ -55,8 +57,8 @@ def machine_environment() -> dict[str, str]:
 
 
 def keep_environment(submission: Submission, jobs: Path) -> None:
-    """Write down what a later relaunch must have too; by a person always, unattended only where
-    nothing is yet.
+    """Record what a later relaunch also needs: always for a person, unattended only without an
+    earlier record.
     """
     if os.environ.get("HERORUN_UNATTENDED") == "1" and (jobs / _FILE).exists():
         return
@@ -77,8 +79,8 @@ def _recorded(path: Path) -> dict[str, str] | None:
             "Delete it, and launch by hand."
         ) from None
     table = document if isinstance(document, dict) else {}
-    # A file of an earlier version holds variables of trainers too, which the plans of its time did
-    # not.
+    # A file of an earlier version also has variables of trainers, which that version's plans
+    # lacked.
     return {
         str(name): str(value)
         for name, value in table.items()

@@ -7,7 +7,7 @@ _ERROR = lazy_regex(r"[\w.]*(?:Error|Exception|Missing\w*): ")
 
 
 def error_of(answer: ProcessResult) -> str:
-    """The whole line, which begins with the error's kind; else the last line."""
+    """The line that begins with the error's type, or else the last line."""
     lines = [
         line.strip() for line in answer.err.decode("utf-8", "replace").splitlines() if line.strip()
     ]
@@ -16,6 +16,6 @@ def error_of(answer: ProcessResult) -> str:
 
 
 def message_of(answer: ProcessResult) -> str:
-    """The same without the error's kind, for people."""
+    """The same without the error's type, for people."""
     message = error_of(answer)
     return _ERROR.sub("", message, count=1) or message

@@ -1,4 +1,4 @@
-"""Submits once and stops once, for every back end with a command line."""
+"""Idempotent submission and stop, for every back end with a command line."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -14,9 +14,7 @@ Find: TypeAlias = Callable[[str, datetime], Search]
 
 
 def known_job(find: Find, instance: str, since: datetime) -> Job | None:
-    """The job of the name, no matter who submitted it since; `CouldNotLook` where that cannot be
-    told.
-    """
+    """The job of the name, by any submitter since that time; `CouldNotLook` if that is unknown."""
     answer = find(instance, since)
     if isinstance(answer, Unknown):
         raise CouldNotLook(sentence(answer.why))
@@ -24,7 +22,7 @@ def known_job(find: Find, instance: str, since: datetime) -> Job | None:
 
 
 def taken_after(find_job: Callable[[], Job | None], error: HerorunError) -> Job:
-    """A submission without an answer may have gone through all the same: then its job, else the
+    """The job of a submission without an answer, which may have succeeded; otherwise raises the
     error.
     """
     try:
@@ -37,9 +35,7 @@ def taken_after(find_job: Callable[[], Job | None], error: HerorunError) -> Job:
 
 
 def end_once(folder: Path, job: Job, by: str, whose: str, end: Callable[[Job], None]) -> None:
-    """End a job that lives, keeping who asked for it before it is done; where it fails, nobody
-    has.
-    """
+    """End a live job, after recording who ordered it; if ending it fails, the record is removed."""
     if job.state.ended:
         return
     if not job.state.live:

@@ -1,4 +1,4 @@
-"""The folder of one local instance: its files, and what they say about the job.
+"""The folder of one local instance: its files, and what they show about the job.
 
 `judge_instance` evaluates, and is pure. `snapshot` reads the lock before the records: the exit
 record is written before the lock is freed.
@@ -26,12 +26,12 @@ from herorun.schedulers._processes import (
 from herorun.system._regular_file import open_regular
 from herorun.system.files import is_locked, read_regular
 
-# what people send; crashes and the kernel send others
+# signals that people send; crashes and the kernel send others
 BY_HAND = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
 NO_RECORD = "ended without an exit record"
 NEVER_RAN = "its supervisor died before the start"
 BLOCK, MOST = 2**16, 2**20  # bytes of a log that are read at once, and in all
-LARGEST_RECORD = 64 << 20  # bytes of a file that says what the job is or was
+LARGEST_RECORD = 64 << 20  # bytes of a record of the job
 T = TypeVar("T")
 
 
@@ -50,7 +50,7 @@ class Started:
 
     @property
     def lives(self) -> bool:
-        """Whether that very process still runs; False also where the system does not say."""
+        """Whether exactly that process still runs; False also if the system does not report it."""
         return bool(self.birth) and start_time(self.pid) == self.birth
 
 
@@ -85,7 +85,7 @@ class InstanceSnapshot:
     stop: StopRequest | None = None
     end: InstanceExit | None = None
     host: str | None = None  # where it was started
-    stuck: str = ""  # why it still counts as running though its main process has ended
+    stuck: str = ""  # why it still counts as running although its main process has ended
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Folder:
         return self.path / "job.log"
 
     def job(self) -> Job | None:
-        """The job; None if there is none. What cannot be read is a `CouldNotLook` or an OSError."""
+        """The job; None if there is none. `CouldNotLook` or OSError if it cannot be read."""
         starting = is_locked(self.lock)
         if not _path_exists(self.path):
             return Job(self.name, self.name, JobState.PENDING, "starting") if starting else None
@@ -164,7 +164,7 @@ class Folder:
         return processes_of(env_markers(request.instance, request.admission), group)
 
     def end_remaining(self, group: int, grace: float) -> None:
-        """SIGTERM to each, and SIGKILL after the grace; CouldNotLook where not even that helps."""
+        """SIGTERM to each, and SIGKILL after the grace time; CouldNotLook if some survive."""
 
         def stuck(remaining: set[Process]) -> None:
             pids = ", ".join(str(process.pid) for process in sorted(remaining))
@@ -248,7 +248,7 @@ def _describe_remaining(remaining: set[Process]) -> str:
 
 
 def _path_exists(path: Path) -> bool:
-    """Unlike `Path.exists`, an unreadable folder is not an absent one."""
+    """Whether the path exists; unlike `Path.exists`, it raises for an unreadable folder."""
     try:
         path.stat()
     except FileNotFoundError:
@@ -257,7 +257,7 @@ def _path_exists(path: Path) -> bool:
 
 
 def last_lines(path: Path, lines: int) -> bytes:
-    """The end of a file, however long the file is; at most its last MiB."""
+    """The last lines of a file; at most its last MiB."""
     data = b""
     with open_regular(path) as file:
         at = file.seek(0, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""Writes the records of a job on this machine, such that a crash or a full disk loses none.
+"""Writes the records of a job on this machine so that neither a crash nor a full disk loses one.
 
 Standard library only, from Python 3.8 on: it is sent to a remote machine with the supervisor.
 """
@@ -12,10 +12,10 @@ import os
 import time
 from typing import Any
 
-FULL_DISK = 600.0  # seconds for which the exit record is tried again
+FULL_DISK = 600.0  # seconds for which writing the exit record is retried
 RESERVE = 4096  # bytes kept for the exit record on a disk that may fill up
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_reserves: list[str] = []  # files whose room is kept for the records of a start and an end
+_reserves: list[str] = []  # files that reserve space for the records of start and end
 
 
 def now() -> str:
@@ -59,7 +59,7 @@ def _write_state(folder: str, name: str, value: dict[str, Any]) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, f"{folder}/{name}")
-    except OSError:  # half of it would stay, and take room on a full disk
+    except OSError:  # a partial file would stay, and take space on a full disk
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
@@ -67,7 +67,7 @@ def _write_state(folder: str, name: str, value: dict[str, Any]) -> None:
 
 
 def reserve(folder: str) -> None:
-    """Room for the exit record, taken while there is some."""
+    """Reserve space for the exit record in advance."""
     with open(
         os.open(f"{folder}/.reserve", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600), "wb"
     ) as file:
@@ -93,9 +93,7 @@ def write_end(folder: str, end: dict[str, Any]) -> None:
 
 
 def _write_in_reserve(folder: str, end: dict[str, Any]) -> bool:
-    """Over the bytes that are the file's already, which takes no room; the spaces after the record
-    do no harm.
-    """
+    """Overwrite the reserved bytes in place, which needs no space; trailing spaces are harmless."""
     text = json.dumps(end, sort_keys=True).encode("ascii").ljust(RESERVE - 1) + b"\n"
     try:
         with open(os.open(f"{folder}/.reserve", os.O_WRONLY | os.O_CLOEXEC), "r+b") as file:

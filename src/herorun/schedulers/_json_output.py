@@ -1,4 +1,4 @@
-"""What a program prints as JSON among other lines. Pure."""
+"""Finds JSON among other lines of a program's output. Pure."""
 
 import re
 from typing import Any
@@ -10,8 +10,7 @@ _LIST = lazy_regex(r"^\[", re.MULTILINE)
 
 
 def tables_in(text: str) -> list[dict[str, Any]] | None:
-    """The list of tables that begins on a line of its own and ends the text; None where there is
-    none.
+    """The list of tables that begins on its own line and ends the text; None if there is none.
 
     >>> tables_in("a warning\\n[{}]"), tables_in("[1]"), tables_in("[]")
     ([{}], None, [])

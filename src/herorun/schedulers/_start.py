@@ -1,4 +1,4 @@
-"""Starting a job on this machine: what it gets, and the supervisor that runs it."""
+"""Starts a job on this machine: its request, and the supervisor that runs it."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ from herorun.system.files import take_lock
 
 
 def request_of(submission: Submission, code: str, admission: str) -> dict[str, Any]:
-    """What is kept of the submission: names of secrets, never values."""
+    """The stored part of the submission: names of secrets, never values."""
     return {
         "instance": submission.instance,
         "argv": list(submission.argv),
@@ -32,7 +32,7 @@ def request_of(submission: Submission, code: str, admission: str) -> dict[str, A
     }
 
 
-_MARKS = ("instance", "admission", "host")  # what the job's processes are found by, to the letter
+_MARKS = ("instance", "admission", "host")  # by these the job's processes are found
 
 
 def order_of(
@@ -42,9 +42,7 @@ def order_of(
     grace: timedelta,
     reserves: Sequence[Path] = (),
 ) -> dict[str, Any]:
-    """What the supervisor reads from its standard input; it gives up the `reserves` where its
-    disk is full.
-    """
+    """The supervisor's standard input. It deletes the `reserves` if its disk is full."""
     return {
         "request": {
             **scrub_tree(request),
@@ -69,7 +67,7 @@ def lock_if_free(path: Path) -> Iterator[int | None]:
     try:
         yield lock
     finally:
-        os.close(lock)  # the supervisor holds it now, and keeps it
+        os.close(lock)  # the supervisor holds the lock now
 
 
 def start_supervisor(order: dict[str, Any], env: dict[str, str], within: timedelta) -> None:
@@ -84,12 +82,12 @@ def start_supervisor(order: dict[str, Any], env: dict[str, str], within: timedel
             stderr=subprocess.PIPE,
             cwd="/",
             env=env,
-            start_new_session=True,  # our Ctrl-C is not the job's
+            start_new_session=True,  # Ctrl-C here must not reach the job
             pass_fds=(order["lock"],),
         )
         _, output = supervisor.communicate(json.dumps(order).encode(), within.total_seconds())
     except subprocess.TimeoutExpired:
-        return  # whether it has started is for the caller to see
+        return  # the caller checks whether it has started
     except (OSError, ValueError) as error:
         raise HerorunError(
             f"{name} was not started: {getattr(error, 'strerror', None) or error}."

@@ -1,8 +1,8 @@
-"""What this machine keeps of its submissions to a cluster, in the run's private folder: the job's
-id, and who stopped it.
+"""Records of this machine's submissions to a cluster, in the run's private folder: the job's id,
+and who stopped it.
 
-Other clones find a job by the cluster's own answer; these files help where the cluster forgets, or
-reports too little.
+Other clones find a job by querying the cluster; these files help if the cluster has forgotten the
+job, or reports too little.
 """
 
 from pathlib import Path
@@ -18,11 +18,11 @@ from herorun.system.files import write_atomic
 
 @dataclass(frozen=True)
 class SubmissionRecord:
-    """What this machine wrote down of a submission, and of a stop."""
+    """This machine's record of a submission and of a stop."""
 
-    is_ours: bool = False  # whether it was ever about to be submitted from here
-    id: str | None = None  # None: not known to have been taken
-    by: str | None = None  # who asked for the end
+    is_ours: bool = False  # whether a submission from here was ever attempted
+    id: str | None = None  # None: not known to have been accepted
+    by: str | None = None  # who ordered the stop
 
 
 def read_submission(folder: Path, instance: str) -> SubmissionRecord:
@@ -38,7 +38,7 @@ def read_submission(folder: Path, instance: str) -> SubmissionRecord:
 
 
 def record_attempt(folder: Path, instance: str) -> None:
-    """Before the submission: from here on it may be there."""
+    """Record the attempt before the submission: from now on the job may exist."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _write_record(folder / f"{instance}.json", {"asked": now()})
 
@@ -48,7 +48,9 @@ def record_id(folder: Path, instance: str, number: str) -> None:
 
 
 def keep_stop(folder: Path, instance: str, number: str, by: str) -> None:
-    """The id too: where another clone has submitted it, nothing is kept here yet."""
+    """Record a stop, with the id: if another clone submitted the job, this machine has no record
+    yet.
+    """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if read_submission(folder, instance).id != number:
         record_id(folder, instance, number)

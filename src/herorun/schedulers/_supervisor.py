@@ -1,18 +1,18 @@
 """The supervisor of one local job: starts it, waits for it, and records how it ended.
 
 Standard library only, and run by its path with `python -I -S`: it starts in milliseconds, whatever
-is installed. The scheduler `ssh` sends it to a box, whose own Python may be as old as 3.8.
-It outlives the process that submitted the job. Killed itself, it leaves the job running; only the
-exit record is lost. It adopts what the job's processes leave behind, and the job ends when the last
-of them does.
+is installed. The scheduler `ssh` sends it to a remote machine, whose Python may be as old as 3.8.
+It outlives the process that submitted the job. If it is killed, the job continues, and only the
+exit record is lost. It adopts orphans of the job's processes, and the job ends when the last one
+does.
 
 What appears in the folder of an instance, in this order:
 
     request.json    what was asked; making the folder is the claim
-    watched         locked for as long as this program lives
+    watched         locked while this program runs
     job.log         what the job prints
-    started.json    written by the job's own process right before it becomes the job: without it,
-    nothing ran stop.json       written by the one that wants the job to end
+    started.json    written by the job's own process right before exec: without it, nothing ran
+    stop.json       written by the one that orders the stop
     stuck.json      what could not be killed, while that lasts
     exit.json       how it ended
 
@@ -33,7 +33,7 @@ import sys
 import time
 from typing import Any
 
-if __name__ == "__main__":  # run by its path, it does not know where its package is
+if __name__ == "__main__":  # run by its path, it must add its package's folder
     sys.path.append(os.path.abspath(f"{__file__}/../../.."))
 
 from herorun.schedulers._job_records import now, reserve, set_reserves, sync, write, write_end
@@ -56,7 +56,7 @@ _CAUGHT = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGC
 
 
 def main() -> None:
-    # a submitter that died has not written it whole: then nothing is started
+    # if the submitter was killed, the order is incomplete: then nothing is started
     order = json.load(sys.stdin)
     set_reserves(order.get("reserves", []))
     if not claim(order):
@@ -69,7 +69,7 @@ def main() -> None:
 def claim(order: dict[str, Any]) -> bool:
     """Make the folder of the instance; False if another process has.
 
-    Where a full disk refuses what belongs in it, nothing ran: the claim is taken back, so that the
+    If a full disk prevents writing into it, nothing ran: the folder is removed, so that the
     instance can be submitted again.
     """
     try:
@@ -92,26 +92,24 @@ def _take_back(folder: str) -> None:
 
 
 def run(order: dict[str, Any]) -> None:
-    """Start the job, and stand by it until its end is written down."""
+    """Start the job, and wait until its end is recorded."""
     wake = _wake_on_signals()
     is_subreaper = become_subreaper()
     kills = oom_kills()
     job = _start_job(order)
-    os.dup2(1, 2)  # the submitter waits for this: its end of our standard error closes
+    os.dup2(1, 2)  # this tells the waiting submitter: our standard error closes
     if job:
         _supervise_job(job, order, wake, is_subreaper, kills)
 
 
 def _log_line(text: str) -> None:
-    """One line in the job's log; what it says is in the records too, so a full disk is no reason to
-    end.
-    """
+    """Write one line to the job's log. The records also have it, so a full disk is ignored."""
     with contextlib.suppress(OSError):
         os.write(1, f"herorun: {text}\n".encode("utf-8", "surrogateescape"))
 
 
 def _settle(order: dict[str, Any]) -> None:
-    """Write the request down, make the claim durable, and let standard output be the log."""
+    """Write the request, make the folder durable, and redirect standard output to the log."""
     folder = order["folder"]
     watch_lock = os.open(f"{folder}/watched", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(watch_lock, fcntl.LOCK_EX)  # kept until this process ends
@@ -150,7 +148,7 @@ def _start_job(order: dict[str, Any]) -> subprocess.Popen[bytes] | None:
             pass_fds=(order["lock"],),
             preexec_fn=lambda: _write_start(folder),
         )
-    except Exception as error:  # any error is recorded, so that nothing waits for the job
+    except Exception as error:  # any error is recorded, so that nobody waits for the job
         code, reason = _explain_start_error(error, order)
         _log_line(reason)
         write_end(folder, {"exit_code": code, "reason": reason, "ended": now()})
@@ -158,7 +156,7 @@ def _start_job(order: dict[str, Any]) -> subprocess.Popen[bytes] | None:
 
 
 def _explain_start_error(error: Exception, order: dict[str, Any]) -> tuple[int, str]:
-    """The exit code that a shell would give, and the reason in words."""
+    """The exit code that a shell would return, and the reason as text."""
     program, cwd = order["argv"][0], order["cwd"]
     if isinstance(error, subprocess.SubprocessError):
         return NOT_STARTED, f"its start could not be written down in {order['folder']}"
@@ -171,7 +169,7 @@ def _explain_start_error(error: Exception, order: dict[str, Any]) -> tuple[int, 
 
 
 def _write_start(folder: str) -> None:
-    """In the job's own process, right before it becomes the job."""
+    """Called in the job's own process, right before exec."""
     pid = os.getpid()
     os.environ["HERORUN_MAIN_PID"] = str(pid)
     write(folder, "started.json", {"pid": pid, "birth": start_time(pid), "at": now()})
@@ -184,7 +182,7 @@ def _supervise_job(
     is_subreaper: bool,
     kills: int | None,
 ) -> None:
-    """Wait for the end, pass on a request to stop, and write the record once nothing of the job is
+    """Wait for the end, pass on stop requests, and write the record once no process of the job is
     left.
     """
     folder, grace = order["folder"], order["grace"]
@@ -199,7 +197,7 @@ def _supervise_job(
         reap_children(but=job.pid)
         _pause(wake)
     end = {"ended": now(), "stopped_by": stopped_by, **_exit(job.returncode)}
-    # adopted, all are our descendants; a number may come back, later
+    # as subreaper, all are our descendants; a group's number may be reused later
     group = -1 if is_subreaper else job.pid
     _end_the_rest(group, order, min(deadline, time.monotonic() + grace))
     write_end(
@@ -208,8 +206,8 @@ def _supervise_job(
 
 
 def _end_the_rest(group: int, order: dict[str, Any], quiet: float) -> None:
-    """What the main process left behind gets until `quiet`, then SIGTERM, then SIGKILL; until then
-    the job runs.
+    """End the processes that the main one left: they may run until `quiet`, then get SIGTERM, then
+    SIGKILL. Until they end the job runs.
     """
     folder, grace, request = order["folder"], order["grace"], order["request"]
     marks = env_markers(request["instance"], request["admission"])
@@ -244,14 +242,14 @@ def _exit(code: int) -> dict[str, Any]:
 
 
 def _stop_requester(folder: str) -> str | None:
-    """Who asked for the end; None if it was not requested."""
+    """Who ordered the stop; None if nobody did."""
     try:
         with open(f"{folder}/stop.json", encoding="utf-8") as file:
             return str(json.load(file)["by"])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, LookupError, TypeError):
-        return "an unknown person"  # the request is there, whatever it says
+        return "an unknown person"  # the request exists, but cannot be read
 
 
 def _pause(wake: int) -> None:

@@ -13,14 +13,16 @@ _INSTANCE = lazy_regex(rf"{SLUG.pattern}-[0-9]+")
 
 
 def must_be_instance(name: str) -> str:
-    """The name, where it is one: it becomes a folder, a job's name, a word of a command."""
+    """The name; `WrongUse` if it is not an instance's, because it becomes a folder, a job's name
+    and an argument.
+    """
     if not _INSTANCE.fullmatch(name):
         raise WrongUse(f"{name!r} is no instance name: it must be <slug>-<number>, such as tiny-1.")
     return name
 
 
 def secret_values(submission: Submission) -> dict[str, str]:
-    """From this environment, by name; a missing one is said before anything starts."""
+    """The secrets from this environment, by name; a missing one raises before anything starts."""
     missing = [name for name in submission.secrets if name not in os.environ]
     if missing:
         raise WrongUse(

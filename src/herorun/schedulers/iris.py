@@ -1,8 +1,8 @@
-"""Iris, spoken to by its own command line, in any of three generations of it.
+"""Iris, by its own command line, in any of its three generations.
 
 An instance is the job `/<user>/<instance>`, found by its whole name and the time of its submission.
-Iris replaces an ended job by a new one of its name, so that nothing is submitted under a name that
-it, or this machine, knows. No secret travels: the cluster must have them.
+Iris replaces an ended job by a new one of its name, so nothing is submitted under a name that Iris
+or this machine knows. Secrets are not sent: the cluster must have them.
 """
 
 import re
@@ -58,11 +58,11 @@ class Iris(IrisReader):
     # --- logs and limits --------------------------------------------------------------------------
 
     def offers(self, plan: Plan) -> Offered:
-        """What the job itself asks for; a child of it may ask for its own."""
+        """The hardware that the job itself requests; its children may request their own."""
         return requested_hardware(self._options)
 
     def tail(self, instance: str, lines: int) -> str:
-        """Of the job and its children; FileNotFoundError where there is no such job."""
+        """The log of the job and its children; FileNotFoundError if there is no such job."""
         job = self._id(must_be_instance(instance))
         text = self._iris.log(job, lines)
         if text is None or (
@@ -72,7 +72,7 @@ class Iris(IrisReader):
         return text
 
     def log_page(self, instance: str) -> str:
-        """The dashboard's page of the job, which shows its log; empty where only iris knows the
+        """The dashboard's page of the job, which shows its log; "" if only iris knows the
         controller's address.
         """
         address = (self._options.controller_url or "").rstrip("/")
@@ -82,15 +82,15 @@ class Iris(IrisReader):
     # --- acting ----------------------------------------------------------------------------------
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
-        """What iris is given."""
+        """The request: iris' arguments."""
         argv = run_argv(submission, self._options, code, admission)
         return show_request(
             self._iris.program, argv, submission.secrets, self._options.code == "bundle"
         )
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Queries before and after. While another instance of the run may live, nothing is
-        submitted.
+        """Submit, with queries before and after. While another instance of the run may be live,
+        nothing is submitted.
         """
         instance = must_be_instance(submission.instance)
         must_be_sound(submission)
@@ -127,24 +127,22 @@ class Iris(IrisReader):
             raise self._iris.trouble("job stop", answer)
 
     def _submitted_job(self, instance: str) -> Job | None:
-        """The job of the name, as long as Iris surely remembers it."""
+        """The job of the name, within the time that Iris certainly remembers."""
         return known_job(self.find, instance, self._remembered())
 
     def _to_stop(self, instance: str) -> Job | None:
-        """The same; one that is listed counts whenever it was submitted, and a hero run's was days
-        ago.
-        """
+        """The same for a stop: a listed job counts at any age, because a hero run is days old."""
         root = root_of(self._list(instance, is_full_name=True).rows, self._id(instance))
         submitted_at = root.submitted if root else None
         return known_job(self.find, instance, min(submitted_at or now(), self._remembered()))
 
     def _remembered(self) -> datetime:
-        """Since when Iris surely knows what was submitted."""
+        """The time since which Iris certainly remembers submissions."""
         return now() - self._options.job_retention + timedelta(minutes=5)
 
     def _must_be_alone(self, instance: str) -> None:
-        """A job that waits for hardware, or for another cluster to take it, still starts one
-        day.
+        """Raise if another instance may be live: a job that waits for hardware or another cluster
+        will start later.
         """
         others = [
             job for job in self.live_jobs(instance.rpartition("-")[0]) if job.instance != instance

@@ -1,9 +1,9 @@
-"""A Job or a JobSet of Kubernetes, spoken to by kubectl with the context, namespace and kubeconfig
-that the contract names.
+"""A Job or a JobSet of Kubernetes, by kubectl with the context, namespace and kubeconfig that the
+contract names.
 
-Its name is the instance's, which the server takes once. Its conditions and its pods together
-say how it is (`_kubernetes.state`). Nothing here deletes: an ended Job stays, and a stop gives it a
-deadline that is over, or suspends a JobSet, so that its record shows who asked.
+Its name is the instance's, which the server accepts once. Its conditions and its pods together show
+its state (`_kubernetes.state`). Nothing is deleted: an ended Job stays, and a stop sets a passed
+deadline, or suspends a JobSet, so that its record shows who ordered it.
 """
 
 import re
@@ -60,7 +60,7 @@ from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
 
-# on this machine, and how it reports its version
+# programs on this machine, and how they report their version
 OWN_PROGRAMS = (("kubectl", "version", "--client"),)
 
 
@@ -73,7 +73,7 @@ class Kubernetes:
 
     cluster_wide = True
     reach = "cluster"
-    # in each pod, by itself: a service's address is set in variables of its name
+    # set in each pod by Kubernetes: a service's address is in variables of its name
     sets = ("KUBERNETES_*", "*_SERVICE_HOST", "*_SERVICE_PORT*", "*_PORT_*", "JOB_COMPLETION_INDEX")
     secrets_vouched = True  # `missing-object` asks the cluster itself
 
@@ -160,7 +160,7 @@ class Kubernetes:
         return judge_kubernetes(record, pods, snapshot.lost_nodes)
 
     def _with_queue(self, record: JobRecord, job: Job) -> Job:
-        """With what Kueue says of one that waits in its queue."""
+        """The job with Kueue's reason, if it waits in a queue."""
         if not self._options.queue or job.state is not JobState.PENDING:
             return job
         try:
@@ -174,7 +174,7 @@ class Kubernetes:
     def _unlisted_job(
         self, instance: str, intended_at: datetime, asked_at: datetime, submission: SubmissionRecord
     ) -> Search:
-        """After a deletion only a 404 is left, which is what one says of a name never used."""
+        """The answer for an unlisted job: a 404 means that it was deleted or never existed."""
         none = f"{self._kube.where} has no {self._kind.title} {instance}"
         if submission.id:
             return Unknown(
@@ -191,7 +191,7 @@ class Kubernetes:
         return Absent()
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
-        """By their labels; a Job of another run that shares the name is not ours."""
+        """Live jobs by their labels; a Job of another run with the same name is not ours."""
         name_pattern = re.compile(rf"{re.escape(slug)}-[0-9]+")
         snapshot = self._shared_snapshot or self._take_snapshot(f"{RUN}={slug}")
         records = [r for name, r in snapshot.jobs.items() if name_pattern.fullmatch(name)]
@@ -200,7 +200,7 @@ class Kubernetes:
         return tuple(sorted(living, key=lambda job: (len(job.instance), job.instance)))
 
     def other_jobs(self, slug: str) -> tuple[Job, ...]:
-        """Jobs of the namespace that no herorun has submitted."""
+        """Jobs of the namespace that herorun did not submit."""
         other = re.compile(rf"{re.escape(slug)}-(?![0-9]+$).+")
         records = self._shared_snapshot.all_jobs if self._shared_snapshot else all_jobs(self._kube)
         records = tuple(each for each in records if other.fullmatch(each.name))
@@ -213,7 +213,7 @@ class Kubernetes:
         return requested_hardware(self._options)
 
     def review(self, plan: Plan, slug: str) -> RequestReview:
-        """Of an instance that is never launched: numbers begin with 1."""
+        """Review the request of an instance number that is never used: numbers begin with 1."""
         document = self._submitter.document(
             submission_of(plan, f"{slug}-0"), "<code>", "<admission>"
         )
@@ -229,8 +229,8 @@ class Kubernetes:
         return self._logs.read_log(must_be_instance(instance), offset, limit, mark)
 
     def warnings(self, instance: str) -> tuple[str, ...]:
-        """Of the Job and its pods, also of pods that are gone; the cluster keeps them for an
-        hour.
+        """Warnings about the Job and its pods, including deleted pods; the cluster keeps them for
+        an hour.
         """
         name = must_be_instance(instance)
         one = own_names(name, is_indexed=self._options.replicas > 1)
@@ -246,14 +246,14 @@ class Kubernetes:
         return (bundle.path, bundle.data) if bundle else None
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
-        """The very object that is sent."""
+        """The exact object that is sent."""
         document = self._submitter.document(submission, code, admission)
         path = self._kube.path(self._kind.version, self._kind.plural)
         return f"POST {path} of {self._options.context}\n{canonical(document)}"
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Asks first what would be admitted; the name is taken once, even if another process
-        submits it.
+        """Submit, after a dry run. The server accepts the name once, even if another process
+        submits too.
         """
         return self._submitter.submit(submission, code, admission)
 
@@ -268,7 +268,7 @@ class Kubernetes:
         )
 
     def _end(self, uid: str, instance: str, by: str) -> None:
-        """What waits in Kueue's queue, and a JobSet, would be started again by Kueue."""
+        """End it so that Kueue does not restart it, also a waiting job or a JobSet."""
         record = self._take_snapshot(f"{INSTANCE}={instance}").jobs.get(instance)
         kind = kind_and_name(f"{record.kind}/x")[0] if record else self._kind
         waits = bool(record and record.suspended)
@@ -280,7 +280,7 @@ class Kubernetes:
             deactivate(self._kube, workload)
 
     def _submitted_job(self, instance: str) -> Job | None:
-        """The Job of the name, unless it was deleted."""
+        """The Job with this name, unless it was deleted."""
         return known_job(self.find, instance, now() - self._remembered)
 
     def _to_stop(self, instance: str) -> Job | None:

@@ -1,11 +1,10 @@
 """Jobs on this machine: each a detached process group with a supervisor, which outlives the process
 that submitted it.
 
-Everything about an instance lies in `<state>/jobs/<instance>/`, and the lock
-`<state>/jobs/<instance>.lock` is held from the moment of the submission until neither supervisor
-nor job is left. The kernel frees it, however they end.
-The job gets what the plan holds, the secrets that it names, and what a program needs here (see
-`_environment`).
+All files of an instance are in `<state>/jobs/<instance>/`, and the lock
+`<state>/jobs/<instance>.lock` is held from the submission until both supervisor and job have ended.
+The kernel releases it in any case. The job gets the plan's variables, the secrets that it names,
+and what a program needs here (see `_environment`).
 """
 
 import contextlib
@@ -54,7 +53,7 @@ class Local:
     """The scheduler `local`."""
 
     runs_here = on_the_machine = True
-    cluster_wide = False  # it knows the jobs of its own state folder, and of no other
+    cluster_wide = False  # it knows only the jobs of its own state folder
     whole_environment = True  # nothing but herorun sets a variable of the job
 
     def __init__(self, options: Options, jobs: Path) -> None:
@@ -62,11 +61,11 @@ class Local:
         self._jobs = jobs
 
     def external_id(self, job: Job) -> str:
-        """By which `herorun jobs` finds the job without its contract: its folder."""
+        """The job's folder, by which `herorun jobs` finds it without its contract."""
         return str(self._jobs / job.instance)
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Start the instance; what cannot be run is a job that failed, with the reason."""
+        """Start the instance. A command that cannot be run gives a failed job with the reason."""
         folder = self._folder(submission.instance)
         self._jobs.mkdir(mode=0o700, parents=True, exist_ok=True)
         until = time.monotonic() + self._options.start_timeout.total_seconds()
@@ -95,7 +94,7 @@ class Local:
         return Absent()
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
-        """Found by their whole name; one that cannot be read is a `CouldNotLook` or an OSError."""
+        """Live jobs by their full name; `CouldNotLook` or OSError if one cannot be read."""
         ours = re.compile(rf"({re.escape(slug)}-[0-9]+)(?:\.lock)?")
         try:
             names = {match[1] for name in os.listdir(self._jobs) if (match := ours.fullmatch(name))}
@@ -105,11 +104,11 @@ class Local:
         return tuple(job for job in jobs if job and job.state.live)
 
     def tail(self, instance: str, lines: int) -> str:
-        """At most the last MiB; FileNotFoundError where there is no such instance."""
+        """The end of the log, at most 1 MiB; FileNotFoundError if there is no such instance."""
         return last_lines(self._folder(instance).log, lines).decode("utf-8", "replace")
 
     def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
-        """Whole at any size: one seek and one read."""
+        """A part of the log, by one seek and one read."""
         from herorun.schedulers._logs import read_local_part
 
         return read_local_part(str(self._folder(instance).log), offset, limit, mark)
@@ -119,8 +118,8 @@ class Local:
         return str(self._folder(instance).log)
 
     def stop(self, instance: str, by: str) -> None:
-        """SIGTERM to its process group, SIGKILL after the grace: the supervisor does it, within a
-        second.
+        """The supervisor sends SIGTERM to the process group within a second, and SIGKILL after the
+        grace time.
         """
         folder = self._folder(instance)
         job = folder.job()
@@ -132,7 +131,7 @@ class Local:
             raise CouldNotLook(
                 f"{instance} is being submitted right now: stop it again in a few seconds."
             )
-        with contextlib.suppress(FileExistsError):  # asked before
+        with contextlib.suppress(FileExistsError):  # requested before
             create_atomic(
                 folder.path / "stop.json", canonical({"by": by, "at": now()}).encode(), 0o600
             )
@@ -140,7 +139,7 @@ class Local:
             self._stop_unwatched(folder)
 
     def _stop_unwatched(self, folder: Folder) -> None:
-        """The supervisor is gone, so its part is done here."""
+        """Stop a job whose supervisor has ended: does the supervisor's part here."""
         snapshot = folder.snapshot()
         if snapshot.end or not snapshot.alive or not snapshot.started:
             return

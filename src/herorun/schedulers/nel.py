@@ -1,9 +1,9 @@
 """Evaluations by the NeMo evaluator launcher, `nel`, with its local executor or its Slurm executor.
 
 An instance is the invocation whose output directory is ours, `<folder>/<instance>`, found in nel's
-own list of jobs, which is on this machine. nel runs no commands: `[command] argv` is its
-configuration file and overrides of it. Secrets travel by inheritance to nel, which hands them to
-the containers that its configuration names.
+own list of jobs on this machine. nel runs no commands: `[command] argv` is its configuration file
+and overrides. nel inherits the secrets, and passes them to the containers that its configuration
+names.
 """
 
 import os
@@ -79,7 +79,7 @@ class Nel(NelJobs):
         return self.find_all({instance: intended_at})[instance]
 
     def find_all(self, intents: Mapping[str, datetime]) -> Mapping[str, Search]:
-        """One `nel status` for any number of instances, and one query of Slurm for those that run
+        """Find instances with one `nel status` for all, and one query of Slurm for those that run
         there.
         """
         for instance in intents:
@@ -152,7 +152,9 @@ class Nel(NelJobs):
         return view
 
     def offers(self, plan: Plan) -> Offered:
-        """What the configuration's `execution` asks for, with the overrides of the command line."""
+        """The hardware that the configuration's `execution` requests, with the overrides of the
+        command line.
+        """
         return requested_hardware(self._repository, plan)
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
@@ -168,7 +170,7 @@ class Nel(NelJobs):
         return tuple(jobs)
 
     def tail(self, instance: str, lines: int) -> str:
-        """Of each task the log that was written last; FileNotFoundError where there is none."""
+        """The newest log of each task; FileNotFoundError if there is none."""
         groups = list(of_output(self._entries(), self._output(must_be_instance(instance))).values())
         jobs = groups[0] if groups else []
         ends = [(job, self._end(job, lines)) for job in jobs]
@@ -197,7 +199,7 @@ class Nel(NelJobs):
     # --- acting ----------------------------------------------------------------------------------
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
-        """What nel is given, and where."""
+        """The request: nel's arguments and its folder."""
         by_name = (
             f"# with {', '.join(submission.secrets)} in its environment\n"
             if submission.secrets
@@ -208,7 +210,7 @@ class Nel(NelJobs):
         return f"# in {os.path.join(code, submission.cwd)}\n{by_name}{join(['env', *env, *argv])}\n"
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Queries before and after."""
+        """Submit, with queries before and after."""
         instance = must_be_instance(submission.instance)
         argv = self._run_argv(submission)
         secret_values(submission)  # a missing one is said before anything starts
@@ -266,13 +268,13 @@ class Nel(NelJobs):
             self._must_be_taken(submission.instance, refusal(submission.instance, answer))
 
     def _must_be_taken(self, instance: str, error: HerorunError) -> None:
-        """nel writes a job down before it starts it: what is not in its list was not started."""
+        """Raise if the job was not accepted: nel lists a job before it starts it."""
         if self._submitted_job(instance) is None:
             raise error
 
     def stop(self, instance: str, by: str) -> None:
-        """`nel kill`: of a local job it stops the container, and what the container has started
-        elsewhere runs on.
+        """Runs `nel kill`. For a local job it stops the container; what the container started
+        elsewhere continues.
         """
         job = self._submitted_job(must_be_instance(instance))
         if job is None:

@@ -1,10 +1,8 @@
-"""Jobs on a Ray cluster, spoken to over the Jobs REST API of its dashboard: Ray itself is never
-imported.
+"""Jobs on a Ray cluster, by the Jobs REST API of its dashboard: Ray itself is never imported.
 
-The submission id is the instance's name, so submitting twice is one job. Every question is one
-bounded HTTP request.
-No secret travels: the cluster must have them. Ray keeps and shows whatever a job was submitted
-with.
+The submission id is the instance's name, so submitting twice gives one job. Every query is one HTTP
+request with a time limit. Secrets are not sent: the cluster must have them. Ray stores and shows
+how a job was submitted.
 """
 
 import os
@@ -59,15 +57,15 @@ class Ray(RayReader):
     # --- starting ---------------------------------------------------------------------------------
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
-        """The exact body of `POST /api/jobs/`, and where it goes; before there is a code folder,
-        with `<code>` for it.
+        """The exact body of `POST /api/jobs/`, and its address; `<code>` replaces the code folder
+        before it exists.
         """
         body, _ = self._prepare(submission, code, admission, packing=not code.startswith("<"))
         return f"POST {self._options.address}/api/jobs/\n{canonical(body)}"
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Start the instance. What was submitted before under its name is returned as it is, if it
-        is the same.
+        """Start the instance. An earlier submission with the same name and request is returned
+        unchanged.
         """
         name = self._name(submission.instance)
         snapshot = self._take_snapshot()
@@ -107,9 +105,7 @@ class Ray(RayReader):
         return request_of(submission, name, where, needs, options.grace, plan_of(admission)), upload
 
     def _upload(self, dashboard: Dashboard, uri: str, data: bytes) -> None:
-        """Asked for first: what is there needs no second upload, and asking keeps it there for a
-        while.
-        """
+        """Upload the package, unless it exists; the query also extends its lifetime there."""
         path = f"/api/packages/{uri.replace('://', '/')}"
         if dashboard.ask("GET", path, ok=(200, 404)).status == 404:
             dashboard.ask("PUT", path, data, timeout=self._options.upload_timeout.total_seconds())
@@ -132,8 +128,8 @@ class Ray(RayReader):
     # --- logs and limits --------------------------------------------------------------------------
 
     def tail(self, instance: str, lines: int) -> str:
-        """What the command wrote, with what Ray passes on of its tasks and actors;
-        FileNotFoundError where there is none.
+        """The command's output, with what Ray forwards of its tasks and actors; FileNotFoundError
+        if there is none.
         """
         snapshot = self._take_snapshot()
         record = snapshot.record(self._name(instance))
@@ -142,8 +138,8 @@ class Ray(RayReader):
         return read_log(snapshot, record, lines)
 
     def stop(self, instance: str, by: str) -> None:
-        """SIGTERM to all its processes, SIGKILL after the grace. One that is not placed yet ends
-        once it is.
+        """SIGTERM to all its processes, SIGKILL after the grace time. A job that is not placed yet
+        ends once it is.
         """
         name, snapshot = self._name(instance), self._take_snapshot()
         record = snapshot.record(name)
@@ -159,7 +155,7 @@ class Ray(RayReader):
         snapshot.dashboard.ask("POST", f"/api/jobs/{quote(name, safe='')}/stop")
 
     def offers(self, plan: Plan) -> Offered:
-        """What the cluster has of the stated hardware. It knows no time limit."""
+        """The cluster's hardware of the stated kinds. Ray has no time limit."""
         hardware, partial = hardware_of(
             self._take_snapshot().nodes, plan.hardware.value, self._options.resources
         )
@@ -171,7 +167,7 @@ class Ray(RayReader):
 
 
 class RayWithLogs(Ray):
-    """One whose logs lie in a folder that can be read from here."""
+    """A Ray scheduler whose log folder can be read from here."""
 
     def log(self, instance: str) -> str:
         """The path of the instance's log."""

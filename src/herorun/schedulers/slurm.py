@@ -1,7 +1,7 @@
 """Slurm, on this machine or from a laptop through a login node (`host`, `user`).
 
 A job is found by its name, the instance's, and by a comment that names the run: squeue first, then
-sacct. One question to each answers for any number of jobs. Secrets travel by name (see
+sacct. One query of each covers any number of jobs. Secrets are passed by name (see
 `_slurm.submit`).
 """
 
@@ -55,8 +55,8 @@ def connect(options: Options, place: Place) -> Scheduler:
 
 
 def reach(options: Options) -> RemoteTarget | None:
-    """Behind a login node the run's paths are read by the same transport: that node sees what the
-    others see.
+    """The remote target for the run's paths: with a login node they are read by the same transport,
+    because all nodes share the file system.
     """
     login = login_of(options)
     return RemoteTarget(login) if login.host else None
@@ -84,7 +84,7 @@ class Slurm(SlurmReader):
         return offered(self._slurm.output(partition_argv(self._options)), self._options)
 
     def tail(self, instance: str, lines: int) -> str:
-        """FileNotFoundError where it has no log, or none yet."""
+        """The end of the log; FileNotFoundError if there is none yet."""
         return self._of_log(instance, lambda path: self._files.tail(path, lines)).decode(
             "utf-8", "replace"
         )
@@ -93,7 +93,7 @@ class Slurm(SlurmReader):
         return self._of_log(instance, lambda path: self._files.part(path, offset, limit, mark))
 
     def log_place(self, instance: str) -> str:
-        """The path of the instance's log there, as this clone had the job write it."""
+        """The path of the instance's log on the cluster, as this clone set it at the submission."""
         return self._files.log(must_be_instance(instance))
 
     def _of_log(self, instance: str, reader: Callable[[str], T]) -> T:
@@ -109,7 +109,7 @@ class Slurm(SlurmReader):
             return reader(elsewhere)
 
     def _log_from_slurm(self, instance: str) -> str:
-        """Where another clone has let the job write, while the controller remembers it."""
+        """The log's path if another clone submitted the job, while the controller remembers it."""
         rows = ours(self._queue([instance]), instance, self._run, SubmissionRecord(), None)
         if not rows:
             return ""
@@ -118,8 +118,8 @@ class Slurm(SlurmReader):
     # --- acting ----------------------------------------------------------------------------------
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
-        """What sbatch is given: the comment's last number is the time of the submission, in seconds
-        since 1970.
+        """The request: sbatch's arguments. The comment's last number is the time of the submission,
+        in seconds since 1970.
         """
         where = self._files.where(submission.instance, code, admission)
         argv = sbatch_argv(submission, self._options, where, self._tag(submission))
@@ -128,8 +128,8 @@ class Slurm(SlurmReader):
         )
 
     def dependent_command(self, job: str, script: str, log: str, name: str) -> str:
-        """For a shell on the login node: the script as a job of its own, once `job` has ended well.
-        `script` and `log` are quoted already.
+        """A shell command for the login node that submits the script as a job that starts after
+        `job` succeeds. `script` and `log` are already quoted.
         """
         conf, programs = self._options.slurm_conf, self._options.slurm_bin
         return (
@@ -140,7 +140,9 @@ class Slurm(SlurmReader):
         )
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Queries before and after: of two jobs of one name the one with the lower number stays."""
+        """Submit, with queries before and after: of two jobs with one name, the one with the lower
+        number stays.
+        """
         instance = must_be_instance(submission.instance)
         must_be_sound(submission)
         secrets = secret_values(submission)
@@ -161,7 +163,7 @@ class Slurm(SlurmReader):
             return self._the_only_one(instance, number)
 
     def stop(self, instance: str, by: str) -> None:
-        """Cancels the very job that was just seen under the name; Slurm sends SIGTERM, and SIGKILL
+        """Cancel exactly the job that was just found by the name; Slurm sends SIGTERM, and SIGKILL
         after KillWait.
         """
         job = self._to_stop(instance)
@@ -176,13 +178,11 @@ class Slurm(SlurmReader):
         self._scancel(job.instance, job.id)
 
     def _submitted_job(self, instance: str) -> Job | None:
-        """The job of the name, if it was submitted within the last month."""
+        """The job with this name, if it was submitted within the last month."""
         return known_job(self.find, instance, now() - MONTH)
 
     def _to_stop(self, instance: str) -> Job | None:
-        """The same; one that lives counts however long ago it was submitted, as a hero run's
-        may.
-        """
+        """The same for a stop: a live job counts at any age, because a hero run may be old."""
         rows = ours(
             self._queue([instance]), instance, self._run, self._submission_record(instance), None
         )
@@ -242,7 +242,9 @@ class Slurm(SlurmReader):
             raise self._slurm.trouble("scancel", answer)
 
     def _must_know(self, numbers: Iterable[str]) -> None:
-        """Slurm takes a dependency on a job that it does not know, and starts at once."""
+        """Raise for unknown jobs: Slurm ignores a dependency on an unknown job, and starts at
+        once.
+        """
         dependencies = set(numbers)
         live_ids = {row.id for row in self._queue()} if dependencies else set()
         if dependencies - live_ids:

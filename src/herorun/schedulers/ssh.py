@@ -1,12 +1,11 @@
-"""Jobs on a box that is reached by ssh: each under tmux, with a supervisor that outlives the
-connection.
+"""Jobs on a remote machine that is reached by ssh: each under tmux, with a supervisor that outlives
+the connection.
 
-The supervisor is the one of the scheduler `local`, sent along and run by the box's own Python,
-because what it knows a shell cannot: exit 137 from SIGKILL, an orphaned worker from an ended job, a
-reused process id from the job's own.
-Everything about an instance lies in `<folder>/<instance>/` on the box, whose making is the claim. A
-cut link, a refused key or a box that is off is "could not look": the job may run on, and is never
-taken for lost.
+The supervisor is that of the scheduler `local`, sent along and run by the machine's Python, because
+a shell cannot distinguish exit 137 from SIGKILL, an orphaned worker from an ended job, or a reused
+process id from the job's own. All files of an instance are in `<folder>/<instance>/` on the
+machine; creating that folder claims the instance. A lost connection, a refused key or a machine
+that is off is `CouldNotLook`: the job may continue, and never counts as lost.
 """
 
 import base64
@@ -43,7 +42,9 @@ def connect(options: Options, place: Place) -> Scheduler:
 
 
 def reach(options: Options) -> RemoteTarget:
-    """Checkpoints, receipts and metrics on paths of the box are read by the same transport."""
+    """The remote target: checkpoints, receipts and metrics on the machine are read by the same
+    transport.
+    """
     login = SshLogin(**options.model_dump(include=set(SshLogin.model_fields)))
     within = options.connect_timeout.total_seconds(), options.timeout.total_seconds()
     return RemoteTarget(login, options.python, *within)
@@ -51,11 +52,11 @@ def reach(options: Options) -> RemoteTarget:
 
 @dataclass(frozen=True)
 class SshSnapshot:
-    """A snapshot of the box, for all the runs that share it."""
+    """A snapshot of the machine's jobs, for all the runs that share it."""
 
     at: datetime  # when it began
     answer: Mapping[str, Any]
-    slugs: frozenset[str]  # of which every instance is in it
+    slugs: frozenset[str]  # runs of which every instance is in it
 
     @property
     def jobs(self) -> Set[str]:
@@ -66,7 +67,7 @@ class SshSnapshot:
 class SshScheduler:
     """The scheduler `ssh`."""
 
-    cluster_wide = True  # the box gives every machine the same answers
+    cluster_wide = True  # the remote machine gives everyone the same answers
     reach = "ssh"
     on_the_machine = True
     whole_environment = True  # nothing but herorun sets a variable of the job
@@ -79,7 +80,7 @@ class SshScheduler:
         self._where = self._remote.transport.where
         self._within = options.timeout.total_seconds()
         self._snapshot: SshSnapshot | None = None
-        # orders without an answer: they may arrive until they expire
+        # orders without an answer, which may still arrive until they expire
         self._sent_at: dict[str, datetime] = {}
 
     # --- submitting -------------------------------------------------------------------------------
@@ -91,7 +92,7 @@ class SshScheduler:
         )
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Start the instance; what cannot be run is a job that failed, with the reason."""
+        """Start the instance. A command that cannot be run gives a failed job with the reason."""
         name = _instance(submission.instance)
         secrets = secret_values(submission)
         order = self._order(submission, code, admission)
@@ -102,7 +103,7 @@ class SshScheduler:
         answer = self._probe_instances([name])
         if not self._job(name, answer):
             began, archive = time.monotonic(), build.packed(code) if self._ships else b""
-            # By the box's own clock: what a cut link held up must not start a job that was given up
+            # By the machine's own clock: a delayed order must not start a job that was given up
             # since.
             expires = (
                 answer["now"] + time.monotonic() - began + self._options.settle.total_seconds()
@@ -150,13 +151,13 @@ class SshScheduler:
             del self._sent_at[name]
             return result
         except OSError as error:
-            del self._sent_at[name]  # it was refused, and is over
+            del self._sent_at[name]  # it was refused, so it cannot arrive later
             raise HerorunError(
                 f"Nothing was started on {self._where}: {describe_error(error)}."
             ) from None
 
     def _must_be_ours(self, submission: Submission, facts: Mapping[str, Any]) -> None:
-        """Two repositories may call a run the same: the one's job is not the other's."""
+        """Raise if the job is of another repository that uses the same run name."""
         request = stored_request(submission.instance, facts, self._where)
         if request and (request.argv, request.env, request.cwd) != (
             submission.argv,
@@ -206,7 +207,7 @@ class SshScheduler:
         return Absent()
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
-        """Found by their whole name; one that cannot be read is a `CouldNotLook` or an OSError."""
+        """Live jobs by their full name; `CouldNotLook` or OSError if one cannot be read."""
         snapshot = self._snapshot
         answer = (
             snapshot.answer if snapshot and slug in snapshot.slugs else self._probe_all([slug], [])
@@ -238,7 +239,7 @@ class SshScheduler:
             return answer_of(answer, instances)
 
     def tail(self, instance: str, lines: int) -> str:
-        """At most the last MiB; FileNotFoundError where there is no such instance."""
+        """The end of the log, at most 1 MiB; FileNotFoundError if there is no such instance."""
         arguments = {"folder": self._folder, "name": _instance(instance), "lines": lines}
         answer = self._remote.ask(build.PROBE_PROGRAM, "tail", self._within, **arguments)
         with readable(self._where):
@@ -249,7 +250,7 @@ class SshScheduler:
         return read_remote_part(self._remote, path, offset, limit, mark, self._within)
 
     def log_place(self, instance: str) -> str:
-        """The path of the instance's log on the box."""
+        """The path of the instance's log on the machine."""
         return f"{self._folder}/{_instance(instance)}/job.log"
 
     def _probe_instances(self, names: list[str]) -> Any:
@@ -266,8 +267,8 @@ class SshScheduler:
     # --- stopping ---------------------------------------------------------------------------------
 
     def stop(self, instance: str, by: str) -> None:
-        """SIGTERM to its process group, SIGKILL after the grace: the supervisor does it, within a
-        second.
+        """The supervisor sends SIGTERM to the process group within a second, and SIGKILL after the
+        grace time.
         """
         name, grace = _instance(instance), self._options.grace.total_seconds()
         within = self._within + grace

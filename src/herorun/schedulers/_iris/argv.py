@@ -22,7 +22,7 @@ class Generation(StrEnum):
 
 
 def generation_of(help_text: str) -> Generation:
-    """From what `iris job list --help` offers."""
+    """The generation, by the options in `iris job list --help`."""
     if "--json" in help_text:
         return Generation.A
     if "--limit" in help_text:
@@ -36,8 +36,8 @@ def generation_of(help_text: str) -> Generation:
 
 
 def list_argv(generation: Generation, user: str, name_prefix: str, is_full_name: bool) -> list[str]:
-    """The jobs of a user whose names begin so. Generation A takes only a whole name; for more it is
-    asked for all.
+    """Lists the jobs of a user by a name prefix. Generation A accepts only a full name; for a
+    prefix it lists all jobs.
     """
     prefix = ["--prefix", f"/{user}/{name_prefix}"]
     if generation is Generation.A:
@@ -67,15 +67,14 @@ def detail_argv(generation: Generation, job: str) -> list[str]:
 
 
 def stop_argv(generation: Generation, job: str) -> list[str]:
-    """With its children, which is what every generation does by itself."""
+    """Stops the job with its children, as every generation does by default."""
     return ["job", "cancel" if generation is Generation.C else "stop", job]
 
 
 def log_argv(job: str, lines: int, include_children: bool = False) -> list[str]:
-    """The last lines: by itself generation A gives the first ones.
+    """Prints the last lines: by default generation A prints the first ones.
 
-    They are bounded by their number and not by their age: what a job said last before it fell
-    silent is what is looked for in one that hangs.
+    They are limited by number and not by age: the last lines of a hanging job may be old.
     """
     children = ["--include-children"] if include_children else []
     return ["job", "logs", "--tail", "--max-lines", str(max(1, lines)), *children, job]

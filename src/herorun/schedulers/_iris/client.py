@@ -1,4 +1,6 @@
-"""Iris' own command line, each question one bounded call, and what its failures mean."""
+"""Runs Iris' own command line, each query as one call with a time limit, and interprets its
+failures.
+"""
 
 import os
 import re
@@ -21,11 +23,11 @@ from herorun.schedulers._iris.submit import FORWARDED
 from herorun.system.process import ProcessResult, run
 
 NO_JOB = lazy_regex(r"not found|no such job", re.IGNORECASE)
-USAGE = 2  # exit code of a command line that iris does not take
+USAGE = 2  # exit code for an invalid command line
 
 
 class CommandLine:
-    """The program, of whichever generation it turns out to be."""
+    """The program, of any generation."""
 
     def __init__(self, program: Sequence[str], selector: Sequence[str], timeout: float) -> None:
         self.program = [*program, *selector]
@@ -35,7 +37,7 @@ class CommandLine:
 
     @property
     def generation(self) -> Generation:
-        """Asked for once, and again after a command line that it did not take."""
+        """The generation, queried once, and again after a rejected command line."""
         if self._generation is None:
             answer = run([*self._bare, "job", "list", "--help"], self._timeout, env=environment())
             if answer.code:
@@ -47,13 +49,15 @@ class CommandLine:
         generation = self.generation
         answer = self.ask(list_argv(generation, user, name_prefix, is_full_name))
         if answer.code == USAGE:
-            self._generation = None  # iris was upgraded meanwhile: the next query asks its version
+            self._generation = (
+                None  # iris was upgraded since: the next query determines its generation
+            )
         if answer.code:
             raise self.trouble("job list", answer)
         return listing(generation, answer.text, answer.err.decode("utf-8", "replace"))
 
     def in_detail(self, row: IrisRow) -> IrisRow:
-        """Asked for where the list lacks the exit code of what ended, or the tasks of what runs."""
+        """The row with details, which are queried if the list lacks an exit code or the tasks."""
         state = iris_state_of(row.word)
         if state in (JobState.PENDING, JobState.SUCCEEDED, JobState.UNKNOWN):
             return row
@@ -63,7 +67,7 @@ class CommandLine:
         return detailed(self.generation, row, answer.text) if answer.code == 0 else row
 
     def log(self, job: str, lines: int) -> str | None:
-        """The end of it, with its children's; None where there is no such job."""
+        """The end of the log, with its children's; None if there is no such job."""
         answer = self.ask(log_argv(job, lines, self._needs_children_flag()))
         if answer.code and NO_JOB.search(message_of(answer)):
             return None
@@ -73,8 +77,8 @@ class CommandLine:
         return "\n".join(text_lines[-lines - 1 :]) if lines > 0 else ""
 
     def _needs_children_flag(self) -> bool:
-        """Whether this iris returns the children's lines only when asked for them: early ones of
-        generation A.
+        """Whether this iris returns the children's lines only with a flag, as early versions of
+        generation A do.
         """
         if self._is_early is None:
             is_early = self.generation is Generation.A
@@ -96,6 +100,8 @@ class CommandLine:
 
 
 def environment() -> dict[str, str]:
-    """What iris would forward, or be misled by, is taken away."""
+    """The environment without variables that iris would forward or that would change its
+    behaviour.
+    """
     without = (*FORWARDED, "IRIS_USER", "IRIS_CONTROLLER_URL")
     return {name: value for name, value in os.environ.items() if name not in without}

@@ -1,4 +1,4 @@
-"""Which jobs of a run Iris has: from one list, for any number of jobs at once."""
+"""Finds the jobs of a run in Iris, with one list for any number of jobs."""
 
 import re
 from collections.abc import Hashable, Mapping
@@ -28,15 +28,15 @@ _EVER = datetime(1970, 1, 2, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class IrisSnapshot:
-    """One list, for all the runs that share it."""
+    """One list of jobs, for all the runs that share it."""
 
-    at: datetime  # when it was asked for
-    beginning: str  # of the names in it
+    at: datetime  # when it was queried
+    beginning: str  # the common prefix of the names in it
     listing: IrisListing
 
 
 class IrisReader:
-    """The half of the scheduler `iris` that only reads."""
+    """The read-only part of the scheduler `iris`."""
 
     def __init__(self, options: Options, folder: Path) -> None:
         self._options, self._folder = options, folder
@@ -67,12 +67,14 @@ class IrisReader:
         return ("iris", self._options.user, *self._iris.program)
 
     def snapshot(self, intents: Mapping[str, datetime]) -> "IrisSnapshot":
-        """One list of all whose names begin as theirs do."""
+        """One list of all jobs with their common name prefix."""
         name_prefix = beginning_of([f"{name.rpartition('-')[0]}-" for name in intents])
         return IrisSnapshot(now(), name_prefix, self._list(name_prefix))
 
     def with_snapshot(self, snapshot: IrisSnapshot) -> Self:
-        """One that is not whole says nothing of a job that it lacks: then each asks for its own."""
+        """The adapter with the snapshot. An incomplete one shows nothing about a missing job: then
+        each run queries its own.
+        """
         view = copy(self)
         view._snapshot = None if snapshot.listing.partial else snapshot
         return view
@@ -134,8 +136,8 @@ class IrisReader:
         return Absent()
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
-        """What is called as an instance of the run: other jobs whose names begin alike, diagnostics
-        say, are not its.
+        """Live jobs with the name of an instance of the run; other jobs with the same prefix, such
+        as diagnostics, do not count.
         """
         name_pattern = re.compile(rf"/{re.escape(self._options.user)}/({re.escape(slug)}-[0-9]+)")
         listing = self._list(f"{slug}-")

@@ -1,5 +1,5 @@
-"""What a contract may say to Iris, and what it may not: some flags of `iris job run` would break
-the bookkeeping.
+"""The Iris options of a contract, and the flags of `iris job run` that it must not use, because
+herorun could no longer track the job.
 """
 
 from datetime import timedelta
@@ -43,7 +43,7 @@ _NAME = lazy_regex(r"[A-Za-z0-9_][A-Za-z0-9_.@-]*")
 
 
 def checked(argument: str) -> str:
-    """One flag of `iris job run`, if it leaves alone what herorun decides.
+    """One flag of `iris job run`, unless it changes what herorun decides.
 
     >>> checked("--no-sync")
     '--no-sync'
@@ -188,8 +188,8 @@ _GPU = lazy_regex(r"(?:(?P<hosts>\d+):)?(?P<kind>[A-Za-z][\w-]*?)(?:x(?P<count>\
 
 
 def requested_hardware(options: Options) -> Offered:
-    """The hardware that the options name, as keys of `[hardware]`: the job's own, else what is held
-    for its children.
+    """The hardware that the options request, as keys of `[hardware]`: the job's own, or else the
+    reservation for its children.
     """
     places = {"region": (options.zone,) if options.zone else options.region}
     limit = options.time_limit.total_seconds() if options.time_limit else None

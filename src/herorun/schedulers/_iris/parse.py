@@ -32,7 +32,7 @@ class IrisRow:
     """A job as iris reports it."""
 
     id: str  # `/user/job`, a child's below it
-    word: str  # the state as Iris says it
+    word: str  # the state as Iris names it
     submitted: datetime | None = None  # None: not reported, or without a zone
     started: datetime | None = None
     ended: datetime | None = None
@@ -49,7 +49,7 @@ class IrisListing:
 
 
 def listing(generation: Generation, out: str, err: str) -> IrisListing:
-    """`CouldNotLook` for anything that is no list, an empty answer above all."""
+    """The list; `CouldNotLook` for any other output, including an empty one."""
     rows = _from_json(out) if generation is Generation.A else _from_table(out)
     full = (
         f"Iris lists no more than {LIMIT} jobs"
@@ -68,7 +68,7 @@ def _from_json(text: str) -> tuple[IrisRow, ...]:
 
 
 def _parse_iris_row(row: Mapping[str, Any]) -> IrisRow:
-    """Fields that are zero or empty are left out of the answer."""
+    """A row from JSON, in which fields that are zero or empty are absent."""
     word = str(row.get("state", ""))
     peer = str(row.get("peer_status", "")).removeprefix("PEER_STATUS_")
     handover_text = (
@@ -109,8 +109,8 @@ def _parse_int(value: Any) -> int | None:
 
 
 def _from_table(text: str) -> tuple[IrisRow, ...]:
-    """Columns begin where their headings do; a line that begins with neither is more of a reason,
-    or a plug-in's word.
+    """Rows from a table, whose columns begin at their headings; other lines are continued reasons,
+    or output of plug-ins.
     """
     lines = text.splitlines()
     if NONE in (line.strip() for line in lines):
@@ -137,7 +137,7 @@ def _cells(heading: str, line: str) -> dict[str, str]:
 
 
 def _zoned(text: str) -> datetime | None:
-    """A time without a zone is never compared with now."""
+    """A time with a zone; None without a zone, because it must not be compared with now."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -146,10 +146,10 @@ def _zoned(text: str) -> datetime | None:
 
 
 def detailed(generation: Generation, row: IrisRow, text: str) -> IrisRow:
-    """The row with what `job summary` or `job describe` adds; as it was where that says nothing."""
+    """The row with the details of `job summary` or `job describe`; unchanged if there are none."""
     details = _summary(text) if generation is Generation.A else _described(text)
     if details is None or plain(details.word) != plain(row.word):
-        return row  # it changed between the two answers: the next query shows it
+        return row  # the job changed between the two queries: the next one shows it
     return IrisRow(
         id=row.id,
         word=row.word,
@@ -187,9 +187,7 @@ def _summary(text: str) -> IrisRow | None:
 
 
 def _killed(tasks: Sequence[Mapping[str, Any]]) -> str:
-    """How many were killed, and how much memory they had: near their limit it was the kernel, for
-    memory.
-    """
+    """How many tasks were killed, and their memory: near their limit the kernel killed them."""
     killed_tasks = [task for task in tasks if _parse_int(task.get("exit_code")) in (137, -9)]
     peak = max((_parse_int(task.get("memory_peak_mb")) or 0 for task in killed_tasks), default=0)
     if not peak:
@@ -230,15 +228,15 @@ def _task_codes(text: str) -> list[str]:
 
 
 def _first_failure(codes: Iterable[int | None]) -> int | None:
-    """The job's own code is 0 until it has ended, and often after: a task's counts then."""
+    """The first exit code of a failed task: the job's own code is 0 until its end, and often after
+    it.
+    """
     present = [code for code in codes if code is not None]
     return next((code for code in present if code), 0 if present else None)
 
 
 def log_text(out: str, job: str) -> str:
-    """What the tasks printed. Where there are several, each line says whose it is, below the
-    job.
-    """
+    """The tasks' output. With several tasks, each line has the name of its task."""
     task_lines: list[tuple[str, str]] = []
     for line in out.split("\n")[: -1 if out.endswith("\n") else None]:
         match = _LINE.fullmatch(line)
@@ -252,7 +250,8 @@ def log_text(out: str, job: str) -> str:
 
 
 def submitted_id(out: str, err: str) -> str | None:
-    """Its own line of standard output, or what the log says of it: older ones print only that.
+    """The job's id, from its own line on standard output, or, for older versions, from the log
+    line.
 
     >>> submitted_id("", "I0701 Job submitted: /ada/tiny-1")
     '/ada/tiny-1'

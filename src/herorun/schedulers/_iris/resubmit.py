@@ -9,7 +9,7 @@ _ACCELERATORS = ("tpu", "gpu")
 
 
 def iris_notices(command: str) -> list[str]:
-    """A sentence each."""
+    """The warnings, one sentence each."""
     flags = _collect_flags(submitter_argv(command))
     return [*_extras(flags), *_reservation(flags), *_note_fixed_name(flags)]
 
@@ -27,7 +27,7 @@ def _collect_flags(argv: list[str]) -> dict[str, list[str]]:
 
 
 def _extras(flags: dict[str, list[str]]) -> list[str]:
-    """An extra that names another device than the one that is attached."""
+    """A warning about an extra for another device than the requested one."""
     flag_names = [name for name in _ACCELERATORS if name in flags]
     devices = [extra.rpartition(":")[2] for extra in flags.get("extra", ()) if ":" in extra]
     notices = []

@@ -1,8 +1,7 @@
-"""What Iris' rows say about an instance. Pure.
+"""What Iris' rows show about an instance. Pure.
 
-The job that is submitted is mostly a small coordinator, and the gang with the accelerators is its
-child: a coordinator that runs says nothing about the gang, so that the instance runs only where the
-gang does.
+The submitted job is usually a small coordinator, and the gang with the accelerators is its child. A
+running coordinator does not mean that the gang runs, so the instance runs only if the gang does.
 """
 
 from collections.abc import Sequence
@@ -15,19 +14,17 @@ from herorun.schedulers._iris.parse import IrisRow
 from herorun.schedulers._iris.state_names import iris_state_of, plain, refined, waits
 from herorun.schedulers._submission_record import SubmissionRecord
 
-# between this clock and the cluster's: an older job of the name is another's
+# between this clock and the cluster's: an older job of the name is not ours
 SKEW = timedelta(minutes=10)
 
 
 def root_of(rows: Sequence[IrisRow], job: str) -> IrisRow | None:
-    """By the whole name: a prefix brings brothers and children along."""
+    """The row with exactly this name: a list by prefix also has siblings and children."""
     return next((row for row in rows if row.id == job), None)
 
 
 def gang_of(rows: Sequence[IrisRow], job: str, gang: str | None) -> list[IrisRow]:
-    """The children that hold the accelerators: the one of that name, or all; grandchildren count
-    with them.
-    """
+    """The children with the accelerators: the one of that name, or all; with their own children."""
     below = f"{job}/{gang}" if gang else job
     return [row for row in rows if row.id.startswith(f"{below}/") or (gang and row.id == below)]
 
@@ -40,8 +37,8 @@ def judge_iris(
     intended_at: datetime,
     gang_name: str | None,
 ) -> Search:
-    """`gang_name` is the gang that the contract names. A live job that Iris took from here is ours
-    whatever the clocks say: this one may have been ahead at `intended_at`.
+    """`gang_name` is the gang that the contract names. A live job that was submitted from here is
+    ours even if the clocks disagree: this clock may have been ahead at `intended_at`.
     """
     is_ours = record.id == root.id and iris_state_of(root.word).live
     if not is_ours and root.submitted and root.submitted < intended_at - SKEW:
@@ -85,7 +82,9 @@ def _build_iris_job(
 
 
 def _as_the_gang(job: Job, root: IrisRow, live: Sequence[IrisRow]) -> Job:
-    """Running if any of it runs; otherwise the state of the one that came farthest."""
+    """The job with the gang's state: running if any part runs; otherwise the most advanced
+    state.
+    """
     states = {row.id: waits(row.counts) or iris_state_of(row.word) for row in live}
     order = (JobState.RUNNING, JobState.BUILDING, JobState.PENDING)
     first = min(live, key=lambda row: order.index(states[row.id]))
@@ -107,7 +106,7 @@ def _as_the_gang(job: Job, root: IrisRow, live: Sequence[IrisRow]) -> Job:
 
 
 def _still_alive(job: Job, root: IrisRow, live: Sequence[IrisRow]) -> Job:
-    """A gang that outlives its coordinator keeps writing: nothing has ended yet."""
+    """The job as still live: a gang that outlives its coordinator continues to write."""
     as_gang = _as_the_gang(job, root, live)
     why = (
         f"the coordinator is {plain(root.word)}, and its gang {live[0].id} is not: it may still "
@@ -135,7 +134,7 @@ def _add_iris_end(
 
 
 def _running(rows: Sequence[IrisRow]) -> int | None:
-    """None if nothing is known of the tasks."""
+    """The number of running tasks; None if unknown."""
     counts = [
         sum(count for word, count in row.counts.items() if plain(word) == "running")
         for row in rows

@@ -1,5 +1,4 @@
-"""Iris' words for a job's and a task's state, and ours. `JOB_STATE_RUNNING` and `running` are one
-word.
+"""Maps Iris' names of job and task states to ours. `JOB_STATE_RUNNING` and `running` are the same.
 
 Source: JobState and TaskState of Iris' job.proto.
 """
@@ -12,7 +11,7 @@ from herorun.core.lazy_regex import lazy_regex
 STATES = {
     "pending": JobState.PENDING,
     "building": JobState.BUILDING,
-    "assigned": JobState.BUILDING,  # of a task: it has a worker, and does not run yet
+    "assigned": JobState.BUILDING,  # of a task that has a worker but does not run yet
     "running": JobState.RUNNING,
     "succeeded": JobState.SUCCEEDED,
     "failed": JobState.FAILED,
@@ -21,7 +20,7 @@ STATES = {
     "preempted": JobState.PREEMPTED,
     "worker_failed": JobState.NODE_FAILED,
     "unschedulable": JobState.UNSCHEDULABLE,
-    # `missing` and `unspecified` are left out: it is unknown what became of it.
+    # `missing` and `unspecified` are left out: the state is unknown.
 }
 _TIME = lazy_regex(r"timeout exceeded|timed out|deadline exceeded", re.IGNORECASE)
 _MEMORY = lazy_regex(r"\boom\b|oom.?kill|out of memory", re.IGNORECASE)
@@ -45,7 +44,7 @@ def iris_state_of(word: str) -> JobState:
 
 
 def refined(state: JobState, error: str) -> JobState:
-    """A failure whose own words say what it was: Iris has no state for a time limit or for
+    """The state of a failure by its error text: Iris has no state for a time limit or exhausted
     memory.
     """
     if state is not JobState.FAILED:
@@ -56,9 +55,7 @@ def refined(state: JobState, error: str) -> JobState:
 
 
 def waits(counts: dict[str, int]) -> JobState | None:
-    """What a job does whose tasks all still wait; None if one runs, or nothing is known of
-    them.
-    """
+    """The state of a job whose tasks all still wait; None if one runs, or the tasks are unknown."""
     by_state = {plain(word): count for word, count in counts.items() if count}
     if not by_state or by_state.get("running") or not any(by_state.get(word) for word in _WAITING):
         return None

@@ -1,9 +1,9 @@
-"""What `iris job run` gets. Pure, but for the folder that it is started in.
+"""The arguments of `iris job run`. Pure, except for the folder in which it is started.
 
 Iris packs the folder in which it is started, at most 100 MB, and unpacks it where the job runs. So
-that nothing but the admitted code travels, it is started in a copy of the code folder, with the
-admission next to the code. Plain variables go by `-e`; no secret does, because Iris keeps and shows
-what a job was submitted with.
+that only the admitted code is sent, it is started in a copy of the code folder, with the admission
+next to the code. Plain variables are passed by `-e`; secrets are not, because Iris stores and shows
+how a job was submitted.
 """
 
 import re
@@ -20,7 +20,7 @@ from herorun.schedulers._iris.options import Options
 from herorun.schedulers._option_types import must_be_variables
 
 ADMISSION = "herorun-admission.json"
-# iris would pass them on by itself, whatever the contract states
+# iris would pass them on by itself, even against the contract
 FORWARDED = ("HF_TOKEN", "WANDB_API_KEY")
 NO_FOLDER, NOT_SET = 76, 78  # 78: refused, as check-in would
 
@@ -32,7 +32,7 @@ def must_be_sound(submission: Submission) -> None:
 
 
 def selector(options: Options) -> list[str]:
-    """Which cluster is meant."""
+    """The arguments that select the cluster."""
     flags = {
         "cluster": options.cluster,
         "config": options.config,
@@ -42,7 +42,7 @@ def selector(options: Options) -> list[str]:
 
 
 def run_argv(submission: Submission, options: Options, code: str, admission: str) -> list[str]:
-    """What follows the program's name and the cluster."""
+    """The arguments after the program's name and the cluster."""
     one = {
         "tpu": options.tpu,
         "gpu": options.gpu,
@@ -76,7 +76,9 @@ def run_argv(submission: Submission, options: Options, code: str, admission: str
 
 
 def _script(submission: Submission, options: Options, code: str, admission: str) -> str:
-    """It becomes the command itself, so that exit code and signal are the command's own."""
+    """The shell script of the job, which is replaced by the command (exec), so that exit code and
+    signal are the command's.
+    """
     is_shared = options.code == "shared"
     admission_word = shlex.quote(admission) if is_shared else f'"$PWD/{ADMISSION}"'
     lines = [
@@ -102,9 +104,7 @@ def _require_variable(name: str) -> str:
 
 
 def unknown_flags(argv: Sequence[str], help_text: str) -> list[str]:
-    """Flags that this iris does not have: it would take them for the command's first words, and run
-    that.
-    """
+    """Flags that this iris lacks: it would take them for the first words of the command."""
     supported_flags = set(re.findall(r"--[a-z][a-z0-9-]*", help_text))
     ours = (word.partition("=")[0] for word in argv[2 : argv.index("--")] if word.startswith("--"))
     return [flag for flag in ours if flag not in supported_flags]

@@ -1,4 +1,4 @@
-"""An Iris job by its canonical name `/user/job`, asked of Iris' own command line."""
+"""An Iris job by its canonical name `/user/job`, queried by Iris' own command line."""
 
 import re
 import shutil
@@ -28,7 +28,7 @@ from herorun.schedulers._iris.state import gang_of, judge_iris, root_of
 from herorun.schedulers._iris.state_names import iris_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 
-TIMEOUT = 60.0  # seconds of one question, its tunnel included
+TIMEOUT = 60.0  # seconds for one query, including its tunnel
 _EVER = datetime(1970, 1, 2, tzinfo=UTC)
 _TABLE = lazy_regex(r"^\s*TASK +STATE +EXIT\b")
 _ADDED = lazy_regex(r"-\d{8}-\d{6}$")  # `iris job run` makes a name unique with its time
@@ -141,14 +141,14 @@ class IrisById:
         return self._iris.list(user, name, is_full_name=True)
 
     def tail(self, job: str, lines: int) -> str:
-        """Of the job and its children."""
+        """The log of the job and its children."""
         text = self._iris.log(job, lines)
         if text is None:
             raise FileNotFoundError(2, "Iris has no such job", job)
         return text
 
     def origin(self, job: str) -> Origin:
-        """Its name begins with its user's; only the contract states our user in Iris."""
+        """The owner is the first part of the name; only the contract states our user in Iris."""
         user = job.strip("/").split("/", 1)[0]
         return Origin(user, user == self._user if self._user else None)
 
@@ -159,7 +159,7 @@ class IrisById:
         return summary_tasks(answer.text) or described_tasks(answer.text)
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
-        """Other live jobs of its user whose name is the same before the time that Iris adds."""
+        """Other live jobs of its user with the same name before the time that Iris appends."""
         user, name = job.strip("/").split("/", 1)
         stem = _ADDED.sub("", name)
         listing = self._iris.list(user, stem, is_full_name=False)

@@ -1,6 +1,7 @@
 """A Job, JobSet, TrainJob or RayJob of Kubernetes by its name, no matter who submitted it.
 
-Its end is its own condition and no live pod; Kueue's Workload says what a wait is for.
+It has ended if its own condition says so and no pod is live; Kueue's Workload gives the reason of a
+wait.
 """
 
 import re
@@ -53,7 +54,9 @@ class KubernetesJobKind(JobKind):
         return f"kubectl get jobs in {spec.cluster}" if spec.cluster else ""
 
     def resolved(self, spec: JobSpec, start: str) -> JobSpec:
-        """With the kubeconfig of `--config` as a part of the cluster: one file holds many."""
+        """The spec with the kubeconfig of `--config` as a part of the cluster: one file may have
+        many clusters.
+        """
         if not spec.cluster:
             return spec
         cluster = CLUSTERS.resolve(spec.cluster)
@@ -114,7 +117,7 @@ class KubernetesById:
         self._kube = Kubectl(kind_options)
 
     def find_job(self, job: str) -> Search:
-        """A 404 is no answer to what became of it: a TTL or a person may have deleted it."""
+        """The job. After a 404 its end is unknown: a TTL or a person may have deleted it."""
         kind, name = kind_and_name(job)
         try:
             document = self._read(kind, name)
@@ -158,7 +161,7 @@ class KubernetesById:
         ]
 
     def _workload(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Of Kueue, where the object is in a queue of it."""
+        """Kueue's Workload, if the object is in one of its queues."""
         meta = document["metadata"]
         if QUEUE not in (meta.get("labels") or {}):
             return None
@@ -179,7 +182,7 @@ class KubernetesById:
         return logs, [pod_record(each) for each in documents]
 
     def warnings(self, job: str) -> tuple[str, ...]:
-        """Of the object and its pods; of a Job also of pods that are gone."""
+        """Warnings about the object and its pods; for a Job also about deleted pods."""
         kind, name = kind_and_name(job)
         if kind.name == "job":
             return warning_lines(read_warnings(self._kube), own_names(name, is_indexed=True))
@@ -188,7 +191,9 @@ class KubernetesById:
         return warning_lines(read_warnings(self._kube), re.compile("|".join(map(re.escape, names))))
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
-        """Other live objects of its kind that run the same work: Kubernetes takes a name once."""
+        """Other live objects of its kind with the same work, because names are unique in
+        Kubernetes.
+        """
         kind, name = kind_and_name(job)
         path = self._kube.path(self._kube.version_of(kind.group), kind.plural)
         objects = {str(each["metadata"]["name"]): each for each in items_of(self._kube.get(path))}
@@ -203,7 +208,7 @@ class KubernetesById:
         )
 
     def origin(self, job: str) -> Origin:
-        """What its main container runs; Kubernetes keeps no user."""
+        """The command of its main container; Kubernetes stores no user."""
         kind, name = kind_and_name(job)
         documents = self._pod_documents(kind, self._read(kind, name))
         if not documents:
@@ -247,7 +252,7 @@ def _created(document: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _main_container(documents: list[dict[str, Any]]) -> str:
-    """As `kubectl logs` chooses it."""
+    """The container that `kubectl logs` would choose."""
     if not documents:
         return ""
     notes = documents[0]["metadata"].get("annotations") or {}

@@ -19,7 +19,7 @@ from herorun.schedulers.external._launcher_log import LauncherOutput, read_outpu
 from herorun.system.clock import now
 
 TIMEOUT = 30.0  # seconds
-QUIET = timedelta(minutes=2)  # a file that still grows has not had its last word
+QUIET = timedelta(minutes=2)  # a file that still grows is not complete
 _ABSENT = 44
 _READ = f'test -e "$1" || exit {_ABSENT}; stat -c %Y -- "$1"; tail -c 4194304 -- "$1"'
 
@@ -65,7 +65,9 @@ class LauncherById:
         return Found(replace(own_job, state=JobState.BUILDING, raw="STARTED"))
 
     def _as_slurm(self, job: Job, output: LauncherOutput) -> Search:
-        """Its output names no status yet: Slurm's own word about the newest job that it names."""
+        """The state of the newest Slurm job that the output names, while the output has no
+        status.
+        """
         answer = slurm.SlurmById(slurm.Options(**self._options.model_dump())).find_job(
             output.slurm[-1]
         )
@@ -99,7 +101,7 @@ class LauncherById:
         )
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
-        """Of the Slurm job that it has submitted."""
+        """Those of the Slurm job that it submitted."""
         output = read_output(self._read(job)[0])
         jobs = slurm.SlurmById(slurm.Options(**self._options.model_dump()))
         return jobs.live_namesakes(output.slurm[-1]) if output.slurm else ()

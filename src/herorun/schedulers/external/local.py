@@ -1,7 +1,6 @@
 """A process on this machine, or a job that herorun's own supervisor has started here.
 
-A process that is not our child leaves no exit code: once it is gone, only its log shows how it
-ended.
+A process that is not our child leaves no exit code: after its end only its log shows how it ended.
 """
 
 import os
@@ -60,9 +59,7 @@ class LocalById:
         return Found(Job(**{**vars(supervised_job), "id": job})) if supervised_job else Absent()
 
     def _process(self, pid: int) -> Search:
-        """The number may be another process's by now: what it was born as is kept from the first
-        look on.
-        """
+        """The process. Its number may be reused, so its start time is stored at the first query."""
         start_text, birth_file = start_time(pid), self._birth_file(str(pid))
         birth = birth_file.read_text("utf-8").strip() if birth_file.exists() else ""
         if not birth and not start_text:
@@ -84,8 +81,8 @@ class LocalById:
         return Found(Job(str(pid), str(pid), JobState.GONE, "gone", why, ended=now()))
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
-        """Of a supervised job, the others that its run has next to it; of a process, those of this
-        user with its command line.
+        """For a supervised job, the other live jobs of its run; for a process, this user's
+        processes with the same command line.
         """
         if job.startswith("/"):
             path = _folder(job).path
@@ -104,8 +101,8 @@ class LocalById:
         return self._state / f"argv-of-{pid}"
 
     def _keep_log(self, pid: int) -> None:
-        """The file that its standard output goes to, while the system still shows it: once it has
-        ended, nobody can.
+        """Record the file of the process's standard output, which the system no longer shows after
+        its end.
         """
         argv = self._kept_argv(pid)
         if not argv.exists() and (command_line := _argv_of(str(pid))):
@@ -119,14 +116,14 @@ class LocalById:
                 write_atomic(log_file, os.fsencode(out))
 
     def _stopped(self, pid: int) -> Path:
-        """By whose order we have asked it to end."""
+        """The file that records who ordered the stop."""
         return self._state / f"process-{pid}.stopped-by"
 
     def _kept_log(self, pid: int | str) -> Path:
         return self._state / f"process-{pid}.log-path"
 
     def origin(self, job: str) -> Origin:
-        """Of a process its owner, words and folder; of a supervised job its owner."""
+        """The owner, command and folder of a process; the owner of a supervised job."""
         if job.startswith("/"):
             return _owned_by(os.stat(job).st_uid)
         proc = f"/proc/{int(job)}"
@@ -183,9 +180,7 @@ class LocalById:
 
 
 def _began(start_text: str) -> datetime | None:
-    """When it was started, to the second and never later than it was; None where the system does
-    not tell.
-    """
+    """When it was started, rounded down to the second; None if the system does not report it."""
     try:
         with open("/proc/stat", encoding="ascii") as file:
             boot_seconds = next(int(line.split()[1]) for line in file if line.startswith("btime "))

@@ -1,7 +1,6 @@
-"""A process on a box that is reached by ssh, by its number there: a rented machine without a queue.
+"""A process on a remote machine without a queue, reached by ssh, by its process number.
 
-A process that is not our child leaves no exit code: once it is gone, only its log shows how it
-ended.
+A process that is not our child leaves no exit code: after its end only its log shows how it ended.
 """
 
 import base64
@@ -50,7 +49,7 @@ class Options(SshLogin):
 
 @dataclass(frozen=True)
 class _ProcessRecord:
-    """What the first query showed of it, while the machine still had it."""
+    """The process as the first query showed it."""
 
     born: str
     boot: str
@@ -73,9 +72,7 @@ class SshById:
         self._remote = remote_to(self._reach)
 
     def find_job(self, job: str) -> Search:
-        """The number may be another process's by now: what it was born as is kept from the first
-        look on.
-        """
+        """The process. Its number may be reused, so its start time is stored at the first query."""
         asked_at = now()
         try:
             facts = self._ask("process", pid=int(job))
@@ -91,7 +88,7 @@ class SshById:
         if first is None:
             self._write_record(job, facts)
         if first is None or start_text == first.born:
-            # never later than it was, or its first lines would be older than itself
+            # rounded down, or its first log lines would be older than its start
             started_at = asked_at - timedelta(seconds=float(facts["seconds"]))
             return Found(Job(job, job, JobState.RUNNING, "running", started=started_at))
         if (by := self._stopped(job)).exists():
@@ -119,7 +116,7 @@ class SshById:
         return Origin(str(facts["owner"]), bool(facts["mine"]), message, folder=folder)
 
     def describe(self, job: str) -> str:
-        """What runs under that number, for a person who may have mistyped it."""
+        """The process with that number, for a person who may have mistyped it."""
         origin = self.origin(job)
         where = f" in {origin.folder}" if origin.folder else ""
         return scrub(f"process {job} is `{shlex.join(origin.command)}` of {origin.user}{where}")
@@ -167,7 +164,7 @@ class SshById:
         return self._state / f"process-{job}.json"
 
     def _stopped(self, job: str) -> Path:
-        """By whose order we have asked it to end."""
+        """The file that records who ordered the stop."""
         return self._state / f"process-{job}.stopped-by"
 
 
