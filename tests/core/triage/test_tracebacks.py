@@ -230,6 +230,21 @@ def test_a_pipe_that_ended_is_another_processs_end(frame: str, failure: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("end", "failure"),
+    [
+        ("RuntimeError: cannot schedule new futures after interpreter shutdown", "unknown"),
+        ("RuntimeError: can't create new thread at interpreter shutdown", "unknown"),
+        ("RuntimeError: cannot schedule new futures after shutdown", "code-bug-complex"),
+    ],
+)
+def test_a_thread_that_outlives_the_program_did_not_end_it(end: str, failure: str) -> None:
+    frames = ['  File "/u/a.py", line 7, in f', '  File "/u/b.py", line 7, in f']
+    assert (
+        judged("\n".join(["Exception in thread Feed:", REAL[0], *frames, end])).failure == failure
+    )
+
+
+@pytest.mark.parametrize(
     ("cause", "effect", "failure", "line"),
     [
         ("struct.error: 4 bytes", "OSError: image file is truncated", "data", 9),
@@ -246,6 +261,12 @@ def test_what_an_exception_was_raised_from(
     link = "The above exception was the direct cause of the following exception:"
     judgement = judged("\n".join([REAL[0], *frames, cause, link, REAL[0], *frames, effect]))
     assert (judgement.failure, judgement.line) == (failure, line)
+
+
+def test_a_line_between_two_exceptions_does_not_part_them() -> None:
+    link = "During handling of the above exception, another exception occurred:"
+    lines = [*REAL, link, "ValueError: of another process", *REAL[:3], "AttributeError: x"]
+    assert judged("\n".join(lines)).line == 10
 
 
 def test_a_thread_that_died_is_not_ignored() -> None:

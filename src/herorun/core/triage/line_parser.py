@@ -190,7 +190,7 @@ def _outside(now: LineParser, line: LogLine, number: int) -> None:
         exception = bare(content)
         if exception:
             is_ignored = bool(_begins_ignored(now, stream, number))
-            cause = min(now.handled.pop(stream, 0), 0)
+            cause = now.handled.pop(stream) if now.handled.get(stream, 0) < 0 else 0
             _raised(now, line, number, replace(exception, ignored=is_ignored, earlier=cause))
         else:
             if content.strip() not in ("", _DUE_TO) and not announces_ignored(content):
