@@ -14,6 +14,7 @@ from herorun.core.agent_calls import (
     order_digest,
     preview_argv,
     shown_to_agent,
+    situation_of,
 )
 from herorun.core.agent_tools import ORDERS, READS, Tool, order_named
 from herorun.core.errors import WrongUse
@@ -143,3 +144,18 @@ def test_a_confirmed_plan_is_the_one_that_was_previewed():
     assert digest(log="y") == digest()
     changed = [digest(plan_digest="sha256:b"), digest(verdict="blocked"), digest(facts={})]
     assert len({digest(), *changed}) == 4
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["run", "stage", "contract", "sealed", "stopped", "paused", "questions", "unfinished"],
+)
+def test_an_order_rests_on_each_fact_of_the_status(name: str) -> None:
+    assert situation_of({**STATUS, name: "changed"}) != situation_of({**STATUS, name: "other"})
+
+
+def test_each_value_of_a_list_is_an_option_of_its_own() -> None:
+    gates = ["loss mean <= +0.5%", "lr mean within 0"]
+    compare = reader("compare_runs")
+    words = argv_of(compare, {**values_of(compare), "gates": gates})
+    assert [word for word in words if word.startswith("--gate")] == [f"--gate={g}" for g in gates]

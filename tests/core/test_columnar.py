@@ -112,3 +112,14 @@ def test_a_value_that_is_not_finite_ends_a_batch_and_does_not_prevent_it(monkeyp
     monkeypatch.setattr(pipeline, "_take", lambda *each: (judged_alone.append(1), take(*each)))
     fold_rows(MetricsState(), as_columns(rows), NAMES, NOON)
     assert len(judged_alone) < 600
+
+
+def test_a_norm_that_falls_for_long_is_judged_as_its_rows() -> None:
+    rows = [
+        replace(row, values={**row.values, "grad_norm": 2.0 * 0.999**number})
+        for number, row in enumerate(a_log(list(range(500))))
+    ]
+    one_by_one = MetricsState()
+    for row in rows:
+        one_by_one = fold_rows(one_by_one, [row], NAMES, NOON, True)
+    assert fold_rows(MetricsState(), as_columns(rows), NAMES, NOON) == one_by_one

@@ -21,6 +21,7 @@ from herorun.core.evidence import (
     Nothing,
     StartSiblings,
     Unavailable,
+    UnjudgedMetric,
     candidates_of,
 )
 
@@ -111,3 +112,11 @@ def test_rows_of_a_launch_that_a_wrong_clock_dated_are_recognised_by_their_write
     assert history.current is not None and history.current.since == NOON - 5 * MINUTE
     rows = some_metrics(advanced_at=NOON - age * MINUTE, instance=writer)
     assert history.wrote(rows) is ours
+
+
+def test_a_check_that_cannot_judge_yet_says_why():
+    loss = UnjudgedMetric("train/loss", ("loss-spike",), "too few rows", 30)
+    metrics = some_metrics(unjudged=(loss,))
+
+    assert metrics.why_not_judged("loss-spike") == loss.message
+    assert metrics.why_not_judged("grad-norm-spike") == ""

@@ -209,3 +209,12 @@ def test_no_module_of_the_package_takes_the_eager_decorator() -> None:
         if any(name.name == "dataclass" for name in node.names)
     ]
     assert eager == ["core/lazy_dataclass.py"]
+
+
+def test_one_that_the_standard_decorator_makes_is_frozen_too() -> None:
+    @dataclass(frozen=True, order=True)
+    class Ordered:
+        x: int
+
+    with pytest.raises(FrozenInstanceError):
+        Ordered(1).x = 2  # type: ignore[misc]

@@ -19,6 +19,7 @@ from herorun.core.evidence import (
 from herorun.core.lineage import is_rejected
 from herorun.core.plan import Patch, Plan, StartPoint, moved
 from herorun.core.plan.build import Sources, make_plan
+from herorun.core.ports import submission_of
 from wording import mentions
 
 NAMES = [field.name for field in fields(Plan)]
@@ -316,3 +317,14 @@ def test_other_edits_are_another_plan(change):
 )
 def test_what_moved_in_words(before, after, text):
     assert moved(before, after) == text
+
+
+def test_a_submission_takes_the_plans_command_folder_and_start():
+    plan = a_plan()
+    started = replace(plan, start=Sourced(StartPoint("/data/step-7", 7, "full-state"), "contract"))
+    submission = submission_of(started, "tiny-1")
+
+    assert (submission.instance, submission.argv) == ("tiny-1", plan.command_line)
+    assert (submission.cwd, submission.secrets) == (plan.cwd.value, plan.secrets.value)
+    assert submission.env["HERORUN_START"] == "/data/step-7"
+    assert "HERORUN_START" not in submission_of(plan, "tiny-1").env

@@ -17,6 +17,7 @@ from herorun.core.run_summary import (
     sparkline,
     worst_first,
 )
+from herorun.core.run_summary_text import format_loss
 from herorun.schemas.status import RunSummaryEntry
 
 CRITICAL = (OpenAlert("stalled", "critical", "firing", ""),)
@@ -99,3 +100,8 @@ def test_the_document_holds_no_number_that_json_has_no_word_for() -> None:
     run = RunSummary("x", "launched", loss=math.nan, pace=Pace("t", math.inf, 1.0))
     entry = RunSummaryEntry.of_summary(run).as_json()
     assert (entry["loss"], entry["pace"]["now"]) == ("nan", "inf")
+
+
+def test_the_newest_loss_stands_behind_its_curve() -> None:
+    assert format_loss(RunSummary("tiny", "launched", "healthy", loss=2.5)) == "2.5"
+    assert format_loss(RunSummary("tiny", "launched", "healthy")) == ""

@@ -51,6 +51,7 @@ def test_what_agrees_passes_and_says_where():
         ({"train": {"save_interval": 2000, "save_retain_interval": 10000}}, {PERMANENT: 10000}),
         ({"checkpoint": {"enable": True, "interval": 500, "keep_latest_k": 10}}, {PERMANENT: 500, KEEP: 10}),  # noqa: E501  # one entry of a table, or one recorded value
         ({"checkpoint": {"enable_checkpoint": False, "interval": 500}}, {OFF: None, PERMANENT: 500}),  # noqa: E501  # one entry of a table, or one recorded value
+        ({"checkpoint": {"enable": False, "interval": 500}}, {OFF: None, PERMANENT: 500}),
         ({"checkpoint": {"interval": 500, "keep_latest_k": 0}}, {PERMANENT: 500}),
         ({"ckpt_manager": {"save_interval_steps": 10, "max_to_keep": 5, "keep_period": 100}}, {PERMANENT: 100, KEEP: 5}),  # noqa: E501  # one entry of a table, or one recorded value
         ({"checkpoint_period": 1000, "max_num_checkpoints_to_keep": 4}, {PERMANENT: 1000, KEEP: 4}),

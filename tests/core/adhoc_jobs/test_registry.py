@@ -82,3 +82,9 @@ def test_several_jobs_are_summed_up_in_one_line() -> None:
         summed_up([JobState.OUT_OF_MEMORY, JobState.UNKNOWN])
         == "0 of 2 completed, 1 failed, 1 unknown"
     )
+
+
+def test_a_byte_that_is_no_text_hides_no_job() -> None:
+    data = write_entries([ONE, {**ONE, "id": "abcdef01", "description": "?"}])
+    entries, _ = read_entries(data.replace(b'"?"', b'"\xff"'))
+    assert [entry["id"] for entry in entries] == ["15be12f8", "abcdef01"]

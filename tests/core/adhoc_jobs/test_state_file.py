@@ -10,7 +10,16 @@ from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.state_file import facts_in, name_of, newest_first, projected
 
 AT = datetime(2026, 3, 2, 18, 56, tzinfo=UTC)
-FACTS = JobSpec(job="/ada/x-1", kind="iris", config="c.yaml", resubmit="iris job run --no-wait")
+FACTS = JobSpec(
+    job="/ada/x-1",
+    kind="iris",
+    cluster="lab",
+    config="c.yaml",
+    experiment="train.py",
+    host="login",
+    user="ada",
+    resubmit="iris job run --no-wait",
+)
 
 
 def test_a_taken_name_gets_a_number() -> None:

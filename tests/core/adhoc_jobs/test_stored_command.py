@@ -6,9 +6,11 @@ from herorun.core.adhoc_jobs.stored_command import (
     argv_of,
     is_shell,
     missing_secrets,
+    must_be_whole,
     without_secrets,
 )
-from herorun.core.errors import WrongUse
+from herorun.core.errors import Blocked, WrongUse
+from herorun.core.redaction.scrub import MASK
 
 KEY = "0a1b2c3d4e5f6a7b8c9d0e1f"
 
@@ -60,3 +62,13 @@ def test_what_is_missing_is_named_and_a_plain_variable_is_none() -> None:
 def test_a_secret_without_a_name_is_refused() -> None:
     with pytest.raises(WrongUse, match="export it"):
         without_secrets("run ghp_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789", {})
+
+
+@pytest.mark.parametrize("command", ["run ${HF_TOKEN}", f"run --token {MASK}"])
+def test_a_command_that_lacks_a_secret_is_not_run(command: str) -> None:
+    with pytest.raises(Blocked):
+        must_be_whole(command, ("HF_TOKEN",), {})
+
+
+def test_a_command_whose_secrets_are_here_is_run() -> None:
+    must_be_whole("run ${HF_TOKEN}", ("HF_TOKEN",), {"HF_TOKEN": KEY})

@@ -81,3 +81,22 @@ def test_throughput_is_judged_by_its_own_label():
     )
     assert scored(Label("diverged", ((20, 30, ""),), "time-clean"), slow).false_alarms == 1
     assert scored(Label("diverged", ((20, 30, ""),), "time-clean"), slow).hits == 0
+
+
+def test_a_curve_that_begins_late_counts_the_steps_that_it_has():
+    score = Score()
+    score.add("late.csv", Label("clean"), range(100, 200), ())
+
+    assert (score.clean_rows, score.clean_steps) == (100, 99)
+
+
+def test_only_an_event_of_five_rows_is_sustained():
+    sustained = [
+        scored(Label("spike", ((20, last, "up"),)), an_alert(20)).sustained for last in (23, 24)
+    ]
+
+    assert sustained == [0, 1]
+
+
+def test_an_event_in_the_first_row_has_a_delay_too():
+    assert scored(Label("spike", ((0, 9, "up"),)), an_alert(3)).row_delays == [3]

@@ -150,6 +150,7 @@ def test_a_window_that_puts_all_to_the_test():
     ("change", "missing"),
     [
         ({"attempts": {1: (0, 99)}}, "restart"),
+        ({"attempts": {1: (12, 99)}}, "restart"),  # its first attempt is no restart
         ({"attempts": None}, "restart"),
         ({"permanent_every": 1000}, "checkpoint"),
         ({"permanent_every": None}, "checkpoint"),
@@ -161,3 +162,21 @@ def test_a_window_that_puts_all_to_the_test():
 )
 def test_what_a_window_did_not_put_to_the_test(change, missing):
     assert unexercised_names(a_side(**{**FULL, **change})) == {missing}
+
+
+def test_a_median_is_in_percent_of_its_own():
+    half = {step: 2.0 if step < 60 else 8.0 for step in STEPS}
+    pairing = pair("loss", half, {step: value * 1.5 for step, value in half.items()}, 0, 99)
+    assert pairing.percent("median") == pytest.approx(50)
+    assert pairing.percent("mean") == pytest.approx(50)
+
+
+def test_a_word_of_ours_is_the_name_that_the_trainer_uses():
+    side = a_side(values={"optim/learning_rate": FLAT})
+    assert side.column("lr") == "optim/learning_rate"
+
+
+def test_a_window_that_begins_one_step_before_a_curve_is_not_covered():
+    gate, late = "loss mean <= +0.5%", dict.fromkeys(range(1, 100), 2.0)
+    assert answer(gate, late, window=(0, 99)) is ComparisonAnswer.UNKNOWN
+    assert answer(gate, late, window=(1, 99)) is ComparisonAnswer.GO

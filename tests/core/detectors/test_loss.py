@@ -487,6 +487,8 @@ def test_a_small_rise_may_be_much_of_what_was_learned():
     (lost,) = excursions_of(curve(*falling, *rising), "regressed")
 
     assert lost.open and not excursions_of(curve(*falling, *[4.9] * 600), "regressed")
+    (ended,) = excursions_of(curve(*falling, *rising, *[falling[-1]] * 400), "regressed")
+    assert not ended.open
     assert not excursions_of(curve(*[4.9] * 200, *rising), "regressed")  # had learned nothing
 
 

@@ -1,5 +1,6 @@
 """Where the wall time went: by literals one by one, and as a property of any story."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -168,6 +169,7 @@ def test_what_a_crash_cost():
     )
     assert breakdown.total_accelerator_hours.min == pytest.approx(held * 8 / 3600)
     assert breakdown.cost.min == pytest.approx(held * 8 / 3600 * 2)
+    assert breakdown.cost.max == pytest.approx(breakdown.total_accelerator_hours.max * 2)
 
 
 def test_the_babysitters_own_latencies():
@@ -251,6 +253,34 @@ def test_an_end_that_nobody_saw_is_no_time_down():
     )
 
     assert "down" not in seconds_by_state
+
+
+def test_before_the_first_step_a_run_from_scratch_is_not_loading():
+    events = [*launch(1, 0), looked(12, job_started=at(10)), success(1, 130)]
+
+    assert spent(events, steps(31, 1, 99)) == {
+        "queued": 10,
+        "init": 20,
+        "productive": 99,
+        "unknown": 1,
+    }
+
+
+def test_a_second_row_of_a_step_is_an_eval_only_if_it_says_so():
+    for evaluated, state in ((True, "eval"), (False, "unknown")):
+        again = a_beat(50, 20, evaluated=evaluated)
+        rows = [*steps(11, 1, 20), again, *steps(51, 21, 9)]
+        seconds_by_state = spent([*launch(1, 0), success(1, 59)], rows)
+        assert seconds_by_state[state] - (10 if state == "unknown" else 0) == 20
+
+
+def test_a_restart_from_a_step_that_nobody_knows_is_one_unknown_loss():
+    unknown_start = {"path": ROOT, "step": None, "kind": "full-state"}
+    launching, launched = launch(2, 70, of="tiny-1")
+    again = replace(launching, plan={**launching.plan, "start": {"value": unknown_start}})
+    breakdown = goodput([*launch(1, 0), again, launched], steps(11, 1, 40))
+
+    assert (breakdown.lost_steps, breakdown.unknown_losses) == (0, 1)
 
 
 def test_accelerator_hours_are_not_guessed():

@@ -1,6 +1,7 @@
 """Who is told beyond the issue: what matters, what the budget folds, and what reached nobody."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,6 +22,7 @@ from herorun.core.notify.paging import (
     sending_key,
     urgency,
 )
+from herorun.core.ports.posts import SendOnlyNotifier
 from wording import mentions
 
 HOUR = 60 * MINUTE
@@ -273,3 +275,10 @@ def test_that_something_is_undelivered_is_not_missed_itself():
 )
 def test_who_the_dri_is(dri, names, same):
     assert is_the_dri(dri, names) is same
+
+
+def test_a_notifier_that_only_sends_says_itself_what_is_wrong():
+    broken = SendOnlyNotifier("mail", SimpleNamespace(problem=lambda: "no address"))
+
+    assert broken.problem() == "no address"
+    assert SendOnlyNotifier("mail", SimpleNamespace()).problem() == ""

@@ -34,3 +34,14 @@ FAILED = (
 )
 def test_an_old_failure_with_steps_behind_it_is_over(after: str, failure: str) -> None:
     assert end_of(f"step 7\n{FAILED}{after}").failure == failure
+
+
+def test_a_first_line_that_is_cut_in_two_is_no_step() -> None:
+    end = b"step 99/200\nstep 6/200\nnoise\n"
+    assert own_log(signatures.with_own(), end, None, False).step == 6
+    assert own_log(signatures.with_own(), b"step 9/200\nnoise\n", None, False).step is None
+    assert own_log(signatures.with_own(), b"step 9/200\nnoise\n", None, True).step == 9
+
+
+def test_the_contracts_own_pattern_finds_the_step() -> None:
+    assert end_of("updates done: 7\n", r"updates done: (\d+)").step == 7

@@ -3,7 +3,18 @@
 import pytest
 
 from builders import NOON, a_checkpoint, a_contract, a_history, a_plan
-from herorun.core.event import Decided, Done, Failed, Intended, Launched, Noted, Observed, Sealed
+from herorun.core.event import (
+    Decided,
+    Done,
+    Failed,
+    Intended,
+    Launched,
+    Noted,
+    Observed,
+    Ordered,
+    Sealed,
+    Word,
+)
 from herorun.core.journal import START, chain
 from herorun.core.markdown import bullets, code, one_line, unmentioned
 from herorun.core.record.logbook_entries import (
@@ -196,3 +207,9 @@ def test_an_instances_lines_are_complete():
     assert all(lines.values())
     assert lines["`initialize_from`"].startswith("/data/tiny/step-150 (step 150, full-state)")
     assert lines["Final step"] == "200 (runs/tiny.toml)"
+
+
+def test_an_order_is_an_event_with_its_time_and_person() -> None:
+    entry = entry_of(Ordered(NOON, "ada@here", Word.PAUSE, ("tiny",), "maintenance"))
+    assert entry is not None and entry[0] == EVENTS
+    assert mentions(entry[1], f"{NOON:%Y-%m-%d %H:%M}", "ada@here", "maintenance")

@@ -178,3 +178,14 @@ def test_the_cloud_gets_the_watchdog_of_this_run_alone() -> None:
         [step["run"] for step in job["steps"] if "run" in step][-1], "tiny", "--comment"
     )
     assert document[True]["schedule"] == [{"cron": when(a_wish())}]
+
+
+@pytest.mark.parametrize("command", ["patrol", "babysit"])
+def test_the_units_page_says_how_to_remove_that_very_timer(command: str) -> None:
+    assert removal("tiny", command) in systemd(a_wish(command=command))
+
+
+def test_a_runs_workflow_shares_no_name_with_the_repositorys() -> None:
+    page = template("watchdog.yml")
+    ours, all_runs = (yaml.safe_load(text) for text in (actions(a_wish(), page), page))
+    assert ours["concurrency"] != all_runs["concurrency"] and ours["name"] != all_runs["name"]

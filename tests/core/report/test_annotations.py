@@ -116,7 +116,7 @@ def test_an_alert_is_one_incident_until_it_resolves() -> None:
 
 def test_a_new_instance_closes_what_was_open() -> None:
     (incident,) = incidents([a_tick(1, an_alert()), a_launched(2, 4)])
-    assert incident.resolved == NOON + 4 * HOUR
+    assert incident == AlertIncident(an_alert(), NOON + 4 * HOUR, True)
 
 
 def test_an_alert_stands_where_it_happened_and_not_where_it_was_noticed() -> None:

@@ -87,3 +87,10 @@ def test_in_words_it_is_a_range() -> None:
         estimate.text == f"{NOON:%Y-%m-%d %H:%M} to {NOON + timedelta(hours=3):%Y-%m-%d %H:%M} UTC"
     )
     assert Eta(NOON, NOON, "").text == f"{NOON:%Y-%m-%d %H:%M} UTC"
+
+
+def test_a_slow_beginning_is_part_of_the_whole_runs_pace() -> None:
+    """500 minutes for the first step, then 100 steps at one a minute."""
+    rows = beats((NOON - 600 * MINUTE, 1, 1, 1), (NOON - 100 * MINUTE, 2, 101, 1))
+    estimate = eta(rows, 300, NOON)
+    assert estimate.latest is not None and estimate.latest > NOON + 1000 * MINUTE

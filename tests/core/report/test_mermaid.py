@@ -75,3 +75,8 @@ def test_numbers_do_not_look_like_a_secret() -> None:
         "Throughput", "tokens_per_s", range(5000), [4e5 + n * 7919 % 10_007 for n in range(5000)]
     )
     assert scrub(text) == text
+
+
+def test_small_values_are_drawn_in_the_units_power_of_ten() -> None:
+    text = picture("Rate", "lr", [1, 2, 3], [3e-7, 2e-7, 1e-7])
+    assert lines(text) == [[3, 2, 1]] and "(1e-7)" in text

@@ -3,6 +3,7 @@
 import pytest
 
 from core.triage.judged import judged
+from herorun.core.triage.tracebacks import Frame, frame_of
 
 SITE = "/opt/conda/lib/python3.11/site-packages/torch/nn/module.py"
 
@@ -292,3 +293,9 @@ def test_a_connection_that_the_program_closes_twice_is_its_bug(program: list[str
         "OSError: [Errno 9] Bad file descriptor",
     ]
     assert judged("\n".join(lines)).failure == "code-bug-complex"
+
+
+def test_a_frame_has_its_file_line_and_function() -> None:
+    assert frame_of('  File "/u/train.py", line 3, in main') == Frame("/u/train.py", 3, "main")
+    assert frame_of('  File "/u/train.py", line 3') == Frame("/u/train.py", 3, "")
+    assert frame_of("main()") is None

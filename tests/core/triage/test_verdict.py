@@ -107,7 +107,8 @@ def test_a_restart_that_nothing_followed_has_no_story_yet() -> None:
 @pytest.mark.parametrize("code", [137, -9])
 def test_killed_is_the_hosts_memory_only_with_proof(code: int) -> None:
     assert judged("step 1\nKilled", code).failure == "unknown"
-    assert judged("step 1\nKilled\nmemory.events: oom_kill 1", code).failure == "oom-host"
+    proven = judged("step 1\nKilled\nmemory.events: oom_kill 1", code)
+    assert proven.failure == "oom-host" and proven.advice
     assert judged("step 1\npeak memory 128 GiB (99% of limit)", code).failure == "oom-host"
     assert judged("step 1\npreemption notice received", code).failure == "preemption"
 
