@@ -182,6 +182,14 @@ def test_the_preview_names_every_order() -> None:
     assert all(f"- {order.name}:" in preview.description for order in ORDERS)
 
 
+def test_only_a_confirmation_is_shown_as_an_act() -> None:
+    from herorun.operations.agents.server import tool_table
+
+    hints = {tool.name: tool.annotations for tool in tool_table(True)}
+    assert {name for name, hint in hints.items() if not hint.read_only_hint} == {CONFIRM}  # type: ignore[union-attr]
+    assert {name for name, hint in hints.items() if hint.destructive_hint} == {CONFIRM}  # type: ignore[union-attr]
+
+
 def test_without_the_package_it_says_what_to_install(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -101,6 +101,7 @@ def test_a_back_end_that_is_down_is_asked_once_a_round_and_is_unsure_for_all() -
     assert answers == [Unknown("the cluster does not answer")] * 3 and len(cluster.polls) == 1
     with pytest.raises(CouldNotLook, match="answer"):
         ask(polls, cluster, "a").live_jobs("a")
+    assert ask(polls, cluster, "a").cluster == "one"  # all else still goes to the scheduler
 
 
 def test_two_runs_that_call_an_instance_the_same_are_looked_for_since_the_earlier() -> None:

@@ -5,12 +5,15 @@ what is said of it.
 import json
 from collections.abc import Iterator
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from builders import a_contract
 from herorun.core.babysit.action_key import Verb, verb_of
 from herorun.core.event import Done, Event, Failed, Intended
+from herorun.core.notify.paging import PageBudget
 from herorun.notifiers.channel import AppriseChannel
 from herorun.operations.babysit.tick import run_tick
 from herorun.operations.record import page
@@ -331,3 +334,9 @@ def test_a_channel_that_refuses_the_test_message_is_broken(
     parts = {part["name"]: part for part in json.loads(out)["parts"]}
     assert (parts["ALERTS"]["status"], parts["MAIL"]["status"]) == ("broken", "works")
     assert mentions(parts["ALERTS"]["message"], "test", "message") and HIDDEN not in out
+
+
+def test_each_channel_has_the_contracts_budget_of_pages() -> None:
+    contract = a_contract(notify={"pages_per_hour": 2, "pages_per_day": 9})
+    run: Any = SimpleNamespace(contract=contract)
+    assert page.budget(run) == PageBudget(2, 9)

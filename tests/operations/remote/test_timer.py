@@ -6,10 +6,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from commands.answers import ask
+from herorun.operations.remote.timer import SPARE, timer_of
 from stories import SLUG, Story
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -86,3 +89,20 @@ def test_crons_line_ticks_and_writes_its_log_where_nothing_of_the_run_was_writte
     )
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
     assert re.match(r"\S+Z tiny: down ", log.read_text())
+
+
+@pytest.mark.parametrize("host", ["systemd", "cron"])
+def test_a_tick_has_the_time_that_its_connection_may_take(host: str) -> None:
+    reach = SimpleNamespace(connect=10.0, timeout=50.0)
+    run: Any = SimpleNamespace(
+        slug="tiny",
+        place=SimpleNamespace(reach=reach),
+        repository=SimpleNamespace(top="/w"),
+        channels=SimpleNamespace(all=()),
+        prepare=lambda: None,
+    )
+    timer = timer_of(run, host, None, 1800)
+    limit = round(60 + SPARE)
+    assert (timer.host, timer.command, timer.seconds) == (host, "patrol", 1800)
+    assert len(timer.files) == (2 if host == "systemd" else 0)
+    assert (f"TimeoutStartSec={limit}\n" if timer.files else f" timeout {limit} ") in timer.text

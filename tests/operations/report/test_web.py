@@ -25,7 +25,7 @@ from builders import NOON
 from herorun.core.errors import WrongUse
 from herorun.core.run_summary import OpenAlert, RunSummary
 from herorun.core.run_summary_text import format_state
-from herorun.operations.report.fleet import fleet_page, write_fleet
+from herorun.operations.report.fleet import GENERATOR, HEAD, fleet_page, write_fleet
 from herorun.operations.report.web import NOW_EVERY, RUN_EVERY, FleetPages, serve_pages
 from herorun.system import page_server as page_server_module
 from herorun.system.page_server import ConnectionSlots, Pages, has_token, page_server
@@ -236,11 +236,13 @@ def test_the_page_of_a_run_that_is_gone_does_not_stay(tmp_path: Path) -> None:
     start, folder = a_repository(tmp_path, "old", "tiny"), tmp_path / "pages"
     write_fleet(start, folder)
     (folder / "mine.html").write_text("<title>somebody else's</title>", encoding="utf-8")
+    (folder / "quoting.html").write_bytes(b" " * HEAD + GENERATOR)
     (start / "runs" / "old.toml").unlink()
     write_fleet(start, folder)
     assert sorted(each.name for each in folder.iterdir()) == [
         "index.html",
         "mine.html",
+        "quoting.html",
         "tiny.html",
     ]
 

@@ -1,0 +1,76 @@
+"""Orders of an agent without a run: what is typed for a confirmation, and who is answered."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from herorun.core.agent_tools import CONFIRM, READS, Tool
+from herorun.core.errors import WrongUse
+from herorun.operations.agents import server
+from herorun.operations.agents.calls import ToolAnswer, ToolCalls
+
+TOKEN = "0123456789abcdef" * 2
+LAUNCH = {"run": "tiny"}
+
+
+class TypedCalls(ToolCalls):
+    """`typed` gets each command line; each is answered by an empty document."""
+
+    def __init__(self, start: Path) -> None:
+        super().__init__(start)
+        self.typed: list[list[str]] = []
+
+    def _must_be_run(self, values: Mapping[str, Any]) -> None:
+        pass
+
+    def _call(self, tool: Tool, argv: Sequence[str], timeout: float) -> ToolAnswer:
+        self.typed.append(list(argv))
+        return ToolAnswer(tool.command, 0, {}, {}, "")
+
+
+def test_a_launch_is_confirmed_once_by_the_plan_that_was_shown(tmp_path: Path) -> None:
+    with TypedCalls(tmp_path) as calls:
+        digest = calls.preview("launch", LAUNCH).structured["digest"]
+        (shown,) = [word for argv in calls.typed for word in argv if word.startswith("--out=")]
+        server._answer(calls, True, CONFIRM, {"digest": digest})
+        assert calls.typed[-1][:2] == ["launch", shown.replace("--out=", "--plan=")]
+        with pytest.raises(WrongUse):
+            calls.confirm(digest)
+
+
+def test_a_report_is_written_into_our_own_folder(tmp_path: Path) -> None:
+    with TypedCalls(tmp_path) as calls:
+        (name,) = [tool.name for tool in READS if tool.command == "report"]
+        calls.read(name, {"run": "tiny"})
+        (out,) = [word for word in calls.typed[-1] if word.startswith("--out=")]
+        assert Path(out.removeprefix("--out=")).parent == Path(calls._plans.name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "headers", "is_served"),
+    [
+        ("http", [(b"authorization", f"Bearer {TOKEN}".encode())], True),
+        ("http", [(b"authorization", b"Bearer " + b"0" * 32)], False),
+        ("http", [], False),
+        ("websocket", [(b"authorization", f"Bearer {TOKEN}".encode())], False),
+        ("lifespan", [], True),
+    ],
+)
+def test_only_the_token_is_served(
+    kind: str, headers: list[tuple[bytes, bytes]], is_served: bool
+) -> None:
+    served, sent = [], []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        served.append(scope)
+
+    async def send(message: Mapping[str, Any]) -> None:
+        sent.append(message)
+
+    guarded = server._with_token(app, TOKEN)
+    asyncio.run(guarded({"type": kind, "headers": headers}, None, send))
+    assert bool(served) is is_served
+    assert [message.get("status") for message in sent] == ([] if is_served else [401, None])
