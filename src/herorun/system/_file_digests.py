@@ -1,8 +1,8 @@
-"""SHA-256 of many files at once, on the machine where they lie. It travels there
+"""SHA-256 of many files in parallel, on their own machine. Its source is sent there
 (`system/remote_python.py`).
 
-Standard library only, from Python 3.8 on. hashlib lets go of the interpreter's lock for large
-blocks, so threads keep every core busy; memory is one block a thread, however large the files are.
+Standard library only, from Python 3.8 on. hashlib releases the interpreter's lock for large blocks,
+so threads use every core; each thread needs one block of memory, for any file size.
 """
 
 from __future__ import annotations
@@ -22,18 +22,17 @@ from herorun.system._regular_file import open_regular
 BLOCK = 1 << 20  # bytes of one read
 REPORT_EVERY = 0.5  # seconds between two reports of one thread
 MOST_THREADS = 32
-STALLED = 120.0  # seconds without any block: a mount that hangs, and no slow disk
+STALLED = 120.0  # seconds without any block: the mount hangs; a disk is not so slow
 
 
 def digests(
     folder: str, names: list[str], cached_digests: dict[str, list[str]]
 ) -> Iterator[list[Any]]:
-    """`[bytes read]` from time to time, and `[0, name, size, SHA-256, stamp]` for each file.
+    """Yields `[bytes read]` from time to time, and `[0, name, size, SHA-256, stamp]` for each file.
 
     The stamp changes when the file does. One of `cached_digests` (name -> stamp, SHA-256) that has
-    its stamp is not read again.
-    What is no regular file has no content of its own: its SHA-256 is empty. OSError where a file
-    cannot be read, or changes meanwhile.
+    its stamp is not read again. The SHA-256 is "" if it is not a regular file. OSError if a file
+    cannot be read, or changes during the read.
     """
     work = _Work(folder, _largest_first(folder, names), cached_digests)
     try:
@@ -49,8 +48,8 @@ def digests(
 
 
 def stamp(facts: os.stat_result) -> str:
-    """What no write leaves alone: the change time cannot be set back, as the time of the last write
-    can.
+    """A text that changes at every write: unlike the modification time, the change time (ctime)
+    cannot be set back.
     """
     return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}-{facts.st_ctime_ns}"
 
@@ -97,7 +96,7 @@ class _Work:
             return None
 
     def _put(self, event: Any) -> None:
-        """Anyone who listened may be gone."""
+        """Queue an event, unless the reader has ended."""
         while not self.stopped.is_set():
             try:
                 self.events.put(event, timeout=1.0)
@@ -146,7 +145,7 @@ class _Work:
 
 
 def _largest_first(folder: str, names: list[str]) -> deque[str]:
-    """So that no thread begins the longest file when the others are through."""
+    """The names, largest files first, so that no thread starts the longest file last."""
 
     def size(name: str) -> int:
         try:

@@ -1,8 +1,7 @@
-"""Processors that this user's own processes use, and how many they may use. Sent together with
+"""Processors that this user's processes use, and how many they may use. Sent together with
 `_host_probe`.
 
-Standard library only, from Python 3.8 on. A neighbour in another container is not seen here: what
-is, is our own.
+Standard library only, from Python 3.8 on. Processes in other containers are not visible here.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any
 
 
 def used() -> tuple[float, dict[str, float]]:
-    """Now, and the seconds of processor that each of this user's processes has used so far."""
+    """The present time, and the CPU seconds that each of this user's processes has used so far."""
     seconds_by_pid: dict[str, float] = {}
     me, tick = os.getuid(), os.sysconf("SC_CLK_TCK")
     for pid in filter(str.isdecimal, os.listdir("/proc")):
@@ -29,8 +28,8 @@ def used() -> tuple[float, dict[str, float]]:
 
 
 def cores(before: tuple[float, dict[str, float]]) -> float | None:
-    """The mean number in use since then, without what has ended meanwhile; None where that is too
-    short ago to tell.
+    """The mean number of processors in use since `before`, without processes that ended since; None
+    if that is too recent.
     """
     at, now = used()
     span = at - before[0]
@@ -39,7 +38,7 @@ def cores(before: tuple[float, dict[str, float]]) -> float | None:
 
 
 def allowed() -> float:
-    """Those that the scheduler may give us, or the cgroup's quota where that is less."""
+    """The processors of our CPU affinity, or the cgroup's quota if that is less."""
     quotas: list[Any] = [_quota(_read_fields("/sys/fs/cgroup/cpu.max"))]
     old = "/sys/fs/cgroup/cpu/cpu.cfs_"
     quotas.append(_quota([*_read_fields(f"{old}quota_us"), *_read_fields(f"{old}period_us")]))

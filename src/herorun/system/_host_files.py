@@ -22,8 +22,8 @@ def has_line(file: Any, pattern: str) -> bool:
 
 
 def changed_at(path: str) -> float | None:
-    """When a file was written last; None where there is none. A folder is no marker: one is made by
-    what then dies.
+    """When a file was last written; None if there is none. A folder is not a marker, because a
+    failed job may have created it.
     """
     try:
         stats = os.stat(path)
@@ -45,7 +45,7 @@ def read_result(path: str) -> Any:
 
 
 def counted(top: str) -> dict[str, int] | None:
-    """How many files lie under a folder, and their bytes; None where there is no such folder. Links
+    """The number of files under a folder, and their bytes; None if the folder does not exist. Links
     are not followed.
     """
     if not os.path.isdir(top):
@@ -63,8 +63,8 @@ def counted(top: str) -> dict[str, int] | None:
 
 
 def measure_room(path: str) -> list[Any]:
-    """Of the disk that holds it, or will: free and all bytes, free and all inodes (0: it does not
-    count them).
+    """The free and total bytes and inodes of the path's disk (0 inodes: not counted); a missing
+    path is measured at its nearest parent.
     """
     while not os.path.exists(path) and path != "/":
         path = os.path.dirname(path)
@@ -78,7 +78,7 @@ def measure_room(path: str) -> list[Any]:
 
 
 def newest_change(root: str) -> float | None:
-    """When anything in an output root, or one level below, changed last."""
+    """When anything in an output root, or one level below, last changed."""
     if not os.path.isdir(root):
         return None
     times = [os.stat(root).st_mtime]
@@ -89,8 +89,8 @@ def newest_change(root: str) -> float | None:
 
 
 def chain_state(folder: str) -> dict[str, Any]:
-    """Whether it runs, by the lock that the kernel frees with it, and what it wrote down when it
-    failed.
+    """Whether the chain runs, by its lock, which the kernel releases at its end; and its record of
+    a failure.
     """
     failure, stage = read_result(f"{folder}/FAILED"), read_result(f"{folder}/STAGE")
     return {

@@ -9,8 +9,8 @@ from typing import Any
 
 
 def memory(pid: Any) -> dict[str, Any]:
-    """The cgroup, of this process's and those above it, that is nearest to its limit; and how often
-    the kernel killed.
+    """The cgroup nearest to its limit, of this process's and those above it; and the number of OOM
+    kills.
     """
     with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:
         parts = [line.rstrip("\n").split(":", 2) for line in file]
@@ -40,8 +40,8 @@ def _old(path: str | None) -> dict[str, Any] | None:
 def _nearest(
     top: str, path: str | None, now: str, most: str, cache: str, events: str
 ) -> dict[str, Any] | None:
-    """Without the file cache that has not been used of late: the kernel takes that back before it
-    kills anybody.
+    """The cgroup nearest to its limit. Inactive file cache does not count: the kernel frees it
+    before it kills a process.
     """
     best: dict[str, Any] | None = None
     for folder in _upwards(top, path):
@@ -62,8 +62,8 @@ def _nearest(
 
 
 def _upwards(top: str, path: str | None) -> list[str]:
-    """From the cgroup to the root; inside a container the path may not be there, and its root is
-    the cgroup.
+    """The folders from the cgroup up to the root. Inside a container the path may not exist; then
+    the root is the cgroup.
     """
     if path is None:
         return []

@@ -1,9 +1,9 @@
 """Inspects a remote machine, on that machine. Its source is sent with each query
 (`system/remote_python.py`).
 
-Standard library only, from Python 3.8 on, and nothing is written. Each question is bounded by its
-caller and each part fails alone: `{"why": ...}` in its place. Patterns come in by standard input,
-so that no command line holds them.
+Standard library only, from Python 3.8 on, and nothing is written. The caller limits the time of
+each query, and each part fails alone, with `{"why": ...}` instead of its answer. Patterns come by
+standard input, so that no command line contains them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from herorun.system import _host_cpu, _host_files, _host_memory, _host_processes
 from herorun.system._regular_file import open_regular
 
 TAIL = 1 << 17  # bytes of a log's end that are sent
-LOG_TAIL_BYTES = 1 << 26  # bytes of it in which the words of success are looked for
+LOG_TAIL_BYTES = 1 << 26  # bytes of it that are searched for the success pattern
 SAMPLES = 5  # of the GPUs
 ASKING = 5.0  # seconds for one program
-# sacct's words for an end, and how it says that there is no accounting.
+# sacct's names of end states, and its message that there is no accounting.
 _ENDS = frozenset(
     ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "BOOT_FAIL", "DEADLINE")  # noqa: E501  # one entry of a table, or one recorded value
 )  # fmt: skip
@@ -36,8 +36,8 @@ _NO_ACCOUNTS = "accounting storage is disabled"
 def alive(
     session: str, socket: str, process: str, slurm: str, programs: str, conf: str
 ) -> dict[str, Any]:
-    """Whether there is a tmux session, a process, a Slurm job. True, False, how it ended, or why it
-    is unknown.
+    """Whether a tmux session, a process or a Slurm job is live: True, False, how it ended, or why
+    it is unknown.
     """
     questions: dict[str, Callable[[], Any]] = {}
     if session:
@@ -50,9 +50,7 @@ def alive(
 
 
 def matched_lines(log: str, pattern: str) -> dict[str, Any]:
-    """The end of the run's own log, when and how long it was written, and whether the words of
-    success stand in it.
-    """
+    """The end of the run's own log, its time and size, and whether the success pattern matches."""
     with open_regular(log) as file:
         stat = os.fstat(file.fileno())
         file.seek(max(0, stat.st_size - TAIL))
@@ -72,7 +70,7 @@ def matched_lines(log: str, pattern: str) -> dict[str, Any]:
 def files(
     markers: list[str], results: list[str], disks: list[str], roots: list[str], chain: str
 ) -> dict[str, Any]:
-    """Markers, results, room on disks, the newest output, and how the chain stands."""
+    """Markers, results, free disk space, the newest output, and the chain's state."""
     return {
         "now": time.time(),
         "markers": _each(markers, _host_files.changed_at),
@@ -84,12 +82,12 @@ def files(
 
 
 def copied(copies: list[str]) -> dict[str, Any]:
-    """The counts of copied files. Apart from the rest, because many of them take their time."""
+    """The counts of copied files; a query of its own, because it may take long."""
     return {"now": time.time(), "copies": _each(copies, _host_files.counted)}
 
 
 def machine(gpu_seconds: float, process: str, instance: str) -> dict[str, Any]:
-    """Its GPUs and our own use of its processors over some seconds, and the memory cgroup of the
+    """The GPUs and this user's CPU use, sampled over some seconds, and the memory cgroup of the
     job, or else of this login.
     """
     before = _host_cpu.used()
@@ -112,7 +110,7 @@ def _each(paths: list[str], ask: Callable[[str], Any]) -> dict[str, Any]:
 
 
 def answer_of(ask: Callable[[], Any]) -> Any:
-    """The answer to one question, or `{"why": ...}`: each part fails alone."""
+    """The answer to one query, or `{"why": ...}`, so that each part fails alone."""
     try:
         return ask()
     except (OSError, ValueError, csv.Error, subprocess.SubprocessError) as error:
@@ -124,7 +122,9 @@ def answer_of(ask: Callable[[], Any]) -> Any:
 
 
 def _run_program(*argv: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Without what a user's own shell filters Slurm's lists by: what it hides is not gone."""
+    """Run a program without the user's variables that filter Slurm's lists, because hidden jobs
+    would seem to have ended.
+    """
     env = {
         name: value
         for name, value in os.environ.items()
@@ -143,7 +143,7 @@ def _run_program(*argv: str, **more: str) -> subprocess.CompletedProcess[str]:
 
 
 def _complaint(process: subprocess.CompletedProcess[str]) -> str:
-    """The last line, which names what came of it."""
+    """The last line of the error output, which names the cause."""
     lines = process.stderr.strip().splitlines() or [f"exit code {process.returncode}"]
     return f"{os.path.basename(process.args[0])}: {lines[-1].strip()}"
 
@@ -161,11 +161,11 @@ def _session(name: str, socket: str) -> bool:
 
 
 def _queued(job: str, programs: str, conf: str) -> Any:
-    """True in the queue; behind it its parts' states and exit codes as accounts have them, False
-    where there are none.
+    """True if the job is in the queue; otherwise its parts' states and exit codes from accounting;
+    False if there are none.
 
-    A controller that does not answer is not an empty queue, and an empty queue is no end that
-    accounting does not report.
+    A controller that does not answer is not an empty queue, and a job that left the queue has ended
+    only if accounting says so.
     """
     more = {"SLURM_CONF": conf} if conf else {}
     process = _run_program(
@@ -187,8 +187,8 @@ def _queued(job: str, programs: str, conf: str) -> Any:
 
 
 def _parse_accounting(job: str, accounting: subprocess.CompletedProcess[str]) -> list[list[str]]:
-    """State and exit code of each part of a job that is in no queue; an OSError where one has not
-    surely ended.
+    """The state and exit code of each part of a job that is not in the queue; OSError if a part may
+    not have ended.
     """
     if accounting.returncode:
         raise OSError(
@@ -207,7 +207,7 @@ def _parse_accounting(job: str, accounting: subprocess.CompletedProcess[str]) ->
 
 
 def _gpus(seconds: float) -> list[dict[str, Any]] | None:
-    """Utilisation of each in per cent, sampled over some seconds; None where there is no
+    """The utilisation of each GPU in per cent, sampled over some seconds; None without
     nvidia-smi.
     """
     ask = (

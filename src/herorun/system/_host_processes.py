@@ -9,7 +9,7 @@ import os
 import re
 from typing import Any
 
-# Programs that hold a pattern in their command line while they look at the job, or once started it.
+# Programs whose command line may contain the pattern because they inspect the job, or started it.
 READER_PROGRAMS = frozenset(
     ("tmux", "screen", "ssh", "sshd", "scp", "rsync", "grep", "egrep", "pgrep", "pkill", "rg", "ps", "tail", "head",  # noqa: E501  # one entry of a table, or one recorded value
      "less", "more", "cat", "watch", "vi", "vim", "nvim", "nano", "timeout")
@@ -18,8 +18,8 @@ DEAD = ("Z", "X")
 
 
 def matching(pattern: str) -> list[list[Any]]:
-    """Processes of this login's user by their command line, but for those who only look, and for
-    ourselves.
+    """This user's processes whose command line matches, except those that only inspect it, and our
+    own.
     """
     processes, own = [], _ancestors(os.getpid())
     for name in sorted(filter(str.isdecimal, os.listdir("/proc")), key=int):
@@ -32,21 +32,21 @@ def matching(pattern: str) -> list[list[Any]]:
 
 
 def _without_scripts(argv: list[str]) -> list[str]:
-    """A shell's script that looks for the job names it, and is not the job; one that runs it has it
-    as a process of its own.
+    """The command line without a shell's script text: a script that searches for the job contains
+    its name, and one that runs the job has it as another process.
     """
     reader_names = rf"\b(?:{'|'.join(sorted(READER_PROGRAMS))})\b"
     return [word for word in argv if not (" " in word.strip() and re.search(reader_names, word))]
 
 
 def _is_herorun(argv: list[str]) -> bool:
-    """A patrol or a sentinel on this very machine."""
+    """Whether the process is a herorun patrol or wait on this machine."""
     programs = [os.path.basename(word) for word in argv[:6]]
     return "herorun" in programs
 
 
 def instances(name: str) -> list[int]:
-    """Processes of an instance that herorun started, by what stands in their environment."""
+    """Processes of an instance that herorun started, by their environment."""
     mark, pids = os.fsencode(f"HERORUN_INSTANCE={name}"), []
     for pid in filter(str.isdecimal, os.listdir("/proc")):
         try:

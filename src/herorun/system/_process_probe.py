@@ -22,9 +22,8 @@ BORN = 19  # of the fields of /proc/PID/stat behind the name: ticks from the mac
 
 
 def process(pid: int) -> dict[str, Any]:
-    """What distinguishes it from a later one with its number (empty: it has ended), its age, its
-    arguments, its owner, its folder and the file that it prints to; and the machine's own start and
-    memory.
+    """The process's start (which distinguishes it from a later one with its number; empty: it has
+    ended), age, arguments, owner, folder and output file; and the machine's boot id and memory.
     """
     memory = _host_probe.answer_of(lambda: _host_memory.memory("self"))
     facts = {"boot": _boot(), "kills": memory.get("oom_kill"), "born": _start_time(pid)}
@@ -52,7 +51,7 @@ def namesakes(pid: int, mark: str) -> list[int]:
 
 
 def tail(path: str, folder: str) -> str:
-    """The end of its log; a relative path is one of its own folder."""
+    """The end of its log; a relative path is relative to its folder."""
     with open_regular(os.path.join(folder, os.path.expanduser(path))) as file:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - TAIL))
@@ -67,7 +66,7 @@ def age(path: str, folder: str) -> float:
 
 
 def end(pid: int, start: str) -> bool:
-    """Ask that very process to end; False where it is no more."""
+    """Ask exactly that process to end; False if it no longer exists."""
     if not start or _start_time(pid) != start:
         return False
     os.kill(pid, signal.SIGTERM)
@@ -83,7 +82,7 @@ def _start_time(pid: int) -> str:
 
 
 def _seconds(pid: int) -> float:
-    """Since it was started."""
+    """Seconds since it was started."""
     with open("/proc/uptime", encoding="ascii") as file:
         up = float(file.read().split()[0])
     return up - int(_host_processes.read_stat(str(pid))[BORN]) / os.sysconf("SC_CLK_TCK")
@@ -100,12 +99,12 @@ def _argv_of_pid(pid: int) -> list[str]:
 
 
 def _mark(argv: list[str]) -> str:
-    """Of its command line, which may hold a secret and so is kept nowhere."""
+    """A digest of the command line, which is not stored because it may contain a secret."""
     return hashlib.sha256("\0".join(argv).encode("utf-8", "replace")).hexdigest()
 
 
 def _printed_to(pid: int) -> str:
-    """Empty where that is no file: a terminal, a pipe, another user's."""
+    """The file of its standard output; "" if it is a terminal, a pipe or another user's."""
     out = _link(f"/proc/{pid}/fd/1")
     return out if os.path.isfile(out) else ""
 

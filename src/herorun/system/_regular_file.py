@@ -1,5 +1,5 @@
-"""Opens files whose paths others choose: a contract, a job, a person's argument. It travels with
-what reads on another machine (`system/remote_python.py`).
+"""Opens files whose paths others choose: a contract, a job, a person's argument. Its source is sent
+along with remote readers (`system/remote_python.py`).
 
 Standard library only, from Python 3.8 on.
 """
@@ -12,16 +12,16 @@ import stat
 from io import BufferedReader
 from typing import Any
 
-# bytes of a file that is read whole: a checkpoint's metadata has some MiB, at most some hundred
+# bytes of a completely read file: a checkpoint's metadata has some MiB, at most some hundred
 MOST_READ = 256 << 20
 _OF_THE_KERNEL = ("/proc/", "/sys/")
 
 
 def open_regular(path: Any) -> BufferedReader:
-    """A regular file, to be read; anything else is an OSError that says so.
+    """Open a regular file for reading; OSError for anything else.
 
     Opening or reading a pipe, a device or a file of the kernel such as `/proc/kmsg` can wait
-    without end, and opening some devices acts on them: none is opened.
+    forever, and opening some devices changes their state: none is opened.
     """
     _must_be_regular(os.stat(path), path)
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -43,7 +43,7 @@ def _must_be_regular(facts: os.stat_result, path: Any) -> None:
 
 
 def _real_path(descriptor: int) -> str:
-    """Empty where the system does not say."""
+    """The path of an open file; "" if the system does not report it."""
     try:
         return os.readlink(f"/proc/self/fd/{descriptor}")
     except OSError:

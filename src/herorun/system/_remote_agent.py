@@ -1,7 +1,7 @@
-"""Answers queries on a remote machine: each in a process of its own, all by one deadline.
+"""Answers queries on a remote machine: each in its own process, all by one deadline.
 
-Sent along with the questions and run by the box's own Python, so it is the standard library alone,
-from 3.8 on.
+Sent along with the queries and run by the machine's Python, so it uses only the standard library,
+from Python 3.8 on.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 
 
 def answer_orders(order: dict[str, Any]) -> None:
-    """Print a list of answers, one a question. A question that comes with data is alone, and reads
-    it from stdin.
+    """Print a list of answers, one for each query. A query with data comes alone, and reads the
+    data from stdin.
 
-    One whose answer is a stream is alone too: each part of it is a line of its own, printed as it
-    comes.
+    A query with a streamed answer also comes alone: each part is printed as a line when it is
+    ready.
     """
     asks = order["asks"]
     if order["streams"]:
@@ -39,7 +39,7 @@ def answered(ask: dict[str, Any]) -> dict[str, Any]:
 
 
 def stream(ask: dict[str, Any]) -> None:
-    """Each part on a line; a failure is the last line."""
+    """Print each part on a line; a failure is the last line."""
     try:
         for part in _call(ask):
             _print_answer({"told": part})
@@ -66,7 +66,9 @@ def _print_answer(answer: dict[str, Any]) -> None:
 
 
 def in_time(asks: list[dict[str, Any]], within: float) -> list[dict[str, Any]]:
-    """A question that hangs, as on a dead mount, is left behind and holds up no other."""
+    """The answers within the time limit. A query that hangs, for example on a hanging mount, is
+    abandoned and does not delay others.
+    """
     until = time.monotonic() + within
     running = {_start_watched(ask): at for at, ask in enumerate(asks)}
     texts = [b""] * len(asks)

@@ -1,4 +1,4 @@
-"""Parts of files, read on the box itself. It travels with each question
+"""Reads parts of files on a remote machine. Its source is sent with each query
 (`system/remote_python.py`).
 
 Standard library only, from Python 3.8 on.
@@ -27,7 +27,7 @@ def pieces(path: str, spans: list[list[int]]) -> dict[str, Any]:
 
 
 def data_after(path: str, offset: int) -> dict[str, Any]:
-    """Where a hole in the file ends; `offset` where the system cannot tell, None where only zeros
+    """Where a hole in the file ends; `offset` if the system cannot report it, None if only zeros
     follow.
     """
     with open_regular(path) as file:

@@ -1,4 +1,4 @@
-"""What an archive holds, file by file, in the form in which git lists a commit."""
+"""The files of an archive, in the form in which git lists a commit."""
 
 import hashlib
 import io
@@ -7,20 +7,18 @@ import stat
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-Listed = dict[
-    str, tuple[str, str]
-]  # path -> mode, object; a mode of "" is one that the archive does not tell
+Listed = dict[str, tuple[str, str]]  # path -> mode, object; a mode of "" is unknown
 _FILE, _PROGRAM, _LINK = "100644", "100755", "120000"
-_ODD = "special file"  # a device or a pipe: no commit holds one
+_ODD = "special file"  # a device or a pipe, which no commit can contain
 CHUNK = 1 << 20
 
 
 def archive_files(data: bytes, algorithm: str) -> Listed:
-    """Of a tar, gzipped or not, or a zip; where a name is there twice, the last one is what is
-    unpacked.
+    """The files of a tar, gzipped or not, or a zip. If a name occurs twice, the last one counts, as
+    when it is unpacked.
 
-    `algorithm` is that of the repository's objects, sha1 or sha256. OSError where it is no whole
-    archive.
+    `algorithm` is that of the repository's objects, sha1 or sha256. OSError if the archive is
+    incomplete or invalid.
     """
     from tarfile import TarError
     from zipfile import BadZipFile
@@ -46,7 +44,7 @@ def without_folder(files: Listed, commit_paths: Iterable[str]) -> Listed:
 
 
 def files_digest(files: Listed) -> str:
-    """Of the content alone: the same files have the same digest, whatever archive holds them."""
+    """The digest of the files' content: the same files have the same digest in any archive."""
     rows = sorted(
         (path.encode("utf-8", "surrogateescape"), mode or _FILE, oid)
         for path, (mode, oid) in files.items()
@@ -56,7 +54,9 @@ def files_digest(files: Listed) -> str:
 
 
 def _normalise_member(path: str) -> str:
-    """As the commit spells it; what leads out of the folder, or is absolute, keeps its odd name."""
+    """The path as the commit spells it; a path that leads out of the folder, or is absolute, is
+    unchanged.
+    """
     return path if path.startswith("/") or ".." in path.split("/") else posixpath.normpath(path)
 
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 
 class Uptime(NamedTuple):
-    """How long this machine has run: no setting of its clock changes that."""
+    """How long this machine has run, which does not change when its clock is set."""
 
     boot: str  # differs after each start of the machine, and in another time namespace
-    seconds: float  # since then, those of a suspension included
+    seconds: float  # since the start, including suspension
 
     @property
     def note(self) -> dict[str, Any]:
@@ -21,7 +21,7 @@ class Uptime(NamedTuple):
 
     def written_at(self, note: Mapping[str, Any], at: datetime) -> datetime | None:
         """When a note with our `boot` and `uptime` was written, by a clock that shows `at` now;
-        None where it has none of this start of the machine.
+        None if the note is not of this start of the machine.
         """
         if note.get("boot") != self.boot or "uptime" not in note:
             return None
@@ -35,7 +35,7 @@ def now() -> datetime:
 
 
 def uptime() -> Uptime | None:
-    """None where the system does not say, as one other than Linux."""
+    """The uptime; None if the system does not report it, as outside Linux."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             boot = file.read().strip()

@@ -13,13 +13,11 @@ from pathlib import Path
 from herorun.core.health.disk_forecast import RESERVE
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
-_reserves: set[Path] = set()  # those that this process knows of
+_reserves: set[Path] = set()  # the reserves of this process
 
 
 def keep_reserve(path: Path) -> None:
-    """Take the room as long as there is plenty; without it nothing is lost on a disk that has
-    some.
-    """
+    """Create the reserve while there is enough space."""
     _reserves.add(path)
     with contextlib.suppress(OSError):
         if not path.exists() and room_at(path.parent) >= 4 * RESERVE:
@@ -28,20 +26,22 @@ def keep_reserve(path: Path) -> None:
 
 
 def give_up_reserve(target: Path) -> bool:
-    """Make room on the disk that this path lies on; whether there was a reserve left."""
+    """Release the reserve on the disk of this path. Returns whether there was one."""
     sizes = [_removed(path) for path in reserves_at(target)]
     return any(sizes)
 
 
 def reserves_at(target: Path) -> list[Path]:
-    """Those on the disk that this path lies on: a process of its own, such as a job's supervisor,
-    may give them up too.
+    """The reserves on the disk of this path; another process, such as a job's supervisor, may
+    release them too.
     """
     return [path for path in sorted(_reserves) if _same_disk(path, target)]
 
 
 def must_have_room(path: Path) -> None:
-    """ENOSPC where what can be made again would take the last room, which is for the record."""
+    """Raise ENOSPC if a file that can be made again would take the last space, which is kept for
+    the record.
+    """
     free = room_at(path)
     if free < RESERVE:
         why = f"{free >> 10} KiB are free, which are left for the record"
@@ -49,7 +49,7 @@ def must_have_room(path: Path) -> None:
 
 
 def room_at(path: Path) -> int:
-    """Bytes that are free where it lies, or would be made."""
+    """Free bytes at the path, or at its nearest existing parent."""
     while not path.exists() and path != path.parent:
         path = path.parent
     stats = os.statvfs(path)

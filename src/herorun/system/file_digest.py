@@ -8,8 +8,8 @@ from herorun.system._regular_file import open_regular
 
 
 def file_digests(folder: str, names: Iterable[str]) -> dict[str, str]:
-    """`sha256:...` by name, for the regular files among them; links and folders have no content of
-    their own.
+    """`sha256:...` by name, for regular files only; links and folders have no content of their
+    own.
     """
     digests = {}
     for name in names:

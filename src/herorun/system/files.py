@@ -1,5 +1,5 @@
-"""Files that must be whole: written aside, synced, then put in place. And locks between processes
-of one machine.
+"""Atomic file writes (to a temporary file, synced, then renamed), and locks between processes of
+one machine.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ def write_atomic(
 ) -> None:
     """Replace a file's content so that a reader sees all of the old or all of the new.
 
-    A `spare` file can be made again: it does not take the last room of a disk. Without `sync` a
+    A `spare` file can be made again: it does not take the last space of a disk. Without `sync` a
     file may be old or cut short after a loss of power, which its reader must notice.
     """
     if spare:
@@ -48,7 +48,7 @@ def write_atomic(
 def create_atomic(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Write a new file; FileExistsError if there is one.
 
-    A reader never sees half of it, except on a file system without hard links.
+    A reader never sees a partial file, except on a file system without hard links.
     """
     make_folders(path.parent, mode)
     temporary = _temporary_path(path)
@@ -63,8 +63,8 @@ def create_atomic(path: Path, data: bytes, mode: int = 0o644) -> None:
 
 @contextlib.contextmanager
 def _naming_the_file(path: Path) -> Iterator[None]:
-    """A write that fails, as on a full disk, names the file that was meant: the system names none,
-    or ours next to it.
+    """Errors inside name the target file, for example on a full disk; the system names none, or the
+    temporary file.
     """
     try:
         yield
@@ -79,13 +79,11 @@ def read_regular(path: Path, most: int) -> bytes:
         size = os.fstat(file.fileno()).st_size
         if size > most:
             raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB", str(path))
-        return file.read(size)  # Python takes the memory for as much as is asked for
+        return file.read(size)  # Python allocates the requested size
 
 
 def make_folders(folder: Path, mode: int = 0o600) -> None:
-    """The folder and those above it, as far as they are missing; closed to others where files of
-    that mode are.
-    """
+    """Create the folder and its missing parents; closed to others if `mode` is."""
     if os.path.isdir(folder):
         return
     missing = []
@@ -98,8 +96,8 @@ def make_folders(folder: Path, mode: int = 0o600) -> None:
 
 
 def _link(temporary: Path, path: Path, data: bytes, mode: int) -> None:
-    """A hard link fails where the file exists, unlike rename. Without links (FUSE), only its making
-    is atomic.
+    """Create the file by a hard link, which fails if it exists, unlike rename. Without links
+    (FUSE), only its creation is atomic, not its content.
     """
     try:
         os.link(temporary, path)
@@ -110,7 +108,7 @@ def _link(temporary: Path, path: Path, data: bytes, mode: int) -> None:
 
 
 def _write_new(path: Path, data: bytes, mode: int, sync: bool = True) -> None:
-    """A new file; nothing is left of one that did not fit, which would keep a full disk full."""
+    """Write a new file; a partial one is removed, because it would keep a full disk full."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -124,7 +122,7 @@ def _write_new(path: Path, data: bytes, mode: int, sync: bool = True) -> None:
 
 
 def _write_in_room(path: Path, data: bytes, mode: int, spare: bool, sync: bool = True) -> None:
-    """On a full disk once more in the room of the reserve, where it is not spare."""
+    """Write the file; on a full disk again with the reserve's space, unless it is spare."""
     try:
         _write_new(path, data, mode, sync)
     except OSError as error:
@@ -134,7 +132,7 @@ def _write_in_room(path: Path, data: bytes, mode: int, spare: bool, sync: bool =
 
 
 def _temporary_path(path: Path) -> Path:
-    """Each writer has its own: threads share a process id, and so may two machines on one file
+    """A name for each writer: threads share a process id, and so may two machines on one file
     system.
     """
     _sweep(path)
@@ -142,20 +140,18 @@ def _temporary_path(path: Path) -> Path:
 
 
 def _sweep(path: Path) -> None:
-    """Remove what writers of this file have left that were killed in the middle of it: their
-    process is gone.
-    """
+    """Remove temporary files of killed writers of this file, whose process no longer exists."""
     mine = f".{path.name}.{node()}-"
     with contextlib.suppress(OSError):
         for name in os.listdir(path.parent):
-            # compiled once: a fleet writes more files than the cache of patterns holds
+            # compiled once: a fleet writes more files than the pattern cache holds
             match = _WRITER.fullmatch(name, len(mine)) if name.startswith(mine) else None
             if match and not lives(int(match[1])):
                 path.with_name(name).unlink(missing_ok=True)
 
 
 def lives(pid: int) -> bool:
-    """Whether there is a process of this number here, whosever it is."""
+    """Whether a process with this number exists here, of any user."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -167,7 +163,9 @@ def lives(pid: int) -> bool:
 
 @contextlib.contextmanager
 def scratch_folder(prefix: str) -> Iterator[str]:
-    """Removed at the end. Most commands need none, and `tempfile` takes 3 ms to import."""
+    """A temporary folder. Imported late: most commands need none, and `tempfile` takes 3 ms to
+    import.
+    """
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix=prefix) as folder:
@@ -176,9 +174,7 @@ def scratch_folder(prefix: str) -> Iterator[str]:
 
 @cache
 def node() -> str:
-    """Where process ids mean what they mean here: this start of this machine, and its space of
-    process ids.
-    """
+    """Identifies where process ids are valid: this start of this machine, and its pid namespace."""
     parts = [os.uname().nodename]
     with contextlib.suppress(OSError):
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
@@ -201,11 +197,10 @@ def lock_file(common: Path, slug: str, name: str) -> Path:
 
 @contextlib.contextmanager
 def locked(path: Path, wait: float = 60.0, what: str = "another herorun") -> Iterator[None]:
-    """Hold a lock file of this machine; it is freed by the kernel when the process ends, however it
-    ends.
+    """Hold a lock file of this machine; the kernel releases it at any end of the process.
 
-    Who waits holds the lock `<name>.next`, which everybody takes first: a babysitter that takes the
-    lock again at once would otherwise keep a person's command waiting for a minute.
+    A waiting process holds the lock `<name>.next`, which everyone takes first: otherwise a
+    babysitter that takes the lock again at once could delay a person's command for a minute.
     """
     until = time.monotonic() + wait
     queue_lock = take_lock(path.with_name(f"{path.name}.next"), wait, what)
@@ -220,7 +215,7 @@ def locked(path: Path, wait: float = 60.0, what: str = "another herorun") -> Ite
 
 
 class LockHeld(WrongUse):
-    """Another process of this machine is at work on it now, and may have ended in a moment."""
+    """Another process of this machine holds the lock now, perhaps only for a moment."""
 
 
 def take_lock(path: Path, wait: float, what: str) -> int:
@@ -245,11 +240,11 @@ def take_lock(path: Path, wait: float, what: str) -> int:
 def is_locked(path: Path) -> bool:
     """Whether some process holds the lock right now."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # also where nothing can be written
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # works on a read-only disk too
     except FileNotFoundError:
         return False
     try:
-        # shared: two who ask must not see each other
+        # shared, so that two queries do not see each other
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return False
     except BlockingIOError:
@@ -259,10 +254,9 @@ def is_locked(path: Path) -> bool:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Add one line to a private file that can be done without; it does not take the last room of a
-    disk.
+    """Append one line to a private, expendable file; it does not take the last space of a disk.
 
-    A line that was cut off before it stays a line of its own.
+    A truncated line before it stays a separate line.
     """
     must_have_room(path.parent)
     make_folders(path.parent)

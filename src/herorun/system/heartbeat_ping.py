@@ -1,8 +1,8 @@
 """The ping of a dead-man's switch: a GET of a URL that only its owner knows.
 
-The service at that URL (Healthchecks, Cronitor, Uptime Kuma and the like) expects a ping regularly,
-and raises the alarm itself when none comes. So it reports what no babysitter can: that the whole
-machine is gone. The URL is a secret: messages name only its variable.
+The service at that URL (Healthchecks, Cronitor, Uptime Kuma and the like) expects regular pings,
+and raises an alarm when none comes. So it reports what no babysitter can: that the whole machine
+has failed. The URL is a secret: messages name only its variable.
 """
 
 import os
@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 from herorun.core.errors import CouldNotLook
 
 ANSWER = 5.0  # seconds to connect, and again to answer
-LONGEST = 15.0  # seconds in all: a name server or a drip of bytes must not hold the next tick up
+LONGEST = 15.0  # seconds in all: a slow name server or answer must not delay the next tick
 
 
 def ping_problem(variable: str) -> str:
-    """Why the variable cannot be pinged; empty where it can. Nothing is sent."""
+    """Why the variable's URL cannot be pinged; "" if it can. Nothing is sent."""
     url = os.environ.get(variable, "")
     if not url:
         return f"{variable} is not set, or is empty"
@@ -43,7 +43,7 @@ def _get(variable: str, url: str) -> str:
     import requests
 
     try:
-        # streamed and left: what it says beyond its status is not needed, and may have no end
+        # streamed and closed: only the status is needed, and the body may be endless
         with requests.get(url, timeout=ANSWER, stream=True) as answer:
             status = answer.status_code
     except requests.Timeout:

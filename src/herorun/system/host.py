@@ -7,7 +7,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")  # names of this machine that no ot
 
 
 def user() -> str | None:
-    """The login name; None where the system knows none."""
+    """The login name; None if the system has none."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -15,10 +15,10 @@ def user() -> str | None:
 
 
 def temporary_folder() -> str:
-    """What `TMPDIR` says; empty where it says nothing."""
+    """The value of `TMPDIR`, or ""."""
     return os.environ.get("TMPDIR", "").rstrip("/")
 
 
 def owner() -> str:
-    """`user@machine`: what a lease is held under."""
+    """`user@machine`, the owner of a lease."""
     return f"{user() or os.getuid()}@{os.uname().nodename}"

@@ -1,7 +1,7 @@
-"""Whether another herorun was installed over the one that this process runs, and its start.
+"""Detects that another herorun was installed over the running one, and restarts into it.
 
-A process that lives for weeks imports some modules only when it needs them, such as those of a
-relaunch. Out of another version they do not fit those that it has.
+A process that runs for weeks imports some modules late, such as those of a relaunch. Modules of
+another version would not fit the loaded ones.
 """
 
 import os
@@ -26,7 +26,7 @@ _IS_COMPLETE = (
 
 
 class Replaced(Exception):
-    """Another herorun can start in the place of this one."""
+    """Another installed version can replace this process."""
 
     def __str__(self) -> str:
         return "another herorun was installed here: this process starts again from it"
@@ -41,7 +41,7 @@ def _stamp() -> Stamp:
 
 
 class OwnPackage:
-    """The files of herorun that this process began with."""
+    """The files of herorun at this process's start."""
 
     def __init__(self) -> None:
         self._stamp = _stamp()

@@ -1,4 +1,4 @@
-"""A small HTTP server for pages: read-only, bounded, with a token where it is asked for."""
+"""A small HTTP server for pages: read-only, with limits, and with an optional token."""
 
 import base64
 import hmac
@@ -16,12 +16,14 @@ from herorun.system.host import LOOPBACK
 Pages: TypeAlias = Callable[[str], tuple[int, str]]  # a path's status and its page
 
 MOST = 32  # requests at once
-MOST_OF_A_PEER = 8  # of them from one address, loopback apart: a proxy there speaks for everybody
-ASKING = 5.0  # seconds for a client to say what it wants, in however many parts
-TAKING = 30.0  # seconds for it to take the answer
+MOST_OF_A_PEER = (
+    8  # of them from one address, except loopback, where a proxy may serve many clients
+)
+ASKING = 5.0  # seconds for a client to send its request, in any number of parts
+TAKING = 30.0  # seconds for a client to receive the answer
 HTML, PLAIN = "text/html; charset=utf-8", "text/plain; charset=utf-8"
-PLAINLY = {401, 421, 500}  # what this server says itself
-# besides what the page itself says: nobody may show it in a frame, or guess at its type
+PLAINLY = {401, 421, 500}  # the server's own answers, as plain text
+# in addition to the page's own policy: no frames, and no type sniffing
 HEADERS = {
     "Content-Security-Policy": "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -33,8 +35,8 @@ HEADERS = {
 def page_server(
     pages: Pages, host: str, port: int, token: str = "", kind: str = HTML
 ) -> ThreadingHTTPServer:
-    """A server that listens, and answers once `serve_forever` is called. Without a token everybody
-    who reaches it may read. `kind` is the media type of the pages.
+    """A server that listens, and answers once `serve_forever` is called. Without a token everyone
+    who can connect may read. `kind` is the media type of the pages.
     """
     return _server_class(host)((host, port), _handler(pages, host in LOOPBACK, token, kind))
 
@@ -55,12 +57,12 @@ class ConnectionSlots:
     def give_back(self, peer: str) -> None:
         with self._lock:
             self._held_by[peer] -= 1
-            self._held_by += Counter()  # forgets who has none
+            self._held_by += Counter()  # drops addresses without requests
 
 
 def _server_class(host: str) -> type[ThreadingHTTPServer]:
     class PageServer(ThreadingHTTPServer):
-        """With a limit to what is answered at once; further connections are closed."""
+        """Limits the concurrent requests; further connections are closed."""
 
         address_family = AF_INET6 if ":" in host else AF_INET
         daemon_threads = True
@@ -79,7 +81,7 @@ def _server_class(host: str) -> type[ThreadingHTTPServer]:
                 self.slots.give_back(client_address[0])
 
         def handle_error(self, request: Any, client_address: Any) -> None:
-            """A client that hangs up is no fault of ours."""
+            """Ignores errors of a connection, such as a client that disconnects."""
 
     return PageServer
 
@@ -95,7 +97,7 @@ class PageHandler(BaseHTTPRequestHandler):
     server_version, sys_version = "herorun", ""
 
     def setup(self) -> None:
-        """A client that sends a byte now and then would keep its slot for ever."""
+        """Set a deadline: a client that sends single bytes would keep its slot forever."""
         super().setup()
         self.hang_up_timer = Timer(ASKING, self._hang_up)
         self.hang_up_timer.daemon = True
@@ -129,7 +131,7 @@ class PageHandler(BaseHTTPRequestHandler):
             return 401, "The password is the token; the name may be anything."
         try:
             return type(self).pages(unquote(urlsplit(self.path).path))
-        except Exception as error:  # a fault of ours: to hang up would explain nothing
+        except Exception as error:  # our own fault: closing the connection would explain nothing
             return 500, f"The page cannot be made: {type(error).__name__}."
 
     def _answer(self, status: int, page: str) -> None:
@@ -161,7 +163,7 @@ def _is_local(host: str) -> bool:
 
 
 def has_token(authorization: str, token: str) -> bool:
-    """As a browser sends a password, or a program a bearer token."""
+    """Whether the header has the token, as a browser's password or a bearer token."""
     scheme, _, credentials = authorization.partition(" ")
     if scheme.lower() == "basic":
         try:

@@ -1,6 +1,4 @@
-"""Run a program with a deadline, and hold no more of what it writes than any answer has. The only
-place that does.
-"""
+"""Runs a program with a deadline and a limit on its output. The only place that does."""
 
 import os
 import select
@@ -24,7 +22,7 @@ _BLOCK = 1 << 16  # bytes
 
 
 class OutputTooLong(CouldNotLook):
-    """A program wrote more than any answer has: nothing of it counts."""
+    """A program wrote more than the limit: its output is discarded."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class ProcessResult:
         return lines[-1].strip() if lines else f"exit code {self.code}"
 
 
-# the answer has no output: that was in the lines
+# the result has no output, which was in the lines
 Lines: TypeAlias = Generator[bytes, None, ProcessResult]
 
 
@@ -56,10 +54,12 @@ def run(
     env: Mapping[str, str] | None = None,
     stdin: bytes = b"",
 ) -> ProcessResult:
-    """Run it to its end, or `CouldNotLook` when the time is over or the program is missing."""
+    """Run the program to its end; `CouldNotLook` after the timeout, or if the program is
+    missing.
+    """
     progress.log(
         f"runs {argv[0] if argv[0] != 'env' else _name_of(argv)}"
-    )  # not its words: they may hold what nobody should read
+    )  # not its arguments, which may contain secrets
     until = time.monotonic() + timeout
     with _startable(argv):
         program = subprocess.Popen(
@@ -83,7 +83,7 @@ def run(
 
 
 def _name_of(argv: Sequence[str]) -> str:
-    """The program with its first word; of `env`, with options that are one word each, the program
+    """The program with its first argument; for `env` (whose options are one word each), the program
     that it starts.
     """
     if argv[0] != "env":
@@ -93,9 +93,7 @@ def _name_of(argv: Sequence[str]) -> str:
 
 
 def _exchanged(program: subprocess.Popen[bytes], stdin: bytes, until: float) -> tuple[bytes, bytes]:
-    """All that it writes to both of its outputs, while it gets its input; a TimeoutError when the
-    time is over.
-    """
+    """Send the input and read both outputs; TimeoutError when the time is over."""
     assert program.stdin is not None and program.stdout is not None and program.stderr is not None
     outputs: dict[IO[bytes], list[bytes]] = {program.stdout: [], program.stderr: []}
     input_left, size = memoryview(stdin), 0
@@ -131,9 +129,7 @@ def _ready(pipes: selectors.BaseSelector, until: float) -> list[tuple[selectors.
 
 
 def _given(pipe: IO[bytes], data: memoryview) -> memoryview:
-    """What is left to be given, after as much as fits without waiting; nothing once it takes no
-    more.
-    """
+    """Write as much as fits without waiting; returns the rest, nothing once the pipe is closed."""
     try:
         return data[os.write(pipe.fileno(), data[: select.PIPE_BUF]) :]
     except BrokenPipeError:  # it ended before: how is in its answer
@@ -155,10 +151,10 @@ def _close(pipe: IO[bytes]) -> None:
 
 
 def run_lines(argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
-    """Each line of its output as it comes, and in the end how it ended; `CouldNotLook` after `idle`
-    silent seconds.
+    """Yields each line of the output as it comes, and returns the result; `CouldNotLook` after
+    `idle` seconds without output.
 
-    Anyone who stops listening ends the program.
+    Closing the generator ends the program.
     """
     progress.log(f"runs {argv[0]}")
     from tempfile import TemporaryFile  # most programs are run to their end, without one
@@ -214,7 +210,7 @@ def _read_output_lines(
 
 @contextmanager
 def _startable(argv: Sequence[str]) -> Iterator[None]:
-    """A program that cannot be started is an answer that is missing."""
+    """Turns a start that fails into `CouldNotLook`."""
     try:
         yield
     except FileNotFoundError as error:

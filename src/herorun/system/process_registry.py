@@ -1,7 +1,7 @@
-"""This user's watchers on this machine: one small file each, and what the process table says of it.
+"""This user's watchers on this machine: one small file for each, compared with the process table.
 
-A process is known by its number and its start, so that a later one with its number is never taken
-for it, and is signalled by a handle that the kernel keeps for that very process.
+A process is identified by its number and its start, so that a later one with the same number is
+never confused with it, and is signalled by a kernel handle (pidfd) of exactly that process.
 """
 
 import contextlib
@@ -23,14 +23,14 @@ _DEAD = ("Z", "X")
 
 @dataclass(frozen=True, kw_only=True)
 class RegisteredWatcher:
-    """One that has written itself down. `until` is when it ends by itself, in seconds since 1970;
-    0: with its run.
+    """A watcher that has registered itself. `until` is when it ends by itself, in seconds since
+    1970; 0: with its run.
     """
 
     kind: str  # await, babysit, jobs
     run: str  # the slug, or the job
-    top: str  # of the repository; empty where there is none
-    what: str  # it waits for, in words
+    top: str  # of the repository; "" if there is none
+    what: str  # what it waits for, as text
     pid: int
     born: str
     started: float
@@ -61,7 +61,7 @@ def folder() -> Path:
 def registered(
     kind: str, run: str, top: str, what: str, start: float, until: float = 0.0
 ) -> Iterator[RegisteredWatcher]:
-    """This very process, for as long as it watches."""
+    """Register this process while it watches."""
     own = RegisteredWatcher(
         kind=kind,
         run=run,
@@ -83,9 +83,7 @@ def registered(
 
 
 def registered_watchers() -> dict[Path, RegisteredWatcher | None]:
-    """Everyone that has written itself down, the oldest first; None for a file that tells
-    nothing.
-    """
+    """All registered watchers, oldest first; None for an unreadable file."""
     watchers = {path: _read_watcher(path) for path in sorted(folder().glob("*.json"))}
     return dict(sorted(watchers.items(), key=lambda each: each[1].started if each[1] else 0.0))
 
@@ -105,8 +103,8 @@ def _read_watcher(path: Path) -> RegisteredWatcher | None:
 
 
 def retire(watcher: RegisteredWatcher) -> bool:
-    """Ask that very process to end; False where it is gone, is another's, or is a later one with
-    its number.
+    """Ask exactly that process to end; False if it has ended, is another user's, or is a later one
+    with its number.
     """
     if watcher.pid == os.getpid():
         return False
@@ -115,7 +113,9 @@ def retire(watcher: RegisteredWatcher) -> bool:
     except (OSError, AttributeError):
         return False
     try:
-        if not watcher.lives:  # asked after the handle was taken: it names this process or none
+        if (
+            not watcher.lives
+        ):  # checked after the handle was opened, which refers to this process or none
             return False
         signal.pidfd_send_signal(handle, signal.SIGTERM)
         return True
@@ -137,9 +137,7 @@ def born(pid: int) -> str:
 
 @dataclass(frozen=True)
 class UnregisteredProcess:
-    """A process that has not written itself down here. `kind`: babysitter, watch over jobs, or
-    transfer.
-    """
+    """A process that is not registered. `kind`: babysitter, watch over jobs, or transfer."""
 
     pid: int
     command: str
@@ -147,8 +145,8 @@ class UnregisteredProcess:
 
 
 def others() -> list[UnregisteredProcess]:
-    """This user's babysitters and ssh, scp and rsync processes, but for this process's own: a panel
-    lies about them.
+    """This user's babysitters and ssh, scp and rsync processes, except this process's own
+    children.
     """
     processes, parents = [], {}
     for name in filter(str.isdecimal, os.listdir("/proc") if sys.platform == "linux" else []):
@@ -172,7 +170,7 @@ def others() -> list[UnregisteredProcess]:
 
 
 def what_of(argv: list[str]) -> str:
-    """By its command line; empty for anything else.
+    """The kind of a process by its command line; "" for others.
 
     >>> what_of(["/usr/bin/python3", "-P", "-m", "herorun", "-C", "/w", "babysit", "grug"])
     'babysitter'

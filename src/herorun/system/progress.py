@@ -5,26 +5,26 @@ reads it.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-quiet = False  # only what is open, or went wrong, and the verdict
+quiet = False  # only open findings, errors and the verdict
 verbose = False  # every finding and every field in full
 _report: Callable[[str], None] | None = None
 _show: Callable[[str, int, int | None], None] | None = None
 
 
 def reset(only_what_is_open: bool) -> None:
-    """A command begins: forget the options of the one before it in this process."""
+    """Reset the options at a command's start, because a process may run several commands."""
     global quiet, verbose, _report, _show
     quiet, verbose, _report, _show = only_what_is_open, False, None, None
 
 
 def be_verbose(report: Callable[[str], None]) -> None:
-    """From now on, pass what was read, and how long it took, to `log`."""
+    """From now on, pass messages about what was read, and how long it took, to `report`."""
     global verbose, _report
     verbose, _report = True, report
 
 
 def show_progress(show: Callable[[str, int, int | None], None]) -> None:
-    """From now on `show` gets what is waited for: in words, how many are done, and of how many
+    """From now on `show` gets the progress: the work as text, how much is done, and the total
     (None: unknown).
     """
     global _show
@@ -37,9 +37,9 @@ def log(message: str) -> None:
 
 
 def progress(what: str, amount: int, total: int | None) -> None:
-    """Say how far something is that may last; with `amount` = `total` it is over.
+    """Report the progress of work that may take long; with `amount` = `total` it is done.
 
-    What begins within it, as a look at one run within a look at many, is not shown.
+    Work that begins during other work, such as reading one of many runs, is not shown.
     """
     if _show is not None:
         _show(what, amount, total)
@@ -47,7 +47,7 @@ def progress(what: str, amount: int, total: int | None) -> None:
 
 @contextmanager
 def spinner(what: str) -> Iterator[None]:
-    """Show that one silent operation is under way, such as a push."""
+    """Show that an operation without progress reports is running, such as a push."""
     progress(what, 0, None)
     try:
         yield
@@ -56,7 +56,7 @@ def spinner(what: str) -> Iterator[None]:
 
 
 def finish() -> None:
-    """The command has ended, however that came: nothing is waited for any more."""
+    """The command has ended: remove the progress display."""
     global _show
     progress("", 1, 1)
     _show = None

@@ -1,8 +1,8 @@
-"""`[tool.herorun]` of the nearest pyproject.toml: a few habits of a repository, and never a part of
-a plan.
+"""`[tool.herorun]` of the nearest pyproject.toml: preferences of a repository, never a part of a
+plan.
 
-What a run is stands in its contract alone. `[tool.herorun.init]` is what `herorun init` writes into
-a new one, where people read and sign it; changing it later changes no run.
+Only the contract defines a run. `[tool.herorun.init]` has values for new contracts, which people
+then read and commit; changing it later changes no run.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ INIT = {
 
 
 class Settings(NamedTuple):  # read before each command, where `dataclasses` is not loaded yet
-    """`path` is None where no pyproject.toml says anything."""
+    """`path` is None if no pyproject.toml has the table."""
 
     path: Path | None = None
     run: str = ""
@@ -34,8 +34,8 @@ class Settings(NamedTuple):  # read before each command, where `dataclasses` is 
 
 
 def read_settings(start: Path) -> Settings:
-    """From the nearest pyproject.toml that has the table, up to the repository's top. A wrong key
-    is `WrongUse`.
+    """The settings of the nearest pyproject.toml with the table, up to the repository's top.
+    `WrongUse` for a wrong key.
     """
     for folder in (absolute := start.absolute(), *absolute.parents):
         path = folder / "pyproject.toml"
@@ -71,7 +71,7 @@ def _settings(path: Path, table: Any) -> Settings:
         *_wrong_keys(path, "[tool.herorun.init]", init, INIT),
     ]
     if len(faults) > 1:
-        from herorun.core.finding import count  # not for every start of a command
+        from herorun.core.finding import count  # not imported at every start of a command
 
         raise _wrong("\n  ".join([f"{path} has {count(len(faults), 'fault')}:", *faults]))
     if faults:
@@ -110,7 +110,7 @@ def _line_of(path: Path, table: str, key: str) -> str:
 
 
 def _wrong(message: str) -> Exception:
-    """A `WrongUse`; its module is loaded only now, for a --help needs none of it."""
+    """A `WrongUse`; its module is imported only now, because --help does not need it."""
     from herorun.core.errors import WrongUse
 
     return WrongUse(message)

@@ -10,14 +10,14 @@ from herorun.core.remote.target import RemoteTarget
 from herorun.system import _regular_file, _remote_agent, _remote_chunks
 from herorun.system.remote_python import RemoteProgram, own_file, readable, remote_to
 
-AHEAD = 4 << 20  # bytes that are fetched at once; they travel compressed
-BEFORE = 4096  # bytes before an offset, and at the start, by which a reader knows a file again
+AHEAD = 4 << 20  # bytes that are fetched at once, compressed
+BEFORE = 4096  # bytes before an offset, and at the start, by which a reader recognises a file
 _THERE = RemoteProgram((own_file(_remote_agent), own_file(_regular_file), own_file(_remote_chunks)))
 
 
 def open_remote(reach: RemoteTarget, path: str, offset: int) -> tuple[BinaryIO, float]:
-    """The file as it is now, and when it last changed by the box's clock. What lies around the
-    offset comes at once.
+    """The file's present state, and when it last changed by the machine's clock. The bytes around
+    the offset are fetched at once.
     """
     first = max(0, offset - BEFORE)
     raw = RemoteFile(reach, path, [[0, BEFORE], [first, offset - first + AHEAD]])
@@ -25,7 +25,7 @@ def open_remote(reach: RemoteTarget, path: str, offset: int) -> tuple[BinaryIO, 
 
 
 class RemoteFile(io.RawIOBase):
-    """Its size is that of the first look: what is written meanwhile is the next look's."""
+    """A remote file. Its size is that of the first read: later data is left for the next read."""
 
     def __init__(self, reach: RemoteTarget, path: str, spans: Sequence[Sequence[int]]) -> None:
         super().__init__()
@@ -57,8 +57,8 @@ class RemoteFile(io.RawIOBase):
         return len(data)
 
     def data_after(self, offset: int) -> int | None:
-        """As `SEEK_DATA` on the machine itself has it, so that no hole has to travel; None where
-        only zeros follow.
+        """The next data by the machine's `SEEK_DATA`, so that no hole is sent; None if only zeros
+        follow.
         """
         try:
             remote = remote_to(self._reach)
@@ -78,7 +78,7 @@ class RemoteFile(io.RawIOBase):
         return b""
 
     def _fetched(self, size: int) -> bytes:
-        self._blocks = self._blocks[:1]  # what was read goes
+        self._blocks = self._blocks[:1]  # drop what was read
         self._fetch([[self._at, AHEAD]])
         return self._found(size)
 
@@ -95,7 +95,7 @@ class RemoteFile(io.RawIOBase):
 
 
 def _unpressed(data: bytes, most: int) -> bytes:
-    """At most as much as was asked for: a few bytes can unpack to any number of them."""
+    """Decompress at most `most` bytes: a few bytes can unpack to any number."""
     piece = zlib.decompressobj()
     try:
         content = piece.decompress(data, most + 1)

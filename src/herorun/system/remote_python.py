@@ -1,7 +1,7 @@
 """Runs small Python programs on another machine: their source is sent with the query.
 
-Nothing has to be installed there. Questions that are asked at the same moment share one connection,
-so that a tick costs few; one that hangs is late alone. An OSError there is the same OSError here.
+Nothing has to be installed there. Concurrent queries share one connection, so that a tick needs
+few; one that hangs times out alone. An OSError there is raised as the same OSError here.
 """
 
 import json
@@ -25,8 +25,8 @@ from herorun.system.process import ProcessResult
 if TYPE_CHECKING:
     from herorun.system.transport import Transport
 
-BATCH_WINDOW = 0.03  # seconds for which a question waits for others that go the same way
-OLDEST = (3, 8)  # of Python at the far end
+BATCH_WINDOW = 0.03  # seconds for which a query waits for others to the same machine
+OLDEST = (3, 8)  # of Python on the remote machine
 _NOT_FOUND = 127
 _BOOT = (
     "import sys, json, types\n"
@@ -45,8 +45,8 @@ _OTHER_FORM = (TypeError, ValueError, LookupError, AttributeError, ArithmeticErr
 
 @dataclass(frozen=True)
 class RemoteProgram:
-    """Source files that travel, in the order in which they need each other; the last one
-    answers.
+    """Source files to send, in the order of their dependencies; the last one has the queried
+    functions.
     """
 
     files: tuple[tuple[str, str], ...]  # name of the module, path of its source
@@ -69,9 +69,7 @@ class _Ask:
 
 @contextmanager
 def readable(where: str) -> Iterator[None]:
-    """Around reading an answer: one of another form than was asked for is `CouldNotLook`, whatever
-    a machine sends.
-    """
+    """A context for reading an answer: an answer of an unexpected form raises `CouldNotLook`."""
     try:
         yield
     except _OTHER_FORM as error:
@@ -83,7 +81,7 @@ def readable(where: str) -> Iterator[None]:
 
 
 class RemotePython:
-    """The other end of one transport."""
+    """Python at the remote end of one transport."""
 
     def __init__(self, transport: "Transport", python: str = "python3") -> None:
         self.transport = transport
@@ -92,8 +90,8 @@ class RemotePython:
         self._waiting: list[_Ask] = []
 
     def ask(self, program: RemoteProgram, question: str, timeout: float, **arguments: Any) -> Any:
-        """What the program's function `question` returns there; its OSError, or `CouldNotLook`
-        without an answer.
+        """The result of the program's function `question` there; raises its OSError, or
+        `CouldNotLook` without an answer.
         """
         ask = _Ask(program, question, arguments, timeout)
         with self._lock:
@@ -112,7 +110,7 @@ class RemotePython:
     def ask_with_input(
         self, program: RemoteProgram, question: str, timeout: float, data: bytes, **arguments: Any
     ) -> Any:
-        """The same for one that brings data, which it reads from its standard input. It goes
+        """The same for a query with data, which it reads from its standard input. It is sent
         alone.
         """
         ask = _Ask(program, question, arguments, timeout)
@@ -122,8 +120,8 @@ class RemotePython:
     def stream(
         self, program: RemoteProgram, question: str, idle: float, **arguments: Any
     ) -> Iterator[Any]:
-        """The parts of an answer that takes long, each as it comes; at most `idle` seconds pass
-        between two of them.
+        """The parts of a long answer, each as it comes; `CouldNotLook` after `idle` seconds without
+        one.
         """
         ask = _Ask(program, question, arguments, idle)
         order = order_of([ask], idle, streams=True)
@@ -145,7 +143,7 @@ class RemotePython:
                     ask.answer = self._understood(answer, ask)
                 except (OSError, CouldNotLook) as error:
                     ask.error = error
-        except Exception as error:  # anyone who waits must hear of it, whatever it is
+        except Exception as error:  # every waiting thread must get the error
             for ask in together:
                 ask.error = CouldNotLook(str(error)) if isinstance(error, CouldNotLook) else error
         finally:
@@ -208,9 +206,7 @@ class RemotePython:
 
 @cache
 def remote_to(reach: RemoteTarget) -> RemotePython:
-    """One for all who ask the same machine in this process, so that their questions can share a
-    connection.
-    """
+    """One object for each machine in this process, so that queries can share a connection."""
     from herorun.system.transport import transport_to
 
     return RemotePython(transport_to(reach.login, reach.connect), reach.python)
@@ -219,7 +215,7 @@ def remote_to(reach: RemoteTarget) -> RemotePython:
 def order_of(
     asks: Sequence[Any], within: float, alone: bool = False, streams: bool = False
 ) -> bytes:
-    """What is sent: each program's source once, and the questions."""
+    """The data to send: each program's source once, and the queries."""
     files = dict([own_file(_remote_agent), *(file for ask in asks for file in ask.program.files)])
     questions = [
         {"module": a.program.name, "question": a.question, "given": a.arguments} for a in asks
@@ -235,7 +231,7 @@ def order_of(
 
 
 def own_file(module: Any) -> tuple[str, str]:
-    """A module of ours as one that travels."""
+    """A module of herorun as a source file to send."""
     return str(module.__name__), str(module.__file__)
 
 

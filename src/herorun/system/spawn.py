@@ -7,8 +7,8 @@ from pathlib import Path
 
 
 def start_detached(argv: Sequence[str], cwd: Path, log: Path, more: Mapping[str, str]) -> int:
-    """In a session of its own, without input, with our environment and `more`; its process
-    number.
+    """Start it in a new session, without input, with our environment and `more`; returns its
+    process number.
     """
     with log.open("ab") as log_file:
         process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""A deadline for calls that take none, such as reads from a mount that hangs."""
+"""A deadline for calls without one, such as reads from a hanging mount."""
 
 from collections.abc import Callable
 from queue import Empty, Queue
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 def within(seconds: float, call: Callable[[], T]) -> T:
     """What the call returns or raises; `CouldNotLook` when the time is over. The call itself is
-    left behind.
+    abandoned.
     """
     answers: Queue[tuple[bool, Any]] = Queue()
 

@@ -1,9 +1,9 @@
-"""The transport to a machine: commands run on this one, or over one bounded ssh connection.
+"""The transport to a machine: commands run on this one, or over one ssh connection with time
+limits.
 
-A cut link is `CouldNotLook`, never an empty answer. Exit code 255 is ssh's own failure and also a
-remote `exit 255`, and whatever the login's own files print stands before the answer: so the far end
-opens and closes each answer with a line of its own, and what comes without both did not arrive
-whole.
+A lost connection is `CouldNotLook`, never an empty answer. Exit code 255 may be ssh's own failure
+or a remote `exit 255`, and login files may print text before the answer. So the remote end marks
+each answer with a first and a last line; an answer without both is incomplete.
 """
 
 import random
@@ -23,23 +23,23 @@ from herorun.core.remote.target import NAME, SshLogin
 from herorun.system.process import MOST, Lines, OutputTooLong, ProcessResult, run, run_lines
 
 CONNECT = 15  # seconds for a new connection
-SERVER_ALIVE_INTERVAL = 10  # seconds between two signs of life
-SERVER_ALIVE_COUNT_MAX = 3  # signs of life that may be missed
+SERVER_ALIVE_INTERVAL = 10  # seconds between two keepalives
+SERVER_ALIVE_COUNT_MAX = 3  # keepalives that may be missed
 LONGEST = (
     7 * 24 * 3600
 )  # seconds for what tells of itself line by line: it is ended there when nobody listens
 MAX_CONNECTIONS = (
-    # connections to one host: sshd turns away some of more than ten that have not logged in
+    # connections to one host: sshd rejects some if more than ten are not authenticated yet
     # (MaxStartups)
     4
 )
-MAX_RETRIES = 2  # further tries after a connection that the server closed before anything was asked
+MAX_RETRIES = 2  # retries after a connection that the server closed before any query
 TIMEOUT_EXIT_CODES = (
     124,
     143,
 )  # what `timeout` exits with where it ended a program: coreutils', and BusyBox'
 KILLED = 137  # and where it had to kill it
-_SAFE = lazy_regex(rb"[A-Za-z0-9_./=:,@+ -]")  # the same in every shell between single quotes
+_SAFE = lazy_regex(rb"[A-Za-z0-9_./=:,@+ -]")  # between single quotes, the same in every shell
 _BUSY = lazy_regex(
     r"kex_exchange_identification|Connection (?:reset|closed) by .* port|banner line", re.I
 )
@@ -53,10 +53,10 @@ class Transport(Protocol):
     reach: str  # "here" or "ssh"
 
     def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> ProcessResult:
-        """Run a program at the far end; `CouldNotLook` where it gave no whole answer in time."""
+        """Run a program on the machine; `CouldNotLook` if no complete answer came in time."""
 
     def lines(self, argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
-        """The lines of a program's output as they come; `CouldNotLook` where none came for `idle`
+        """The lines of a program's output as they come; `CouldNotLook` if none came for `idle`
         seconds.
         """
 
@@ -74,7 +74,7 @@ class LocalTransport:
 
 
 class SshTransport:
-    """A host that is reached by the ssh program, one short connection a question."""
+    """A host that is reached by the ssh program, with one short connection for each query."""
 
     reach = "ssh"
 
@@ -87,8 +87,8 @@ class SshTransport:
         self._argv = ssh_argv(login, connect)
 
     def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> ProcessResult:
-        """In all at most the time to connect and the timeout; what runs longer there is ended there
-        too.
+        """Takes at most the time to connect plus the timeout; a program that runs longer is also
+        ended there.
         """
         mark = f"herorun-{secrets.token_hex(8)}"
         command = [*self._argv, remote_command(argv, mark, timeout)]
@@ -130,7 +130,7 @@ class SshTransport:
             ) from None
         except CouldNotLook as error:
             if "no answer within" not in str(error):
-                raise  # there is no ssh on this machine
+                raise  # ssh is missing on this machine
             raise CouldNotLook(
                 f"{self.where} gave no answer in time: the network or the machine hangs. Try again."
             ) from None
@@ -138,16 +138,14 @@ class SshTransport:
             door.release()
 
     def _with_retries(self, ask: Callable[[], ProcessResult], until: float) -> ProcessResult:
-        """Again, a moment later, where a busy server closed the connection before anything was
-        asked.
-        """
+        """Retry after a moment if a busy server closed the connection before any query."""
         for attempt in range(MAX_RETRIES):
             result = ask()
             if result.code != 255 or result.out or not _BUSY.search(result.complaint):
                 return result
             pause = random.uniform(0.2, 0.6) * (
                 attempt + 1
-            )  # so that those who were turned away do not meet again
+            )  # random, so that rejected clients do not collide again
             if time.monotonic() + pause >= until:
                 return result
             time.sleep(pause)
@@ -155,8 +153,8 @@ class SshTransport:
 
 
 def ssh_argv(login: SshLogin, connect: float = CONNECT) -> list[str]:
-    """No prompt, no shared connection (one that hangs would hold up every later question), bounded
-    waits.
+    """The ssh arguments: no prompt, no shared connection (a hanging one would delay every later
+    query), and time limits.
     """
     options = {
         "BatchMode": "yes",
@@ -183,10 +181,10 @@ def ssh_argv(login: SshLogin, connect: float = CONNECT) -> list[str]:
 
 
 def remote_command(argv: Sequence[str], mark: str, timeout: float) -> str:
-    """For the login shell at the far end, be it bash, csh or fish: it only starts `sh`, with text
-    that each reads alike.
+    """The command for the remote login shell, which may be bash, csh or fish: it only starts `sh`,
+    with text that all of them read alike.
 
-    The program ends there in time too: a lost connection leaves none behind.
+    The program is ended there by the timeout too, so a lost connection leaves none running.
     """
     timed_command = shlex.join(["timeout", "-k", "5", f"{max(1, round(timeout))}", *argv])
     script = f"printf '\\n%s\\n' {mark}; LC_ALL=C {timed_command}; printf '\\n%s %d\\n' {mark} $?"
@@ -198,7 +196,7 @@ def remote_command(argv: Sequence[str], mark: str, timeout: float) -> str:
 
 
 def unframe(result: ProcessResult, mark: str) -> ProcessResult | None:
-    """What stands between the two marks; None where one of them is missing."""
+    """The output between the two marks; None if one is missing."""
     word = re.escape(mark.encode())
     match = re.search(rb"(?:\A|\n)%s\n(.*)\n%s ([0-9]+)\n" % (word, word), result.out, re.DOTALL)
     return ProcessResult(int(match[2]), match[1], result.err) if match else None
@@ -225,7 +223,7 @@ def between(
             yield line
 
 
-_REASONS = (  # what ssh says, and what it means to a reader
+_REASONS = (  # ssh's messages, and their meaning for people
     (
         r"Host key verification failed|No .* host key is known|IDENTIFICATION HAS CHANGED",
         (
@@ -255,7 +253,7 @@ _REASONS = (  # what ssh says, and what it means to a reader
 
 
 def connection_error(result: ProcessResult) -> str:
-    """Why there is no whole answer, from what ssh said; for people, after the name of the host."""
+    """Why there is no complete answer, by ssh's message; for people, after the name of the host."""
     complaint = result.complaint
     text = result.err.decode("utf-8", "backslashreplace")
     for pattern, message in _REASONS:

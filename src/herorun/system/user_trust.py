@@ -13,7 +13,7 @@ from herorun.core.untrusted_json import read_json
 from herorun.system.files import locked, write_atomic
 from herorun.system.process_registry import state_home
 
-# `all`: what every repository names is trusted, as in CI and in a container
+# `all`: every repository is trusted, as in CI and in a container
 VARIABLE = "HERORUN_TRUST"
 ITEMS, LAUNCHES, REJECTED = "items", "launches", "rejected"
 
@@ -27,13 +27,13 @@ def trust_file() -> Path:
 
 
 def trusted(repository: Path, kind: str) -> frozenset[str]:
-    """Of one kind, what was trusted in this repository; nothing where the file is not there."""
+    """The trusted items of one kind in this repository; empty without the file."""
     entry = _read_trusted().get(str(repository.resolve()), {})
     return frozenset(entry.get(kind, ())) if isinstance(entry, dict) else frozenset()
 
 
 def untrusted_items(repository: Path, items: Iterable[str]) -> tuple[str, ...]:
-    """Those that a person has to trust first."""
+    """The items that a person must trust first."""
     items = tuple(items)
     if not items or trusts_all():
         return ()
@@ -50,7 +50,7 @@ def describe_missing_trust(slug: str, items: Iterable[str]) -> str:
 
 
 def trust(repository: Path, kind: str, values: Iterable[str]) -> None:
-    """Add to it, for this repository alone."""
+    """Trust these values, for this repository only."""
     path, name = trust_file(), str(repository.resolve())
     with locked(path.with_suffix(".lock"), what="another herorun that writes what is trusted"):
         table = deepcopy(_read_trusted())
@@ -63,7 +63,7 @@ def _read_trusted() -> dict[str, Any]:
     path = trust_file()
     try:
         facts = path.stat()
-        # A fleet asks for each run, several times. The file is replaced as a whole.
+        # Cached: a fleet reads it several times for each run. The file is replaced as a whole.
         return _read_table(path, (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns))
     except FileNotFoundError:
         return {}

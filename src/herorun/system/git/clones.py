@@ -7,12 +7,12 @@ from herorun.core.canonical_json import canonical
 from herorun.core.record.lease import Lease, read_lease
 from herorun.core.untrusted_json import read_json
 
-SEEN = "lease-seen.json"  # what a clone saw of the lease, in its state folder
+SEEN = "lease-seen.json"  # a clone's record of the lease, in its state folder
 
 
 def without_lost_clone(lease: Lease, owner: str) -> Lease:
-    """The lease of a clone of this machine that was moved or deleted: nothing can run from there,
-    so none is named.
+    """The lease without its clone's path, if that clone of this machine was moved or deleted:
+    nothing can run from there.
     """
     if lease.owner == owner and lease.clone and not Path(lease.clone).is_dir():
         return replace(lease, clone="")
@@ -20,9 +20,7 @@ def without_lost_clone(lease: Lease, owner: str) -> Lease:
 
 
 def lease_last_seen(state: Path) -> Lease | None:
-    """As it was at the last look that could read it; None where no look did, or an older version
-    noted it.
-    """
+    """The lease as last read; None if it was never read, or only by an older version."""
     try:
         note = read_json((state / SEEN).read_bytes())
         return read_lease(canonical(note["lease"]).encode())

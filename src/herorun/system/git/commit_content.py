@@ -1,5 +1,5 @@
-"""What a commit itself holds: the digest of its files and its resolved config. Nothing is read from
-the disk.
+"""The content of a commit: the digest of its files and its resolved config. Nothing is read from
+the work tree.
 """
 
 import hashlib
@@ -30,8 +30,8 @@ def code_tree(repository: Repository, commit: str, contract_path: str) -> str:
 def resolved_config(
     repository: Repository, contract: Contract, commit: str
 ) -> tuple[dict[str, Any], str]:
-    """The merged config files of a commit, or what the config command prints in an exported copy of
-    it.
+    """The merged config files of a commit, or the output of the config command in an exported copy
+    of it.
     """
     config: dict[str, Any] = {}
     if contract.config.files:
@@ -88,8 +88,8 @@ def _parsed(path: str, data: bytes) -> dict[str, Any]:
 
 
 def printed_config(repository: Repository, contract: Contract, commit: str) -> dict[str, Any]:
-    """What the config command prints, run in an exported copy of the commit; `WrongUse` says why it
-    is no config. `CouldNotLook` where a person has to trust it first.
+    """The output of the config command, run in an exported copy of the commit; `WrongUse` if it is
+    not a config. `CouldNotLook` if a person must trust the command first.
     """
     from herorun.system.git.export import export
 

@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 from time import monotonic
 
-# seconds that a setting holds, where none of the files changes that it is most likely in
+# seconds for which a setting is cached if none of the usual files changes
 FRESH = 60.0
 
 
 def known_settings(common: Path) -> object:
-    """What changes where the user changes a setting, so that a babysitter heeds it; what files
-    include, in a minute.
+    """A value that changes when the user changes a setting, so that a babysitter notices it;
+    changes in included files within a minute.
     """
     home = os.environ.get("HOME", "")
     own = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"

@@ -1,4 +1,6 @@
-"""The repository around a folder. GitPython is asked for what git's own answer leaves open."""
+"""Finds the repository around a folder. GitPython is used only for cases that git's own answer
+leaves open.
+"""
 
 import shlex
 from functools import lru_cache
@@ -15,18 +17,18 @@ _DISTRUSTED = lazy_regex(r"in repository at '([^'\n]+)'")
 
 
 def find_repository(start: Path) -> Repository:
-    """The repository around a folder; `WrongUse` says what is wrong with it."""
+    """The repository around a folder; `WrongUse` if there is none, or it is unusable."""
     if not start.exists():
         raise WrongUse(f"{start} does not exist.")
-    return _repository_above(start.absolute())  # what is said of it must hold in another folder too
+    return _repository_above(start.absolute())  # absolute, so that messages hold in any folder
 
 
 @lru_cache(maxsize=256)
 def _repository_above(start: Path) -> Repository:
-    """Looked for once a process: a babysitter of a thousand runs asks as often, round after round.
+    """Cached: a babysitter of a thousand runs needs it a thousand times in each round.
 
-    GitPython takes longer to import than git to answer, so it is asked only for what git's answer
-    leaves open.
+    Importing GitPython takes longer than git's answer, so it is used only for cases that git's
+    answer leaves open.
     """
     argv = ("git", "rev-parse", "--show-toplevel", "--git-common-dir")
     answer = run(argv, LOCAL, cwd=str(start if start.is_dir() else start.parent), env=environment())
@@ -38,7 +40,7 @@ def _repository_above(start: Path) -> Repository:
 
 
 def _with_line_breaks(start: Path) -> tuple[str, str]:
-    """The two folders, where a name in them holds a line break."""
+    """The two folders, for a name with a line break."""
     from git import Repo
 
     with Repo(start, search_parent_directories=True) as repo:
@@ -57,8 +59,8 @@ def _is_bare(start: Path) -> bool:
 
 
 def _lost_main_repository(start: Path) -> tuple[Path, Path] | None:
-    """The linked work tree around a folder, and the main one that it names and that is gone; None
-    where it is not that.
+    """The linked work tree around a folder, and the missing main one that it names; None
+    otherwise.
     """
     top = next((each for each in (start, *start.parents) if (each / ".git").exists()), None)
     try:

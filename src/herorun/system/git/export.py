@@ -18,20 +18,19 @@ EXPORTING = 600.0  # seconds; a partial clone fetches what it lacks
 
 
 def export(repository: Repository, commit: str, target: Path) -> Path:
-    """An exact copy of a commit's files and of its submodules', in `target`, which appears whole or
-    not at all.
+    """Write an exact copy of a commit's files and of its submodules' to `target`, atomically.
 
-    What was there goes. Attributes are the commit's, not those of the checkout; a `filter` among
-    them, as LFS and git-crypt set, runs the command that this machine's own git configuration names
-    for it, and nothing that comes with the commit. Where git-lfs is not installed, its pointers
-    stay pointers; where a filter that is marked as required fails, or a submodule's commit is not
-    here, nothing is exported and it is `CouldNotLook`.
+    An existing folder is replaced. Attributes are the commit's, not those of the checkout; a
+    `filter` among them, as LFS and git-crypt set, runs the command that this machine's own git
+    configuration names for it, and nothing that comes with the commit. Where git-lfs is not
+    installed, its pointers stay pointers; where a filter that is marked as required fails, or a
+    submodule's commit is not here, nothing is exported and it is `CouldNotLook`.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with _private_folder(target.parent) as folder:
         copy, index = folder / "tree", folder / "index"
         _fill(repository, repository.common, commit, index, copy)
-        if _GITLINK in index.read_bytes():  # perhaps a chance match: then there is none to be found
+        if _GITLINK in index.read_bytes():  # may be a chance match: then no submodule is found
             for inside in submodules(repository, commit):
                 index.unlink()
                 _fill(repository, inside.store, inside.commit, index, copy / inside.path)
@@ -41,7 +40,7 @@ def export(repository: Repository, commit: str, target: Path) -> Path:
 
 
 def _fill(repository: Repository, store: Path, commit: str, index: Path, work: Path) -> None:
-    """Write a commit's files into a folder, through an index of our own."""
+    """Write a commit's files into a folder, through a separate index."""
     work.mkdir(exist_ok=True)
     env = {"GIT_DIR": str(store), "GIT_WORK_TREE": str(work), "GIT_INDEX_FILE": str(index)}
     repository.git("read-tree", commit, env=env, settings=_EXACT)
@@ -55,7 +54,7 @@ _PRIVATE = lazy_regex(r"\.export-([0-9a-f]{8})-(\d+)-\w+")  # where and by which
 
 @contextlib.contextmanager
 def _private_folder(parent: Path) -> Iterator[Path]:
-    """Removed at the end, or by the next one there where its process was killed."""
+    """A private folder, removed at the end, or by the next export if its process was killed."""
     for name in os.listdir(parent):
         match = _PRIVATE.fullmatch(name)
         if match and match[1] == node() and not lives(int(match[2])):

@@ -9,8 +9,8 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
 from herorun.system.process import ProcessResult
 
-LOCAL = 60.0  # seconds for what stays on this machine
-REMOTE = 120.0  # seconds for what asks a remote
+LOCAL = 60.0  # seconds for local calls
+REMOTE = 120.0  # seconds for calls of a remote
 _BATCH = "-oBatchMode=yes"
 _SSH = f"ssh {_BATCH}"
 _PASSED_ON = (
@@ -64,8 +64,8 @@ def environment() -> dict[str, str]:
 
 
 def users_ssh(configured_ssh: str | None) -> dict[str, str]:
-    """The user's own `core.sshCommand`, which a variable would stand before; ssh itself is told to
-    ask nobody.
+    """The environment for ssh: the user's `core.sshCommand` (which a variable would override), with
+    prompts disabled.
     """
     if not configured_ssh or "GIT_SSH_COMMAND" in os.environ:
         return {}
@@ -87,11 +87,11 @@ class GitFailed(CouldNotLook):
 
 
 def complaint(answer: ProcessResult) -> str:
-    """The first line that says what is wrong; git ends with advice that fits anything."""
+    """The first line of the error; git ends with general advice."""
     lines = [line.strip() for line in answer.err.decode("utf-8", "backslashreplace").splitlines()]
     lines = [line for line in lines if line]
     at = next((n for n, line in enumerate(lines) if _REASON.match(line)), len(lines) - 1)
     if at > 0 and lines[at].endswith(_NO_REASON):
-        at -= 1  # ssh or the host said why, in words of its own
+        at -= 1  # an earlier line, by ssh or the host, has the cause
     reason = lines[at] if lines else answer.complaint
     return scrub(re.sub(r"^(?:(?:fatal|error|ERROR|remote): +)+", "", reason))[:300].rstrip(".")

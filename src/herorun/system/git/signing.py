@@ -7,16 +7,16 @@ from herorun.system.git import Repository
 
 
 class Signing(StrEnum):
-    """What git is set up to do with a new tag."""
+    """How git is configured to sign new tags."""
 
     # tag.gpgSign, or tag.forceSignAnnotated: without a signature there is no tag
     DEMANDED = "demanded"
-    OFFERED = "offered"  # a signing key is set, and nothing says that tags are not signed
+    OFFERED = "offered"  # a signing key is set, and signing is not disabled
     OFF = "off"
 
 
 def signing_of(repository: Repository) -> Signing:
-    """From the settings that a person made."""
+    """By the user's settings."""
     settings = {key: _truth(repository, key) for key in ("tag.gpgSign", "tag.forceSignAnnotated")}
     if any(settings.values()):
         return Signing.DEMANDED
@@ -26,21 +26,21 @@ def signing_of(repository: Repository) -> Signing:
 
 
 def _truth(repository: Repository, key: str) -> bool | None:
-    """None where it is not set."""
+    """The value of a boolean setting; None if it is not set."""
     answer = repository.git("config", "--type=bool", "--get", key, ok=(0, 1))
     return answer.text.strip() == "true" if answer.code == 0 else None
 
 
 @dataclass(frozen=True)
 class TagSignature:
-    """What git says of a tag's signature: good, bad, or not verifiable here."""
+    """The result of git's check of a tag's signature: good, bad, or not verifiable here."""
 
     good: bool | None
     detail: str
 
 
 def signature_of(repository: Repository, tag: str) -> TagSignature:
-    """Checked by the keys that this machine knows and trusts. Asked only of a tag that has a
+    """Check a tag's signature by the keys that this machine trusts. Only for a tag with a
     signature.
     """
     answer = repository.git("verify-tag", "--raw", f"refs/tags/{tag}", ok=range(256))

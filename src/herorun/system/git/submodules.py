@@ -1,4 +1,4 @@
-"""Submodules of a commit: where their objects lie on this machine, and what files they bring."""
+"""Submodules of a commit: where their objects are on this machine, and their files."""
 
 import os
 from collections.abc import Iterator
@@ -47,8 +47,8 @@ def all_entries(repository: Repository, commit: str) -> list[tuple[str, str, str
 def submodules(
     repository: Repository, commit: str, rows: list[tuple[str, str, str]] | None = None
 ) -> Iterator[SubmoduleCommit]:
-    """Every submodule of a commit, outer before inner; one whose commit is not on this machine is
-    `CouldNotLook`.
+    """Every submodule of a commit, outer before inner; `CouldNotLook` if its commit is not on this
+    machine.
     """
     outermost = SubmoduleCommit("", commit, repository.common, repository)
     yield from _walk_submodules(outermost, repository.entries(commit) if rows is None else rows)
@@ -84,8 +84,8 @@ def _submodule(outer: SubmoduleCommit, path: str, name: str, oid: str) -> Submod
 
 
 def _stores(outer: SubmoduleCommit, full: str, name: str) -> Iterator[Path]:
-    """Git directories that may hold it: that of its checkout, and those that git keeps next to the
-    outer one's.
+    """Git directories that may contain it: that of its checkout, and those in the outer one's
+    `modules`.
     """
     checkout = outer.repository.top / full / ".git"
     if checkout.is_dir():
@@ -98,7 +98,7 @@ def _stores(outer: SubmoduleCommit, full: str, name: str) -> Iterator[Path]:
         )
         yield Path(os.path.normpath(checkout.parent / gitdir))
     module_dir = outer.store / "modules" / name
-    # a name comes from the commit: it may not choose another repository
+    # the name comes from the commit: it must not lead to another repository
     leads_out = ".." in name.split("/")
     if module_dir.is_dir() and not leads_out:
         yield module_dir

@@ -1,5 +1,5 @@
-"""A dirty tree as a commit, made in an index of its own: HEAD, the index, the files, refs and
-settings stay.
+"""A dirty tree as a commit, made in a separate index: HEAD, the index, files, refs and settings are
+unchanged.
 
 The same content on the same commit gives the same snapshot, no matter who makes it and when.
 """
@@ -39,7 +39,7 @@ _STATUS = (
     "--no-renames",
 )
 _DIFF = (
-    # no zlib packs like another one
+    # zlib versions compress differently
     *("-c", "core.compression=0", "-c", "core.looseCompression=0"),
     *(
         "diff-tree",
@@ -73,11 +73,11 @@ _NO_SETTINGS = {
 def take_snapshot(
     repository: Repository, head: str, ignored_paths: Sequence[str], cap: int
 ) -> Snapshot | None:
-    """Everything that differs from HEAD, and the `ignored_paths`, as a commit on top of it.
-    None: nothing does.
+    """Everything that differs from HEAD, and the `ignored_paths`, as a commit on top of it. None:
+    nothing does.
 
-    Of more than `cap` bytes nothing is kept: the snapshot then has no commit, and says how many
-    there are.
+    Above `cap` bytes nothing is stored: the snapshot then has only the number of bytes, and no
+    commit.
     """
     with _own_index(repository) as index:
         paths = [*_changed_paths(repository, index), *ignored_paths]
@@ -92,8 +92,8 @@ def take_snapshot(
 
 
 def from_diff(repository: Repository, head: str, diff: bytes) -> str:
-    """The snapshot's commit, made again from its canonical diff against `head`, in an index of its
-    own.
+    """The snapshot's commit, rebuilt from its canonical diff against `head`, in a separate
+    index.
     """
     with scratch_folder(prefix="herorun-index-") as folder:
         index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
@@ -130,8 +130,8 @@ def described(repository: Repository, head: str, commit: str) -> Snapshot:
 
 
 def canonical_diff(repository: Repository, head: str, commit: str) -> bytes:
-    """The binary diff, asked in an empty repository with our objects, where no setting or attribute
-    reaches it.
+    """The binary diff, made in an empty repository with our objects, so that no setting or
+    attribute affects it.
     """
     kind = repository.git("rev-parse", "--show-object-format").text.strip()
     with scratch_folder(prefix="herorun-diff-") as folder:
@@ -158,8 +158,8 @@ def show_path(path: str) -> str:
 
 @contextlib.contextmanager
 def _own_index(repository: Repository) -> Iterator[dict[str, str]]:
-    """A copy of the index that sees every file: what was marked as not to be looked at is looked
-    at.
+    """A copy of the index in which every file counts, without assume-unchanged and skip-worktree
+    marks.
     """
     theirs = repository.top / repository.git("rev-parse", "--git-path", "index").text.removesuffix(
         "\n"
@@ -169,11 +169,13 @@ def _own_index(repository: Repository) -> Iterator[dict[str, str]]:
         with contextlib.suppress(FileNotFoundError):
             from shutil import copy2
 
-            copy2(theirs, ours)  # with its time: git doubts entries as young as their index
+            copy2(
+                theirs, ours
+            )  # with its time: git distrusts entries that are as new as their index
         index = {"GIT_INDEX_FILE": str(ours)}
         listing = repository.git("ls-files", "-v", "-z", env=index).text.split("\0")
         marked_paths = [(record[0], record[2:]) for record in listing if record]
-        # What a sparse checkout left out is not on disk, and stays as HEAD has it.
+        # Files that a sparse checkout left out are not on disk, and stay as in HEAD.
         skipped_paths = [
             path
             for mark, path in marked_paths
@@ -199,8 +201,8 @@ def _unmark(
 
 
 def _changed_paths(repository: Repository, index: Mapping[str, str]) -> list[str]:
-    """What differs from HEAD; a repository inside this one has edits that no commit of this one can
-    hold.
+    """The paths that differ from HEAD. Raises for a repository inside this one, whose edits no
+    commit of this one can contain.
     """
     paths = []
     for record in repository.git(*_AS_SET, *_STATUS, env=index).text.split("\0"):
@@ -246,7 +248,9 @@ def _add(repository: Repository, index: Mapping[str, str], ignored_paths: Sequen
 
 
 def _commit(repository: Repository, head: str, tree: str) -> str:
-    """Dated as its parent is: the clock would make another commit of the same content."""
+    """Commit with the parent's date: the present time would give the same content another
+    commit.
+    """
     lines = repository.git("cat-file", "commit", head).text.splitlines()
     seconds = next(line.split(" ")[-2] for line in lines if line.startswith("committer "))
     dates = {"GIT_AUTHOR_DATE": f"{seconds} +0000", "GIT_COMMITTER_DATE": f"{seconds} +0000"}
