@@ -1,8 +1,8 @@
-"""Calls to GitHub: bounded, retried by ourselves, and their failures in words that say what to do.
+"""Calls to GitHub, with a deadline and our own retries; errors say what to do.
 
 PyGithub's own retries and pauses are off: the retries send a POST again after a time-out, and the
 answer to the first may only have been lost (PyGithub #803; pytorch/test-infra #8061 saw 47 copies
-of one comment). What a lost answer meant is found out by looking, never guessed.
+of one comment). After a lost answer a query shows whether the call was carried out.
 """
 
 import re
@@ -46,7 +46,7 @@ class GithubRefused(CouldNotLook):
 
 
 class Calls:
-    """Every call of one page. `rest` is how it waits."""
+    """All calls of one page."""
 
     def __init__(self, where: str, sleep: Callable[[float], None] = time.sleep) -> None:
         self.where = where  # owner/name
@@ -58,16 +58,16 @@ class Calls:
         self._down: tuple[float, str] = (0.0, "")  # until when no request is sent, and why
 
     def read(self, act: Callable[[], T]) -> T:
-        """Ask until it answers, within the deadline. A definite no is `GithubRefused`."""
+        """Read, with retries within the deadline. `GithubRefused` after a definite refusal."""
         return self._bounded(act, lambda: None)
 
     def repeat(self, act: Callable[[], T]) -> T:
-        """Write what may be written twice, such as an edit."""
+        """Write something that may be written twice, such as an edit."""
         return self._bounded(lambda: self._paced(act), lambda: None)
 
     def write(self, act: Callable[[], T], find_result: Callable[[], T | None]) -> T:
-        """Do it once: after a lost answer `find_result` looks whether it was done, and only then is
-        it tried again.
+        """Write once: after a lost answer `find_result` queries whether it was done, and only if
+        not it is retried.
         """
         return self._bounded(lambda: self._paced(act), find_result)
 
@@ -79,8 +79,8 @@ class Calls:
         return act()
 
     def _bounded(self, act: Callable[[], T], find_result: Callable[[], T | None]) -> T:
-        """Anyone who waited in vain makes the next ones of this page fail at once: a tick waits for
-        one outage once.
+        """After one call timed out, the next ones of this page fail at once, so that a tick waits
+        only once for an outage.
         """
         if self._until is not None:
             return self._tried(act, find_result, self._until)
@@ -143,7 +143,7 @@ def worded(method: Callable[..., T]) -> Callable[..., T]:
 
 
 def fault_of(error: Exception, where: str) -> Fault:
-    """What PyGithub, requests or urllib3 raised, judged."""
+    """The fault that an error of PyGithub, requests or urllib3 means."""
     from github import GithubException
     from requests.exceptions import RequestException
 

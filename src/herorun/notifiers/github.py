@@ -44,7 +44,9 @@ def connect(options: Options, place: Place) -> IssueTracker:
 
 
 def address(table: Issue) -> str:
-    """The page that the run's issue will have, without asking."""
+    """The address of the run's issue, without a query; the number is 0 if the contract names
+    none.
+    """
     if not table.repo:
         return ""
     api = urlsplit(str(table.options.get("base_url") or "https://api.github.com"))
@@ -127,7 +129,7 @@ class GitHubIssue:
 
     @worded
     def examine(self) -> tuple[DoctorPart, ...]:
-        """Who we are there, what the token may, and whether the repository takes issues. Nothing is
+        """Test the login, the token's rights, and whether the repository has issues. Nothing is
         written.
         """
         name = f"github {self._repo}"
@@ -171,7 +173,7 @@ class GitHubIssue:
         return self._calls.read(lambda: self._session.github.get_repo(self._repo))
 
     def _page(self, key: str) -> Any | None:
-        """The run's issue; None where there is none yet."""
+        """The run's issue; None if there is none yet."""
         if self._number is not None:
             return self._by_number(self._number)
         for page in self._calls.read(self._own_pages):
@@ -229,7 +231,7 @@ class GitHubIssue:
         )
 
     def _adopt(self, page: Any, post: Post, labels: tuple[str, ...]) -> None:
-        """An issue of somebody else's: its text stays theirs, so the facts are a comment."""
+        """Use another person's issue: its text is not changed, so the facts become a comment."""
         labels_there, _ = self._labels(tuple(set(labels) - {label.name for label in page.labels}))
         if labels_there:
             with contextlib.suppress(GithubRefused):  # a page without our labels is still a page
@@ -272,8 +274,8 @@ class GitHubIssue:
         return self._comments.get(plain_key(key))
 
     def _read(self) -> None:
-        """Our comments since the last reading. Of two under one key the older stays, and the newer
-        is taken away.
+        """Read our comments since the last read. Of two with one key the older stays, and the newer
+        is deleted.
         """
         page = self._open_page()
         since = {"since": self._read_at - OVERLAP} if self._read_at else {}
@@ -291,6 +293,6 @@ class GitHubIssue:
 
 
 def _number_in(reference: str, repo: str) -> int | None:
-    """Of an issue of that repository; what the record named elsewhere is no page of ours."""
+    """The number of an issue of that repository; None for a reference to another one."""
     match = _NUMBER.search(reference)
     return int(match[2]) if match and match[1].lower() == repo.lower() else None

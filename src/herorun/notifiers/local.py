@@ -27,7 +27,7 @@ from herorun.notifiers._markdown import (
 )
 from herorun.system.files import take_lock, write_atomic
 
-REACHES_NOBODY = True  # a file, which nobody is notified of
+REACHES_NOBODY = True  # a file, which notifies nobody
 LOCK_WAIT = 10.0  # seconds
 
 
@@ -44,7 +44,7 @@ class LocalIssue:
     anchor.
     """
 
-    of_this_clone = True  # another clone has a page of its own, which nobody reads
+    of_this_clone = True  # each clone has its own page
 
     def __init__(self, page: Path) -> None:
         self._page = page
@@ -97,7 +97,9 @@ class LocalIssue:
         return Comments(tuple(bodies[:most]), len(bodies) > most)
 
     def _reference(self, key: str, keys: list[str]) -> str:
-        """The page for the key of the issue itself, which comes first; else the place on it."""
+        """The page, for the key of the issue itself, which comes first; otherwise the anchor on
+        it.
+        """
         return str(self._page) if keys[:1] == [plain_key(key)] else f"{self._page}#{anchor(key)}"
 
     def _text(self) -> str | None:

@@ -1,7 +1,7 @@
 """The terminal as a notifier: a short block on standard error.
 
-A terminal cannot be asked what it has shown. Only this process knows, so after a restart `find`
-returns None and the same key may be printed once more, which is harmless.
+A terminal cannot report what it has shown. Only this process knows, so after a restart `find`
+returns None, and the same key may be printed again, which is harmless.
 """
 
 import os
@@ -12,7 +12,7 @@ from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.ports import Notifier, Place, Post
 from herorun.core.redaction.scrub import scrub
 
-REACHES_NOBODY = True  # only the person who happens to sit there
+REACHES_NOBODY = True  # only a person at the terminal
 REFERENCE = "standard error"
 MOST_LINES = 20
 LONGEST_LINE = 400
@@ -56,7 +56,7 @@ def block(slug: str, post: Post) -> list[str]:
 
 
 def visible(text: str) -> str:
-    """The text with everything that would steer a terminal written out, as `\\x1b`."""
+    """The text with control characters escaped, as `\\x1b`."""
     return "".join(
         c if c in "\n\t" or c.isprintable() else repr(c)[1:-1] for c in text.replace("\r\n", "\n")
     )

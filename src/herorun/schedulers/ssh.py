@@ -4,8 +4,8 @@ the connection.
 The supervisor is that of the scheduler `local`, sent along and run by the machine's Python, because
 a shell cannot distinguish exit 137 from SIGKILL, an orphaned worker from an ended job, or a reused
 process id from the job's own. All files of an instance are in `<folder>/<instance>/` on the
-machine; creating that folder claims the instance. A lost connection, a refused key or a machine
-that is off is `CouldNotLook`: the job may continue, and never counts as lost.
+machine; creating that folder claims the instance. A lost connection or a machine that is off is
+`CouldNotLook`: the job may continue.
 """
 
 import base64

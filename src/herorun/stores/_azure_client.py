@@ -33,8 +33,8 @@ RETRIES, BACKOFF = 4, 1  # times, and seconds before the first; the client's own
 
 
 def open_azure(account: str, host: str) -> Any:
-    """A file system of adlfs, whose client tries again soon and notes each failed try. `account`
-    and `host`: empty for those of the environment.
+    """A file system of adlfs, whose client retries soon and records each failed attempt. `account`
+    and `host`: "" for those of the environment.
     """
     system = _file_system(account, host)
     client = system.service_client
@@ -72,7 +72,7 @@ def _client(url: str, credential: Any) -> Any:
     from azure.storage.blob.aio import BlobServiceClient, ExponentialRetry
 
     class NotedRetry(ExponentialRetry):
-        """Notes what each try that failed met: the client tries again without a word."""
+        """Records the error of each failed attempt, because the client retries silently."""
 
         def increment(
             self, settings: Any, request: Any, response: Any = None, error: Any = None, **more: Any
@@ -91,7 +91,7 @@ def _status(response: Any) -> str:
 
 @asynccontextmanager
 async def missing() -> AsyncIterator[None]:
-    """What is not there, as FileNotFoundError."""
+    """Turns "not found" into FileNotFoundError."""
     try:
         yield
     except Exception as error:
@@ -102,7 +102,9 @@ async def missing() -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def listing() -> AsyncIterator[None]:
-    """The client takes any XML for a listing, and stumbles over what it lacks."""
+    """Turns errors of an invalid listing into our own: the client accepts any XML, and fails
+    later.
+    """
     try:
         yield
     except (AttributeError, TypeError):
@@ -110,7 +112,7 @@ async def listing() -> AsyncIterator[None]:
 
 
 async def login(fs: Any) -> str:
-    """Where the credentials come from; of those that fetch a token, that they did."""
+    """The source of the credentials, after fetching a token if they need one."""
     token = getattr(fs.credential, "get_token", None)
     if token is not None:
         await token(SCOPE)
@@ -121,7 +123,9 @@ async def login(fs: Any) -> str:
 
 
 def error_code(error: BaseException) -> str:
-    """The service's own code, such as BlobNotFound; else the status; empty without an answer."""
+    """The service's error code, such as BlobNotFound; otherwise the status; "" without an
+    answer.
+    """
     code = getattr(error, "error_code", None) or getattr(error, "status_code", None) or ""
     return str(getattr(code, "value", code))
 

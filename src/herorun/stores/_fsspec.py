@@ -1,8 +1,8 @@
-"""One bounded request to a store behind fsspec: run on its loop, cut off at a deadline, its failure
-as a message.
+"""One request to an fsspec store: runs on its event loop, with a deadline; failures become
+messages.
 
-A call that is given up is cancelled, so that none of its retries can write after we said that it
-failed.
+A call that times out is cancelled, so that none of its retries can write after the reported
+failure.
 """
 
 from collections.abc import Awaitable, Callable
@@ -24,8 +24,8 @@ GRACE = 1.0  # for an event loop that other code blocks
 
 
 class WriteRefused(Exception):
-    """The store holds something else than the writer demanded. `ours`: perhaps what our own lost
-    request wrote.
+    """The store's content differs from the precondition. `ours`: it may be the result of our own
+    lost request.
     """
 
     def __init__(self, ours: bool) -> None:
@@ -34,12 +34,12 @@ class WriteRefused(Exception):
 
 
 class MalformedAnswer(Exception):
-    """An answer that is none."""
+    """An answer of an invalid form."""
 
 
 @dataclass
 class Attempts:
-    """What the requests of one call met so far."""
+    """The results of one call's requests so far."""
 
     count: int = 0
     problem: str = ""  # of the last one; empty if it went well
@@ -65,8 +65,8 @@ class Requests:
         self._lock, self._system = Lock(), None
 
     def ask(self, where: str, act: Callable[[Any], Awaitable[T]]) -> T:
-        """What the call returns; FileNotFoundError and `WriteRefused` pass, all else is an OSError
-        about `where`.
+        """The call's result; FileNotFoundError and `WriteRefused` pass, all other errors become an
+        OSError about `where`.
         """
         import asyncio  # here, for callers that only list the stores
 

@@ -1,4 +1,4 @@
-"""The gcsfs client, opened so that it neither guesses, caches nor shouts."""
+"""The gcsfs client, configured without guesses, caches or log output."""
 
 import os
 from threading import Lock
@@ -21,9 +21,7 @@ _importing = Lock()
 
 
 def opened(token: str | None, endpoint: str | None) -> Any:
-    """A client that asks afresh each time; an emulator, where the environment names one, knows no
-    credentials.
-    """
+    """A client without caches; an emulator, if the environment names one, needs no credentials."""
     emulator_host = os.environ.get("STORAGE_EMULATOR_HOST")
     system = _client()(
         token=token or ("anon" if emulator_host else "google_default"),
@@ -37,8 +35,8 @@ def opened(token: str | None, endpoint: str | None) -> Any:
 
 
 def _raise_on_expiry(credentials: Any) -> None:
-    """Credentials that cannot be renewed are said at once: gcsfs tries them again in silence until
-    our deadline.
+    """Raise at once if credentials cannot be renewed: gcsfs would retry silently until our
+    deadline.
     """
     renew = credentials.maybe_refresh
 
@@ -80,7 +78,7 @@ def _client() -> Any:
 
 
 def _traced() -> Any:
-    """Notes what each request met: gcsfs retries without a word."""
+    """Records the result of each request, because gcsfs retries silently."""
     from asyncio import CancelledError
 
     from aiohttp import TraceConfig

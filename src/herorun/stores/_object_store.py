@@ -64,8 +64,8 @@ class ObjectStore:
     def digests(
         self, folder: str, names: Sequence[str], previous: Mapping[str, FileDigest]
     ) -> Iterator[int | FileDigest]:
-        """A request an object, several at once; a store has no stamps, for asking it again costs as
-        much.
+        """One request for each object, several in parallel. There are no stamps, because checking
+        them would cost as much.
         """
         from concurrent.futures import ThreadPoolExecutor
 
@@ -95,7 +95,7 @@ class ObjectStore:
                 raise FileExistsError(f"{scrub(str(at))} is there already") from None
 
     def swap(self, path: str, before: bytes, after: bytes) -> bool:
-        """The store compares the tag of what we read in the same request that writes."""
+        """The store compares the tag of the read content in the same request that writes."""
         at = self._writable(path)
         now, tag = self.objects.read(at)
         if now != before:
@@ -107,8 +107,8 @@ class ObjectStore:
         return True
 
     def delete(self, path: str) -> None:
-        """A store that says nothing of what was not there would let a wrong path pass: it is asked
-        for first.
+        """Queries the object first: some stores report no error for a missing object, so a wrong
+        path would pass.
         """
         at = self._writable(path)
         self.objects.facts(at)
@@ -124,7 +124,7 @@ class ObjectStore:
             self.objects.delete(replace(at, key=at.prefix))
 
     def probe(self, root: str) -> None:
-        """A store that ignores a precondition fails too: the lease would not hold there."""
+        """Also fails for a store that ignores preconditions, because the lease needs them."""
         home = self._writable(root).sibling(OWN)
         file = home.sibling(f"probe-{uuid.uuid4().hex}")
         new_file, data = replace(file, key=f"{file.key}-renamed"), file.key.encode()
@@ -166,9 +166,7 @@ class ObjectStore:
         self.objects.delete(file)
 
     def _locks(self, file: ObjectPath) -> bool:
-        """Whether the store keeps a file from who thinks that there is none, or that it is what it
-        was.
-        """
+        """Whether the store refuses to overwrite a file by a wrong precondition."""
         data, tag = self.objects.read(file)
         self.objects.put(file, data + b"!", tag)
         return all(self._refuses(file, data, stale) for stale in (None, tag))
@@ -181,8 +179,8 @@ class ObjectStore:
         return False
 
     def _listed(self, at: ObjectPath) -> list[FileEntry]:
-        """A folder without objects is an empty answer: "not found" is said of buckets alone, and is
-        no empty folder.
+        """The entries. A folder without objects is empty; "not found" means a missing bucket, and
+        raises.
         """
         try:
             return self.objects.listed(at)

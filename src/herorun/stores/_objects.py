@@ -1,4 +1,4 @@
-"""What each object store does in its own way, and how a place in one is written."""
+"""The interface of each object store, and paths in it."""
 
 import errno
 from dataclasses import replace
@@ -11,7 +11,7 @@ from herorun.core.ports import FileDigest, FileEntry, LifecycleRule
 
 @dataclass(frozen=True)
 class ObjectPath:
-    """A place in a store. Doubled slashes and one at the end make no other place."""
+    """A path in a store. Doubled or trailing slashes do not matter."""
 
     scheme: str
     bucket: str  # empty where the store has none
@@ -32,8 +32,8 @@ class ObjectPath:
 
 @dataclass(frozen=True)
 class ObjectFacts:
-    """What a store says of one object. `tag` is what a precondition names, `generation` its word
-    for the content.
+    """A store's facts about one object. `tag` is for preconditions, `generation` identifies the
+    content.
     """
 
     tag: str
@@ -46,7 +46,7 @@ def too_large(at: ObjectPath, most: int) -> OSError:
 
 
 def bearable(data: bytes, at: ObjectPath, most: int) -> bytes:
-    """What a job wrote is read whole: an object of gigabytes must not end the machine."""
+    """The data, unless it is too large: an object of gigabytes must not exhaust the memory."""
     if len(data) > most:
         raise too_large(at, most)
     return data
@@ -73,7 +73,9 @@ class Objects(Protocol):
         """All or the last bytes, and the tag."""
 
     def put(self, at: ObjectPath, data: bytes, tag: str | None) -> None:
-        """Write it over what has the tag, or where nothing is; else `Refused`."""
+        """Write it if the present object has the tag, or (without a tag) if there is none;
+        otherwise `WriteRefused`.
+        """
 
     def copy(self, at: ObjectPath, to: ObjectPath) -> None: ...
 

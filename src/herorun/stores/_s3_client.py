@@ -1,4 +1,4 @@
-"""The s3fs client, opened so that it neither guesses nor caches; its errors by their codes."""
+"""The s3fs client, configured without guesses or caches; its errors by their codes."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,7 +21,7 @@ MISSING = {"NoSuchBucket", "NoSuchKey", "404"}
 REFUSALS = {"PreconditionFailed", "ConditionalRequestConflict", "412"}
 SETTINGS = {
     "retries": {"mode": "standard", "max_attempts": 4},
-    # Stores other than Amazon's own stumble over checksums that were not requested.
+    # Stores other than Amazon's may reject checksums that were not requested.
     "request_checksum_calculation": "when_required",
     "response_checksum_validation": "when_required",
 }
@@ -46,8 +46,8 @@ def opened(endpoint: str | None) -> Any:
 
 
 async def ask(fs: Any, method: str, **arguments: Any) -> Any:
-    """Asked of the client itself: s3fs drops words that an older botocore does not know, a
-    precondition too.
+    """Calls the client directly: s3fs drops arguments that an older botocore does not know, even
+    preconditions.
     """
     client = await fs.set_session()
     client.meta.events.register("needs-retry.s3", _noted, unique_id="herorun")
@@ -75,7 +75,9 @@ def is_amazons(fs: Any) -> bool:
 
 
 def _noted(response: Any = None, caught_exception: Exception | None = None, **_: Any) -> None:
-    """Notes what each request met; botocore asks it before it tries again, and it has no wish."""
+    """Records each request's result; botocore calls it before a retry, and its None changes
+    nothing.
+    """
     if caught_exception is not None:
         NOW.get().met(describe_error(caught_exception))
     elif response is not None:

@@ -22,7 +22,7 @@ from herorun.system.remote_python import RemoteProgram, own_file, readable, remo
 T = TypeVar("T")
 THERE = RemoteProgram((own_file(_remote_agent), own_file(_regular_file), own_file(_ssh_remote)))
 DIGESTING = RemoteProgram((*THERE.files[:-1], own_file(_file_digests)))
-SILENT = _file_digests.STALLED + 10  # seconds: the box itself says before that its disk hangs
+SILENT = _file_digests.STALLED + 10  # seconds: the machine itself reports a hanging disk before
 
 
 class OverSsh:

@@ -1,7 +1,8 @@
 """File operations on the remote machine, for `_ssh`. Its source is sent with each query.
 
 Standard library only, from Python 3.8 on. The store `local` does the same on this machine, and both
-keep the same locks, so that a job on the box and herorun elsewhere do not lose each other's writes.
+keep the same locks, so that a job on the machine and herorun elsewhere do not lose each other's
+writes.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def modified(path: str) -> float:
 
 
 def generation(path: str) -> str:
-    """A path has no generations: what a rewrite cannot leave alone stands in for one."""
+    """A path has no generations: facts that change at every write are used instead."""
     facts = os.stat(path)
     return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}"
 
@@ -82,7 +83,7 @@ def swap(path: str, before: str, after: str) -> bool:
 
 
 def delete(path: str) -> None:
-    """A link is deleted and never what it leads to."""
+    """Deletes a link itself, never its target."""
     os.unlink(path)
 
 
@@ -140,7 +141,7 @@ def probe(root: str) -> None:
 
 
 def _stat_remote_entry(entry: os.DirEntry[str]) -> Any:
-    """None for what is gone since the listing: only a missing folder may say "not there"."""
+    """None if it was removed since the listing: only a missing folder may raise "not there"."""
     try:
         if _is_folder(entry):
             return [f"{entry.name}/", entry.stat().st_mtime, None, entry.is_symlink()]
@@ -171,8 +172,8 @@ def _make_folder(folder: str) -> None:
 
 
 def _create_atomic(path: str, data: bytes) -> None:
-    """A hard link fails where the file exists, unlike rename. Without links (FUSE), only its making
-    is atomic.
+    """Create the file by a hard link, which fails if it exists, unlike rename. Without links
+    (FUSE), only its creation is atomic, not its content.
     """
     temporary = _temporary_path(path, data, _READABLE)
     try:
@@ -192,7 +193,7 @@ def _temporary_path(path: str, data: bytes, mode: int) -> str:
 
 
 def _put(path: str, data: bytes, mode: int) -> str:
-    """A new file; what of it did not fit goes again."""
+    """Write a new file; a partial one is removed."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:

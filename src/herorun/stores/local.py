@@ -50,7 +50,7 @@ class LocalStore:
             )
 
     def read(self, path: str) -> bytes:
-        """What a job wrote is read whole: a sparse file of gigabytes must not end the machine."""
+        """The content, up to a limit: a sparse file of gigabytes must not exhaust the memory."""
         return read_regular(_local(path), MOST_READ)
 
     def end(self, path: str, count: int) -> bytes:
@@ -62,7 +62,7 @@ class LocalStore:
         return _modified_at(_local(path).stat())
 
     def generation(self, path: str) -> str:
-        """A path has no generations: what a rewrite cannot leave alone stands in for one."""
+        """A path has no generations: facts that change at every write are used instead."""
         facts = _local(path).stat()
         return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}"
 
@@ -101,7 +101,7 @@ class LocalStore:
             return True
 
     def delete(self, path: str) -> None:
-        """A link is deleted and never what it leads to."""
+        """Deletes a link itself, never its target."""
         os.unlink(_local(path))
 
     def delete_folder(self, path: str) -> None:
@@ -136,7 +136,7 @@ class LocalStore:
 
 
 def _stat_entry(entry: os.DirEntry[str]) -> FileEntry | None:
-    """None for what is gone since the listing: only a missing folder may say "not there"."""
+    """None if it was removed since the listing: only a missing folder may raise "not there"."""
     try:
         if _is_folder(entry):
             return FileEntry(f"{entry.name}/", _modified_at(entry.stat()), link=entry.is_symlink())

@@ -1,5 +1,5 @@
-"""Files in this process's memory, by fsspec: `memory://path`. For trying things out; nobody else
-sees them.
+"""Files in this process's memory, by fsspec: `memory://path`. For tests; other processes do not see
+them.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 """One event of TensorBoard as the scalars in it. Pure: bytes in, numbers out.
 
 A scalar is a float, as TensorFlow 1, PyTorch and tensorboardX write it, or a tensor without
-dimensions, as TensorFlow 2 and TensorBoard's own writer do. Texts, histograms, pictures and
-hyperparameters are passed over.
+dimensions, as TensorFlow 2 and TensorBoard's own writer do. Texts, histograms, images and
+hyperparameters are ignored.
 """
 
 import re
@@ -28,20 +28,20 @@ _WALL_TIME, _STEP, _SUMMARY = 1, 2, 5  # of Event
 _VALUE = 1  # of Summary
 _TAG, _SIMPLE, _TENSOR = 1, 2, 8  # of Summary.Value
 _FLOAT = struct.Struct("<f")
-_LONG = 256  # bytes: no event of the usual form has as many
+_LONG = 256  # bytes: events of the usual form are shorter
 
 
 @dataclass(frozen=True)
 class Event:
-    """What was logged at once. A step of zero is not written, so it reads like none."""
+    """The values of one event. A step of zero is not written, so it reads like a missing one."""
 
     wall_time: float
     step: int | None
     scalars: tuple[tuple[str, float], ...]
 
 
-# One float under a short name, in the order in which every writer puts the fields: nearly every
-# event is so.
+# One float under a short name, with the fields in every writer's order: the form of nearly all
+# events.
 _USUAL = lazy_regex(
     rb"\x09(.{8})(?:\x10([\x80-\xff]*[\0-\x7f]))?\x2a([\0-\x7f])\x0a([\0-\x7f])\x0a([\0-\x7f])(.*)\x15(.{4})",
     re.DOTALL,

@@ -9,7 +9,7 @@ NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def numbers(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
-    """The leaves that are numbers; everything else is no metric."""
+    """The leaves that are numbers; other leaves are not metrics."""
     for name, value in table.items():
         if type(value) is float:  # nearly every one
             yield f"{prefix}{name}", value
@@ -20,7 +20,7 @@ def numbers(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, f
 
 
 def as_number(value: Any) -> float | None:
-    """A number, also where it is written as a non-finite one's name; None for what is none."""
+    """The number, also from a text such as "NaN"; None for other values."""
     if isinstance(value, str):
         return NON_FINITE.get(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -32,7 +32,7 @@ def as_number(value: Any) -> float | None:
 
 
 def numbers_in(name: str, raw: bytes) -> Iterator[tuple[str, float]]:
-    """The same of a value in JSON that has a name; ValueError where it is no JSON."""
+    """The same for a named value in JSON; ValueError for invalid JSON."""
     try:
         yield from numbers({name: json.loads(raw)})
     except RecursionError:

@@ -2,7 +2,7 @@
 pieces.
 
 A block is a multiple of 32 KiB from the file's first byte, so that reading can begin at the end of
-any record. What is torn at the file's end is not there yet.
+any record. An incomplete record at the file's end is ignored until it is complete.
 """
 
 import struct
@@ -21,13 +21,13 @@ _SEED = tuple(zlib.crc32(bytes([kind])) for kind in range(256))
 
 
 def records(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes | None]]:
-    """The offset after each record, and the record; None in place of one that is damaged."""
+    """The offset after each record, and the record; None for a damaged one."""
     if offset == 0:
         if not _has_begun(file):
             return
         offset = len(_BEGIN) + 1
     pieces: list[bytes] = []
-    is_damaged = False  # what follows belongs to a record that is lost already
+    is_damaged = False  # the next pieces belong to a damaged record
     for end, kind, content in _pieces(file, offset):
         if kind in (_FULL, _FIRST):
             if pieces:
@@ -72,8 +72,8 @@ def _pieces(file: BinaryIO, at: int) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _in_block(block: bytes, is_full: bool) -> Iterator[tuple[int, int, bytes]]:
-    """A damaged piece is skipped by the size that it states; where that cannot be, so is the
-    rest of the block.
+    """A damaged piece is skipped by its stated size; if that is impossible, the rest of the block
+    is skipped.
     """
     at, size = 0, len(block)
     while at + _HEADER.size <= size:
@@ -88,7 +88,7 @@ def _in_block(block: bytes, is_full: bool) -> Iterator[tuple[int, int, bytes]]:
         if zlib.crc32(content, _SEED[kind]) == crc:
             yield end, kind, content
         elif end == size and not is_full:
-            return  # the newest piece of a live file may be there in parts
+            return  # the newest piece of a live file may be incomplete
         else:
             yield end, 0, b""
         at = end

@@ -11,7 +11,7 @@ from herorun.trackers._tail_reader import Opener, open_local
 
 
 def opener(reach: RemoteTarget | None) -> Opener:
-    """How a growing file is opened there."""
+    """The function that opens a growing file there."""
     if reach is None:
         return open_local
     from herorun.system.remote_file import open_remote
@@ -20,8 +20,8 @@ def opener(reach: RemoteTarget | None) -> Opener:
 
 
 def file_path(kind: str, option: str, place: Place) -> Path:
-    """`[tracker] path`: absolute, or relative to the output root; `WrongUse` where that is no
-    file's.
+    """`[tracker] path`: absolute, or relative to the output root; `WrongUse` if that is not a file
+    path.
     """
     path = os.path.join(place.output_root, option)
     if "://" in path or "\0" in path:
@@ -33,7 +33,7 @@ def file_path(kind: str, option: str, place: Place) -> Path:
 
 
 def local_path(kind: str, option: str, place: Place) -> Path:
-    """The same on this machine: another machine's path would be taken for its own."""
+    """The same; refused for a remote machine, whose path would be read on this one."""
     if place.reach:
         raise WrongUse(
             f"The tracker {kind} reads files of this machine, and the job's lie on "

@@ -17,11 +17,10 @@ _WAIT = 5.0  # seconds, while its writer changes the database's form
 def reading(path: Path, table: str) -> Iterator[sqlite3.Connection]:
     """The database, opened read-only; a SQLite error becomes an OSError.
 
-    Never as `immutable`: what its writer has not moved out of its write-ahead log yet would be
-    missing.
+    Never as `immutable`: then rows that are only in the write-ahead log would be missing.
     """
-    # raises what is wrong with it: SQLite says no more than that it could not open, and waits for a
-    # pipe without end
+    # raises the cause: SQLite only reports that it could not open the file, and waits forever for a
+    # pipe
     open_regular(path).close()
     try:
         with closing(

@@ -1,8 +1,8 @@
 """Files that are read while they grow: how far each was read, as text, and whether it is still the
 same file.
 
-Several files are one source where a writer that begins again begins another file. Each has its own
-place, so that rows which an older one still gets are not lost.
+Several files are one source if a restarted writer begins a new file. Each has its own position, so
+that late rows of an older file are not lost.
 """
 
 import errno
@@ -23,32 +23,32 @@ from herorun.core.ports.columnar import RowBuilder
 from herorun.system._regular_file import open_regular
 
 MOST_ROWS = 200_000  # a read; the next one continues there
-MOST_BYTES = 32 << 20  # a read; only what gives no rows is read beyond it
-MOST_ZEROS = 1 << 30  # bytes of zeros that a read passes over one by one; the next read goes on
+MOST_BYTES = 32 << 20  # a read; only data without rows is read beyond it
+MOST_ZEROS = 1 << 30  # bytes of zeros that one read skips; the next read continues
 KEPT_PROBLEMS = 20
-_SAMPLE = 1024  # bytes at either end of what was read, by which a file is known again
+_SAMPLE = 1024  # bytes at either end of the read part, by which a file is recognised
 
 
 @dataclass(frozen=True)
 class ReadPosition:
-    """How far one file was read: always the end of something whole."""
+    """How far one file was read: always the end of a complete record."""
 
     offset: int = 0  # bytes
-    note: str = ""  # what the format has to remember there
+    note: str = ""  # the format's state there
     sample: str = ""  # the content before the offset, digested
 
 
 @dataclass
 class Batch:
-    """What one read has brought so far."""
+    """The rows of one read so far."""
 
     rows: RowBuilder = field(default_factory=RowBuilder)
     problems: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_PROBLEMS))
     size: int = 0  # bytes read
 
     def is_full(self, reading: int = 0) -> bool:
-        """With so many bytes read of the present file. Without a row it never is: no rows mean that
-        there are no more.
+        """Whether the batch is full, with so many bytes read of the present file. Never without a
+        row, because no rows mean the end.
         """
         return len(self.rows) > 0 and (
             len(self.rows) >= MOST_ROWS or self.size + reading >= MOST_BYTES
@@ -59,14 +59,14 @@ class Batch:
         return max(MOST_ROWS - len(self.rows), 0)
 
     def bytes_left(self, reading: int = 0) -> int:
-        """The same of what may be read, with so many bytes read of the present file."""
+        """How many bytes may still be read, with so many read of the present file."""
         return MOST_BYTES - self.size - reading
 
 
 class Reader(Protocol):
     def __call__(self, file: BinaryIO, name: str, mark: ReadPosition, batch: Batch) -> ReadPosition:
-        """Read on from the mark until the batch is full or nothing whole is left; return how far it
-        came.
+        """Read from the mark until the batch is full or no complete record is left; returns the
+        position.
         """
 
 
@@ -84,7 +84,9 @@ def open_local(path: Path, offset: int) -> tuple[BinaryIO, float]:
 
 
 class _Opened:
-    """One file at a time: a source of one file, which may lie far away, is opened once a read."""
+    """Opens one file at a time; a source of one file, perhaps on a remote machine, is opened once
+    for each read.
+    """
 
     def __init__(
         self, files: Mapping[str, Path], marks: Mapping[str, ReadPosition], open_file: Opener
@@ -109,9 +111,7 @@ class _Opened:
 def read_growing(
     files: Mapping[str, Path], cursor: str, read_on: Reader, open_file: Opener = open_local
 ) -> Rows:
-    """The next rows of the files, in their order. A file that is gone keeps its place, and its rows
-    stay read.
-    """
+    """The next rows of the files, in order. A removed file keeps its position."""
     positions = _marks(cursor)
     with closing(_Opened(files, positions or {}, open_file)) as open_files:
         is_restart = bool(cursor) and not _is_same(open_files, files, positions)
@@ -135,9 +135,7 @@ def read_growing(
 
 
 def data_after(file: BinaryIO, offset: int) -> int | None:
-    """Where a hole in the file ends, however long it is; `offset` where that is unknown, None where
-    only zeros follow.
-    """
+    """Where a hole in the file ends; `offset` if that is unknown, None if only zeros follow."""
     remote = getattr(getattr(file, "raw", None), "data_after", None)  # on another machine
     if remote is not None:
         at: int | None = remote(offset)
@@ -154,9 +152,7 @@ def data_after(file: BinaryIO, offset: int) -> int | None:
 
 
 def skip_hole(file: BinaryIO) -> int | None:
-    """How many zeros were passed over, for zeros are not read where the file has a hole; None where
-    nothing else follows.
-    """
+    """How many zeros were skipped without reading a hole; None if nothing else follows."""
     at = file.tell()
     after = data_after(file, at)
     if after is not None and after > at:
@@ -167,11 +163,9 @@ def skip_hole(file: BinaryIO) -> int | None:
 def _is_same(
     open_files: _Opened, files: Mapping[str, Path], positions: Mapping[str, ReadPosition] | None
 ) -> bool:
-    """Whether the files are still what the marks were made on: at least one is there, and none is
-    another.
+    """Whether the files are those of the marks: at least one exists, and none was replaced.
 
-    The content decides and not the inode: a copy that is synced again has a new inode and the same
-    rows.
+    The content decides, not the inode: a synced copy has a new inode and the same rows.
     """
     marked_files = [name for name in files if name in (positions or {})]
     if positions is None or (positions and not marked_files):
@@ -199,7 +193,7 @@ def _encode_positions(marks: Mapping[str, ReadPosition]) -> str:
 
 
 def _marks(cursor: str) -> Mapping[str, ReadPosition] | None:
-    """What a cursor says; None for one that this module did not write."""
+    """The positions in a cursor; None for a cursor that this module did not write."""
     try:
         positions = {
             name: ReadPosition(offset, note, sample)

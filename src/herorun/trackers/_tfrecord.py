@@ -1,7 +1,7 @@
 """The framing of TensorBoard's event files: size, checksum of the size, content, checksum of the
 content.
 
-What is torn at the file's end is not there yet.
+An incomplete event at the file's end is ignored until it is complete.
 """
 
 import struct
@@ -20,8 +20,8 @@ _LONGEST = 64 << 20  # bytes of an event: a larger size is a damaged one
 
 
 def records(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes | None]]:
-    """The offset after each event, and the event; None in place of what is damaged. A torn end is
-    not there yet.
+    """The offset after each event, and the event; None for a damaged one. An incomplete one at the
+    end is left for later.
     """
     size, skipped_bytes = _SLAB, 0
     while True:

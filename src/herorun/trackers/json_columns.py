@@ -1,8 +1,8 @@
 """Many lines of JSON as columns: the rows that `parse_row` gives line by line, in a third of its
 time.
 
-Lines that follow one another and hold the same names become columns. Whatever is odd about a line
-is left to `parse_row`: what it raises, and what it makes of a value, is decided there alone.
+Consecutive lines with the same names become columns. Unusual lines are left to `parse_row`, which
+alone decides about errors and special values.
 """
 
 from array import array
@@ -35,7 +35,7 @@ Complain = Callable[[int, Unusable], None]  # the number of the line, from 0
 
 
 class _OddLine(Exception):
-    """A line among these is not like the others, or its values are not plain."""
+    """A line differs from the others, or its values are not plain."""
 
 
 def parse_rows(
@@ -95,7 +95,7 @@ def _keys_of(records: Sequence[Any]) -> Iterator[tuple[str, ...] | None]:
 def _columnar(
     records: Sequence[Mapping[str, Any]], keys: Sequence[str], step_keys: tuple[str, ...]
 ) -> ColumnarRows:
-    """Objects with the same keys."""
+    """The columns of objects with the same keys."""
     columns = _split_columns(records, keys)
     fields, metrics = _fields_and_metrics(columns)
     key = next((key for key in step_keys if key in fields), "")
@@ -119,9 +119,7 @@ def _split_columns(records: Sequence[Mapping[str, Any]], keys: Sequence[str]) ->
 
 
 def _fields_and_metrics(columns: Columns) -> tuple[Columns, Columns]:
-    """Where the step is looked for, and the metrics: as `parse_row` tells a json_logger's lines
-    from others.
-    """
+    """The fields with the step, and the metrics, separated as `parse_row` does."""
     if "json_logger" not in columns.get("tracker", ()):
         fields = _flatten_columns(columns, "", {})
         return fields, fields
@@ -168,7 +166,7 @@ def _read_steps(values: Sequence[Any]) -> "array[int]":
 
 
 def _read_times(fields: Columns) -> Sequence[datetime]:
-    """When the rows were logged; nothing where none of them says so."""
+    """When the rows were logged; empty if none has a time."""
     key = next((key for key in TIME_KEYS if key in fields), None)
     if key is None:
         return ()

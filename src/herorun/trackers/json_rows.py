@@ -27,7 +27,7 @@ _decode = json.JSONDecoder().raw_decode  # `json.loads` also skips blanks around
 
 
 class Unusable(ValueError):
-    """Why a line gives no row, in words that hold nothing of its content."""
+    """Why a line gives no row, without its content."""
 
 
 def parse_row(line: bytes, step_keys: tuple[str, ...] = STEP_KEYS) -> Row | None:
@@ -147,7 +147,7 @@ def parse_number(value: Any) -> float | None:
 
 
 def time_of_row(fields: Mapping[str, Any]) -> datetime | None:
-    """When the row was logged; None where it does not say so with a zone."""
+    """When the row was logged; None without a time with a zone."""
     stamp = next((fields[key] for key in TIME_KEYS if key in fields), None)
     if stamp is None:
         return None

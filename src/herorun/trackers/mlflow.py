@@ -1,10 +1,10 @@
 """MLflow's tracking server, read by its REST API: no client of MLflow's is needed.
 
-MLflow gives each run an id of its own, which no contract can know before the launch. So the run is
-known by a tag that the job's program sets: `herorun.run`, with the contract's `id` as its value. A
-second run with the tag is no second source but a question for a person: which one is it?
-MLflow notices no crash: a run stays RUNNING until its own process ends it. When a value was last
-logged distinguishes a live run from a dead one.
+MLflow creates each run's id, so a contract cannot state it before the launch. The run is found by a
+tag that the job's program sets: `herorun.run`, with the contract's `id` as its value. If a second
+run has the tag, a person must decide which one it is. MLflow does not detect crashes: a run stays
+RUNNING until its own process ends it. The time of the last logged value shows whether a run is
+live.
 """
 
 import os
@@ -40,11 +40,11 @@ TAG = "herorun.run"
 URI = "MLFLOW_TRACKING_URI"
 EXPERIMENT = "MLFLOW_EXPERIMENT_NAME"
 RUN = "MLFLOW_RUN_ID"
-MOST_METRICS = 500  # of a run: each takes a request of its own at each query
+MOST_METRICS = 500  # of a run: each takes a request at each query
 FAR, NEAR = 25_000, 1_000  # points of a page: while catching up, and of what is read at each query
 SEARCHED = 100  # runs with the tag or the name that are queried
 KEPT_PROBLEMS = 20
-QUIET = timedelta(minutes=5)  # without a new value: then the history itself is asked for its end
+QUIET = timedelta(minutes=5)  # without a new value: then the history's end is queried
 MOST_PAGES = 80  # of the history that is read for that
 _SERVER = r"https?://[^\s@/?#]+(?:/[^\s@?#]*)?"  # who asks stands in variables, not in here
 _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -117,8 +117,8 @@ class Mlflow:
     # --- identity ------------------------------------------------------------------------------
 
     def identify(self) -> TrackerIdentity:
-        """The run with the tag, and the other runs of its name. More than one with the tag is no
-        answer.
+        """The run with the tag, and the other runs with its name. Unreachable if several have the
+        tag.
         """
         try:
             return self._identity()
@@ -157,8 +157,8 @@ class Mlflow:
         return TrackerIdentity(state, id=self._options.id, service="MLflow", **facts)
 
     def _last_heartbeat(self, run: MlflowRun) -> datetime | None:
-        """When the job last logged. The run itself reports its highest steps alone: while a resume
-        trains steps again, only the history knows.
+        """When the job last logged. The run itself reports only its highest steps: while a resume
+        repeats steps, only the history shows the time.
         """
         newest = run.newest
         if run.state is not TrackerState.RUNNING or not run.metrics:
@@ -174,13 +174,13 @@ class Mlflow:
                 times = [at for at in (newest, utc((last or {}).get("timestamp"))) if at]
                 return max(times, default=None)
             mark = Mark(page.following)
-        return None  # unknown: a time that is too early would call a living run dead
+        return None  # unknown: a too early time would make a live run look ended
 
     # --- rows ----------------------------------------------------------------------------------
 
     def read(self, cursor: str) -> Rows:
-        """The next rows; none only if there are no more. A run that was made again, or whose
-        history is another one, is read from its start.
+        """The next rows; none only if there are no more. A recreated run, or one with a changed
+        history, is read from its start.
         """
         try:
             run = self._run(self._experiment())
@@ -226,7 +226,7 @@ class Mlflow:
         return page
 
     def _page(self, run: str, name: str, mark: Mark, size: int) -> MetricPage:
-        """From the mark's page on. Pages of another size than it was cut to are passed over."""
+        """The page from the mark on."""
         token, position = mark.token, mark.points
         while True:
             query: dict[str, str | int] = {"run_id": run, "metric_key": name, "max_results": size}
@@ -259,7 +259,7 @@ class Mlflow:
         return self._client
 
     def _experiment(self) -> str:
-        """Its id. FileNotFoundError where the server says that there is none of the name."""
+        """The experiment's id; FileNotFoundError if the server has none with the name."""
         name = self._options.project
         experiment = self._ask.get("experiments/get-by-name", experiment_name=name)["experiment"]
         if experiment.get("lifecycle_stage") == "deleted":
@@ -267,7 +267,7 @@ class Mlflow:
         return str(experiment["experiment_id"])
 
     def _run(self, experiment: str) -> MlflowRun:
-        """The run with the tag. A deleted one counts where there is no other."""
+        """The run with the tag; a deleted one only if there is no other."""
         identity = self._options.id
         if _RUN_ID.fullmatch(identity):
             return run_of(self._ask.get("runs/get", run_id=identity)["run"])

@@ -53,9 +53,7 @@ class TensorBoard:
         return (Mention("path", self._path.name, "SummaryWriter", "log_dir", 0),)
 
     def read(self, cursor: str) -> Rows:
-        """The next rows: what was logged one after the other for one step is one row, as far as it
-        is there.
-        """
+        """The next rows: consecutive values of one step form one row."""
         files = self._files()
         return read_growing(files, cursor, partial(_read_events, min(files)))
 
@@ -88,7 +86,7 @@ def _read_events(
                 return ReadPosition(row.row_offset, _note(row.had_step))
         end_offset = end
     if row.is_doubtful and name != first:
-        return ReadPosition(row.row_offset)  # what follows will show it
+        return ReadPosition(row.row_offset)  # later events will show it
     if last := row.close():
         batch.rows.append(last)
     return ReadPosition(end_offset, _note(row.has_step))
@@ -120,7 +118,7 @@ class _OpenRow:
         return bool(self._values) and not self.has_step
 
     def add(self, event: Event, offset: int) -> Row | None:
-        """Take an event in that begins at an offset; the row that it ends, if it ends one."""
+        """Add an event that begins at an offset; returns the row that it completes, if any."""
         if not event.scalars or (event.step is None and self.has_step):
             return None
         step = event.step or 0

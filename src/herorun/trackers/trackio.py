@@ -1,8 +1,8 @@
 """Trackio's database of a project, read-only, while it is written, without trackio.
 
 Trackio gives each process that begins a run a random id, unless the trainer resumes: all runs of
-the display name are one source, and each id is an attempt. It records neither that a run ended nor
-how, so nothing here says so either.
+the display name are one source, and each id is an attempt. It does not record a run's end, so this
+adapter does not report one either.
 """
 
 import hashlib
@@ -66,7 +66,7 @@ def connect(options: Options, place: Place) -> Tracker:
 
 
 def file_name(project: str) -> str:
-    """What trackio calls a project on disk."""
+    """The file name of a project's database."""
     return "".join(each for each in project if each.isalnum() or each in "-_").rstrip() or "default"
 
 
@@ -114,14 +114,14 @@ class Trackio:
 
 
 def _resumed(database: sqlite3.Connection, cursor: str) -> int | None:
-    """The row to go on after; None if this is not the content that the cursor was made on."""
+    """The row to continue after; None if the content is not that of the cursor."""
     match = _CURSOR.fullmatch(cursor)
     return int(match[1]) if match and _sample(database, int(match[1])) == match[2] else None
 
 
 def _sample(database: sqlite3.Connection, row: int) -> str:
-    """What a row is known again by; empty for none. SQLite gives the id of a deleted row to no
-    other.
+    """A digest by which a row is recognised; "" without one. SQLite does not reuse the id of a
+    deleted row.
     """
     record = database.execute(
         "select run_id, timestamp, step, metrics from metrics where id = ?", (row,)
@@ -148,7 +148,7 @@ def _parse_trackio_rows(
 
 
 def _utc(text: str) -> datetime | None:
-    """None where it does not say so with a zone."""
+    """The time; None without a zone."""
     try:
         moment = datetime.fromisoformat(text)
         return moment.astimezone(UTC) if moment.tzinfo else None

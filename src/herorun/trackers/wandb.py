@@ -1,8 +1,8 @@
 """W&B, read through its own client in a process of its own: never from a cache, never sampled,
 always bounded.
 
-Whatever keeps W&B from answering is no answer: a refused key, a hung server, a project that this
-key may not read. Only a run that is missing from a project that could be listed is absent.
+A refused key, a hanging server or an unreadable project is no answer. A run is absent only if its
+project could be listed without it.
 """
 
 import json
@@ -40,8 +40,8 @@ Ask: TypeAlias = Callable[[Mapping[str, Any], float], Answer]
 MOST_ROWS = 50_000  # a read; the next one continues there
 MOST_VALUES = 2_000_000  # numbers of a read: some 60 MiB of text
 _CURSOR = lazy_regex(r"1:(\d{1,18}):(.*)", re.ASCII)
-# Who we are and how W&B is reached. All else (ids, modes, folders, a service of another process)
-# would mislead.
+# Credentials and connection settings. Other variables (ids, modes, folders, a service of another
+# process) would change the answer.
 _PASSED_ON = frozenset(
     {
         "WANDB_API_KEY",
@@ -132,7 +132,7 @@ class Wandb:
             return TrackerIdentity(TrackerState.UNREACHABLE, _unreadable(error), self._options.id)
 
     def examine(self) -> tuple[DoctorPart, ...]:
-        """Whether W&B's client would find a key. Nothing of it is read but that it is there."""
+        """Whether W&B's client would find a key; the key itself is not read."""
         host = (
             urlsplit(
                 self._options.base_url or os.environ.get("WANDB_BASE_URL") or "https://api.wandb.ai"
@@ -165,9 +165,7 @@ class Wandb:
         )
 
     def read(self, cursor: str) -> Rows:
-        """All rows from the step on that the cursor names; a run that was made again is read from
-        its start.
-        """
+        """All rows from the cursor's step on; a recreated run is read from its start."""
         match = _CURSOR.fullmatch(cursor)
         start, created_at = (int(match[1]), match[2]) if match else (0, "")
         answer = self._ask(start=start, created=created_at, most=MOST_ROWS, most_values=MOST_VALUES)

@@ -1,9 +1,9 @@
 """W&B's own log of a run, read from this machine's disk while it is written: offline or online,
 without W&B's client.
 
-W&B writes its log in pieces of 32 KiB, or every 15 seconds. Each process that logs has a folder of
-its own, also where it resumes a run: all folders of the id are one source, in the order of their
-names, and each is an attempt.
+W&B writes its log in pieces of 32 KiB, or every 15 seconds. Each process that logs has its own
+folder, even if it resumes a run: all folders of the id are one source, in the order of their names,
+and each is an attempt.
 """
 
 import os
@@ -78,8 +78,8 @@ class WandbOffline:
     def identify(self) -> TrackerIdentity:
         """The run by its newest log.
 
-        A log without an end is of a running process, or of one that was killed: nothing in it tells
-        them apart but that its heart stands still.
+        A log without an end is of a running process, or of a killed one: only a missing heartbeat
+        distinguishes them.
         """
         return replace(self._identify(), service=SERVICE)
 
@@ -137,7 +137,7 @@ class WandbOffline:
         return inner if inner.is_dir() else self._path
 
     def _namesakes(self, own: str) -> tuple[str, ...]:
-        """Ids of the other runs in the folder that have the wanted display name."""
+        """Ids of the other runs in the folder with the contract's display name."""
         if not self._name or not self._path.is_dir() or _log_in(self._path):
             return ()
         runs = (beginning_of(log) for log in _of_run(self._inner(), None))

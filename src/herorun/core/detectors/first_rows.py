@@ -52,9 +52,9 @@ MOST_CLASSES = math.log(2**24)  # of a softmax: single precision counts no highe
 # that know nothing. Fewer classes have logarithms that good language models pass.
 LATE_STEP, NEAR, LEAST_CLASSES = 500, 0.003, 100
 
-# Worse than that: weights that know nothing come down to the logarithm of so many classes as soon
-# as they know how frequent each is. A loss that began a little above it, never came as low, and of
-# which as many of the newest rows lie above the first as `HIGHER` says, is thrown about.
+# Worse than that: untrained weights reach the logarithm of so many classes once they know the
+# classes' frequencies. A loss that began slightly above it, never reached it, and has `HIGHER` of
+# the newest rows above its first one is unstable.
 
 RULES = (
     SKIPPED, LEAST, MOST, STEPS, TIGHT, FELL, LEARNED, DEEPER, RATE, FALL, SURE,
@@ -289,9 +289,7 @@ def stands_from_the_first(state: FirstRows, step: int) -> bool:
 
 
 def _still(values: list[float]) -> bool:
-    """Whether most values are close above their floor, and the second half is not significantly
-    lower.
-    """
+    """Whether most values are close above their floor, and the second half is hardly lower."""
     half = len(values) // 2
     if median(values) - sorted(values)[len(values) // 10] > TIGHT:
         return False

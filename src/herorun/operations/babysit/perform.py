@@ -56,9 +56,7 @@ class Performed:
 def intents(
     run: MonitoredRun, actions: Sequence[Action], at: datetime, memory: Memory, evidence: Evidence
 ) -> list[Intended]:
-    """The intents, which are journalled together with the decision, so that a crash in between
-    loses nothing. `memory` is the state that already includes that decision.
-    """
+    """Intents to journal with the decision, which `memory` already includes."""
     proposer = _proposer(run, memory, evidence) if actions else None
     return [_intent(run, action, at, proposer) for action in actions]
 
@@ -259,9 +257,8 @@ def settle(run: MonitoredRun, is_certain: bool = True) -> list[str]:
     """Find out whether each action without an outcome was done; return what stays unknown.
 
     A post that is not in the issue is posted. A relaunch or rollback is done if its instance was
-    launched; otherwise it is marked as interrupted, as a stop always is, so that the next decision
-    uses present evidence. Without `is_certain` (it is known what was submitted) they stay
-    unfinished.
+    launched; otherwise it is marked as interrupted, like a stop, so that it is decided again.
+    Without `is_certain` (it is known what was submitted) they stay unfinished.
     """
     doubts = []
     memory = run.record.memory()

@@ -154,10 +154,9 @@ def observed(
     polls: SharedPolls | None = None,
     push: Callable[[bool], Pushed] | None = None,
 ) -> TickOutcome:
-    """A tick that only observes: another clone monitors the run, writes the record and notifies;
-    this one takes no action.
+    """A tick that only observes, because another clone monitors the run.
 
-    Entries that a person wrote in this clone and that were not pushed are pushed.
+    It takes no action, but pushes entries that a person wrote in this clone.
     """
     try:
         memory = run.published_memory()

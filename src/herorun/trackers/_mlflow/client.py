@@ -1,7 +1,7 @@
-"""MLflow's REST API 2.0 over `requests`, without MLflow's own client: a question, a JSON answer.
+"""MLflow's REST API 2.0 over `requests`, without MLflow's own client: one request, one JSON answer.
 
-Only the server's own words count as an answer. A page of a proxy, a redirect to a login or a body
-that is no JSON is a failure, and never "there is no such run".
+Only the server's own answer counts. A proxy's page, a redirect to a login or an invalid JSON body
+is a failure, never "there is no such run".
 """
 
 import json
@@ -15,18 +15,18 @@ Answer: TypeAlias = Mapping[str, Any]
 
 API = "/api/2.0/mlflow/"
 MOST = 64 << 20  # bytes of one answer: 25,000 points of a metric are 3 MiB
-RETRIES = 3  # of a request that was refused as one too many, or met a server that restarts
-BACKOFF = 0.3  # seconds before the first retry; each waits twice as long as the one before
+RETRIES = 3  # of a request that was rate-limited, or met a restarting server
+BACKOFF = 0.3  # seconds before the first retry; doubled for each further one
 BUSY = (429, 502, 503, 504)
 MISSING = "RESOURCE_DOES_NOT_EXIST"
 NOT_MLFLOW = "{} gave an answer that is not MLflow's: correct [tracker] uri"
 
 
 class MlflowClient:
-    """A server, and who asks it: a bearer token, or a name and a password, or no login.
+    """A server and its credentials: a bearer token, or a name and a password, or none.
 
-    Raises FileNotFoundError where the server says that there is no such thing, and another OSError
-    for everything else that is no answer.
+    Raises FileNotFoundError if the server says that the object does not exist, and another OSError
+    for every other failure.
     """
 
     def __init__(self, uri: str, token: str, login: tuple[str, str] | None, seconds: int) -> None:
@@ -49,7 +49,7 @@ class MlflowClient:
                 method,
                 f"{self.uri}{API}{name}",
                 timeout=self._seconds,
-                allow_redirects=False,  # it would lead to a login page, or take the token elsewhere
+                allow_redirects=False,  # may lead to a login page, or leak the token
                 stream=True,
                 **content,
             ) as response:
@@ -66,7 +66,9 @@ class MlflowClient:
             ) from None
 
     def _connection(self) -> Any:
-        """One for all requests of a query: a history takes one request for each metric."""
+        """One connection for all requests of a read: a history takes one request for each
+        metric.
+        """
         if self._session is None:
             import requests
             from requests.adapters import HTTPAdapter
@@ -77,7 +79,7 @@ class MlflowClient:
                 connect=0,
                 read=False,
                 status_forcelist=BUSY,
-                allowed_methods=None,  # all that is asked here only reads
+                allowed_methods=None,  # all requests here only read
                 backoff_factor=BACKOFF,
                 respect_retry_after_header=False,  # it may say an hour
                 raise_on_status=False,

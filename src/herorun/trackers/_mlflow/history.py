@@ -20,7 +20,7 @@ from herorun.core.row_bounds import LARGEST_STEP
 from herorun.trackers._flatten import as_number
 
 CURSOR = 1  # of this form
-OWN = "system/"  # what MLflow measures of the machine, under a step counter of its own
+OWN = "system/"  # MLflow's own machine metrics, which have another step counter
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Mark:
 
 @dataclass(frozen=True, order=True)
 class MetricPoint:
-    """One logged value, in the order in which MLflow keeps them."""
+    """One logged value; sorted as MLflow sorts them."""
 
     time: int  # milliseconds, by the job's clock
     step: int
@@ -44,7 +44,7 @@ class MetricPoint:
 
 @dataclass(frozen=True)
 class MetricPage:
-    """What one question about one metric brought: the points after the mark."""
+    """The answer for one metric: the points after the mark."""
 
     name: str
     mark: Mark
@@ -53,14 +53,16 @@ class MetricPage:
 
     @property
     def bound(self) -> tuple[int, int] | None:
-        """The time and step up to which it says all; None where that is the whole history."""
+        """The time and step up to which the page is complete; None if it reaches the end of the
+        history.
+        """
         if not self.following or not self.raw:
             return None
         return _order_of(self.raw[-1])
 
 
 class ChangedHistory(Exception):
-    """The history is no longer the one that was read."""
+    """The history was changed since it was read."""
 
 
 def is_own(name: str) -> bool:
@@ -83,7 +85,7 @@ def decode_cursor(cursor: str, run: str) -> dict[str, Mark] | None:
 
 
 def verified(page: MetricPage) -> MetricPage:
-    """The page, if the last point that was taken from it is still where it was."""
+    """The page, if the last point that was read from it is unchanged."""
     offset = page.mark.points
     if offset > len(page.raw) or (offset and sample_of(page.raw[offset - 1]) != page.mark.sample):
         raise ChangedHistory
@@ -97,10 +99,10 @@ def sample_of(raw: Any) -> str:
 def take(
     pages: Iterable[MetricPage],
 ) -> tuple[list[MetricPoint], dict[str, Mark], list[str]]:
-    """The points up to which every page says all, the marks behind them, and what is no point.
+    """The points up to which all pages are complete, the marks after them, and the problems.
 
-    A metric with a further page would else lag behind the others, and its steps would come after
-    theirs, as those of a run that begins again do.
+    Otherwise a metric with a further page would lag behind the others, and its steps would look
+    like those of a restarted run.
     """
     pages = list(pages)
     horizon = min((page.bound for page in pages if page.bound is not None), default=None)
@@ -135,7 +137,7 @@ def _reached(page: MetricPage, count: int) -> Mark:
 
 
 class _Unusable(ValueError):
-    """Why a point is none, in words that hold nothing of its content."""
+    """Why a point is invalid, without its content."""
 
 
 def _point(name: str, raw: Any) -> MetricPoint:
@@ -147,7 +149,7 @@ def _point(name: str, raw: Any) -> MetricPoint:
         raise _Unusable("a negative step")
     if step > LARGEST_STEP:
         raise _Unusable(f"a step beyond {LARGEST_STEP:,}, which no training reaches")
-    if abs(value) == sys.float_info.max:  # as which MLflow's database keeps infinity
+    if abs(value) == sys.float_info.max:  # MLflow's database stores infinity as this
         value = copysign(inf, value)
     return MetricPoint(int(raw.get("timestamp") or 0), step, name, value)
 
@@ -160,9 +162,7 @@ def _order_of(raw: Any) -> tuple[int, int]:
 
 
 def merge_rows(points: Iterable[MetricPoint]) -> list[Row]:
-    """What was logged one after the other for one step is one row; a metric that comes again begins
-    the next.
-    """
+    """Consecutive points of one step form one row; a repeated metric begins the next."""
     rows: list[Row] = []
     values: dict[str, float] = {}
     last: MetricPoint | None = None
@@ -178,7 +178,7 @@ def merge_rows(points: Iterable[MetricPoint]) -> list[Row]:
 
 
 def utc(milliseconds: Any) -> datetime | None:
-    """None where nothing sensible was said: 0 is what an import without times leaves."""
+    """The time; None for an invalid one: 0 comes from an import without times."""
     try:
         seconds = int(milliseconds) / 1000
         return datetime.fromtimestamp(seconds, UTC) if seconds > 0 else None

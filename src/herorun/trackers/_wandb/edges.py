@@ -47,9 +47,7 @@ class WandbExit:
 
 
 def edges_of(logs: Sequence[Path]) -> WandbEdges:
-    """The newest log's word; an older one's only for the last step, where the newest has no row
-    yet.
-    """
+    """The facts of the newest log; the last step of an older one, if the newest has no row yet."""
     newest = logs[-1]
     first_facts, end_facts = beginning_of(newest), end_of(newest)
     steps = (end_of(log).last_step for log in reversed(logs))
@@ -71,7 +69,7 @@ def _state_of_exit_code(exit_code: int | None) -> TrackerState:
 
 
 def beginning_of(log: Path) -> Beginning:
-    """Who the run is and how it is configured, if that was written before its first rows."""
+    """The run's identity and config, if they were written before its first rows."""
     run = WandbRun()
     config: dict[str, Any] = {}
     for end, kind, content in _records(log, 0):
@@ -100,7 +98,9 @@ def end_of(log: Path) -> WandbExit:
 
 
 def _end_from(log: Path, start: int) -> WandbExit:
-    """From a block's first byte on; what began in an earlier block is passed over there."""
+    """The end, searched from a block's first byte; a record that began in an earlier block is
+    skipped.
+    """
     exit_code, history = None, b""
     for _, kind, content in _records(log, start):
         if kind == EXIT:
@@ -121,7 +121,7 @@ def _records(log: Path, offset: int) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _set_config(config: dict[str, Any], content: bytes) -> None:
-    """Enter what a ConfigRecord sets; a value that is no JSON is left out."""
+    """Add the values of a ConfigRecord; invalid JSON is left out."""
     for path, raw in config_items(content):
         table: Any = config
         for key in path[:-1]:

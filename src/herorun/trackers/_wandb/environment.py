@@ -6,7 +6,7 @@ from herorun.core.identity.client_variables import contradiction, same_server, u
 from herorun.core.identity.intent import option
 from herorun.core.plan import TrackerRun
 
-# What it takes wherever the trainer's own code leaves it open.
+# What the client uses if the trainer's code does not set it.
 SERVICE = "W&B"  # as people call it
 RUN_ID = "WANDB_RUN_ID"
 CLIENT_VARIABLES = (
@@ -37,7 +37,7 @@ def wandb_problem(
 
 
 def _switch(name: str, value: str, run: TrackerRun, modes: tuple[str, ...]) -> str:
-    """What turns reporting off, or into another kind."""
+    """The problem of a variable that turns reporting off, or changes its mode."""
     if name == "WANDB_DISABLED" and value.lower() in _TRUE:
         return "so nothing would be reported at all: unset it"
     if name == "WANDB_MODE" and value.lower() not in modes:

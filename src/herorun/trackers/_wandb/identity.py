@@ -1,4 +1,4 @@
-"""What W&B's client asks of a run's identity, online and offline.
+"""What W&B's client requires of a run's identity, online and offline.
 
 Source: what the client, version 0.31, refuses in an id and in a project. Its server is known to
 accept ids of 64 characters.

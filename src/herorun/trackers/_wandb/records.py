@@ -1,7 +1,7 @@
-"""What a record of a `.wandb` log says, by the numbers of its fields. Pure: bytes in, rows and
-facts out.
+"""Parses a record of a `.wandb` log, by the numbers of its fields. Pure: bytes in, rows and facts
+out.
 
-Kinds of records and fields that are not known are passed over: every release of W&B adds some.
+Unknown kinds of records and fields are ignored: every release of W&B adds some.
 """
 
 import sys
@@ -34,8 +34,8 @@ _names: dict[bytes, str] = {}  # of metrics: a run has some hundred, and every r
 
 
 def kind_of(record: bytes) -> tuple[int, bytes]:
-    """What a record is, and its content; 0 for what is none of the known kinds."""
-    # Its number, then its content, is how nearly every record begins.
+    """A record's kind and its content; 0 for an unknown kind."""
+    # Nearly every record begins with its number, then its content.
     if record[:1] == _NUM:
         _, at = varint(record, 1)
         tag = record[at] if at < len(record) else 0
@@ -108,7 +108,7 @@ def _decode_name(raw: bytes) -> str:
 
 
 def _values_slowly(history: bytes) -> tuple[dict[str, float], int | None]:
-    """The same for a record that holds fields which this version does not know."""
+    """The same for a record with unknown fields."""
     values: dict[str, float] = {}
     step = None
     for number, kind, _, content in fields(history):

@@ -1,6 +1,4 @@
-"""What the process that asked W&B answered, as evidence and as words for people. Pure: JSON in,
-evidence out.
-"""
+"""Turns the answer of the W&B process into evidence and messages. Pure: JSON in, evidence out."""
 
 import json
 from collections.abc import Mapping
@@ -31,7 +29,7 @@ _STATES = {
     "preempted": TrackerState.CRASHED,
     "failed": TrackerState.FAILED,
     "killed": TrackerState.FAILED,
-    "pending": TrackerState.ABSENT,  # made and never begun: W&B's client takes it for none
+    "pending": TrackerState.ABSENT,  # created and never started: W&B's client treats it as absent
 }
 _STATUS = {
     401: "refused the API key (401): renew WANDB_API_KEY, or run `wandb login`",
@@ -60,8 +58,8 @@ def error_of(answer: Mapping[str, Any], path: str, seconds: int) -> str:
 
 
 def identity_of(answer: Mapping[str, Any], path: str, seconds: int, forks: bool) -> TrackerIdentity:
-    """The run as W&B knows it now. Whatever is no clear answer is `unreachable`; one of
-    `OTHER_FORM` for an answer of another form.
+    """The run as W&B reports it now; `unreachable` without a clear answer. Raises one of
+    `OTHER_FORM` for an unexpected form.
     """
     identity = path.rpartition("/")[2]
     if _is_deleted(answer):
@@ -105,7 +103,7 @@ def _state_of_response(run: Mapping[str, Any]) -> TrackerState:
 
 
 def rows_of(answer: Mapping[str, Any], is_restart: bool) -> Rows:
-    """The rows of one read; one that cannot be used is named by its place in it."""
+    """The rows of one read; an unusable one is named by its position."""
     rows: list[Row] = []
     problems: list[str] = []
     for number, row_values in enumerate(answer["rows"], 1):

@@ -1,4 +1,6 @@
-"""What a `.wandb` log says of its run and of the end of its process. Pure: bytes in, facts out."""
+"""Parses what a `.wandb` log states about its run and its process's end. Pure: bytes in, facts
+out.
+"""
 
 from collections.abc import Iterator
 
@@ -13,7 +15,7 @@ _KEY, _NESTED, _VALUE = 1, 2, 16  # of ConfigItem
 
 @dataclass(frozen=True)
 class WandbRun:
-    """What the log says of its run at its beginning."""
+    """The run's facts at the log's beginning."""
 
     id: str = ""
     display_name: str = ""  # empty unless the trainer gave one

@@ -1,10 +1,10 @@
-"""Ask W&B through its own client, in a process of its own:
-`python -m herorun.trackers._wandb.worker`.
+"""Queries W&B through its own client, in a separate process: `python -m
+herorun.trackers._wandb.worker`.
 
 The client starts a service, changes the environment, may prompt and retries on its own terms. None
-of that may reach herorun, or the jobs that it starts: here it all ends with the process. A request
-comes in as JSON on standard input and one JSON answer goes out; what the client prints goes
-nowhere.
+of that may affect herorun or its jobs: here it all ends with the process. A request comes as JSON
+on standard input, and one JSON answer goes to standard output; the client's own output is
+discarded.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ KEY_NUMBERS = 50  # of a summary
 
 
 class WandbRefused(Exception):
-    """W&B answered, and the answer is no run: which kind of no, and in what words."""
+    """W&B answered without a run: the kind of the refusal, and its message."""
 
     def __init__(self, kind: str, why: str) -> None:
         super().__init__(why)
@@ -35,8 +35,7 @@ class WandbRefused(Exception):
 
 
 def main() -> None:
-    """One question, one answer, and no waiting for what the client's threads still do: the process
-    just ends.
+    """Answer one request, and end the process without waiting for the client's threads.
 
     So nothing that the client would remove at its end is removed: the process that starts this
     gives it a TMPDIR of its own.
@@ -55,7 +54,7 @@ def main() -> None:
 
 
 def _limit_memory() -> None:
-    """Rows that are wider than their summary says end this process, and not the machine."""
+    """Limit the memory: unexpectedly wide rows must end this process, not the machine."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -64,7 +63,9 @@ def _limit_memory() -> None:
 
 
 def quieten(environ: Any, scratch: str) -> None:
-    """No noise, no telemetry, no files that stay, and few retries: the deadline is ours."""
+    """No output, no telemetry, no permanent files, and few retries: herorun has its own
+    deadline.
+    """
     environ |= {
         "WANDB_SILENT": "true",
         "WANDB_ERROR_REPORTING": "false",
@@ -78,9 +79,7 @@ def quieten(environ: Any, scratch: str) -> None:
 
 
 def answered(question: Mapping[str, Any]) -> dict[str, Any]:
-    """What W&B says, or in its place a `fault`. Nothing is raised: whatever the client raises is no
-    answer.
-    """
+    """W&B's answer, or a `fault`. Never raises: every error of the client becomes a fault."""
     answer: Callable[[Any, Mapping[str, Any]], dict[str, Any]] = (
         _fetch_rows if "start" in question else _answer_identity
     )
@@ -113,7 +112,7 @@ def _api(question: Mapping[str, Any]) -> Any:
 
 
 def _fetch_run(api: Any, question: Mapping[str, Any], name: str) -> Any:
-    """The run of an id, freshly read; None if W&B has none of that id that this key may see."""
+    """The run with an id, newly read; None if W&B has none that this key may read."""
     try:
         return api.run(f"{question['entity']}/{question['project']}/{name}")
     except Exception as error:
@@ -175,8 +174,8 @@ def _key_numbers(summary: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _fetch_rows(api: Any, question: Mapping[str, Any]) -> dict[str, Any]:
-    """Whole rows from the step `start` on: all of them, never a sample, until there are `most` or
-    time is short.
+    """Complete rows from the step `start`: all, never a sample, until there are `most` or time is
+    short.
     """
     run = _fetch_run(api, question, question["id"])
     if run is None:
@@ -222,9 +221,7 @@ def _steps_at_once(steps: int, values: int, most: int) -> int:
 
 
 def _is_same_run(facts: Mapping[str, Any], question: Mapping[str, Any]) -> bool:
-    """Whether it is the run that the cursor was made on, and nothing of what was read has been
-    taken back.
-    """
+    """Whether it is the cursor's run, and no row that was read has been removed since."""
     last_step = -1 if facts["last_step"] is None else facts["last_step"]
     return bool(facts["created"] == question["created"] and question["start"] <= last_step + 1)
 
