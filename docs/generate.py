@@ -378,6 +378,8 @@ def command_parts(command: click.Command, name: str, parent: click.Context | Non
         for child in command.list_commands(context):
             subcommand = command.get_command(context, child)
             assert subcommand is not None
+            if subcommand.hidden:
+                continue
             yield from command_parts(subcommand, child, context)
 
 
@@ -546,16 +548,30 @@ TRIAGE_INTRO = """\
 `herorun triage RUN` reports why the newest instance of a run ended, from its log, its scheduler, its store and its disks.
 The babysitter, `status`, the report and the issue show the same diagnosis.
 
-- Only the newest attempt of a log counts; a row with the role `restart` begins one.
-- Only a `root` can be the answer: the strongest one (`cause`, then `bug`, `symptom`, `faint`), and among equals the earliest.
-- A `cascade` follows from a root, perhaps in another log; without one the answer is `unknown`.
-- A `confirmation` only confirms a faint root.
-- Text after words such as "this might be caused by" is a tool's guess and is ignored; so is source code that a log prints.
-- A line that a `benign` row matches is never the answer.
-- Nor is a line after which the training continued for many steps, except a preemption, a full disk and similar.
-- An exception that no row matches is a bug of the program: a small one if its type says so, or if all of the user's frames are in one file; the innermost frame is named.
+The tables below have one row for each *signature*, a pattern of a line.
+Its *role* says how a line that matches counts:
+
+- `restart`: a new attempt begins.
+  Only the newest attempt of a log counts.
+- `root`: the line can be the root cause.
+  The strongest one is reported (`cause`, then `bug`, `symptom`, `faint`; `cause` if the table names no strength), and among equals the earliest.
+- `cascade`: the line follows from a root cause, perhaps in another log.
+  If the log has no root, and its exit code is not in the table at the end, the class is `unknown`.
+- `confirmation`: the line means nothing alone, but explains a faint root.
+- `benign`: the line looks like a failure and is none.
+- `loading`: the line says where the training begins, which `wrong-resume` compares with the plan.
+  If the log has no failure, such a line is reported unless it says that the trainer resumed.
+- `advice`: the line is a tool's general advice, and is ignored.
+- `progress`: what was retried before succeeded, so it is not the root cause.
+
+Rules for all of them:
+
+- A root after which the training continued for many steps is not reported, unless its strength is `cause` or its class is `numeric`.
+- An exception that no row matches is a bug of the program; the innermost frame is reported.
+  Its class is `code-bug-small` for a type such as `KeyError` or `ImportError`, and for one such as `TypeError` or `ValueError` if all of the user's frames are in one file; otherwise it is `code-bug-complex`.
+- Text after words such as "this might be caused by" is a tool's guess and is ignored.
+  So is source code that a log prints.
 - `Killed` and exit code 137 are `unknown`, unless there is also an `oom_kill`, a peak at the limit or a preemption.
-- A `loading` row says where the training begins, which `wrong-resume` compares with the plan; in a log without a failure, a row about a fallback to another checkpoint is the answer.
 - The fingerprint is the same for every rank, node and attempt, and differs between failures.
 
 ## Signatures of your own
@@ -566,11 +582,11 @@ They are tested before the built-in ones, and a row with the `id` of a built-in 
 ```toml
 [[signature]]
 id = "flux"                        # a name
-class = "data"                     # of the classes below
-role = "root"                      # root, cascade, confirmation, benign, restart, loading
-strength = "cause"                 # of a root: cause (the default), bug, symptom, faint
-keywords = ["flux capacitor"]      # the line contains one of them, in any case; each needs three characters other than digits; `|` at an end is a word boundary
-pattern = "flux capacitor .* broke"  # a regular expression of Python, in any case
+class = "data"                     # one of the classes below
+role = "root"                      # one of the roles above
+strength = "cause"                 # with the role root: cause (the default), bug, symptom or faint
+keywords = ["flux capacitor"]      # the line must contain one of them, in upper or lower case; each needs three characters in a row that are no digits; `|` at an end is a word boundary
+pattern = "flux capacitor .* broke"  # a regular expression of Python; it ignores upper and lower case
 person = true                      # whether a person may be needed; false by default
 advice = "Fix it."
 source = "the flux driver"         # optional

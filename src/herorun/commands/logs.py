@@ -19,7 +19,7 @@ DOCUMENT_LINES = 10_000  # lines of one document, without --lines
 def command(
     start: str, run: str, follow: bool, instance: str | None, lines: int | None, as_json: bool
 ) -> int:
-    """Print a run's job log as its scheduler has it, whichever that is.
+    """Print the log of a run's job, for every kind of scheduler.
 
     Secrets are masked and control characters replaced. With --follow a rotated or replaced log is
     read from its start, a lost connection is retried, and Ctrl-C ends it (exit code 130). With

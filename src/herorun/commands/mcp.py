@@ -19,9 +19,10 @@ def command(start: str, read_only: bool, listen: str | None) -> int:
 
     Each tool is one command and answers with its --json document. An order takes two calls:
     preview_order shows what it would do and gives a digest, confirm_order with that digest gives
-    it, once, if the run has not changed. Approvals, waivers, trust and prune are not offered,
-    because only a person may decide them. Text from jobs, logs and trackers is marked as untrusted
-    data. With --listen each request needs the token of HERORUN_MCP_TOKEN. It needs the extra `mcp`.
+    the order, once, if the run has not changed. Approvals, waivers, trust and prune are not
+    offered, because only a person may decide them. Text from jobs, logs and trackers is marked as
+    untrusted data. With --listen each request needs the token of HERORUN_MCP_TOKEN. It needs the
+    extra `mcp`.
 
     Exit code 3: the extra is missing, or nothing can listen there.
 

@@ -37,9 +37,9 @@ def command(
 ) -> int:
     """Verify that the run is done, and tag it. Sealing twice gives one seal.
 
-    A NAME like step-100000 means the checkpoint of that step. A seal that ends the run stops its
-    babysitter and releases its lease. A milestone, --aborted or --superseded-by skips the checks
-    that only a finished run can pass.
+    `--milestone step-100000` seals the checkpoint of step 100000. A seal that ends the run stops
+    its babysitter and releases its lease. A milestone, --aborted or --superseded-by skips the
+    checks that only a finished run can pass.
 
     Exit code 0: sealed. 1: blocked. 3: something could not be read.
 

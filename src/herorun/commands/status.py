@@ -25,8 +25,8 @@ def command(
     one.
 
     Without RUN it shows every run in full, and with --all in a table, worst first. A run that
-    cannot be read has "error", and does not stop the others. `herorun watch` follows runs without
-    queries.
+    cannot be read has "error", and does not stop the others. `herorun watch` follows runs, and
+    queries only the scheduler.
 
     Exit code 1: a run is down, or a critical alert about it fires. 3: something could not be read,
     nothing proves yet that the run trains ("missing_evidence" says what is missing), the only

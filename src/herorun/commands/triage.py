@@ -38,8 +38,8 @@ def command(
     """Find the root cause of a failure in the newest attempt of each log; `-` reads standard input.
 
     If FILE is the name of a run of this repository and not a file, it explains why the newest
-    instance ended, from its scheduler, log, store and disks. The same holds for a log of such an
-    instance, in the run's folder or anywhere else if it contains the line of its check-in.
+    instance ended, from its scheduler, log, store and disks. It does so too for a log file of an
+    instance that lies in the run's folder, or that contains the line which check-in wrote.
 
     A log that takes more than a minute is cut to its start and end, and the answer says so.
 

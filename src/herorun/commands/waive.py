@@ -28,7 +28,7 @@ def command(
     unknown: bool,
     as_json: bool,
 ) -> int:
-    """Print the TOML of a waiver for CHECK, without a signature. It edits no file and never signs.
+    """Print the TOML of a waiver for CHECK. It edits no file, and leaves `approved_by` to a person.
 
     With RUN it runs the launch checks and prints one block for each open finding of that check.
 

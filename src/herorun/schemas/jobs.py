@@ -27,7 +27,7 @@ class JobsAdd(Document):
     watched: bool
     """Whether a `jobs watch` of the session runs; false with `--no-watch`."""
     watch: str
-    """The same as text, with the process and the log of a watch that was started."""
+    """Which `jobs watch` monitors the session, as text; or that none does."""
 
 
 class JobsRemove(Document):

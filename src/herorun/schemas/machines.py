@@ -104,6 +104,7 @@ class WatchdogDocument(Document):
 
 class Doctor(Document):
     verdict: Literal["works", "broken", "unseen"]
+    """`unseen`: nothing is broken, but something could not be checked."""
     parts: Sequence[DoctorPart]
 
 

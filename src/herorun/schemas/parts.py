@@ -116,12 +116,12 @@ class FindingEntry(Shape):
     outcome: Literal["pass", "fail", "unknown", "n/a"]
     response: Literal["info", "warn", "block", "refuse", "relaunch", "escalate", "stop"]
     subject: str
-    """The file, metric, instance or value that it is about; empty if the check has only one
-    subject. A step in it counts completed updates.
+    """The file, metric, instance or value that the finding is about; empty if the check has only
+    one subject. A step in it counts completed updates.
     """
     message: str
-    """The step of a row is the log's own number; one that is compared with a checkpoint or the
-    final step counts completed updates.
+    """What the check found, as text. It numbers the steps of rows as the log does; steps that are
+    compared with a checkpoint or the final step count completed updates.
     """
     details: Sequence[str]
     waiver: WaiverEntry | None
@@ -138,8 +138,9 @@ class AlertEntry(Shape):
     severity: Literal["info", "warn", "critical"]
     subject: str
     state: AlertState
-    """`ended-unresolved`: its instance ended, or no check judged it for three cadences, and nothing
-    showed that the condition is gone; `herorun ack` acknowledges it.
+    """`ended-unresolved`: nothing showed that the condition is gone before the instance ended, or
+    before three cadences passed in which its check could not judge it. `herorun ack` acknowledges
+    it.
     """
     since: str
     message: str
@@ -171,7 +172,7 @@ class Action(Shape):
     """What the babysitter did."""
 
     action: str
-    """`tell`, `relaunch`, `escalate`, `stop` or `delete node`."""
+    """`tell` (a notification), `relaunch`, `escalate`, `stop` or `delete node`."""
     key: str
     """Its key: an action is done once per key."""
     title: str

@@ -51,15 +51,16 @@ class IncidentEntry(Shape):
     subject: str
     severity: Literal["info", "warn", "critical", "unknown"]
     step: int | None
-    """The first step at which it happened, from the data, or the one at which it was noticed, in
-    completed updates.
+    """The first step at which it happened; if the data do not show it, the step at which it was
+    noticed. Both count completed updates.
     """
     last_step: int | None
     """The last step at which it happened."""
     noticed_step: int | None
+    """The run's step when it was noticed."""
     since: str
     state: Literal["firing", "resolved", "ended-unresolved", "superseded"]
-    """`superseded`: it reported how an instance ended, and the next instance was launched since."""
+    """`superseded`: the alert was about the end of an instance, and the next one was launched."""
     acknowledged: bool
     """Whether a person has acknowledged it."""
     resolved: str | None
@@ -111,9 +112,13 @@ class ReportDocument(Document):
     verdict: str
     """The state of the run in one line."""
     level: Literal["good", "warn", "bad", "unknown"]
+    """How good or bad the verdict is; the page's colour."""
     state: str
+    """`run` of `status`."""
     stage: str
+    """`stage` of `status`."""
     monitor: str
+    """`monitor` of `status`."""
     generated_at: str
     version: str
     goal: str
@@ -127,10 +132,13 @@ class ReportDocument(Document):
     instances: Sequence[LaunchedEntry]
     goodput: GoodputOf
     babysitter: str
+    """Which process monitors the run, as text."""
     record: Recorded
     links: Sequence[ReportLink]
     """Tracker, issue, and the newest commit of the record that is pushed."""
     next: str
+    """The next command to type; empty while monitoring is all that is needed."""
     notes: Sequence[str]
+    """Where the rows come from, what the charts leave out, and what could not be determined."""
     file: str
     """Where the page is."""

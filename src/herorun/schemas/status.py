@@ -74,15 +74,18 @@ class StatusOf(StatusFields):
     seal_tag: str | None
     """The tag of the newest seal; null if there is none."""
     record: str | None
+    """The newest commit of the record."""
     branch: str
     """The record's branch."""
     babysitter: str
+    """Which process monitors the run, as text."""
     unfinished_actions: Sequence[str]
     """Keys of actions that were started and have no outcome yet."""
     paused: PauseEntry | None
     questions: Sequence[str]
     """What a person is asked."""
     answer: str | None
+    """How a person answered the question about the newest instance, as text; null if nobody did."""
     acknowledgements: Sequence[Acked]
     stopped_by: str | None
     """Who stopped the newest instance."""
@@ -90,7 +93,7 @@ class StatusOf(StatusFields):
     """The next command to type; empty while monitoring is all that is needed."""
     summary: RunSummaryEntry
     unjudged: Sequence[UnjudgedEntry]
-    """Metrics that have too few rows yet for some checks."""
+    """Metrics that some checks cannot judge yet."""
 
 
 class WatchedAlert(Shape):

@@ -22,11 +22,12 @@ class TickEntry(Shape):
     read now, shows that it does.
     """
     monitor: Literal["fresh", "partial", "stale"]
-    """Whether the monitoring itself is reliable: `fresh`: all evidence was read; `partial`: some
-    was not; `stale`: neither the job nor its metrics were, or the babysitter is gone.
+    """Whether the monitoring itself is reliable. `fresh`: all evidence was read. `partial`: some
+    could not be read. `stale`: neither the job nor its metrics could be read, or the babysitter has
+    stopped.
     """
     progress: str
-    """`~<reached>/<final step>`."""
+    """`~<step>/<final step>`, as the newest tick read them."""
     findings: Sequence[FindingEntry]
     alerts: Sequence[AlertEntry]
     actions: Sequence[Action]

@@ -17,7 +17,7 @@ ON_PURPOSE = frozenset({Cause.BY_HAND, Cause.BY_US})  # no fault of the run or t
 
 @dataclass(frozen=True)
 class Range:
-    """`min` leaves unknown time out, `max` counts all of it; None if not known."""
+    """`min` leaves out the time whose use is unknown, `max` counts all of it; null if not known."""
 
     min: float | None
     max: float | None
