@@ -48,6 +48,28 @@ SAID = {
         "preemption",
         'Spot interruption payload received: {"action":"terminate","time":"2026-01-02T03:04:05Z"}',
     ),
+    "a store answers with an error of its own": (
+        "network-collective",
+        "requests.exceptions.HTTPError: 503 Server Error: Service Unavailable for url: https://s3/x",
+    ),
+    "a name cannot be resolved": (
+        "network-collective",
+        "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+    ),
+    "a server on the same host is not there": (
+        "code-bug-complex",
+        (
+            "requests.exceptions.ConnectionError: HTTPConnectionPool(host='localhost'): Max "
+            "retries exceeded with url: /v1"
+        ),
+    ),
+    "a store does not answer, and is asked again": (
+        "benign",
+        (
+            "'(ReadTimeoutError(\"HTTPSConnectionPool(host='hub', port=443): Read timed out.\"))' "
+            "thrown while requesting GET https://hub/x\nRetrying in 1s [Retry 1/5]."
+        ),
+    ),
     "no spot instance ends": ("benign", "No spot interruption detected\nstep 500: loss 2.1"),
     "an InfiniBand subnet manager asks the port to register": (
         "benign",
