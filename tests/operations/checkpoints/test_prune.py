@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from threading import Barrier
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -312,3 +313,16 @@ def test_checkpoints_are_looked_into_at_the_same_time(monkeypatch: pytest.Monkey
     monkeypatch.setattr(checkpoints, "sized", sized)
     listing = checkpoints.list_checkpoints(None)  # type: ignore[arg-type]  # who lists them is replaced
     assert [each.candidate.step for each in listing.checkpoints] == [1, 2, 4]
+
+
+def test_a_checkpoint_of_one_file_is_deleted_by_its_own_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def walk(store: object, path: str) -> None:
+        raise NotADirectoryError(path)
+
+    deleted: list[str] = []
+    run: Any = SimpleNamespace(store=SimpleNamespace(delete=deleted.append))
+    monkeypatch.setattr(delete, "walk", walk)
+    delete.delete_checkpoint(run, "/data/step-7.ckpt")
+    assert deleted == ["/data/step-7.ckpt"]

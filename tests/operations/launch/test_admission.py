@@ -1,9 +1,13 @@
 """What is admitted: check-in compares the files that can change the training, and no others."""
 
 import json
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from herorun.core.admission.environment import is_salted
+from herorun.operations.launch.admission import salted_secrets
 from herorun.trackers.jsonl import JsonLines
 from stories import Story
 
@@ -46,3 +50,16 @@ def test_check_in_is_reported_where_the_trackers_client_takes_the_id_from(
     story.launched()
     admission = json.loads((story.state / "admissions" / "tiny-1" / "admission.json").read_text())
     assert admission["tracker_id_variable"] == "THEIR_RUN"
+
+
+def test_the_secrets_of_a_launch_are_admitted_as_salted_digests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("WANDB_API_KEY", "0a1b2c3d")
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    plan: Any = SimpleNamespace(secrets=SimpleNamespace(value=("WANDB_API_KEY", "HF_TOKEN")))
+    run: Any = SimpleNamespace(scheduler=SimpleNamespace())
+    secrets = salted_secrets(run, plan)
+    assert set(secrets) == {"WANDB_API_KEY"} and is_salted("0a1b2c3d", secrets["WANDB_API_KEY"])
+    run.scheduler.secrets_source = "the cluster"
+    assert salted_secrets(run, plan) == {}

@@ -12,6 +12,7 @@ import pytest
 from commands.answers import ask
 from herorun.core.errors import Blocked
 from herorun.core.evidence import JobState
+from herorun.operations.babysit.perform import rollback_key
 from herorun.operations.launch.relaunch import relaunch
 from stories import CRASH, SLUG, WAIT, Story, in_memory
 from wording import mentions
@@ -50,6 +51,7 @@ def test_the_record_and_the_issue_keep_the_choice(went_back: Story) -> None:
     (launching,) = [each for each in went_back.events("Launching") if each.given_up]
     reason = "a spike at 3"
     assert (launching.given_up.step, launching.given_up.reason) == (2, reason)
+    assert rollback_key("tiny-1", 2) in {event.key for event in went_back.events("Done")}
     assert launching.facts["Never used again"] == f"{went_back.root}/step-3"
     assert launching.facts["Discards"].startswith("1 step,")
     assert mentions(launching.facts["Tracker shows"], "tiny", "3 to", "3:")

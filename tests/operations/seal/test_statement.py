@@ -1,11 +1,14 @@
 """The part of a seal's statement that comes from evidence."""
 
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from builders import NOON, ROOT, a_checkpoint, some_metrics
+from builders import NOON, ROOT, a_checkpoint, a_contract, some_metrics
 from core.story import launched
+from herorun.core.errors import CouldNotLook
 from herorun.core.event import Initialised, Noted
 from herorun.core.evidence import (
     Checkpoints,
@@ -20,6 +23,9 @@ from herorun.core.evidence import (
 from herorun.core.journal import fold
 from herorun.core.seal.kinds import SealKind
 from herorun.operations.seal import statement
+from herorun.operations.seal.seal import _must_push
+from herorun.record import Pushed
+from operations.in_memory import Journal
 
 NONE = Nothing("there is none")
 MILESTONE = Sealing(SealKind.MILESTONE, "half")
@@ -120,3 +126,26 @@ def test_the_record_states_each_instance_and_every_caveat() -> None:
     ]
     assert set(stated["instances"][0]) == {"name", "job", "started", "plan_digest", "checked_in"}
     assert stated["caveats"] == ["mixed"]
+
+
+def test_of_the_launch_the_dirty_files_are_stated_too() -> None:
+    memory = fold([Initialised(NOON, "tiny", {}), *launched(1, NOON)])
+    assert memory.current is not None
+    dirty = replace(memory.launchings["tiny-1"], dirty="train.py")  # type: ignore[arg-type]
+    memory = replace(memory, launchings={"tiny-1": dirty})
+    run: Any = SimpleNamespace(slug="tiny", dri="@dri", contract=a_contract())
+    plan = {"patch": None, "argv": ["python", "train.py"], "tracker": {"kind": "jsonl"}}
+    facts = statement._of_launch(run, memory, memory.current, plan)
+    assert (facts["run"], facts["dirty_tree"]) == ("tiny", "train.py")
+    assert facts["launch_command"] == plan["argv"] and facts["tracker"] == plan["tracker"]
+
+
+def test_the_seal_stops_where_the_record_is_not_pushed_and_the_record_keeps_why() -> None:
+    record = Journal()
+    record.push = lambda: Pushed("no route")  # type: ignore[attr-defined]
+    record.remote = "origin"  # type: ignore[attr-defined]
+    run: Any = SimpleNamespace(record=record)
+    with pytest.raises(CouldNotLook):
+        _must_push(run, "seal/tiny")
+    (failed,) = record.new
+    assert (failed.key, failed.why) == ("seal/tiny", "no route") and failed.at is not None

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from herorun.core.record.lease import PATH, Lease
 from herorun.operations.seal import teardown
 from herorun.system.files import locked
 
@@ -107,3 +108,21 @@ def with_crontab(run: Any, script: str) -> None:
     program = run.state / "bin" / "crontab"
     program.write_text(f"#!/bin/sh\nPATH=/usr/bin:/bin\n{script}")
     program.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("lease", "is_deleted"),
+    [
+        (Lease("ada@here", "tiny", 1, 2), True),
+        (Lease("eve@there", "tiny", 1, 2), False),
+        (Lease("ada@here", "another", 1, 2), False),
+    ],
+)
+def test_only_our_own_lease_of_this_run_is_deleted(
+    run: Any, lease: Lease, is_deleted: bool
+) -> None:
+    deleted: list[str] = []
+    run.launcher = SimpleNamespace(owner="ada@here", clone="")
+    run.store = SimpleNamespace(read=lambda path: lease.bytes(), delete=deleted.append)
+    assert teardown.wind_down(run) == ()
+    assert deleted == ([f"{run.place.output_root}/{PATH}"] if is_deleted else [])
