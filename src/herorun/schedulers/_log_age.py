@@ -1,4 +1,4 @@
-"""How old the newest line of a log is, by the clock of the machine that reads it."""
+"""The age of a log's newest line, by the clock of the machine that has the log."""
 
 from datetime import timedelta
 
@@ -10,7 +10,7 @@ _AGE = f'test -e "$1" || exit {_ABSENT}; stat -c %Y -- "$1" && date +%s'
 
 
 def file_age(transport: Transport, path: str, timeout: float) -> timedelta:
-    """Since the file last changed; FileNotFoundError where it is not there."""
+    """The time since the file last changed; FileNotFoundError without a file."""
     answer = transport.run(["sh", "-c", _AGE, "sh", path], timeout)
     if answer.code == _ABSENT:
         raise FileNotFoundError(2, "No such file", path)

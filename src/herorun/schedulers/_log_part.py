@@ -1,5 +1,5 @@
-"""The next bytes of a log. It travels to where the log lies (`system/remote_python.py`): standard
-library only, from Python 3.8 on.
+"""The next bytes of a log. This module is sent to the log's machine (`system/remote_python.py`):
+standard library only, Python 3.8 or later.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def part(path: str, offset: int, limit: int, mark: str) -> dict[str, Any]:
 
 
 def _sample(file: BinaryIO, offset: int) -> str:
-    """The content just before an offset, by which a log is known again: an inode's number may be
-    used again.
+    """The content just before an offset, which identifies a log: an inode's number may be
+    reused.
     """
     file.seek(max(offset - SAMPLE, 0))
     return hashlib.sha256(file.read(min(SAMPLE, offset))).hexdigest()[:16]

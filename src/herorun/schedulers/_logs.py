@@ -20,7 +20,7 @@ def read_local_part(path: str, offset: int, limit: int, mark: str) -> LogPart:
 def read_remote_part(
     remote: RemotePython, path: str, offset: int, limit: int, mark: str, within: float
 ) -> LogPart:
-    """By one connection; `CouldNotLook` where the link is cut or the far end does not answer."""
+    """By one connection; `CouldNotLook` if it is cut or the remote machine does not answer."""
     arguments = {"path": path, "offset": offset, "limit": limit, "mark": mark}
     answer = remote.ask(READING, "part", within, **arguments)
     with readable(remote.transport.where):

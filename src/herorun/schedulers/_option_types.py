@@ -26,12 +26,12 @@ Absolute = Annotated[str, AfterValidator(_absolute)]
 def long_argument(
     argument: str, keys: Mapping[str, str], ours: Mapping[str, str], abbreviates: bool = False
 ) -> str:
-    """An argument of a back end's own command, if it leaves alone what herorun decides; ValueError
-    says why not.
+    """An argument of a back end's own command, if it overrides nothing that herorun sets; otherwise
+    ValueError with the reason.
 
     `keys` are the arguments that have a key of their own in `[scheduler]`, `ours` those that
-    herorun sets, and why.
-    Where the command `abbreviates`, the beginning of one of ours is that one.
+    herorun sets, and why. If the command `abbreviates`, a prefix of one of ours counts as that
+    argument.
 
     >>> long_argument("--exclusive", {}, {})
     '--exclusive'
@@ -51,7 +51,7 @@ def long_argument(
 
 
 def safe_word(value: str, allowed_words: re.Pattern[str], whose: str) -> str:
-    """One word of a back end's, which nothing could take for an option."""
+    """One word for a back end that cannot be mistaken for an option."""
     if not allowed_words.fullmatch(value) or value.startswith("-"):
         raise ValueError(f"{value!r} is no word that {whose} could mean")
     return value

@@ -1,5 +1,5 @@
 """The processes of this machine: which of them are a job's, and their orderly end. Standard library
-only, from 3.8 on.
+only, Python 3.8 or later.
 
 A job's processes are those in its process group, those that descend from its supervisor, and those
 whose environment names the instance and its admission: workers in sessions of their own are found
@@ -31,8 +31,8 @@ class Process(NamedTuple):
 
 
 def become_subreaper() -> bool:
-    """Become the parent of every descendant that loses its own; False where the system knows no
-    such thing.
+    """Become the parent of every orphaned descendant (a subreaper); False if the system lacks
+    this.
     """
     try:
         import ctypes
@@ -53,8 +53,8 @@ def reap_children(but: int) -> None:
 
 
 def env_markers(instance: str, admission: str) -> frozenset[bytes]:
-    """What stands in the environment of each process of an instance; nothing where that would not
-    be its alone.
+    """The marks in the environment of each process of an instance; empty if they would not be
+    unique to it.
     """
     if not instance or not admission:
         return frozenset()
@@ -64,7 +64,7 @@ def env_markers(instance: str, admission: str) -> frozenset[bytes]:
 
 
 def processes_of(marks: frozenset[bytes], group: int = -1, top: int = -1) -> set[Process]:
-    """The living processes of a job that we may signal: by mark, in the process group, or
+    """The running processes of a job that we may signal: by mark, in the process group, or
     descendants of `top`.
     """
     try:
@@ -89,7 +89,8 @@ def terminate_all(
     """Wait until nothing is left: SIGTERM to each at the time `quiet`, or when `hurry`, and SIGKILL
     a grace later.
 
-    `on_stuck` gets, once, what not even that has ended; the waiting goes on unless it raises.
+    `on_stuck` gets, once, the processes that SIGKILL did not end; the wait continues unless it
+    raises.
     """
     sigterm_sent: set[Process] = set()
     is_reported = False
@@ -124,8 +125,8 @@ def _send_each(processes: set[Process], number: int) -> None:
 
 
 def _send(process: Process, number: int) -> bool:
-    """Signal that very process, never a later one with its number; False if it is gone or not ours
-    to signal.
+    """Signal exactly this process, never a later one with its pid; False if it has ended or is not
+    ours to signal.
     """
     if process.pid > 0 and _start_time_of(_stat(str(process.pid))) != process.start_time:
         return False
@@ -137,8 +138,8 @@ def _send(process: Process, number: int) -> bool:
 
 
 def start_time(pid: int) -> str:
-    """What distinguishes a process from a later one with its number; empty if it has ended or the
-    system does not say.
+    """What distinguishes a process from a later one with its pid; empty if it has ended or the
+    system does not report it.
     """
     stat, boot_id = _stat(str(pid)), boot()
     return f"{boot_id} {_start_time_of(stat)}" if boot_id and stat and stat[0] not in _DEAD else ""
@@ -154,8 +155,8 @@ def boot() -> str:
 
 
 def oom_kills() -> int | None:
-    """How many processes of our own memory cgroup the kernel has killed for lack of memory; None:
-    nobody tells.
+    """How many processes of our own memory cgroup the kernel has killed for lack of memory; None if
+    unknown.
     """
     for path in _memory_events():
         try:
@@ -194,8 +195,8 @@ def _memory_events() -> list[str]:
 
 
 def _everyone() -> dict[Process, bool]:
-    """Every process but this one, and whether it lives; the dead that nobody reaps, as in many
-    containers, do not.
+    """Every process but this one, and whether it runs; zombies, which many containers never reap,
+    do not.
     """
     processes = {}
     for name in os.listdir("/proc"):
@@ -216,8 +217,8 @@ def _descendants(top: int, everyone: dict[Process, bool]) -> set[Process]:
 
 
 def _has_marks(pid: int, marks: frozenset[bytes]) -> bool:
-    """Whether a process of ours has the marks in its environment; that of others is not for us to
-    read.
+    """Whether a process of ours has the marks in its environment; we may not read that of other
+    users.
     """
     try:
         if not marks or os.stat(f"/proc/{pid}").st_uid != os.geteuid():

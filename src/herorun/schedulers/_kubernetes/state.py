@@ -143,9 +143,7 @@ def _waits(pod: PodRecord) -> str:
 
 
 def other_writers(record: JobRecord, pods: Sequence[PodRecord]) -> tuple[str, ...]:
-    """Pods besides the one that there should be of each index, and one that took the place of a pod
-    whose end nobody saw.
-    """
+    """Surplus pods of an index, and a pod that replaced one whose end was not observed."""
     writers = []
     by_index: dict[str, list[PodRecord]] = {}
     for pod in pods:
@@ -163,7 +161,7 @@ def other_writers(record: JobRecord, pods: Sequence[PodRecord]) -> tuple[str, ..
 
 
 def _age(pod: PodRecord) -> tuple[bool, str, str]:
-    """The ones that are being deleted first, then by age."""
+    """Sort key: pods that are being deleted first, then by age."""
     return (not pod.deleting, pod.created.isoformat() if pod.created else "", pod.name)
 
 

@@ -1,4 +1,4 @@
-"""Ending an object without deleting it, so that its record shows who asked."""
+"""Ending an object without deleting it, so that its record shows who ordered it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from herorun.system.clock import now
 def end_object(
     kube: Kubectl, kind: ObjectKind, name: str, uid: str, by: str, spec: Mapping[str, Any]
 ) -> None:
-    """The very object that was seen: another one of the name has another uid."""
+    """Selects the object that was read: another object of the same name has another uid."""
     notes = {STOPPED_BY: by, STOPPED_AT: timestamp(now())}
     change: dict[str, Any] = {"metadata": {"uid": uid, "annotations": notes}}
     kube.change(kind.resource, name, {**change, "spec": spec} if spec else change)

@@ -74,7 +74,7 @@ class KubernetesSubmitter:
             return new_submission or self._submit_first(instance, document)
 
     def _submit_first(self, instance: str, document: Mapping[str, Any]) -> Job:
-        """The dry run finds out too whether the name is taken."""
+        """The dry run also shows whether the name is taken."""
         try:
             self._must_be_taken_as_sent(document)
         except NameTaken:
@@ -144,7 +144,7 @@ class KubernetesSubmitter:
         return key in keys
 
     def _must_be_taken_as_sent(self, document: Mapping[str, Any]) -> None:
-        """Asks what the server would make of it."""
+        """A dry run: what the server would admit."""
         self._must_have_none(document, changed_fields(self._kube, document, self._tolerated_fields))
 
     def _path(self, name: str = "", **query: str) -> str:
@@ -177,7 +177,7 @@ class KubernetesSubmitter:
     def _keep_only_if_alike(
         self, instance: str, document: Mapping[str, Any], admitted_document: Mapping[str, Any]
     ) -> None:
-        """What was admitted differs from what the dry run said: it is ended at once."""
+        """End a job at once whose admitted form differs from the dry run's."""
         try:
             self._must_be_alike(document, admitted_document)
         except WrongUse:
@@ -215,7 +215,7 @@ def _text_of(admission: str) -> str:
 
 
 def _plan_of(admission: str) -> str:
-    """The digest of the admitted plan; empty where the admission is not there to be read."""
+    """The digest of the admitted plan; empty if the admission cannot be read."""
     try:
         document = read_json(Path(admission).read_bytes())
     except (OSError, ValueError):

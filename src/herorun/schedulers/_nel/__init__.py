@@ -1,1 +1,1 @@
-"""What only NeMo Evaluator Launcher (nel) knows: its client, states, results, and nel on Slurm."""
+"""All that is specific to NeMo Evaluator Launcher (nel): client, states, results, nel on Slurm."""

@@ -1,4 +1,4 @@
-"""The launcher's own command line, each question one bounded call, and what its failures mean."""
+"""The launcher's own command line, each request one bounded call, and what its failures mean."""
 
 import os
 import re
@@ -32,8 +32,8 @@ class NelLauncher:
         return Path(path) if path else Path.home() / ".nemo-evaluator" / "exec-db" / "exec.v1.jsonl"
 
     def must_be_there(self) -> None:
-        """`CouldNotLook` without the program: its list of jobs alone could not tell whether one
-        lives.
+        """`CouldNotLook` without the program: its list of jobs alone does not show whether a job
+        runs.
         """
         if which(self._options.program[0]) is None:
             raise self._missing()
@@ -73,7 +73,9 @@ class NelLauncher:
 
 
 def refusal(instance: str, answer: ProcessResult) -> HerorunError:
-    """`WrongUse` for what nel does not take; what another try may bring is `CouldNotLook`."""
+    """`WrongUse` for a request that nel rejects; `CouldNotLook` for an error that may be
+    transient.
+    """
     if _IN_DOUBT.search(error_of(answer)):
         return CouldNotLook(f"nel could not submit {instance}: {message_of(answer)}")
     return WrongUse(f"nel refuses {instance}: {message_of(answer)}")

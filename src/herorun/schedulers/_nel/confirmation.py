@@ -1,8 +1,9 @@
 """The second query of a job of nel: an unconfirmed end counts once none of its files has changed
 since the first.
 
-The job monitors around nel take `failed`, `killed`, `error` and `not found` for ends; nel also says
-them where it could not ask. What is gone by then is gone, not failed: how it ended is unknown.
+The job monitors around nel take `failed`, `killed`, `error` and `not found` for ends; nel also
+reports them if its own query failed. A job that is then gone counts as gone, not failed: how it
+ended is unknown.
 """
 
 import os
@@ -24,14 +25,14 @@ CONFIRM_AFTER = timedelta(
 )  # between the two queries: as long as the monitors wait after a start
 QUIET = timedelta(
     hours=1
-)  # without a change in its folder, after which a local job is not taken to be at work
+)  # without a change in its folder, after which a local job does not count as running
 ENDS = ("success", "failed", "killed", "error", "not_found")
 
 
 @dataclass(frozen=True)
 class EndEvidence:
-    """What stands behind nel's word: a local job's stage files and the newest change in its folder,
-    or Slurm's answer.
+    """The evidence for the state that nel reports: a local job's stage files and the newest change
+    in its folder, or Slurm's answer.
     """
 
     stages: Stages = field(default_factory=Stages)
@@ -41,8 +42,8 @@ class EndEvidence:
 
 
 def settled(part: JudgedTask, behind: EndEvidence, since: datetime, at: datetime) -> JudgedTask:
-    """The part, where nel has said the same of it since `since`. It stays unknown while it may run.
-    Pure.
+    """The state of a task for which nel has reported the same since `since`. It stays unknown while
+    it may run. Pure.
     """
     word = plain(part.raw)
     if part.state is not JobState.UNKNOWN or word not in ENDS or at - since < CONFIRM_AFTER:
@@ -76,8 +77,8 @@ def _mark_missing(part: JudgedTask, why: str, since: datetime) -> JudgedTask:
 def changed(folder: Path) -> datetime | None:
     """When anything in a task's folder was written last; None where it is not there.
 
-    What goes away meanwhile is skipped. What cannot be read is an OSError: it is never
-    taken for silence.
+    A file that is deleted meanwhile is skipped. One that cannot be read is an OSError, and never
+    counts as unchanged.
     """
     times: list[float] = []
     for top, _, files in os.walk(folder, onerror=_ignore_missing):
@@ -93,15 +94,15 @@ def _ignore_missing(error: OSError) -> None:
 
 
 class UnconfirmedEnds:
-    """Since when nel says what it says of the jobs that it lost, one small file each, for the next
-    process too.
+    """Since when nel reports its present state of each job that it lost: one small file each, which
+    the next process reads too.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def since(self, part: JudgedTask, at: datetime) -> datetime:
-        """When a query first gave this very word; now, if none did or nothing can be saved."""
+        """When a query first reported this state; now, if none did or nothing can be saved."""
         path = self._folder / f"{part.entry.id}.doubt.json"
         with suppress(OSError, ValueError, KeyError, TypeError):
             document = read_json(path.read_bytes())
@@ -115,6 +116,6 @@ class UnconfirmedEnds:
         return at
 
     def forget(self, part: JudgedTask) -> None:
-        """There is none any more."""
+        """The end is no longer unconfirmed."""
         with suppress(OSError):
             (self._folder / f"{part.entry.id}.doubt.json").unlink(missing_ok=True)

@@ -22,7 +22,7 @@ _SHAPE = lazy_regex(r"(?:gpu\.)?(?P<count>\d+)x(?P<kind>[A-Za-z][\w-]*)")
 
 
 def requested_hardware(repository: str, plan: Plan) -> Offered:
-    """Keys of `[hardware]`; what the configuration takes from nel's own defaults is not known
+    """Keys of `[hardware]`; what the configuration takes from nel's own defaults is unknown
     here.
     """
     try:

@@ -1,5 +1,5 @@
-"""The launcher's jobs: its list of them, what it and Slurm say of each, their logs, and their
-end.
+"""The launcher's jobs: its list, the states that it and Slurm report, the logs, and stopping
+them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,16 +20,16 @@ from herorun.schedulers._nel.slurm import SlurmJobs
 from herorun.schedulers._nel.state import JudgedTask, local_part, slurm_part
 from herorun.system.clock import now
 
-# by job: nel's word, and Slurm's
+# by job: the state that nel reports, and Slurm's
 Asked: TypeAlias = tuple[Mapping[str, str], Mapping[str, Job | str]]
 _LOGS = ("client_stdout.log", "server_stdout.log", "stdout.log")
 
 
 class NelJobs:
-    """What is asked of the launcher, no matter who submitted the job."""
+    """The queries to the launcher, no matter who submitted the job."""
 
     def __init__(self, options: Options, state_folder: Path) -> None:
-        """`state_folder` is a private folder of this machine, for what the next query must know of
+        """`state_folder` is a private folder of this machine, for what the next query needs from
         this one.
         """
         self._nel, self._slurm, self._doubts = (
@@ -55,7 +55,7 @@ class NelJobs:
         }
 
     def _task_states(self, jobs: Sequence[NelTask]) -> Asked:
-        """nel's word of each, and Slurm's."""
+        """The state of each that nel reports, and Slurm's."""
         if not jobs:
             return {}, {}
         output = self._status(list(dict.fromkeys(job.invocation for job in jobs)))
@@ -81,8 +81,8 @@ class NelJobs:
         )
 
     def _settled(self, part: JudgedTask, behind: Callable[[], EndEvidence]) -> JudgedTask:
-        """What stays unknown is checked again, and what nel has lost for good has an answer
-        then.
+        """A task of unknown state is checked again, which settles one that nel has lost for
+        good.
         """
         if part.state is not JobState.UNKNOWN:
             self._doubts.forget(part)
@@ -110,15 +110,13 @@ class NelJobs:
         return last_lines(filled_logs[0], lines).decode("utf-8", "replace")
 
     def _scores(self, job: NelTask) -> list[str]:
-        """Read where it runs: what `nel info` prints lies there as well."""
+        """Read from the job's own folder, which also has what `nel info` prints."""
         if job.executor == "slurm":
             return scores(self._slurm.read(job, RESULTS, LONGEST) or "")
         return scores(_read_jobs_file(Path(job.folder, RESULTS)))
 
     def _kill(self, invocation: str) -> None:
-        """It exits with 0 whatever comes of it, and calls an error what it says of a task that has
-        ended.
-        """
+        """`nel kill` always exits with 0, and reports a task that has already ended as an error."""
         jobs = [job for job in self._entries() if invocation in (job.invocation, job.id)]
         self._slurm.end([job for job in jobs if job.executor == "slurm" and job.slurm_id])
         answer = self._nel.ask(["kill", invocation])

@@ -1,4 +1,4 @@
-"""What a contract may say to the NeMo evaluator launcher, and what its `[command]` means there."""
+"""A contract's options for NeMo Evaluator Launcher, and what its `[command]` means there."""
 
 import re
 from collections.abc import Sequence

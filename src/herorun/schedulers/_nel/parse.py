@@ -1,8 +1,8 @@
-"""What the launcher writes down and says: its list of jobs, `nel status --json`, the stage files of
-a local job. Pure.
+"""The launcher's files and output: its list of jobs, `nel status --json`, the stage files of a
+local job. Pure.
 
-The list is JSON by lines, and of several lines of one job the last counts. No state is in it: nel
-works that out again each time it is asked. Source: nemo-evaluator-launcher 0.2.6.
+The list is JSON by lines, and of several lines of one job the last counts. It has no states: nel
+determines them at each query. Source: nemo-evaluator-launcher 0.2.6.
 """
 
 import re
@@ -55,9 +55,7 @@ class NelTask:
 
 
 def entries(text: str) -> tuple[NelTask, ...]:
-    """The jobs as last written; a line that is no JSON is one that is being written, or was cut
-    off.
-    """
+    """The jobs as last written; a line that is not JSON is being written, or was cut off."""
     by_id: dict[str, NelTask] = {}
     for line in text.splitlines():
         entry = _parse_task_line(line)
@@ -86,8 +84,8 @@ def _parse_task_line(line: str) -> NelTask | None:
 
 
 def statuses(text: str) -> dict[str, str]:
-    """The word for each job of `nel status --json` or `nel kill`; of what nel does not know, under
-    the id asked for.
+    """The state of each job from `nel status --json` or `nel kill`; for a job unknown to nel, by
+    the requested id.
     """
     return {
         str(each.get("job_id") or each.get("invocation")): str(each.get("status", ""))
@@ -96,7 +94,7 @@ def statuses(text: str) -> dict[str, str]:
 
 
 def errors_in(text: str) -> str:
-    """What went wrong with one of the jobs, in one line."""
+    """The error of one of the jobs, in one line."""
     errors = (
         str(dict(each.get("data") or {}).get("error") or "") for each in _parse_json_list(text)
     )
@@ -119,7 +117,7 @@ def nel_state_of(word: str) -> JobState:
 
 
 def plain(word: str) -> str:
-    """nel's word as it stands in its JSON, from whatever it prints.
+    """A state as in nel's JSON, from any of the forms that nel prints.
 
     >>> plain("NOT FOUND")
     'not_found'
@@ -134,7 +132,7 @@ def invocation_in(text: str) -> str | None:
 
 @dataclass(frozen=True)
 class Stages:
-    """What a local job wrote about itself."""
+    """A local job's own stage files."""
 
     started: datetime | None = None
     ended: datetime | None = None

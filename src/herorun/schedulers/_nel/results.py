@@ -11,7 +11,7 @@ LONGEST = 1 << 20  # bytes of it that are read
 
 
 def scores(text: str) -> list[str]:
-    """Nothing where the text is no results file, or is cut off."""
+    """Empty if the text is no results file, or is cut off."""
     try:
         import yaml
 

@@ -55,7 +55,7 @@ class SlurmJobs:
         self._timeout = options.timeout.total_seconds()
 
     def jobs(self, tasks: Sequence[NelTask]) -> Mapping[str, Job | str]:
-        """Slurm's job of each, or why nothing is known of it."""
+        """Slurm's job of each, or why it is unknown."""
         results: dict[str, Job | str] = {}
         for host in dict.fromkeys(_login(job) for job in tasks):
             mine = [job for job in tasks if _login(job) == host]
@@ -96,9 +96,9 @@ class SlurmJobs:
         )
 
     def end(self, jobs: Sequence[NelTask]) -> None:
-        """Cancel all that Slurm has of them. nel cancels the number that it submitted, and knows
-        none of those that the job has submitted itself: the one that runs again since a time limit,
-        and the one that waits for its end.
+        """Cancel all their jobs in Slurm. nel cancels only the job that it submitted, and none of
+        those that this job has submitted itself: the one that resumed it after a time limit, and
+        the one that waits for its end.
         """
         for host in dict.fromkeys(_login(job) for job in jobs):
             mine = [job for job in jobs if _login(job) == host]
@@ -112,7 +112,7 @@ class SlurmJobs:
                 raise slurm.trouble("scancel", answer)
 
     def tail(self, job: NelTask, lines: int) -> str | None:
-        """None where it has no log yet."""
+        """None if it has no log yet."""
         transport = self._transport(job)
         answer = transport.run(
             ["sh", "-c", _TAIL, "sh", job.folder, str(max(0, lines))], self._timeout
@@ -126,7 +126,7 @@ class SlurmJobs:
         return answer.out.decode("utf-8", "replace")
 
     def read(self, job: NelTask, name: str, most: int) -> str | None:
-        """The first `most` bytes of a file in its folder; None where there is none."""
+        """The first `most` bytes of a file in its folder; None without a file."""
         transport = self._transport(job)
         answer = transport.run(
             ["sh", "-c", _READ, "sh", f"{job.folder}/{name}", str(most)], self._timeout

@@ -11,7 +11,7 @@ from herorun.schedulers._nel.parse import NelTask
 
 @dataclass(frozen=True)
 class NelSnapshot:
-    """The launcher's list, and what it and Slurm say of some of its jobs."""
+    """The launcher's list, and the states that it and Slurm report for some of its jobs."""
 
     at: datetime  # when it began
     entries: tuple[NelTask, ...]

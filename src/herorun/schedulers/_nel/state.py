@@ -1,8 +1,8 @@
-"""What nel's word and what stands behind it say about an instance. Pure.
+"""The state of an instance, from what nel reports and the evidence for it. Pure.
 
-nel calls a job failed also if it could not ask, and one that it has lost "not found" or "error". So
-an end counts only with evidence: the exit code that a local job wrote, or Slurm's own answer.
-`_nel.confirmation` settles the rest by a second query.
+nel also reports a job as failed if its own query failed, and one that it has lost as "not found" or
+"error". So an end counts only with evidence: the exit code that a local job wrote, or Slurm's own
+answer. `_nel.confirmation` settles the rest by a second query.
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,7 @@ from herorun.schedulers._submission_record import SubmissionRecord
 
 
 class NoSlurmJob(str):
-    """What Slurm has answered: there is no such job. Other words than these say that nothing is
-    known of it.
-    """
+    """Slurm's answer that there is no such job. Any other text means that its state is unknown."""
 
     __slots__ = ()
 
@@ -58,8 +56,8 @@ def local_part(entry: NelTask, word: str, task_stages: Stages) -> JudgedTask:
 
 
 def slurm_part(entry: NelTask, word: str, slurm: Job | str) -> JudgedTask:
-    """`slurm` is Slurm's own job, or why nothing is known of it. nel's word counts where Slurm's
-    job is over.
+    """`slurm` is Slurm's own job, or why it is unknown. The state from nel counts once Slurm's job
+    has ended.
     """
     state = nel_state_of(word)
     if isinstance(slurm, str):
@@ -90,7 +88,7 @@ def slurm_part(entry: NelTask, word: str, slurm: Job | str) -> JudgedTask:
 def judge_nel(
     instance: str, invocation: str, parts: Sequence[JudgedTask], record: SubmissionRecord
 ) -> Job:
-    """One job of all its tasks: it lives while one does, and has succeeded when all have."""
+    """One job for all its tasks: it is live while one is, and has succeeded when all have."""
     decisive = _deciding(parts)
     state = decisive.state
     live = state.live

@@ -1,1 +1,1 @@
-"""What only Ray knows: the job API, the cluster state, packages and worker failures."""
+"""All that is specific to Ray: the job API, the cluster state, packages and worker failures."""

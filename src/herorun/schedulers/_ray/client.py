@@ -1,4 +1,4 @@
-"""One question to a Ray dashboard: bounded in time and size, straight to its address, never
+"""One request to a Ray dashboard: bounded in time and size, sent directly to its address, never
 redirected.
 
 Neither proxies nor Ray's own variables count (`RAY_ADDRESS` would even overrule an address that was
@@ -45,7 +45,7 @@ class Dashboard:
 
     address: str  # http(s)://host:port
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # a token among them
-    timeout: float = 20.0  # seconds that a question may take in all
+    timeout: float = 20.0  # seconds, the most that a request may take in all
     ca_file: str | None = None
 
     def ask(

@@ -40,21 +40,21 @@ def nodes_of(document: Any) -> tuple[Node, ...]:
 
 
 def began(nodes: Iterable[Node], records: Iterable[RayJob]) -> datetime | None:
-    """A moment since which the cluster certainly remembers its jobs: the oldest thing that it still
-    knows.
+    """A time since which the cluster certainly remembers its jobs: that of the oldest item that it
+    lists.
     """
     moments = [*(node.began for node in nodes), *(record.submitted for record in records)]
     return min((at for at in moments if at), default=None)
 
 
 def lost_node(nodes: Iterable[Node], id: str) -> str:
-    """The address of a node that is dead; empty if it is alive or not listed."""
+    """The address of a dead node (Ray's term); empty if it is alive or not listed."""
     return next((node.address or node.id for node in nodes if node.id == id and not node.alive), "")
 
 
 def demand_of(document: Any) -> str:
-    """Of `/api/cluster_status`: what the cluster cannot place now, in words; empty where it does
-    not tell.
+    """Of `/api/cluster_status`: what the cluster cannot place now, in words; empty if it does not
+    report it.
     """
     try:
         report = document["data"]["clusterStatus"]
@@ -106,8 +106,8 @@ def unplaced(document: Any, driver: str) -> str:
 
 
 def _resources_asked(resources: Iterable[str]) -> dict[str, Any]:
-    """What the entrypoint's own resources name: `accelerator_type:H100`, or the head of a TPU
-    slice.
+    """The accelerator among the entrypoint's own resources: `accelerator_type:H100`, or the head of
+    a TPU slice.
     """
     for name in resources:
         kind = name.removeprefix("accelerator_type:")

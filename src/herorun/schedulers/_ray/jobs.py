@@ -56,7 +56,7 @@ class RayReader:
             return Unknown(str(error))
 
     def find_all(self, intents: Mapping[str, datetime]) -> Mapping[str, Search]:
-        """One list answers for all."""
+        """One request lists all jobs."""
         try:
             snapshot = self._take_snapshot()
             by_name = {record.name: record for record in snapshot.records}
@@ -70,7 +70,7 @@ class RayReader:
         return ("ray", options.address, options.token_env, *sorted(options.header_env.items()))
 
     def snapshot(self, intents: Mapping[str, datetime]) -> RaySnapshot:
-        """One list, which has every job; what only some of them need is asked for once."""
+        """One request lists all jobs; what only some of them need is requested once."""
         snapshot = self._take_snapshot()
         _ = snapshot.records
         return snapshot
@@ -103,7 +103,9 @@ class RayReader:
         return Found(snapshot.job(record, instance, self._notes.stop(instance)))
 
     def _absent(self, snapshot: RaySnapshot, instance: str, intended_at: datetime) -> Search:
-        """A restarted head has forgotten every job, so its "no" counts only for its own time."""
+        """A restarted head has forgotten every job, so a missing job counts only for the head's own
+        time.
+        """
         if snapshot.at - intended_at <= self._options.settle:
             return Unknown(
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
@@ -131,7 +133,7 @@ class RayReader:
         return Absent()
 
     def live_jobs(self, slug: str) -> tuple[Job, ...]:
-        """Found by their whole name; what cannot be read is a `CouldNotLook`."""
+        """Found by their exact name; `CouldNotLook` for a job that cannot be read."""
         ours = re.compile(rf"{re.escape(self._options.prefix)}({re.escape(slug)}-[0-9]+)")
         snapshot = self._take_snapshot()
         jobs = [

@@ -1,5 +1,5 @@
-"""What only this clone knows about a Ray job, in private files of the run: its cluster, and who
-stopped it.
+"""This clone's own records of a Ray job, in private files of the run: its cluster, and who stopped
+it.
 """
 
 import contextlib
@@ -45,7 +45,7 @@ class Notes:
         write_atomic(self.folder / f"{instance}.sent.json", _bytes(note))
 
     def keep_stop(self, instance: str, stop: RayStop) -> None:
-        """Who asked first."""
+        """Who ordered the stop first."""
         with contextlib.suppress(FileExistsError):
             create_atomic(self.folder / f"{instance}.stop.json", _bytes(stop), 0o600)
 

@@ -1,4 +1,4 @@
-"""What a contract may say to a Ray cluster."""
+"""A contract's options for a Ray cluster."""
 
 from datetime import timedelta
 from typing import Annotated, ClassVar, Literal

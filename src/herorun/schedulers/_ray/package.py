@@ -48,8 +48,8 @@ def _add(file: zipfile.ZipFile, name: str, path: Path) -> None:
 
 
 def _list_package_files(top: Path) -> Iterator[tuple[str, Path]]:
-    """Every file, sorted, by its name in the package. A link counts as what it leads to: Ray's zips
-    know no links.
+    """Every file, sorted, by its name in the package. A link counts as its target: Ray's zips have
+    no links.
     """
     if not top.is_dir():
         raise WrongUse(f"{top} is no folder that could be packed for the cluster.")
@@ -70,7 +70,7 @@ def _list_package_files(top: Path) -> Iterator[tuple[str, Path]]:
 
 
 def plan_of(admission: str) -> str:
-    """The digest of the admitted plan; empty where the admission is not there to be read."""
+    """The digest of the admitted plan; empty if the admission cannot be read."""
     try:
         document = read_json(Path(admission).read_bytes())
     except (OSError, ValueError):

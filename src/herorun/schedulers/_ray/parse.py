@@ -46,7 +46,7 @@ _NAMES = lazy_regex(
 
 @dataclass(frozen=True)
 class RayStop:
-    """Who asked for the end, as kept in the state folder of the one that passed it on."""
+    """Who ordered the end, as recorded in the state folder of the clone that passed it on."""
 
     by: str
     at: datetime
@@ -167,7 +167,7 @@ def supervisor_lost(record: RayJob) -> bool:
 
 
 def _ray_message(record: RayJob) -> str:
-    """Ray's own words, without the log that it appends to them and the names of its supervisor."""
+    """Ray's own message, without the log that it appends and the names of its supervisor."""
     lines = [
         line
         for line in _LOGS.sub("", record.message).strip().splitlines()

@@ -21,7 +21,7 @@ _VARIABLE = lazy_regex(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class Needs:
-    """What the entrypoint itself is to get, apart from what it starts."""
+    """The resources of the entrypoint itself, apart from what it starts."""
 
     cpus: float | None = None
     gpus: float | None = None

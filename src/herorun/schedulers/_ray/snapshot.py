@@ -1,4 +1,4 @@
-"""A snapshot of Ray: each question is asked at most once, and only if something needs it."""
+"""A snapshot of Ray: each request is made at most once, and only if something needs it."""
 
 import re
 from dataclasses import field
@@ -37,14 +37,14 @@ _NO_JOB = lazy_regex(r"job .* does not exist", re.IGNORECASE)
 
 @dataclass
 class RaySnapshot:
-    """What a cluster answers now. Everything raises `CouldNotLook` where it did not answer."""
+    """A cluster's present answers. Everything raises `CouldNotLook` without an answer."""
 
     dashboard: Dashboard
     at: datetime = field(default_factory=now)  # when it began
 
     @cached_property
     def session(self) -> str:
-        """The name of the cluster's life: a head that is started again, and remembers nothing, has
+        """The name of the cluster's session: a restarted head, which remembers nothing, has
         another.
         """
         version = self.dashboard.read("/api/version")
@@ -120,7 +120,7 @@ class RaySnapshot:
         return with_loss(job, loss, lost_node(self.nodes, loss.node) if loss else "")
 
     def _loss(self, record: RayJob) -> WorkerFailure | None:
-        """None also where it could not be read: that the job failed is known all the same."""
+        """None also if it could not be read: that the job failed is known all the same."""
         try:
             tasks, actors = (self.dashboard.read(each) for each in _of_driver(record.driver))
         except CouldNotLook:
@@ -129,7 +129,7 @@ class RaySnapshot:
 
 
 def _of_driver(driver: str) -> tuple[str, str]:
-    """What has failed of one driver's tasks, and its actors that are dead."""
+    """One driver's failed tasks and dead actors."""
     paths = []
     for kind, state in (("tasks", "FAILED"), ("actors", "DEAD")):
         filters = [("job_id", driver), ("state", state)]

@@ -22,7 +22,7 @@ _OF_TASK = {"NODE_DIED": JobState.NODE_FAILED, "OUT_OF_MEMORY": JobState.OUT_OF_
 
 @dataclass(frozen=True)
 class WorkerFailure:
-    """A task that ended with something else than an error of its own."""
+    """A task that ended otherwise than with an error of its own."""
 
     task: str
     state: JobState

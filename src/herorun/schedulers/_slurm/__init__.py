@@ -1,1 +1,1 @@
-"""What only Slurm knows: its commands, their tables, states and limits, and the files of a job."""
+"""All that is specific to Slurm: its commands, their tables, states, limits, and a job's files."""

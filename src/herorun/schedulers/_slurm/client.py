@@ -1,4 +1,4 @@
-"""Slurm's programs, each asked by one bounded call, and what their failures mean."""
+"""Slurm's programs, each run by one bounded call, and what their failures mean."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -36,8 +36,8 @@ _MOST_NAMES = 60_000  # characters of names in one question: a shell takes 128 K
 
 
 class Programs:
-    """Slurm's programs behind a transport. What gives no answer is `CouldNotLook`, and no empty
-    list.
+    """Slurm's programs behind a transport. A program without an answer is a `CouldNotLook`, never
+    an empty list.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Programs:
         return answer.text
 
     def queue(self, names: Sequence[str] = ()) -> tuple[SlurmRow, ...]:
-        """All that the controller remembers of these names, or of every job."""
+        """All jobs of these names that the controller remembers, or all jobs."""
         few = names if len(",".join(names)) <= _MOST_NAMES else ()
         separator = new_separator()
         return squeue_rows(self.output(squeue_argv(separator, few)), separator)
@@ -78,8 +78,8 @@ class Programs:
     def accounting(
         self, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()
     ) -> Accounting:
-        """What accounting has of these names, or of these ids; where it is silent, or kept none, it
-        says so.
+        """Accounting's records of these names or ids; the result shows if it did not answer, or
+        keeps none.
         """
         separator = new_separator()
         try:
@@ -110,16 +110,14 @@ class Programs:
 
 
 def new_separator() -> str:
-    """What parts the columns of one answer. No job's name or comment can hold it: they were there
-    before.
+    """The separator of one answer's columns. No job's name or comment can contain it: they are
+    older.
     """
     return PARTED + token_hex(8)
 
 
 def _has_failed(answer: ProcessResult) -> bool:
-    """Also where the exit code is 0: a controller that is down gives an empty list along with its
-    error.
-    """
+    """Also with exit code 0: a controller that is down gives an empty list along with its error."""
     return bool(answer.code) or (b"error" in answer.err and not answer.out.strip())
 
 
@@ -128,9 +126,7 @@ def _missing(program: str, place: str, missing: str = MISSING) -> CouldNotLook:
 
 
 def refusal(instance: str, answer: ProcessResult, where: RemotePaths, place: str) -> HerorunError:
-    """`WrongUse` where Slurm has said no for good; what it may have taken all the same is
-    `CouldNotLook`.
-    """
+    """`WrongUse` if Slurm has refused for good; `CouldNotLook` if it may have accepted the job."""
     lines = [
         line
         for line in answer.err.decode("utf-8", "replace").splitlines()

@@ -1,4 +1,4 @@
-"""Where an instance's code, admission and log lie: here, or on the cluster behind a login node.
+"""The places of an instance's code, admission and log: here, or on the cluster behind a login node.
 
 Behind one, the code is copied as it stands, once, into a folder that is made for the instance and
 never changed after.
@@ -80,7 +80,7 @@ class RemoteFolder:
         return RemotePaths(f"{home}/code", f"{home}/admission.json", self.log(instance))
 
     def bring(self, instance: str, code: str, admission: str) -> RemotePaths:
-        """Copy both over; what is there already stays as it is."""
+        """Copy both to the cluster; files already there are left unchanged."""
         where = self.where(instance, code, admission)
         if (Path(code) / ".git").exists():
             raise WrongUse(
