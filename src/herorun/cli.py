@@ -69,7 +69,8 @@ def herorun(ctx: click.Context, start: str, quiet: bool, verbose: bool) -> None:
 
     \b
     Example:
-      herorun init grug && herorun preflight grug && herorun launch grug
+      herorun init grug  # fill in and push runs/grug.toml, then init again
+      herorun preflight grug && herorun launch grug
     """
     from herorun.commands._global_options import defaults, set_volume
     from herorun.system.entry_points import skip_search_for_plugins

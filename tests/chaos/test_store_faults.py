@@ -87,7 +87,7 @@ def test_a_store_that_fails_makes_nothing_healthy_and_starts_nothing(
         capsys.readouterr()
         code, output = story.tick(), capsys.readouterr().out
         server.heal()
-        assert code == 3 and mentions(output, "unknown", "monitor partial"), (fault, output)
+        assert code == 3 and mentions(output, "unknown", "partly read"), (fault, output)
     deadline[0] = 20.0
     assert story.tick() == 0, capsys.readouterr()
 

@@ -492,7 +492,7 @@ def test_the_babysitter_of_the_template_relaunches_a_run_from_its_own_pod(
 
     wait_for(babysitter, 60)
     try:
-        wait_for(lambda: "monitor fresh" in says(babysitter(), "babysitter"), 120)
+        wait_for(lambda: "all evidence" in says(babysitter(), "babysitter"), 120)
         (process,) = space.node.processes("train.sh")
         os.kill(process, signal.SIGKILL)
         eventually(lambda: (story.data / "pid-tiny-2").exists(), within=120)

@@ -20,7 +20,7 @@ from herorun.core.compare.verdict import ComparisonAnswer, compare
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse
 from herorun.core.event import Launched
-from herorun.core.evidence import CodeChange, JobState, LiveJobs, Published
+from herorun.core.evidence import Candidate, CodeChange, JobState, LiveJobs, Published
 from herorun.core.exported_metrics import RunReading
 from herorun.core.goodput.latencies import Delay, Delays
 from herorun.core.goodput.states import WallTimeState
@@ -45,11 +45,10 @@ from herorun.core.remote.timer import TimerRequest, cron, removal
 from herorun.core.remote.watchdog import watchdog
 from herorun.core.replay import Replay, ReplayResult
 from herorun.core.retention import (
-    KeptCheckpoint,
-    PrunePlan,
     RetentionPolicy,
+    RetentionReference,
     SizedCheckpoint,
-    Victim,
+    prune_plan,
 )
 from herorun.core.seal.verification import SealProof
 from herorun.demo.sandbox import Sandbox
@@ -81,6 +80,7 @@ from screens.states import (
     ENDED,
     NAN,
     NO_REMOTE,
+    NO_STEP,
     OPENED,
     OTHER,
     RUN,
@@ -187,7 +187,7 @@ def gates() -> Iterator[Screen]:
 
 TICKS: Mapping[str, Any] = {
     "healthy": tick("healthy"),
-    "starting": tick("starting", missing_evidence=[AWAITED]),
+    "starting": tick("starting", progress=NO_STEP, missing_evidence=[AWAITED]),
     "warning": tick("degraded", alerts=[SLOW], other_jobs=[OTHER]),
     "critical": tick("degraded", alerts=[NAN], push="origin does not answer"),
     "unknown": tick("unknown", monitor="partial", unread=["Job: the scheduler does not answer"]),
@@ -215,7 +215,7 @@ def watching() -> Iterator[Screen]:
     answers = [
         BatchResult(run.slug, None, run.error, 3)
         if run.error
-        else BatchResult(run.slug, (STATES["healthy"][0], run))
+        else BatchResult(run.slug, (STATES["sealed" if run.stage == "sealed" else run.run][0], run))
         for run in SUMMARIES
     ]
     slugs = [run.slug for run in SUMMARIES]
@@ -292,7 +292,13 @@ def replace_note(note: Note) -> Note:
 # --- looking closer -------------------------------------------------------------------------------
 
 STEP = "/data/tiny/step-"
-NEEDED = f"{STEP}200 must be kept: the newest complete one"
+NEEDED = f"{STEP}100 must be kept: tiny-b starts from it"
+
+
+def saved_checkpoint(step: int, problem: str = "") -> Candidate:
+    return replace(a_checkpoint(step, problem=problem), modified=NOON - timedelta(days=2))
+
+
 LOST_EVIDENCE = "stored evidence was changed since the tick: metrics (the digest differs)"
 CHANGED = "4f4f4f4f4: journal/20260101.jsonl was changed before its end"
 NOT_FETCHED = (
@@ -301,15 +307,20 @@ NOT_FETCHED = (
 )
 WATCHED = "is watched by process 4711, log /home/ada/watch.log"
 SAVED = (
-    SizedCheckpoint(a_checkpoint(100), 4 << 30, 12, "sha256:aa"),
-    SizedCheckpoint(a_checkpoint(200, problem="metadata.json is missing"), None, None),
-    SizedCheckpoint(a_checkpoint(300, temporary=True), 4 << 30, 12, "sha256:bb"),
+    SizedCheckpoint(saved_checkpoint(100), 4 << 30, 12, "sha256:aa"),
+    SizedCheckpoint(
+        saved_checkpoint(200, problem="metadata.json is missing"), 2 << 30, 11, "sha256:cc"
+    ),
+    SizedCheckpoint(saved_checkpoint(300), 4 << 30, 12, "sha256:bb"),
 )
-PLAN = PrunePlan(
+PLAN = prune_plan(
     "tiny",
+    SAVED,
     RetentionPolicy(keep=1),
-    (Victim(f"{STEP}100", 100, 4 << 30, 12, "sha256:aa", "older than the newest 1"),),
-    (KeptCheckpoint(f"{STEP}300", 300, 4 << 30, ("the newest complete one",)),),
+    RetentionReference(),
+    f"{STEP}300",
+    {f"{STEP}100", f"{STEP}300"},
+    NOON,
 )
 TIMES = dict.fromkeys(WallTimeState, 0.0)
 TOTALS = GoodputTotals(
@@ -340,6 +351,7 @@ HOURS = {
     WallTimeState.DOWN: 0.5,
     WallTimeState.UNKNOWN: 0.5,
 }
+WITH_JOB = set(HOURS) - {WallTimeState.QUEUED, WallTimeState.DOWN, WallTimeState.UNKNOWN}
 A_DAY = replace(
     TOTALS,
     since=NOON - timedelta(hours=24),
@@ -352,12 +364,12 @@ A_DAY = replace(
     instances=2,
     interruptions={Cause.INFRA: 1},
     mtbf=82_800.0,
-    accelerator_hours={state: 512 * hours for state, hours in HOURS.items()},
-    total_accelerator_hours=Range(11_500.0, 12_000.0),
-    cost=Range(23_000.0, 24_000.0),
+    accelerator_hours={state: 512 * hours for state, hours in HOURS.items() if state in WITH_JOB},
+    total_accelerator_hours=Range(11_520.0, 11_776.0),
+    cost=Range(23_040.0, 23_552.0),
     delays=Delays(Delay(1, 95.0, 95.0), Delay(1, 310.0, 310.0), Delay()),
     rows=41_800,
-    notes=("rows without times are left out",),
+    notes=("12 rows without a time: their share is unknown",),
 )
 CURVES = [
     Side(name, {"loss": {step: loss - 0.001 * step for step in range(0, 401, 4)}})
@@ -396,9 +408,9 @@ def closer() -> Iterator[Screen]:
     target = "checkpoints.list.list_with_taints"
     yield answered_by("checkpoints-list", "checkpoints list tiny", target, listing)
     pruned = Pruned(
-        (f"{STEP}100",),
-        ((f"{STEP}200", NEEDED),),
-        4 << 30,
+        (f"{STEP}200",),
+        ((f"{STEP}100", NEEDED),),
+        2 << 30,
     )
     replacements = {"checkpoints__list__read_plan": PLAN}
     argv = "checkpoints prune tiny --plan plan.json"
@@ -668,18 +680,20 @@ def wrong() -> Iterator[Screen]:
         yield Screen(name, argv, home=repository)
     target = "launch.preflight.preflight"
     for name, error in {
-        "blocked": Blocked(
-            "The launch is blocked: dirty-tree: 1 file is changed "
-            "(`herorun explain dirty-tree` shows how to fix it)"
-        ),
-        "could-not-look": CouldNotLook(
-            "The launch checks could not read everything: 1 unknown: stale-worktree "
-            "(`herorun preflight tiny` shows why)"
-        ),
         "wrong-use": WrongUse("/work has no commit yet: commit the training code first."),
         "fault": RuntimeError("a bug of ours"),
     }.items():
         yield answered_by(f"error-{name}", "preflight tiny", target, raising(error))
+    blocked = Blocked(
+        'The contract says recovery = "observe": the babysitter relaunches nothing. '
+        "`herorun relaunch tiny` does."
+    )
+    yield answered_by(
+        "error-blocked", "approve tiny", "orders.acknowledge.answer", raising(blocked)
+    )
+    paused = CouldNotLook("Nothing was submitted: a pause was ordered meanwhile.")
+    target = "launch.launch.launch"
+    yield answered_by("error-could-not-look", "launch tiny", target, raising(paused))
 
 
 # --- servers, and text for programs ---------------------------------------------------------------

@@ -8,7 +8,13 @@ from typing import Any
 from builders import NOON, a_contract, a_plan, healthy
 from herorun import discover
 from herorun.core.check import Gate, Mode, evaluate
-from herorun.core.evidence import Evidence, Unavailable
+from herorun.core.evidence import (
+    Evidence,
+    Nothing,
+    PrintedPatterns,
+    RequestReview,
+    Unavailable,
+)
 from herorun.core.gate_verdict import verdict_of
 from herorun.core.health.training import AwaitedEvidence
 from herorun.core.ports import submission_of
@@ -57,12 +63,18 @@ OPENED = {
 }
 
 
+# What a run on the local scheduler without signatures of its own does not have.
+NOTHING: Evidence = {
+    RequestReview: Nothing("local reviews no request"),
+    PrintedPatterns: Nothing("the contract adds no rows to the catalogue"),
+}
+
 # --- gates ----------------------------------------------------------------------------------------
 
 
 def gate(kind: Gate, *changes: Any, mode: Mode = Mode.ENFORCE) -> GateReport:
     """The answer of a gate about a healthy run, but for these pieces of evidence."""
-    evidence: Evidence = healthy(kind)
+    evidence: Evidence = healthy(kind) | (NOTHING if kind is Gate.LAUNCH else {})
     for change in changes:
         evidence |= change if isinstance(change, dict) else {type(change): change}
     checks = discover.checks(kind)
@@ -74,7 +86,7 @@ def gate(kind: Gate, *changes: Any, mode: Mode = Mode.ENFORCE) -> GateReport:
 def preflight(*changes: Any, mode: Mode = Mode.ENFORCE) -> PreflightOutcome:
     plan = a_plan(RUN.contract)
     submission = submission_of(plan, "tiny-1")
-    people = responsible(RUN.contract, RUN.dri, False, "issue.md")
+    people = responsible(RUN.contract, "@dri", False, "issue.md")
     return PreflightOutcome(gate(Gate.LAUNCH, *changes, mode=mode), plan, submission, "", people)
 
 
@@ -83,7 +95,7 @@ NO_REMOTE = Unavailable("origin does not answer: connection timed out", "remote 
 
 # --- health ---------------------------------------------------------------------------------------
 
-SAVED = {"checkpoint_step": 40_000, "checkpoint_age": 840.0}
+SAVED = {"checkpoint_step": 40_000, "checkpoint_age": 2880.0}  # 1,200 steps of 2.4 s ago
 HEALTHY = RunSummary(
     "tiny",
     "launched",
@@ -97,31 +109,40 @@ HEALTHY = RunSummary(
     seen_at=NOON - MINUTE,
     **SAVED,
 )
-INSTANCE = InstanceEntry(name="tiny-1", job="job-tiny-1", started=NOON - 600 * MINUTE)
+INSTANCE = InstanceEntry(name="tiny-1", job="job-tiny-1", started=NOON - 1680 * MINUTE)
+JUST_STARTED = INSTANCE.model_copy(update={"started": NOON - 5 * MINUTE})
 
 
 def alert(
-    check: str, severity: str, message: str, state: str = "firing", fix: str = ""
+    check: str,
+    severity: str,
+    message: str,
+    state: str = "firing",
+    fix: str = "",
+    minutes: int = 20,
 ) -> AlertEntry:
     return AlertEntry(
         check=check,
         severity=severity,
         subject="",
         state=state,
-        since=NOON - 20 * MINUTE,
+        since=NOON - minutes * MINUTE,
         message=message,
         fix=fix,
     )
 
 
+CHECKS = {check.name: check for check in discover.checks(Gate.HEALTH)}
 NAN = alert(
     "not-finite",
     "critical",
     "train/loss is nan at steps 41150 to 41200",
-    fix="the DRI decides: roll back to a checkpoint before it "
-    "(`herorun rollback tiny --to STEP --stop-first`), or stop (`herorun stop tiny`).",
+    minutes=2,
+    fix=CHECKS["not-finite"].next_action("tiny"),
 )
-SLOW = alert("throughput-leak", "warn", "a step takes 2.6 s instead of 2.4 s since step 40900")
+SLOW = alert(
+    "throughput-leak", "warn", "a step takes 2.6 s instead of 2.4 s since step 40900", minutes=10
+)
 ENDED = alert("crashed", "critical", "tiny-1 ended: FAILED, exit code 1", state="ended-unresolved")
 MISSING = AwaitedEvidence("row", "the tracker has no row of tiny-1 yet", NOON + 10 * MINUTE)
 EMPTY: dict[str, Any] = {
@@ -161,7 +182,7 @@ STANDING: dict[str, Any] = {
 AWAITED = AwaitedEntry.model_validate(MISSING)
 OTHER = OtherJob(name="tiny-debug", job="job-9", state="running", kind="diagnostic")
 NOTED = Acked(alert="throughput-leak", by="ada", reason="a noisy neighbour; moved")
-HALF, DONE = "~41200/100000", "~100000/100000"
+HALF, DONE, NO_STEP = "~41200/100000", "~100000/100000", "~unknown/100000"
 
 
 def status(summary: RunSummary = HEALTHY, **changes: Any) -> Any:
@@ -181,17 +202,24 @@ def tick(run: str, code: int = 0, **changes: Any) -> Any:
 
 STATES: dict[str, Any] = {
     "starting": status(
-        replace(HEALTHY, run="starting", step=None, loss=None, curve="", pace=None),
-        progress="~unknown/100000",
+        replace(
+            RunSummary("tiny", "launched", run="starting", final_step=100_000),
+            next_tick=NOON + 4 * MINUTE,
+        ),
+        progress=NO_STEP,
+        instances=[JUST_STARTED],
         missing_evidence=[AWAITED],
     ),
     "healthy": status(),
     "young": status(
+        replace(HEALTHY, step=4_800, checkpoint_step=4_000, checkpoint_age=1920.0),
+        progress="~4800/100000",
+        instances=[INSTANCE.model_copy(update={"started": NOON - 200 * MINUTE})],
         unjudged=[
             UnjudgedEntry(
                 metric="loss",
                 checks=["loss-spike", "loss-elevated", "loss-drift", "loss-diverged"],
-                reason="12 rows so far, of the 30 that these checks need, about 400 steps apart",
+                reason="12 of the 30 rows that these checks need, one about every 400 steps",
                 until_row=30,
             )
         ],
@@ -201,8 +229,8 @@ STATES: dict[str, Any] = {
             UnjudgedEntry(
                 metric="loss",
                 checks=["loss-elevated"],
-                reason="the larger moves of earlier rows still count as noise, so a rise of "
-                "less than 50 % is not reported",
+                reason="a rise below 50% is not reported yet, because the larger moves of "
+                "earlier rows still count as noise",
                 until_row=50,
             )
         ],
@@ -225,32 +253,39 @@ STATES: dict[str, Any] = {
         pushed=False,
     ),
     "down": status(
-        replace(HEALTHY, run="down", next_tick=None),
+        replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
         alerts=[ENDED],
         next="herorun relaunch tiny",
         questions=["question/relaunch/crash"],
-        babysitter="gone, last heartbeat 2h3m ago: start it with `herorun babysit tiny`",
+        babysitter="gone, last heartbeat 18m0s ago: start it with `herorun babysit tiny`",
         monitor="stale",
     ),
     "ended": status(
-        replace(HEALTHY, run="finished", step=100_000, next_tick=None),
+        replace(
+            HEALTHY,
+            run="finished",
+            step=100_000,
+            next_tick=None,
+            checkpoint_step=100_000,
+            checkpoint_age=120.0,
+        ),
         progress=DONE,
         unjudged=[
             UnjudgedEntry(
                 metric="loss",
                 checks=["loss-elevated", "loss-drift", "loss-diverged"],
-                reason="12 rows so far, of the 30 that these checks need",
+                reason="12 of the 30 rows that these checks need",
                 until_row=30,
             )
         ],
         next="herorun seal tiny",
-        babysitter="stopped (the run is over; last heartbeat 2026-01-01T11:58:00Z)",
+        babysitter="stopped (the run is over), last heartbeat 2m0s ago",
     ),
     "sealed": status(
         replace(HEALTHY, stage="sealed", run="finished", step=100_000),
         stage="sealed",
         seal_tag="herorun/tiny/seal-1",
-        progress="100000/100000",
+        progress=DONE,
     ),
     "initialised": status(
         RunSummary("tiny", "initialised"),
@@ -262,10 +297,19 @@ STATES: dict[str, Any] = {
         next="herorun preflight tiny",
     ),
     "paused": status(
-        paused={"until": NOON + 120 * MINUTE, "by": "ada", "reason": "the disks are swapped"},
+        paused={"until": NOON + 120 * MINUTE, "by": "ada", "reason": "the disks are being swapped"},
+    ),
+    "stopped": status(
+        replace(HEALTHY, run="down", next_tick=None),
         stopped_by="ada",
-        answer="no, by ada",
         unfinished_actions=["relaunch/tiny-2"],
+        next="herorun relaunch tiny",
+    ),
+    "denied": status(
+        replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
+        alerts=[ENDED],
+        answer="denied by ada: the data set is being repaired",
+        next="herorun relaunch tiny",
     ),
 }
 SUMMARIES = [

@@ -186,7 +186,7 @@ def _alert_texts(run_summaries: Sequence[RunSummary]) -> Iterator[Cell]:
         if summary.error:
             yield f"{clean(summary.slug)}: {clean_lines(summary.error)}", "red"
         for missing in summary.awaited:
-            until = f"; allowed until {missing.until:%Y-%m-%d %H:%M} UTC" if missing.until else ""
+            until = f"; due by {missing.until:%Y-%m-%d %H:%M} UTC" if missing.until else ""
             yield f"{clean(summary.slug)}: missing: {clean(missing.message)}{until}", "yellow"
         for alert in summary.alerts:
             style = "red" if alert.severity == "critical" else "yellow"

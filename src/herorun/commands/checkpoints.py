@@ -55,10 +55,10 @@ def list_(start: str, run: str, as_json: bool) -> int:
             f": {output.clean(message)}" for message in (entry.problem, entry.tainted) if message
         )
         message = f"{kind}, {format_size(entry.bytes)}, {format_age(age)}"
-        head = f"{entry.step:>10}  {entry.state:<10}  "
+        head = f"step {entry.step:<9} {entry.state:<10}  "
         output.hang(out, head, f"{message}  {output.clean(entry.path)}{why}")
     if not listing.checkpoints:
-        output.show_line(f"{monitored_run.slug} has no checkpoint")
+        output.show_line(f"{monitored_run.slug} has no checkpoint in its output roots")
     return 0
 
 
@@ -171,7 +171,7 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     for victim in prune_plan.victims:
         click.echo(f"delete  {output.clean(victim.path)}, {format_size(victim.bytes)}", err=True)
     click.echo(
-        "This cannot be undone. Type the first 12 digits of the digest: "
+        "This cannot be undone. Type the first 12 characters of the digest: "
         f"{prune_plan.digest.removeprefix('sha256:')[:12]}",
         err=True,
     )

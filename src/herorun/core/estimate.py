@@ -14,6 +14,7 @@ class Estimate:
     flops_source: str
     hero: bool
     why: str  # why it is a hero run, or is not
+    is_size_known: bool  # whether the contract says what decides that
     accelerator_hours: float | None  # as budgeted
     cost: float | None  # in the money of `[budget] rate`
     wall_hours: float | None  # the budget, shared by all accelerators at once
@@ -30,11 +31,17 @@ class Estimate:
             return None
         return self.wall_hours - self.limit_hours
 
+    @property
+    def _hero(self) -> str:
+        if self.hero:
+            return "yes"
+        return "no" if self.is_size_known else "unknown, treated as no"
+
     def rows(self) -> list[tuple[str, str]]:
         """For people; what is not known is left out."""
         rows = [
             ("model FLOPs", f"{self.flops:g} ({self.flops_source})" if self.flops else ""),
-            ("hero run", f"{'yes' if self.hero else 'no'}: {self.why}"),
+            ("hero run", f"{self._hero}: {self.why}"),
             ("accelerator-hours", f"{self.accelerator_hours:g}" if self.accelerator_hours else ""),
             ("cost", f"{self.cost:,.2f}" if self.cost else ""),
             ("wall time", format_span(3600 * self.wall_hours) if self.wall_hours else ""),
@@ -64,6 +71,7 @@ def estimate(contract: Contract, offer: Offered | Nothing | Unavailable) -> Esti
         flops_source=_flops_source(contract),
         hero=contract.is_hero,
         why=_format_size(contract),
+        is_size_known=contract.hero is not None or contract.model_flops is not None,
         accelerator_hours=hours,
         cost=hours * rate if hours and rate else None,
         wall_hours=hours / count if hours and count else None,

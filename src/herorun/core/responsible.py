@@ -42,4 +42,4 @@ def responsible(contract: Contract, dri: str, launches: bool, issue: str) -> Res
 def _how(channels: Sequence[str]) -> str:
     if channels:
         return f"`herorun launch` sends a message to {', '.join(channels)} before it submits"
-    return "write to them yourself, because [notify] names no channel"
+    return "write to them yourself: [notify] names no channel"

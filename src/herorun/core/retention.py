@@ -166,7 +166,7 @@ def _by_rank(
 ) -> list[str]:
     why = []
     if number := latest.get(candidate.path):
-        why.append(f"latest {policy.keep}: number {number} of them")
+        why.append(f"number {number} of the latest {policy.keep}")
     if candidate.path == recovery:
         why.append("recovery source: a relaunch continues from it")
     return why

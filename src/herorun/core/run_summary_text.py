@@ -47,7 +47,7 @@ def format_pace(summary: RunSummary, short: bool = False, usual: str = "") -> st
     pace = summary.pace
     if pace is None:
         return "-"
-    ratio_text = f" {pace.ratio:.0%}{usual}" if pace.ratio is not None else ""
+    ratio_text = f"{',' if usual else ''} {pace.ratio:.0%}{usual}" if pace.ratio is not None else ""
     unit = pace.name if pace.name == "s/step" else "" if short else pace.name.rpartition("/")[2]
     return f"{_format_float(pace.now)}{' ' if unit else ''}{unit}{ratio_text}"
 

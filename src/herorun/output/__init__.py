@@ -159,8 +159,11 @@ def shortened(text: str) -> str:
     return text if progress.verbose else HASH.sub(r"\1", text)
 
 
-def show_verdict(out: Any, verdict: str, message: str = "") -> None:
+def show_verdict(out: Any, verdict: str, message: str = "", title: str = "") -> None:
+    """`title` stands in place of a clear verdict that is not good news."""
     colour = {"clear": "bold green", "blocked": "bold red", "unknown": "bold yellow"}[verdict]
+    if title and verdict == "clear":
+        verdict, colour = title, "bold yellow"
     hang(out, f"{verdict.upper()}{': ' if message else ''}", message, colour, colour)
 
 

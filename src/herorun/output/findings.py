@@ -74,7 +74,7 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
     if (
         finding["outcome"] == "unknown" and effects
     ):  # the shared reason is what must be fixed, not this one check
-        _show_names(out, "also unknown for this reason", effects)
+        _show_names(out, "unknown for the same reason", effects)
         return
     details = [detail for detail in finding["details"] if detail not in finding["message"]]
     for detail in details[:10]:
@@ -90,7 +90,7 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
         [effect for effect in effects if effect["outcome"] == "unknown"],
     )
     if mark_of(finding) == "lenient":
-        hang(out, INDENT, 'NOT ENFORCED: with [policy] mode = "enforce" this blocks the launch')
+        hang(out, INDENT, "NOT ENFORCED: only [policy] mode lets this pass")
     hang(out, INDENT, f"fix: {finding['fix']}")
 
 
@@ -142,7 +142,9 @@ def show_preflight(
     show_by_mode(out, answer, document["findings"])
     if any(mark_of(finding) not in ("ok", "n/a") for finding in document["findings"]):
         out.print()
-    show_verdict(out, document["verdict"], _describe_verdict(answer))
+    # `clear` alone would be good news that the checks did not give
+    title = "NOT ENFORCED" if answer.policy and answer.report.overlooked else ""
+    show_verdict(out, document["verdict"], _describe_verdict(answer), title)
     show_next(out, _after_preflight(slug, document, answer, plan))
 
 
@@ -193,7 +195,7 @@ def what_blocks(answer: Any, again: str) -> str:
     """
     blocking = answer.report.blocking
     if answer.verdict is GateVerdict.UNKNOWN:
-        return f"{again} (once the unknown checks can be evaluated)"
+        return f"{again} (once what did not answer is fixed)"
     return f"herorun explain {blocking[0].check}" if blocking else ""
 
 
@@ -236,8 +238,7 @@ def _describe_verdict(answer: Any) -> str:
     if not answer.policy:
         return tally
     strict = answer.report.would_be.upper()
-    mode = f"[policy] mode is {answer.report.mode}, and enforce would give {strict}"
-    return f"{'NOT ENFORCED; ' if answer.report.overlooked else ''}{tally}; {mode}"
+    return f"{tally}; [policy] mode is {answer.report.mode}, enforce would give {strict}"
 
 
 def plan_rows(plan: Any) -> list[tuple[str, str]]:

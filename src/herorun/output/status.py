@@ -15,6 +15,11 @@ from herorun.system import progress
 
 # Columns before the words: of one tick, and of a status.
 TICK, STATUS = 11, 13
+MONITOR = {
+    "fresh": "all evidence read",
+    "partial": "evidence partly read",
+    "stale": "monitor stale",
+}
 ACTION_NAMES = {"tell": "notify"}  # on the screen, where the name in JSON is another one
 
 
@@ -38,15 +43,13 @@ def show_tick(slug: str, tick: Any, ack: str = "") -> None:
     hang(
         out,
         "",
-        f"{at}{slug}: {document['run']}, monitor {document['monitor']}, "
+        f"{at}{slug}: {document['run']}, {MONITOR[document['monitor']]}, "
         f"{format_steps(document['progress'])}",
     )
     for line in _tick_lines(document, tick.doubts, ack or f"herorun ack {slug}"):
         _line(out, TICK, line)
     if tick.push:
-        _line(
-            out, TICK, f"  the record is not pushed: {clean(tick.push)}; retried at the next tick"
-        )
+        _line(out, TICK, f"  record   not pushed: {clean(tick.push)}; the next tick retries")
     sys.stdout.flush()
 
 
@@ -55,7 +58,7 @@ def _tick_lines(document: Mapping[str, Any], doubts: Iterable[str], ack: str) ->
     doubt.
     """
     for gap in format_gaps(document["unread"]):
-        yield f"  not read {clean(gap)}; retried at the next tick"
+        yield f"  unread   {clean(gap)}; the next tick retries"
     for missing in document["missing_evidence"]:
         yield f"  missing  {_missing_evidence(missing)}"
     for alert in document["alerts"]:
@@ -66,13 +69,18 @@ def _tick_lines(document: Mapping[str, Any], doubts: Iterable[str], ack: str) ->
     for note in _ended_note(document, ack):
         yield f"  note     {note}"
     for action in document["actions"]:
-        how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
+        how = _done(action["action"]) if action["done"] else f"failed: {clean(action['failed'])}"
         name = ACTION_NAMES.get(action["action"], action["action"])
         yield f"  {name:<8} {clean(action['title'])}: {how}"
     for other in document["other_jobs"]:
         yield f"  other    {_other(other)}"
     for problem in doubts:
         yield f"  unknown  {clean(problem)}"
+
+
+def _done(action: str) -> str:
+    """A relaunch submits a job, and whether that trains is what later ticks show."""
+    return "submitted" if action == "relaunch" else "done"
 
 
 def _is_calm(document: dict[str, Any], tick: Any) -> bool:
@@ -127,13 +135,13 @@ def _status_lines(
         yield from (f"  {name:<10} {clean(value)}" for name, value in summary)
     for instance in document["instances"]:
         began = f"{_cut_fraction(instance['started'])} ({_ago(instance['started'], at)})"
-        yield f"  instance   {instance['name']}, job {clean(instance['job'])}, since {began}"
+        yield f"  instance   {instance['name']}, job {clean(instance['job'])}, started {began}"
     if document["log"] and not document["seal_tag"]:
         yield f"  log        {clean(document['log'])}"
     yield from (f"  other      {_other(other)}" for other in document["other_jobs"])
     yield from _orders(document, at)
     if document["seal_tag"]:
-        yield f"  sealed     {document['seal_tag']}, at {document['progress']} steps"
+        yield f"  sealed     tag {document['seal_tag']}, at {format_steps(document['progress'])}"
     push_text = "pushed" if document["pushed"] else "not pushed"
     record = (
         f"branch {clean(document['branch'])} at {shortened(document['record'])} ({push_text})"
@@ -156,7 +164,7 @@ def _monitor(document: Mapping[str, Any]) -> str:
         gaps = clean("; ".join(format_gaps(document["unread"])))
         access = f"next: `herorun doctor {document['slug']}` tests the access"
         return f"{document['monitor']}: could not read {gaps}; {access}"
-    meaning = {"fresh": "all evidence was read", "stale": "no babysitter checks the run regularly"}
+    meaning = {"fresh": "all evidence was read", "stale": "no babysitter monitors the run"}
     state = document["monitor"]
     return f"{state}: {meaning[state]}" if state in meaning else state
 
@@ -174,14 +182,11 @@ def format_steps(progress: str) -> str:
 
 
 def _missing_evidence(missing: Mapping[str, Any]) -> str:
-    until = f"; allowed until {_cut_fraction(missing['until'])}" if missing["until"] else ""
+    until = f"; due by {_cut_fraction(missing['until'])}" if missing["until"] else ""
     return f"{clean(missing['message'])}{until}"
 
 
-ENDED = (
-    f"{AlertState.ENDED}: the job ended, or the check got no more evidence, before anything showed "
-    "that the problem is gone"
-)
+ENDED = f"{AlertState.ENDED}: the job or its evidence ended before the problem was seen to be over"
 
 
 def _ended_note(document: Mapping[str, Any], ack: str) -> list[str]:
@@ -218,8 +223,8 @@ def _ago(moment: str, at: datetime) -> str:
 
 def _other(job: Mapping[str, str]) -> str:
     return (
-        f"{clean(job['name'])}, job {clean(job['job'])}, {job['state']}: {job['kind']}, "
-        "does not count for this run"
+        f"{clean(job['name'])}, job {clean(job['job'])}, {job['state']}: {job['kind']} job, "
+        "not part of this run"
     )
 
 
@@ -227,7 +232,7 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
     """What a person must know first: alerts, gaps in the evidence, and open questions."""
     for alert in document["alerts"]:
         yield (
-            f"  alert      {alert['state']} {alert['severity']} {alert['check']} (began "
+            f"  alert      {alert['state']} {alert['severity']} {alert['check']} (opened "
             f"{_ago(alert['since'], at)}): {clean(alert['message'])}{_next_action(alert)}"
         )
     ack = f"herorun ack {document['slug']}"
@@ -238,8 +243,8 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
         yield f"  missing    {_missing_evidence(missing)}"
     for key in document["unfinished_actions"]:
         yield (
-            f"  unfinished {clean(key.replace('/', ' ', 1))}: outcome unknown; next: find out "
-            "whether it happened, see `herorun explain unfinished-action`"
+            f"  unfinished {clean(key.replace('/', ' ', 1))}: whether it was carried out is "
+            "unknown; next: `herorun explain unfinished-action` says how to check"
         )
     yield from _questions(document)
 
@@ -250,8 +255,8 @@ def _orders(document: Mapping[str, Any], at: datetime) -> list[str]:
     if pause := document["paused"]:
         remaining = format_span(datetime.fromisoformat(pause["until"]) - at)
         lines.append(
-            f"  paused     until {_cut_fraction(pause['until'])} (in {remaining}) by "
-            f"{clean(pause['by'])}{_because(pause['reason'])}"
+            f"  paused     by {clean(pause['by'])} until {_cut_fraction(pause['until'])} "
+            f"(in {remaining}){_because(pause['reason'])}"
         )
     if document["stopped_by"]:
         lines.append(f"  stopped    with `herorun stop`, by {clean(document['stopped_by'])}")
@@ -260,7 +265,7 @@ def _orders(document: Mapping[str, Any], at: datetime) -> list[str]:
             f"  ack        {clean(ack['alert'])} by {clean(ack['by'])}{_because(ack['reason'])}"
         )
     if document["answer"]:
-        lines.append(f"  answer     {clean(document['answer'])}, to herorun's question")
+        lines.append(f"  answer     relaunch {clean(document['answer'])}")
     return lines
 
 

@@ -48,8 +48,8 @@ def test_twelve_rows_judge_no_level_and_sparse_ones_no_spike(gap, spike_too):
 
     assert loss.checks == (("loss-spike", *LEVELS) if spike_too else LEVELS)
     assert loss.until_row == 30
-    apart = ", about 400 steps apart" if spike_too else ""
-    assert mentions(loss.reason, "12 rows", "30", f"{apart}")
+    apart = ", one about every 400 steps" if spike_too else ""
+    assert mentions(loss.reason, "12", "30 rows", apart)
 
 
 def test_thirty_rows_judge_all():
@@ -83,7 +83,7 @@ def test_a_descent_that_hides_a_rise_is_named():
 
     assert not spikes(*risen, gap=400)
     assert loss.checks == ("loss-elevated",) and 40 < loss.until_row < 100
-    assert mentions(loss.reason, "rise", "50 %", "not")
+    assert mentions(loss.reason, "rise", "50%", "not")
     assert unjudged(rows)["loss"].checks == ("loss-elevated",)  # the rise is noise by then
 
 

@@ -50,7 +50,7 @@ def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(
         alone, capsys, "--job", alone.place(job), "--scheduler", "local", "--every", "1s"
     )
     assert answer.code == 0, answer
-    assert mentions(answer.out, "finished", "monitor fresh", "~9/20")
+    assert mentions(answer.out, "finished", "all evidence", "~9/20")
     assert "herorun seal" not in next(jobs_home().glob("*/issue.md")).read_text()
     assert answer.err.count("https://wandb.ai/a/b/runs/ab12") == 1
     state_document = state(alone)
@@ -289,7 +289,7 @@ def test_key_events_are_reported_also_where_slurm_does_not_answer(
     monkeypatch.setenv("PATH", f"{alone.folder / 'bin'}:{os.environ['PATH']}")
     (alone.folder / "out.log").write_text("Submitted batch job 4711\nCalibration complete\n")
     answer = babysit(alone, capsys, "--job", "out.log", "--scheduler", "launcher", "--once")
-    assert answer.code == 3 and mentions(answer.out, "unknown", "monitor partial")
+    assert answer.code == 3 and mentions(answer.out, "unknown", "partly read")
     assert "Slurm job 4711" in answer.err and "calibration complete" in answer.err
     assert "calibration complete" not in babysit(alone, capsys, "--once").err  # once
 

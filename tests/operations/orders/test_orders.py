@@ -311,7 +311,7 @@ def test_a_pause_holds_the_hands_and_not_the_eyes(story: Story, capsys: CAPTURE)
     assert len(story.starts) == 1 and len(keys(story, "tell/crashed")) == 1
     held = status(story, capsys)["paused"]
     assert (held["by"], held["reason"]) == ("Dri", "maintenance")
-    assert "paused     until" in ask(story, capsys, "status", SLUG).out
+    assert mentions(ask(story, capsys, "status", SLUG).out, "paused", "until", "maintenance")
     assert ask(story, capsys, "resume", SLUG).code == 0
     story.tick()
     story.ended("tiny-2")

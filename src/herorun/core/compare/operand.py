@@ -79,7 +79,7 @@ def unexercised(side: Side, first: int, last: int) -> tuple[str, ...]:
 
 def _restart(side: Side, first: int, last: int) -> str:
     if side.attempts is None:
-        return f"restart: {side.name} does not say where its attempts begin"
+        return f"restart: {side.name} logs no steps at which its attempts begin"
     inside = [low for low, _ in side.attempts.values() if first < low <= last]
     return (
         ""
@@ -91,7 +91,7 @@ def _restart(side: Side, first: int, last: int) -> str:
 def _save(side: Side, first: int, last: int) -> str:
     every = side.permanent_every
     if every is None:
-        return f"checkpoint: it is unknown when {side.name} saves"
+        return f"checkpoint: the steps at which {side.name} saves are not known"
     due = (max(first, 1) + every - 1) // every * every
     return (
         ""
@@ -103,13 +103,13 @@ def _save(side: Side, first: int, last: int) -> str:
 def _eval(side: Side, first: int, last: int) -> str:
     evals = [name for name in side.values if is_eval(name)]
     logs_eval = any(first <= step <= last for name in evals for step in side.values[name])
-    return "" if logs_eval else f"eval: {side.name} logs none in the window"
+    return "" if logs_eval else f"eval: {side.name} logs no eval at these steps"
 
 
 def _rate(side: Side, first: int, last: int) -> list[str]:
     rates = {value for step, value in side.curve("lr").items() if first <= step <= last}
     if not rates:
-        return [f"learning rate: {side.name} logs none in the window"]
+        return [f"learning rate: {side.name} logs none at these steps"]
     return [f"learning rate: it stays at {rates.pop():g}"] if len(rates) == 1 else []
 
 

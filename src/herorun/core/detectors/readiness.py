@@ -73,8 +73,8 @@ def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
     if trend.young or trend.scale <= limit or noise >= limit:
         return
     reason = (
-        "the larger moves of earlier rows still count as noise, so a rise of less than "
-        f"{100 * (RATIO - 1):.0f} % is not reported"
+        f"a rise below {RATIO - 1:.0%} is not reported yet, because the larger moves of earlier "
+        "rows still count as noise"
     )
     until = state.judged + trend.rows_until(limit)
     yield UnjudgedMetric("loss", ("loss-elevated",), reason, until)
@@ -88,6 +88,6 @@ def _young(
     if missing <= 0 or not trend.young:
         return
     stride = state.steps.stride
-    spacing = f", about {stride:.0f} steps apart" if stride > DENSE else ""
-    reason = f"{count(trend.rows, 'row')} so far, of the {SETTLE} that these checks need{spacing}"
+    spacing = f", one about every {stride:.0f} steps" if stride > DENSE else ""
+    reason = f"{trend.rows} of the {SETTLE} rows that these checks need{spacing}"
     yield UnjudgedMetric(metric, checks, reason, state.judged + missing)

@@ -38,7 +38,8 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
         return OrderOutcome(run, message, warnings=push_warning(run))
     warnings = order(run, Word.ACK, fresh, reason)
     names = ", ".join(key.rpartition("@")[0] for key in fresh)
-    message = f"acknowledged {names}: no more reminders about this occurrence"
+    which = "this alert" if len(fresh) == 1 else "these alerts"
+    message = f"acknowledged {names}: no more reminders of {which}"
     return OrderOutcome(run, message, warnings=warnings)
 
 
@@ -140,16 +141,17 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
         return OrderOutcome(run, problem, code=1, warnings=warnings)
     if not yes:
         message = (
-            f"denied: {current.name} is not relaunched; to start it after all, type the command "
-            f"that `herorun status {run.slug}` shows as next"
+            f"denied: {current.name} is not relaunched; `herorun status {run.slug}` shows "
+            "the command that starts the run after all"
         )
         return OrderOutcome(run, message, warnings=warnings)
+    watch_warnings = unwatched_warnings(run)
+    within = "" if watch_warnings else f" (within {format_span(run.contract.babysit.cadence)})"
     message = (
-        f"approved: the babysitter runs the launch checks on {current.name} at its next tick, "
-        f"within {format_span(run.contract.babysit.cadence)}, and relaunches it if they pass; "
-        f"to hold it until then: `herorun pause {run.slug} --until 2h`"
+        f"approved: the babysitter's next tick{within} runs the launch checks and, if they pass, "
+        f"relaunches {current.name}; to delay that: `herorun pause {run.slug} --until 2h`"
     )
-    return OrderOutcome(run, message, warnings=(*warnings, *unwatched_warnings(run)))
+    return OrderOutcome(run, message, warnings=(*warnings, *watch_warnings))
 
 
 def _overtaken_by(run: Run, instance: str, yes: bool) -> str:
@@ -219,6 +221,5 @@ def _nothing_open(run: Run, memory: Memory, yes: bool) -> OrderOutcome:
     raise WrongUse(
         f"It was {last_answer.summary} before. To start it anyway: "
         f"`{_continuation_command(run, memory)}`; to "
-        "hold it: "
-        f"`herorun pause {run.slug} --until 2h`."
+        f"delay it: `herorun pause {run.slug} --until 2h`."
     )

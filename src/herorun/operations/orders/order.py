@@ -78,4 +78,4 @@ def unwatched_warnings(run: Run) -> tuple[str, ...]:
     """A warning if no loop runs here, because a person must then start the next tick."""
     if is_locked(run.lock("babysitter")) or run.contract.babysit.declined:
         return ()
-    return (f"no babysitter runs on this machine: `herorun babysit {run.slug}` starts one",)
+    return (f"no babysitter runs on this machine: start it with `herorun babysit {run.slug}`",)

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-from herorun.core.canonical_json import timestamp
 from herorun.core.durations import format_span
 from herorun.operations.record.heartbeat import is_lost, last_heartbeat
 from herorun.runs import Run
@@ -21,8 +20,7 @@ def describe_babysitter(run: Run, is_finished: bool = False) -> str:
         return "none seen on this machine"
     age = round((now() - last_beat).total_seconds())
     if is_finished and not is_locked(run.lock("babysitter")):
-        at = timestamp(last_beat.replace(microsecond=0))
-        return f"stopped (the run is over; last heartbeat {at})"
+        return f"stopped (the run is over), last heartbeat {format_span(age)} ago"
     if is_babysitter_lost(run):
         command = f"herorun babysit {run.slug}"
         return f"gone, last heartbeat {format_span(age)} ago: start it with `{command}`"

@@ -38,8 +38,8 @@ class Compared:
         result = self.comparison
         lines = [
             (
-                f"{self.b.name} against {self.a.name}, steps {result.first} to {result.last}: "
-                f"{KINDS[self.kind]}"
+                f"{self.b.name} against {self.a.name}, steps {result.first} to {result.last} "
+                f"({KINDS[self.kind]})"
             )
         ]
         for each in result.metrics:
@@ -60,22 +60,26 @@ KINDS = {
     "change": "their plans differ",
     "curves": "two curves",
 }
-ANSWERS = {
-    ComparisonAnswer.GO: "go: every gate holds",
-    ComparisonAnswer.UNJUDGED: (
-        "no verdict, because no gate is set: set one with --gate, or in [compare] gates"
-    ),
-    ComparisonAnswer.UNKNOWN: "not comparable, for the reasons above",
-}
+UNJUDGED = (
+    "no verdict, because no gate is set: set one with --gate, or in the contract's [compare] gates"
+)
 
 
 def _answer(result: RunComparison) -> str:
-    """The verdict; a no-go names its failed gates, whose own lines give the reasons."""
-    if result.answer is not ComparisonAnswer.NO_GO:
-        return ANSWERS[result.answer]
-    failed_gates = [gate.gate for gate in result.gates if gate.answer is ComparisonAnswer.NO_GO]
-    names = "; ".join(failed_gates)
-    return f"no-go: {len(failed_gates)} of {count(len(result.gates), 'gate')} failed: {names}"
+    """The verdict; one that is no go names its gates, whose lines say why. A go says what the
+    window left untested.
+    """
+    if result.answer is ComparisonAnswer.UNJUDGED:
+        return UNJUDGED
+    names = "; ".join(gate.gate for gate in result.gates if gate.answer is result.answer)
+    if result.answer is ComparisonAnswer.UNKNOWN:
+        return f"not comparable: {names}"
+    gates = count(len(result.gates), "gate")
+    if result.answer is ComparisonAnswer.NO_GO:
+        failures = sum(gate.answer is result.answer for gate in result.gates)
+        return f"no-go: {failures} of {gates} failed: {names}"
+    parts = len(result.unexercised)
+    return f"go: {gates} passed" + (f", {count(parts, 'part')} not tested" if parts else "")
 
 
 def _metric(pairing: Pairing, noise: bool) -> list[str]:
@@ -85,7 +89,7 @@ def _metric(pairing: Pairing, noise: bool) -> list[str]:
         f"largest {pairing.largest:+.6g} at step {pairing.largest_step}, over "
         f"{count(pairing.pairs, 'step')}"
     )
-    means = f"{pairing.mean_a:.6g} -> {pairing.mean_b:.6g}"
+    means = f"means {pairing.mean_a:.6g} -> {pairing.mean_b:.6g}"
     lines = [
         (
             f"  {pairing.metric}: mean {pairing.mean:+.6g}{by}, median {pairing.median:+.6g}, "

@@ -79,7 +79,8 @@ def _goodput_lines(totals: GoodputTotals, slug: str) -> list[str]:
     lines += [_state_line(totals, state) for state in WallTimeState if totals.states[state]]
     lines += [_loss_line(totals), _interruption_line(totals)]
     if totals.total_accelerator_hours.min is not None:
-        money = f"; cost: {_span(totals.cost)}" if totals.cost.min is not None else ""
+        has_cost = totals.cost.min is not None
+        money = f"; cost at [budget] rate: {_span(totals.cost)}" if has_cost else ""
         lines.append(f"accelerator-hours: {_span(totals.total_accelerator_hours)}{money}")
     delays = totals.delays
     lines += [
@@ -110,7 +111,7 @@ def _loss_line(totals: GoodputTotals) -> str:
 
 def _interruption_line(totals: GoodputTotals) -> str:
     ends = ", ".join(f"{number} {cause}" for cause, number in totals.interruptions.items())
-    mean = f"; {format_span(totals.mtbf)} between failures" if totals.mtbf else ""
+    mean = f"; mean time between failures {format_span(totals.mtbf)}" if totals.mtbf else ""
     return f"interruptions: {ends or 'none'}{mean}"
 
 
@@ -119,7 +120,7 @@ def _percent(span: Range) -> str:
         return "unknown"
     if round(span.min, 3) == round(span.max, 3):
         return f"{span.min:.1%}"
-    return f"{span.min:.1%} to {span.max:.1%}, because a part is unknown"
+    return f"{span.min:.1%} to {span.max:.1%} ({span.max - span.min:.1%} of the time is unknown)"
 
 
 def _span(span: Range) -> str:
@@ -131,10 +132,9 @@ def _span(span: Range) -> str:
 def _delay(delay: Delay) -> str:
     parts = []
     if delay.count and delay.median is not None and delay.max is not None:
-        parts.append(
-            f"median {format_span(delay.median)}, maximum {format_span(delay.max)}, "
-            f"{delay.count} measured"
-        )
+        several = f"median {format_span(delay.median)}, maximum {format_span(delay.max)}"
+        length = format_span(delay.max) if delay.count == 1 else several
+        parts.append(f"{length} ({count(delay.count, 'case')})")
     if delay.unknown:
         parts.append(f"{delay.unknown} unknown")
     if delay.open:
