@@ -71,7 +71,7 @@ class SlurmReader:
         return self.find_all({instance: intended_at})[instance]
 
     def find_all(self, intents: Mapping[str, datetime]) -> Mapping[str, Search]:
-        """One squeue, and one sacct where something has ended or is not there, for any number of
+        """One squeue, and one sacct if a job has ended or is missing, for any number of
         instances.
         """
         for instance in intents:

@@ -1,5 +1,5 @@
-"""What a contract may say to Slurm, and what it may not: some arguments of sbatch would break the
-bookkeeping.
+"""A contract's options for Slurm, and those it must not use: some arguments of sbatch would break
+the bookkeeping.
 """
 
 from datetime import timedelta
@@ -51,7 +51,7 @@ _IDS = lazy_regex(r":([0-9]+)")
 
 
 def checked(argument: str) -> str:
-    """One argument of sbatch, if it leaves alone what herorun decides.
+    """One argument of sbatch, if it overrides nothing that herorun sets.
 
     >>> checked("--exclusive")
     '--exclusive'
@@ -64,7 +64,7 @@ Argument = Annotated[str, AfterValidator(checked)]
 
 
 class Options(RenamedKeys, SshLogin):
-    """Where it runs, for how long, and how to get there."""
+    """Where the job runs, for how long, and through which login node."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -2,9 +2,9 @@
 
 Every time is asked for as seconds since 1970, because Slurm prints the local time of whatever host
 it runs on and names no zone. A job's name may hold any character, line breaks too, and could so
-write rows of other jobs: what parts the columns is new for each question (`separator` below), and
-no name can have foreseen it. Variables such as SQUEUE_PARTITION, which would silently leave jobs
-out of the answer, are taken away.
+write rows of other jobs: the separator of the columns is new for each query (`separator` below), so
+no name can contain it. Variables such as SQUEUE_PARTITION, which would silently leave jobs out of
+the answer, are unset.
 """
 
 import re
@@ -41,8 +41,8 @@ _TAG = lazy_regex(
 
 @dataclass(frozen=True)
 class Tag:
-    """What our comment says: whose run, which request, when it was submitted, and who asked for the
-    end.
+    """The content of our comment: whose run, which request, when it was submitted, and who ordered
+    the end.
     """
 
     run: str
@@ -215,8 +215,8 @@ def _slurm_row(
 
 
 def log_in(text: str) -> str:
-    """The log that `scontrol show job` names; empty where it names none, or where a job's own name
-    says one too.
+    """The log that `scontrol show job` names; empty if it names none, or if a job's own name
+    contains one too.
     """
     paths = re.findall(r"^ *StdOut=(.*?)\n *\w+=", text, re.MULTILINE | re.DOTALL)
     return paths[0].strip().replace("%%", "%") if len(paths) == 1 else ""
@@ -261,5 +261,5 @@ def _parse_int(text: str) -> int | None:
 
 
 def _parse_slurm_time(text: str) -> datetime | None:
-    """None where it has not come about: `N/A`, `Unknown`, `None`, 0."""
+    """None if the event has not happened: `N/A`, `Unknown`, `None`, 0."""
     return datetime.fromtimestamp(int(text), UTC) if text.isdigit() and int(text) else None

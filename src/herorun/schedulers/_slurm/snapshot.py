@@ -15,7 +15,7 @@ ByName = Mapping[str, list[SlurmRow]]
 
 @dataclass(frozen=True)
 class SlurmSnapshot:
-    """What squeue said of every job, and sacct of some names."""
+    """What squeue reported of every job, and sacct of some names."""
 
     at: datetime  # when it began
     queue: ByName

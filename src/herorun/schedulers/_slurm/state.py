@@ -1,8 +1,8 @@
-"""What squeue and sacct together say about an instance. Pure.
+"""The state of an instance, from squeue and sacct together. Pure.
 
-A job has ended when sacct says so and squeue no longer has it, or has it as ended: sacct calls a
-job that was put back into the queue PREEMPTED, NODE_FAIL or REQUEUED until it runs again, and lags
-behind by seconds otherwise.
+A job has ended when sacct reports it as ended and squeue no longer lists it, or lists it as ended:
+sacct calls a job that was put back into the queue PREEMPTED, NODE_FAIL or REQUEUED until it runs
+again, and lags behind by seconds otherwise.
 """
 
 import signal
@@ -71,7 +71,7 @@ def _was_refused(row: SlurmRow) -> bool:
 
 
 def needs_accounting(queue: Sequence[SlurmRow]) -> bool:
-    """A job that the controller calls live lives, whatever accounting says."""
+    """A job that the controller lists as live is live, whatever accounting reports."""
     return not queue or any(not slurm_state_of(row.word).live for row in queue)
 
 
@@ -197,7 +197,7 @@ def _job_of_row(instance: str, row: SlurmRow, parts: Sequence[SlurmRow]) -> Job:
 
 
 def _from_accounting(job: Job, row: SlurmRow, record: SubmissionRecord) -> Job:
-    """Only accounting knows it. What it calls live, the controller has lost sight of."""
+    """A job that only accounting has. One that it reports as live is unknown to the controller."""
     if job.state.ended:
         return _add_slurm_end(job, row, row, record)
     why = f"sacct says {row.word}, and squeue does not know job {row.id}"
@@ -207,7 +207,7 @@ def _from_accounting(job: Job, row: SlurmRow, record: SubmissionRecord) -> Job:
 def _add_slurm_end(
     job: Job, row: SlurmRow, accounting_row: SlurmRow | None, record: SubmissionRecord
 ) -> Job:
-    """How it ended. Where Slurm ended it, its own signal and a code of 0 say nothing about the
+    """How it ended. If Slurm ended it, Slurm's own signal and a code of 0 are no evidence about the
     job.
     """
     ended_job = replace(
@@ -248,7 +248,7 @@ def _add_failure(job: Job, row: SlurmRow, only_accounting: bool) -> Job:
 def _cancelled(
     job: Job, row: SlurmRow, accounting_row: SlurmRow | None, record: SubmissionRecord
 ) -> Job:
-    """By whom: our own stop says so, else accounting has the user's number."""
+    """Who cancelled it: from our own stop, else by the user's number in accounting."""
     number = cancelled_by(accounting_row.word) if accounting_row else None
     if number is None and "Dependency" in row.reason:
         return replace(job, state=JobState.UNSCHEDULABLE)

@@ -49,7 +49,7 @@ def request_digest(submission: Submission) -> str:
 
 
 def must_be_sound(submission: Submission) -> None:
-    """`WrongUse` for what no shell could be given."""
+    """`WrongUse` for what cannot be passed to a shell."""
     must_be_variables((*submission.env, *submission.secrets), "a shell script")
     texts = [*submission.argv, submission.cwd, *submission.env.values()]
     if any("\0" in word or "\r\n" in word for word in texts):
@@ -95,7 +95,7 @@ def without_patterns(path: str) -> str:
 
 
 def job_script(submission: Submission, where: RemotePaths) -> str:
-    """It becomes the command itself, so that exit code and signal are the command's own."""
+    """The script execs the command, so that exit code and signal are the command's own."""
     variables = {
         "PYTHONUNBUFFERED": "1",
         **submission.env,
@@ -134,7 +134,7 @@ def submit_stdin(
     cwd: str,
     secrets: Mapping[str, str],
 ) -> bytes:
-    """Shell words for the standard input of `sh` at the far end."""
+    """Shell words for the standard input of `sh` on the cluster."""
     end = f"END_{digest(script).removeprefix('sha256:')[:16]}"  # no line of the script
     folders = [where.code, posixpath.join(where.code, cwd), posixpath.dirname(where.log)]
     lines = [

@@ -1,4 +1,4 @@
-"""What a contract may say of a box that is reached by ssh."""
+"""A contract's options for a machine that is reached by ssh."""
 
 from datetime import timedelta
 from typing import Annotated, ClassVar, Literal

@@ -25,7 +25,7 @@ RESTARTING = "the machine was restarted before it began"
 
 @dataclass(frozen=True)
 class StoredRequest:
-    """What the box keeps of the submission."""
+    """The remote machine's record of the submission."""
 
     argv: tuple[str, ...] = ()
     env: Mapping[str, str] | None = None
@@ -34,7 +34,7 @@ class StoredRequest:
 
 
 def answer_of(document: Any, names: Iterable[str]) -> dict[str, Any]:
-    """A box's answer about these jobs, in the form that is asked for; else a TypeError, a
+    """A remote machine's answer about these jobs, in the expected form; else a TypeError, a
     ValueError or a LookupError.
     """
     jobs = {str(name): _parse_facts(facts) for name, facts in document["jobs"].items()}

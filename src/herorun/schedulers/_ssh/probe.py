@@ -5,7 +5,7 @@ Standard library only, from Python 3.8 on. What lies in the scheduler's folder, 
 supervisor's own files in each `<instance>/` (`_supervisor.py`):
 
     <instance>.submit          locked while it is being submitted
-    <instance>.lock            locked while the supervisor or anything of the job lives
+    <instance>.lock            locked while the supervisor or any process of the job runs
     code/<instance>/           the code, where it was sent
     admissions/<instance>.json
     programs/<digest>/         the supervisor itself
@@ -30,7 +30,7 @@ RECORDS = ("request.json", "started.json", "stop.json", "stuck.json", "exit.json
 
 
 def probe_instances(folder: str, names: list[str]) -> dict[str, Any]:
-    """What is there of each instance."""
+    """The facts of each instance."""
     if not os.path.isdir(folder):
         _refuse_a_file(folder)
     return {
@@ -104,7 +104,7 @@ def locked(path: str) -> bool:
 
 
 def path_exists(path: str) -> bool:
-    """An unreadable folder is not an absent one."""
+    """Whether the path exists; a path that cannot be read raises, and does not count as absent."""
     try:
         os.stat(path)
     except FileNotFoundError:
@@ -122,7 +122,7 @@ def record(path: str) -> str | None:
 
 
 def read(text: str | None) -> dict[str, Any]:
-    """What a record says; nothing where it is damaged, which is for others to complain of."""
+    """A record's content; empty if it is damaged, which others report."""
     try:
         document = json.loads(text or "{}")
     except ValueError:
@@ -131,7 +131,7 @@ def read(text: str | None) -> dict[str, Any]:
 
 
 def lives(start_record: dict[str, Any]) -> bool:
-    """Whether that very process still runs."""
+    """Whether exactly this process still runs."""
     pid, start_text = start_record.get("pid"), start_record.get("birth")
     return isinstance(pid, int) and bool(start_text) and start_time(pid) == start_text
 

@@ -46,7 +46,7 @@ _FOR_TMUX = re.compile("HOME|PATH|USER|LOGNAME|SHELL|LANG|TMUX_TMPDIR")  # trave
 
 
 def submit(order: dict[str, Any]) -> dict[str, Any]:
-    """Start the instance unless it is there; the secrets, the admission and the code come by
+    """Start the instance unless it exists; the secrets, the admission and the code arrive by
     standard input.
     """
     if time.time() > order["expires"]:  # held up on a link that was cut, and given up since
@@ -79,8 +79,8 @@ def submit(order: dict[str, Any]) -> dict[str, Any]:
 
 
 def _demand_room(folder: str) -> None:
-    """Before anything is written: a job whose records have no room would be one that nobody can
-    judge.
+    """Checked before anything is written: without room for its records, a job's state could not be
+    determined.
     """
     stats = os.statvfs(folder)
     if stats.f_bavail * stats.f_frsize < ROOM or (stats.f_files and stats.f_favail < FILES):
@@ -98,7 +98,9 @@ def _take_lock(path: str) -> int | None:
 
 
 def _start_detached(order: dict[str, Any], secrets: dict[str, str]) -> str:
-    """Under tmux, else in a session of its own; either outlives the connection. How, comes back."""
+    """Start under tmux, else in a session of its own; either outlives the connection. Returns
+    which.
+    """
     folder, name = order["folder"], order["request"]["instance"]
     base = _machine_environment(order["machine"])
     private = os.path.join(folder, f".{name}.{os.getpid()}.start")
@@ -165,9 +167,7 @@ def _start_session(argv: list[str], env: dict[str, str]) -> None:
 
 
 def _under_tmux(socket: str, name: str, argv: list[str], env: dict[str, str]) -> str:
-    """Empty where tmux is missing, or does not want to: a session of that name may be
-    somebody's.
-    """
+    """Empty if tmux is missing or fails: a session may already have that name."""
     tmux = shutil.which("tmux")
     if tmux is None:
         return ""
@@ -197,13 +197,13 @@ def _installed(folder: str, programs: list[list[str]]) -> str:
 
 
 def _await_taken(private: str, folder: str, until: float) -> None:
-    """The private file is read and taken away first of all; it must not outlive this call."""
+    """The private file is read and deleted first of all; it must not outlive this call."""
     while os.path.exists(private) and not path_exists(folder) and time.monotonic() < until:
         time.sleep(POLL_INTERVAL)
 
 
 def _await(folder: str, until: float) -> None:
-    """Until it has started, or has failed to."""
+    """Wait until it has started, or has failed to."""
     while time.monotonic() < until:
         if os.path.exists(f"{folder}/started.json") or os.path.exists(f"{folder}/exit.json"):
             return
@@ -240,7 +240,7 @@ def start(private: str) -> None:
 
 
 def stop(folder: str, name: str, by: str, grace: float) -> dict[str, Any]:
-    """Ask the supervisor; where it is gone, its part is done here."""
+    """Request the stop from the supervisor; if that has exited, stop the job here."""
     path = os.path.join(folder, name)
     instance_facts = facts(folder, name)
     if not instance_facts["there"] or "exit.json" in instance_facts["records"]:

@@ -16,8 +16,8 @@ BLOCK = 1 << 20  # bytes of an archive that are read at once
 
 
 def unpack(order: dict[str, Any], stream: Any, target: str) -> None:
-    """The code, whole or not at all: what came is digested before it gets its name. A former try is
-    put away.
+    """Write the code, all or nothing: what arrived is digested before it gets its name. An earlier
+    attempt is deleted.
     """
     os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
     temporary = f"{target}.{os.getpid()}.new"
@@ -51,7 +51,7 @@ def _receive(stream: Any, order: dict[str, Any], path: str) -> None:
 
 
 def write_file(path: str, data: bytes) -> None:
-    """Whole or not at all, for its owner alone."""
+    """Write a file atomically, readable by its owner only."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     temporary = f"{path}.{os.getpid()}.new"
     try:

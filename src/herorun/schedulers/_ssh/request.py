@@ -1,4 +1,4 @@
-"""What a box is sent for a submission: pure builders, and the code as one archive."""
+"""What the remote machine is sent for a submission: pure builders, and the code as one archive."""
 
 import hashlib
 import json
@@ -33,7 +33,9 @@ ACTING = RemoteProgram(
 def request_of(
     submission: Submission, code: str, admission: str, folder: str, ship: bool
 ) -> dict[str, Any]:
-    """What the box keeps of it: names of secrets, never values, and paths as they are there."""
+    """The remote machine's record of it: names of secrets, never values, and paths on that
+    machine.
+    """
     name = submission.instance
     return {
         "instance": name,
