@@ -68,7 +68,7 @@ INTRO = """\
 Every line is the median of several rounds, taken in turns with its alternative; the lines of one part are from one run.
 Where a title does not say CPU seconds, the seconds are those of the clock.
 Ratios can be compared between machines; milliseconds cannot.
-The alternative is what people type or write instead, and it does less: a preflight also makes the plan and looks at checkpoints, jobs and the record."""  # noqa: E501  # a text that is read as it stands
+The alternative is what people type instead, or a yardstick, such as the import of a common library; it does less: a preflight also makes the plan and looks at checkpoints, jobs and the record."""  # noqa: E501  # a text that is read as it stands
 
 
 def main() -> None:

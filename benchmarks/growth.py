@@ -90,7 +90,8 @@ def by_ticks(home: Path) -> Iterator[Row]:
         f"{kinds[kind] / TICKS:.0f} bytes of {kind}s" for kind in ("blob", "tree", "commit")
     )
     yield Row(
-        f"a quiet tick recorded: {size / TICKS / 1e3:.1f} kB in `.git` ({summary}); "
+        f"a quiet tick recorded: {size / TICKS / 1e3:.1f} kB in `.git` ({summary}, the rest "
+        f"indexes and loose objects); "
         f"{size / TICKS * YEAR / 1e6:.0f} MB a year",
         sizes,
         f"never packed: {loose / TICKS / 1e3:.0f} kB; {loose / TICKS * YEAR / 1e6:,.0f} MB a year",

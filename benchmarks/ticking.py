@@ -23,9 +23,9 @@ NEW = 10  # rows between two ticks
 def rows(home: Path) -> Iterator[Row]:
     for size in SIZES:
         costs = in_turns(acts(home / str(size), size), ROUNDS, cpu_seconds)
-        for how in ("warm", "cold"):
+        for how, words in (("warm", "with the state of the last tick"), ("cold", "without it")):
             yield Row(
-                f"metrics of a tick, {size:,} rows, {how}",
+                f"metrics of a tick, {size:,} rows, {words}",
                 costs[how],
                 "parse the file with `json`",
                 costs["whole"],

@@ -236,11 +236,12 @@ scrape_configs:
 
 `templates/prometheus/dashboard.json` is a Grafana dashboard: import it and choose the data source.
 There is no password and no TLS: keep the port on loopback, or put a proxy in front of it.
-On loopback it answers only requests for `localhost`, `127.0.0.1` or `[::1]`, so that no web page in a browser there can read it under another name.
+On loopback it answers only requests for `localhost`, `127.0.0.1` or `[::1]`, so that a web page in a browser on that machine cannot read the metrics (DNS rebinding).
 
 An unknown value has no sample, and a run whose last tick is older than two cadences has the state `unknown`.
 Times are timestamps: an age is `time() - herorun_last_tick_timestamp_seconds`.
-Labels have few values: run, check, severity and fixed words; never a metric's name, a host or a message.
+herorun's labels have few values: run, check, severity and fixed words ([states](json.md#status)); never a metric's name, a host or a message.
+The label `instance` in the rules below is Prometheus' own: the exporter's address.
 `bound="least"` and `bound="most"` enclose a value that is partly unknown."""  # noqa: E501  # a text that is read as it stands
 
 METRICS_OTLP = """\

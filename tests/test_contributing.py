@@ -16,7 +16,7 @@ import pytest
 TOP = Path(__file__).parents[1]
 GUIDE = (TOP / "CONTRIBUTING.md").read_text(encoding="utf-8")
 EDIT = re.compile(
-    r"^(?:Append to|Below `(?P<anchor>[^`\n]+)` in) `(?P<path>[^`\s]+)`[^\n]*:\n\n"
+    r"^(?:Append to|Insert below `(?P<anchor>[^`\n]+)` in) `(?P<path>[^`\s]+)`[^\n]*:\n\n"
     r"```(?:python|text)\n(?P<text>.*?)^```",
     re.MULTILINE | re.DOTALL,
 )

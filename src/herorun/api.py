@@ -41,8 +41,8 @@ def preflight(contract: Contract, start: str | PathLike[str] = ".") -> Preflight
     `start` is a folder of the clone that the plan is made from.
 
     `.raise_if_blocked()` raises `Blocked` if a finding is open, and `CouldNotLook` if required
-    evidence could not be read. The call itself raises `WrongUse` outside a repository, and for what
-    a back end cannot do.
+    evidence could not be read. The call itself raises `WrongUse` outside a repository, and if the
+    contract asks a back end for something that it cannot do.
     """
     return _preflight(_run_of_contract(contract, Path(start)))
 
@@ -54,12 +54,13 @@ def launch(
     `runs/<slug>.toml`.
 
     `start` is a folder of the clone. With `babysit=False` nothing monitors the run until you start
-    `herorun babysit`. If the gate is not clear, nothing is raised: `.launched` is None,
+    `herorun babysit`. A gate that is not clear raises nothing: `.launched` is None,
     `.preflight` says why, and `.exit_code` is that of the command. With `adopt`, the id of a
     running job, nothing is submitted and that job is taken over.
 
-    A contract that was built in Python is first written to that file, and `Blocked` asks you to
-    commit it. A file with other content is never overwritten: `Blocked` says so. `CouldNotLook`
+    A contract that was built in Python is first written to that file; then `Blocked` is raised:
+    commit the file, and call it again. A file with other content is never overwritten: `Blocked`
+    says so. `CouldNotLook`
     means that it is unknown whether the job was submitted: launch again, and it is submitted once.
     """
     run = _run_of_contract(contract, Path(start))

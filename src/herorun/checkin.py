@@ -58,11 +58,11 @@ def check_in(
     or models), the `output_root` that it writes to, the `tracker_id` that it reports under, the
     checkpoint that it `loaded` (None: from scratch), and the `devices` that it trains on:
     `jax.devices()`, or `{"accelerator": "H100", "count": 8}`. Other values are read from the
-    command line, the environment, the config files, and JAX or torch if the script has started
+    command line, the environment, the config files, and JAX or torch if the script already uses
     them; the receipt names what could not be read.
 
     Without an admission in the environment (`HERORUN_ADMISSION`) it prints one line and returns
-    None; with `required=True` it refuses. A difference raises `Refused` (exit code 78).
+    None; with `required=True` it raises `Refused`. So does a difference (exit code 78).
     """
     path = os.environ.get("HERORUN_ADMISSION")
     if not path:

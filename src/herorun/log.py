@@ -37,7 +37,8 @@ def log(
 
     `values` maps a metric's name to a number, or to an array or tensor of one element (shape `()`
     or `(1,)`); nested tables are read as `outer/inner`. NaN and infinity are kept. herorun
-    understands `step_time` in seconds and `tokens_per_s` by their names; other units are yours.
+    understands `step_time` in seconds and `tokens_per_s` by their names; other metrics may have
+    any unit.
     `step` counts from the contract's `[tracker] first_step`.
 
     A relative `path` is within the admitted output root; without `path` the line goes to the file

@@ -27,7 +27,7 @@ NOT_RUN = {
     'uv tool install "git+https://HOST/OWNER/herorun"': "an address to fill in",
     "pip install herorun-checkin": "tests/test_packaging.py installs its wheel",
     'pip install "git+https://HOST/OWNER/herorun#subdirectory=checkin"': "an address to fill in",
-    "pip install 'herorun[notify]'": (
+    "uv tool install 'herorun[notify]'": (
         "the tests' environment has it: pyproject.toml names it for development"
     ),
     "herorun metrics --listen 127.0.0.1:9477": (

@@ -126,14 +126,15 @@ WORDS = f"""\
 <!-- Printed by `python -m benchmarks.baselines CURVES... --labels LABELS.json`. -->
 
 Public training curves, judged row by row by the same detectors and checks as a live run.
-A false alarm is a critical alert on a curve, or a throughput, that people labelled clean or noisy.
+A false alarm is a critical alert on a loss or throughput curve that people labelled clean or noisy.
 A run-hour is {3600 / SECONDS:g} rows: one every {SECONDS:g} s, the cadence of a large run.
 An event is found by a critical alert that fires within its rows or {SLACK} rows before or after;
 for throughput a warning counts too.
+*curves* counts the curves with an event, *throughput* the events of throughput: found, of all.
 A delay is from an event's first row to the alert: the median, and what at most one in ten exceeds.
 The other projects' rules are reimplemented from their description.
-They read the loss alone, and not all of them were made as alarms.
-[Detection on curves from elsewhere](judgement.md) counts curves that no rule was made on."""
+They read the loss alone; some were made to stop or roll back a run, not to alert.
+[Detection on curves from elsewhere](judgement.md) counts curves that no rule was tuned on."""
 
 
 def page(scores: Mapping[str, Score]) -> Iterator[str]:
@@ -145,6 +146,7 @@ def page(scores: Mapping[str, Score]) -> Iterator[str]:
     if ours is not None:
         yield ""
         yield (
-            f"{ours.clean_rows:,} rows of {count(ours.quiet, 'quiet curve')} also had "
-            f"{count(ours.warnings, 'warning')}."
+            f"herorun also gave {count(ours.warnings, 'warning')} on the "
+            f"{count(ours.quiet, 'curve')} that are clean or noisy throughout "
+            f"({ours.clean_rows:,} rows)."
         )

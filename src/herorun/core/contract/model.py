@@ -37,7 +37,7 @@ def _specifier(value: str) -> str:
 
 
 class Contract(Table):
-    """Everything that a launch is admitted under. What is wrong raises pydantic's
+    """Everything that a launch is admitted under. A wrong value raises pydantic's
     `ValidationError`, a ValueError.
     """
 

@@ -43,7 +43,7 @@ class LaunchOutcome:
 
     @property
     def not_proved(self) -> tuple[str, ...]:
-        """What could not be proved about an adopted job, each a sentence."""
+        """One sentence for each thing that could not be proved about an adopted job."""
         return not_proved(self.preflight.report.findings) if self.adopted else ()
 
     @property

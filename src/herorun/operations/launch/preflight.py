@@ -50,18 +50,18 @@ if TYPE_CHECKING:
 class PreflightOutcome:
     """The result of the launch gate, with the plan and the submission that it evaluated.
 
-    `plan` and `submission` are None if something that they consist of could not be read.
+    `.plan` and `.submission` are None if a part of them could not be read.
     """
 
     report: GateReport
     plan: Plan | None
     submission: Submission | None
-    request: str = ""  # what the scheduler will get, except two paths that do not exist yet
+    request: str = ""  # what the scheduler will get; code and admission get paths at launch
     responsible: Responsible | None = None
 
     @property
     def verdict(self) -> GateVerdict:
-        """The verdict that applies. Never clear without a plan, in every mode."""
+        """The verdict under `[policy] mode`. Never clear without a plan, in every mode."""
         if self.plan is not None or self.report.verdict is not GateVerdict.CLEAR:
             return self.report.verdict
         strict = self.report.would_be
