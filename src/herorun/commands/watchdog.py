@@ -62,7 +62,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
         output.show_line(f"{each.slug}: monitor {each.monitor}: {output.clean(each.why)}{suffix}")
         if each.monitor == "stale":
             output.show_line(
-                f"  next: check the machine of its babysitter, and start `herorun babysit "
-                f"{each.slug}` there; or take it over: `herorun handoff {each.slug} --take`"
+                f"  next: start `herorun babysit {each.slug}` on the machine of its babysitter, "
+                f"or monitor the run from here: `herorun handoff {each.slug} --take`"
             )
     return worst(codes)

@@ -60,7 +60,8 @@ def watchdog(
         if last_seen
         else f"the babysitter made no tick since {current.name} was launched"
     )
-    message = f"{what} at {since:%Y-%m-%d %H:%M} UTC; one is due every {format_duration(cadence)}"
+    every = format_duration(cadence)
+    message = f"{what} at {since:%Y-%m-%d %H:%M} UTC; a tick is due every {every}"
     key = write_key(Verb.WATCHDOG, current.name, f"{since:%Y%m%dT%H%M%S.%f}")
     return MonitorSilence(
         slug, WatchState.STALE if now >= due else WatchState.FRESH, message, last_seen, due, key

@@ -52,9 +52,9 @@ def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
             hand_lease(run, to)
         warnings = _post_handoff(run)
     message = (
-        f"handed over: this machine no longer monitors it. On {to}, start `herorun babysit "
-        f"{run.slug}`; to take it back, there: `herorun handoff {run.slug} --to "
-        f"{run.launcher.owner}`"
+        f"handed over: this machine no longer monitors the run; {to} does once it runs `herorun "
+        f"babysit {run.slug}`. On {to}, `herorun handoff {run.slug} --to {run.launcher.owner}` "
+        "gives it back"
     )
     return OrderOutcome(run, message, warnings=warnings)
 
