@@ -90,8 +90,8 @@ def read(path: Path) -> str:
 
 QUESTIONS = {
     Gate.LAUNCH: (
-        "may it start? Evaluated by `herorun preflight` and `herorun launch`; an open finding "
-        "blocks the launch."
+        "may it start? Evaluated by `herorun preflight` and `herorun launch`; an open finding of a "
+        "check with the response `block` blocks the launch."
     ),
     Gate.CHECKIN: (
         "is what runs what was admitted? Evaluated by `herorun.check_in()` inside the job; a "
@@ -103,6 +103,7 @@ QUESTIONS = {
     ),
     Gate.SEAL: "is it done? Evaluated by `herorun seal`; an open finding prevents the tag.",
 }
+TITLES = {Gate.CHECKIN: "Check-in"}
 RELAUNCH = {
     AtRelaunch.SKIP: "",
     AtRelaunch.WARN: ("Also checked at a relaunch: a failure blocks it, an unknown only warns."),
@@ -119,7 +120,19 @@ def checks_page() -> str:
 CHECKS_INTRO = """\
 Every check is one question, evaluated at one of the four gates (see [concepts](concepts.md)).
 `herorun explain NAME` prints its page in the terminal, and a [waiver](concepts.md#waivers) names it.
-Thresholds are set in the contract, under `[babysit.thresholds.NAME]`."""  # noqa: E501  # a text that is read as it stands
+Thresholds are set in the contract, under `[babysit.thresholds.NAME]`.
+
+A check's *response* says what an open finding leads to:
+
+- `info`, `warn`: a report.
+- `block`: at the launch gate no launch, at the seal gate no tag.
+- `refuse`: the job ends at check-in, before it trains.
+- `escalate`: a question to the DRI.
+- `relaunch`: the next instance, if the contract and the launch gate allow it.
+
+In addition, an alert of a check that `[babysit] stop_on` names stops the job.
+
+A *hold* is how long a failure must last before its alert fires: a time, a number of ticks, or both."""  # noqa: E501  # a text that is read as it stands
 
 
 def gate_part(gate: Gate) -> str:
@@ -135,14 +148,18 @@ def gate_part(gate: Gate) -> str:
         )
         for check in gate_checks
     ]
-    parts = [f"## {gate.name.capitalize()}", f"The question: {QUESTIONS[gate]}", table(head, rows)]
+    parts = [
+        f"## {TITLES.get(gate, gate.name.capitalize())}",
+        f"The question: {QUESTIONS[gate]}",
+        table(head, rows),
+    ]
     parts += [SEALS, seal_table(gate_checks)] if gate is Gate.SEAL else []
     return "\n\n".join([*parts, *(check_part(check) for check in gate_checks)])
 
 
 SEALS = """\
 There are four kinds of seal: `final`; `milestone` (`--milestone NAME`), after which the run and its babysitter continue;
-`aborted` (`--aborted`); and `superseded` (`--superseded-by RUN`). Which checks hold for which:"""  # noqa: E501  # a text that is read as it stands
+`aborted` (`--aborted`); and `superseded` (`--superseded-by RUN`). The checks of each kind:"""  # noqa: E501  # a text that is read as it stands
 
 
 def seal_table(gate_checks: Iterable[Check]) -> str:

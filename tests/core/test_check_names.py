@@ -80,6 +80,8 @@ def test_an_old_name_of_a_threshold_means_the_one_of_today() -> None:
     old, new = "apart", "max_step_difference"
     contract = a_contract(babysit={"thresholds": {"repeated-crash": {old: 7}}})
     assert discover.limits(contract)["repeated-crash"].max_step_difference == 7
+    contract = a_contract(babysit={"thresholds": {"pending-too-long": {"never": "9m"}}})
+    assert discover.limits(contract)["pending-too-long"].unsatisfiable == timedelta(minutes=9)
     both = a_contract(babysit={"thresholds": {"repeated-crash": {old: 7, new: 9}}})
     with pytest.raises(WrongUse, match=rf"repeated-crash.*{old}.*{new}"):
         discover.limits(both)

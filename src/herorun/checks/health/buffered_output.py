@@ -20,7 +20,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """How much older the log is than the newest row or checkpoint."""
+    """Fires if the log is older than the newest row or checkpoint by more than `behind`."""
 
     behind: timedelta = timedelta(minutes=15)
 

@@ -5,8 +5,8 @@ hang, and a slow one makes recent things look old.
 Fix: set the clock of the host that the message names, or of this one (NTP); until then read ages
 with care.
 Source: 60 seconds are more than any network delay, and less than any limit used here. A clock is
-slow if it dates a job before its submission, or the job's log or a first instance's rows before its
-launch. It is also slow if it dates our own lease heartbeat before the tick that wrote it; a
+slow if, by its times, a job began before its submission, or its log or its first rows are older
+than the launch. It is also slow if the lease's heartbeat is older than the tick that wrote it. A
 difference of more than a day means another job, not a clock.
 """
 

@@ -17,9 +17,7 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """The detector begins after nine steps that are reported twice; the check fails after `steps`
-    more.
-    """
+    """Fires after 9 + `steps` steps that are reported twice."""
 
     steps: PositiveInt = 1
 

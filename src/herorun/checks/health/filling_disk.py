@@ -16,8 +16,8 @@ from herorun.core.lazy_pydantic import NonNegativeInt, PositiveFloat
 
 @dataclass(frozen=True)
 class Limits(Headroom):
-    """Fires below `days` of headroom, at the pace since a reading at least `pace` old; or with less
-    than `bytes` or `inodes` free.
+    """Fires if the disk will be full in less than `days`, or if less than `bytes` or `inodes` are
+    free. The forecast uses the growth since a reading that is at least `pace` old.
     """
 
     days: PositiveFloat = 2.0

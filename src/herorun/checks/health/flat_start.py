@@ -7,8 +7,8 @@ Fix: check the gradient norm, the applied learning rate and the labels, and stop
 Source: eight public image and language runs stayed at the logarithm of their number of classes from
 the third row on.
 
-It fires after 100 rows and 2,000 steps without a fall and with hardly any noise, because slow
-warm-ups stay flat for less. It fires earlier in five cases:
+It fires after 100 rows and 2,000 steps without a fall and with hardly any noise, because a slow
+warm-up stays flat for a shorter time. It fires earlier in five cases:
 
 - The loss falls at once to the logarithm of a common number of classes, and never below: after 40
   rows and 800 steps, even with jumps upwards; or after 30 rows and 500 steps, if 14 of the newest
@@ -17,8 +17,8 @@ warm-ups stay flat for less. It fires earlier in five cases:
   never comes down to it: after 40 rows and 800 steps, if 14 of the newest 20 rows are above the
   first.
 - The rows differ by no more than the rounding of single precision: after 8 rows and 500 steps. The
-  steps are not needed if the loss is not the logarithm of a whole number: weights whose last layer
-  begins with zeros have such a logarithm as their loss until the warm-up moves them.
+  500 steps are needed only if the loss is the logarithm of a whole number: weights whose last
+  layer begins with zeros have such a loss until the warm-up moves them.
 - The record begins after step 500: after 8 rows within 0.3 % of the logarithm of a common number of
   classes, at least 100.
 - A second pass over the data has the same losses as the first, to the last digit: after as many
@@ -47,7 +47,7 @@ CHANCE = 0.005  # of the loss, around the logarithm of the vocabulary
 
 @dataclass(frozen=True)
 class Limits:
-    """The detector begins after 30 rows and 500 steps; `rows` and `steps` more must be flat.
+    """Fires after 30 + `rows` flat rows and 500 + `steps` flat steps.
 
     At the logarithm of the vocabulary size that the config names, `chance_rows` more are enough. If
     the loss is one number in 8 rows and for 500 steps, or repeats its first rows, `constant_rows`

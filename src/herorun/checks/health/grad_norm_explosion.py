@@ -21,9 +21,9 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion begins at ten times the trend. It fails after `rows`, or after one row of
-    `at_once` times the trend if the loss is not calm, and must exceed the noise by `sigmas`. If the
-    usual norm is below `vanished`, it fails only if the loss is not calm.
+    """The check fails after `rows` rows of ten times the trend. One row of `at_once` times the
+    trend is enough if the loss is not calm. Both must exceed the trend by `sigmas` times the noise.
+    If the usual norm is below `vanished`, the check fails only if the loss is not calm.
     """
 
     rows: PositiveInt = 3

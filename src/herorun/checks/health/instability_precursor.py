@@ -24,8 +24,8 @@ from herorun.core.lazy_pydantic import PositiveFloat, PositiveInt
 class Limits:
     """The growth must last for `rows` after its five means.
 
-    The gradient norm must be ten times its average for `norm_rows`, and `norm_noises` times its
-    noise above that average.
+    The gradient norm must be ten times its average for `norm_rows` rows, and must exceed the
+    average by `norm_noises` times its noise.
     """
 
     rows: PositiveInt = 25

@@ -5,7 +5,7 @@ checkpoints; each jump back looks like a wrong resume.
 Fix: find both jobs, and stop the wrong one; then find out which rows and checkpoints belong to
 which.
 Source: marin-community/marin: a second submission would compete for the same tree. It fires after
-six alternations in a row, each of which continues where that writer stopped: a restart goes back
+six alternations in a row, in each of which a writer continues where it stopped: a restart goes back
 only once, and a crash loop never jumps ahead again.
 """
 
@@ -20,7 +20,7 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """How many alternations, counted from the sixth."""
+    """Fires after 5 + `turns` alternations."""
 
     turns: PositiveInt = 1
 

@@ -3,10 +3,11 @@ although the learning rate no longer rises.
 
 Why: a run that is broken from its first row has no healthy rows to be compared with; the config's
 vocabulary size shows what their loss would be.
-Fix: if far above, check the initial weights, the labels' shift and whether the loss is a sum over
-tokens. If about equal, check that the gradients reach the weights, that the labels belong to the
-inputs and are not masked, and the learning rate of each group. Stop the job if nothing explains it
-(`herorun stop RUN`); acknowledge the alert if the loss is a sum by design (`herorun ack RUN`).
+Fix: if the loss is far above that of untrained weights, check the initial weights, the labels'
+shift and whether the loss is a sum over tokens. If it is about equal, check that the gradients
+reach the weights, that the labels belong to the inputs and are not masked, and the learning rate of
+each group. Stop the job if nothing explains it (`herorun stop RUN`); acknowledge the alert if the
+loss is a sum by design (`herorun ack RUN`).
 Source: an untrained model gives each of V tokens the same probability, so its loss is ln V. Tokens
 are not equally frequent, so the loss soon falls below that: 61 public curves that begin at the
 logarithm of a usual vocabulary are below 0.98 times ln V after at most 100 steps, warm-up included.
@@ -31,8 +32,10 @@ NATURAL = 1000  # tokens at least; fewer may be symbols of a task, all equally f
 
 @dataclass(frozen=True)
 class Limits:
-    """All of `rows` rows must be above `times` ln V; or above `learned` ln V, for `held_rows` rows
-    and for `held_steps` steps since the learning rate last rose."""
+    """V is the vocabulary size. The check fails if all of `rows` rows are above `times` x ln V. It
+    also fails if all rows are above `learned` x ln V for `held_rows` rows and `held_steps` steps
+    since the learning rate last rose.
+    """
 
     rows: PositiveInt = 4
     times: PositiveFloat = MOST

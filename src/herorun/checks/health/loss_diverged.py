@@ -7,8 +7,9 @@ Fix: the DRI decides: roll back to a checkpoint before the rise (`herorun rollba
 Source: the 50 % are those of marin-community/marin, manage-hero-run, here of the smoothed loss
 above its lowest level. The other limits are set on the public curves of docs/backtest.md. A jump by
 15 %: two language runs rose from 1.21 to 1.74 and from 2.35 to 2.95 and never came back, and no
-clean curve stayed 2 % higher for 20 rows. A lasting loss of a fifth of what was learned: an image
-run lost a quarter of it, 10 % of its loss, and no clean curve lost a fifth for 500 rows.
+clean curve stayed 2 % higher for 20 rows. A lasting rise by a
+fifth of the earlier fall: in an image run the loss rose by a quarter of its fall, 10 % of its
+value, and no clean curve stayed a fifth of its fall higher for 500 rows.
 """
 
 import math

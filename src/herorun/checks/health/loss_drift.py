@@ -4,7 +4,8 @@ Why: a slow rise is hidden in the noise between rows; only the smoothed level ag
 far shows it.
 Fix: compare with the lowest point: data, learning rate, precision, a resume; declare an intended
 change as a [[phase]].
-Source: a draw-up of 1 % above the noise (`core.detectors.loss`), for 25 rows.
+Source: the smoothed loss is 1 % above its lowest level, beyond the noise (`core.detectors.loss`),
+for 25 rows.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -10,22 +10,23 @@ With a trend:
 
 - It needs 3 rows, because a run may log every 10 steps: the spike of BLOOM's 13B run has 5 rows in
   50 steps, and one odd row is no spike.
-- 3 rows count at three times the expected loss.
-- 2 rows count at ten times, if they are 100 steps apart: healthy runs have recovered by then.
+- 3 rows at three times the expected loss are a spike.
+- 2 rows at ten times the expected loss are a spike if they are 100 steps apart: healthy runs have
+  recovered by then.
 - A loss that began at ln 2 and has not fallen since may be a generator's, which rises as its
   discriminator learns: only three times the expected loss counts; `loss-elevated` warns about less.
 
 In the first 30 rows, which have no trend:
 
-- 1 row counts at ten times all rows before it, if these are at least three, or at three times the
-  four rows before it, if these are within 10 %.
-- 2 rows count at three times the four rows before them, if the gradient norm rises as much.
-- 3 rows count at twice the three rows before them, if these are within 20 %, or at 1.5 times the
-  four rows before them, if these are within 10 %.
-- 8 rows count if each is above the one before, the last is at twice the first, and the run's first
-  loss was 1.25 times that first one. Only this rule counts losses below 0.1.
+- 1 row is a spike at ten times all rows before it, if these are at least three, or at three times
+  the four rows before it, if these are within 10 %.
+- 2 rows are a spike at three times the four rows before them, if the gradient norm rises as much.
+- 3 rows are a spike at twice the three rows before them, if these are within 20 %, or at 1.5 times
+  the four rows before them, if these are within 10 %.
+- 8 rows are a spike if each is above the one before, the eighth is at twice the first of them, and
+  the run began at 1.25 times the first of them. Only this rule judges losses below 0.1.
 
-In the first 30 rows of a record that begins in the middle of a training, these count as well:
+In the first 30 rows of a record that begins in the middle of a training, these are spikes as well:
 
 - 1 row at a hundred times all rows before it, and 2 rows at ten times.
 - 5 rows at 1.5 times all rows before them, if these are at least two and within 10 %.
@@ -33,17 +34,17 @@ In the first 30 rows of a record that begins in the middle of a training, these 
 A new level needs no trend. It counts once it has 3 rows and 10 steps, or 3 rows at three times the
 usual loss, if one of these holds:
 
-- The mean of its rows without the highest is 22 % above the median of the 30, 20, 12 or 8 rows
-  before, and 15 % above the highest of those. The sum of the logarithms above that highest is at
-  least 1, and at least 6, 15, 45 or 40 times the range of those rows. In the first 80 rows it is 6,
-  8, 10 or 15 times, if those rows are within a factor of 1.5. Of the 30 rows, one outlier on each
-  side is left out. They are also compared with rows that come 30 rows later, if the loss has fallen
-  since the first rows. If the median of those rows is below 0.1, they must be within a factor of
-  three.
+- The mean of its rows without the highest is 22 % above the median of the N rows before, and 15 %
+  above their highest, H. The sum of ln(row / H) over its rows is at least 1, and at least
+  F x ln(H / L), where L is the lowest of the N rows. F is 6 for N = 30, 15 for N = 20, 45 for
+  N = 12, and 40 for N = 8. In the first 80 rows F is 6, 8, 10 and 15, if H / L is at most 1.5. Of
+  the 30 rows, one outlier on each side is left out. They are also compared with rows that come 30
+  rows later, if the loss has fallen since the first rows. If the median of the N rows is below 0.1,
+  H / L must be at most 3.
 - 3 rows are at twice the highest of the eight rows before, or 5 rows at 1.5 times, if the eight are
   within a factor of two.
-- 10 rows are above the 30 rows before, except for one of those; their median is 50 % above the
-  median of those, and each of them is 20 % above it.
+- Each of 10 rows is above all but one of the 30 rows before, and 20 % above their median. The
+  median of the 10 rows is 50 % above the median of the 30.
 - Among the first 60 rows, 3 rows are 15 % above the four before. That is also seven times the
   median, and twice the maximum, of the distances of the 12 rows before from the line between their
   neighbours. The highest of the four is above 0.1.
@@ -66,9 +67,9 @@ class Limits:
     """An excursion begins 50 % above the trend, and fails if it lasts for `steps` and `least_rows`,
     or if its mean is `fast_ratio` times the expected loss for `fast_rows`.
 
-    Its mean must also be at least `noises` times the noise above the trend, and that distance, over
-    the noise and times the root of its rows, at least `sigmas` (`few_sigmas` up to `few_rows`). An
-    excursion whose peak is `leap_ratio` times the expected loss also fails after `leap_rows` and
+    Its mean must also be above the trend by at least `noises` times the noise. The distance / noise
+    x sqrt(rows) must be at least `sigmas`, or `few_sigmas` for up to `few_rows` rows. An excursion
+    whose peak is `leap_ratio` times the expected loss also fails after `leap_rows` and
     `leap_steps`.
     """
 

@@ -27,8 +27,8 @@ Band = Annotated[
 
 @dataclass(frozen=True)
 class Limits:
-    """An excursion must last for `rows`. Each of `bands` is a metric with its lowest and highest
-    allowed value, such as "router/load 0.1 0.9".
+    """An excursion must last for `rows`. Each entry of `bands` is a metric, its lowest and its
+    highest allowed value: "router/load 0.1 0.9".
     """
 
     rows: PositiveInt = 10

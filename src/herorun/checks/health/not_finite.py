@@ -5,12 +5,12 @@ would meet the same problem.
 Fix: the DRI decides: roll back to a checkpoint before it (`herorun rollback RUN --to STEP
 --stop-first`), skip data, lower the learning rate, or stop (`herorun stop RUN`).
 Source: one row of a loss is enough. A gradient norm may overflow on single skipped steps, so it
-must be 10 consecutive rows, or 3 that span 50 steps: half precision halves its loss scale with each
-skipped step, from 2^32 to 1 in 32 steps. Checkpoints are tainted from `margin` steps before the
-first bad one: the loss of a step is computed with the weights of the step before. If rows are
-logged every N steps, declare a margin of N. Some trainers log a loss of NaN as 0: two such rows
-with a gradient norm that is not finite count too. Two public fine-tuning runs continued that way
-for thousands of rows.
+must be 10 consecutive rows, or 3 that span 50 steps: the search of half precision for its loss
+scale, which halves with each skipped step from 2^32 to 1, ends within 32 steps. Checkpoints are
+tainted from `margin` steps before the first bad one: the loss of a step is computed with the
+weights of the step before. If rows are logged every N steps, declare a margin of N. Some trainers
+log a loss of NaN as 0: two such rows with a gradient norm that is not finite count too. Two public
+fine-tuning runs continued that way for thousands of rows.
 """
 
 from itertools import groupby

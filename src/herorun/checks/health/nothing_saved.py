@@ -1,7 +1,7 @@
 """The instance is older than its save interval and has saved nothing.
 
-Why: all its work is lost when it ends; an instance that dies before its first save repeats itself
-forever.
+Why: all its work is lost when it ends; after an end before the first save, the next instance
+repeats the same steps.
 Fix: look in its log for a save (`herorun logs RUN`); a shorter interval of temporary checkpoints
 limits the loss.
 Source: marin-community/marin #8506: an attempt died after 54 minutes, before its hourly save; 55

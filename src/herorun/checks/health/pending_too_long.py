@@ -10,6 +10,7 @@ after 2 hours, and daily.
 """
 
 from datetime import timedelta
+from typing import ClassVar
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_duration, format_span
@@ -38,11 +39,13 @@ UNCONFIRMED = (
 @dataclass(frozen=True)
 class Limits:
     """The wait begins at the submission or the return to the queue. It is reported after `first`,
-    after `again`, then every `repeat`; what waiting cannot fix, such as a missing image, after
-    `never`.
+    after `again`, then once per `repeat`. What waiting cannot fix, such as a missing image, is
+    first reported after `unsatisfiable`.
     """
 
-    never: timedelta = timedelta(minutes=5)
+    RENAMED: ClassVar = {"never": "unsatisfiable"}
+
+    unsatisfiable: timedelta = timedelta(minutes=5)
     first: timedelta = timedelta(minutes=30)
     again: timedelta = timedelta(hours=2)
     repeat: timedelta = timedelta(days=1)
@@ -90,7 +93,7 @@ def pending_too_long(
             )
         ]
     waits = now.at - since
-    limit = limits.never if why is Waiting.NEVER else limits.first
+    limit = limits.unsatisfiable if why is Waiting.NEVER else limits.first
     if waits <= limit:
         return [
             passed(f"{job.instance} has been waiting since {since:%H:%M} UTC", subject=job.instance)

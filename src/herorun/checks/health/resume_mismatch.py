@@ -28,14 +28,16 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """At equal steps the check fails if the loss differs by more than `catch_up` in the median or
-    in `early_rows` of the first five, or by more than `once` at one step. Otherwise it fails if the
-    level of `least_after` rows after the warm-up differs by the share `after`.
+    """An equal step is one that both attempts have. There the check fails if the loss differs by
+    more than `catch_up` in the median or in `early_rows` of the first five, or by more than `once`
+    at one step. It also fails if the level of `least_after` rows after the warm-up differs by the
+    share `after`.
 
     `catch_up` and `once` apply unchanged if the contract says `[data] order = "deterministic"`.
-    Otherwise they are at least `row_sigmas` of the noise between two rows; it takes `least_rows`
-    equal steps to fail, and `least_equal` to verify a resume whose losses differ; and the mean of
-    `least_equal` must not differ by `after`. `after` is at least `sigmas` of the noise of the mean.
+    Otherwise they are at least `row_sigmas` times the noise between two rows. Fewer than
+    `least_rows` equal steps never fail then. `least_equal` of them fail if their mean differs by
+    `after`; otherwise they verify a resume whose losses differ. `after` is at least `sigmas` times
+    the noise of the mean.
     """
 
     catch_up: PositiveFloat = 0.002

@@ -18,7 +18,7 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """How many skipped steps, each within 15 minutes of the second before it."""
+    """Fires after `steps` skipped steps, each within 15 minutes of the last but one before it."""
 
     steps: PositiveInt = 3
 

@@ -1,6 +1,7 @@
 """The run's babysitter no longer renews its heartbeat or its lease.
 
-Why: a process or a screen without fresh state monitors nothing; the run may be healthy or failing.
+Why: a babysitter process that writes nothing new monitors nothing, even if it still exists; the run
+may be healthy or failing.
 Fix: read on that machine the babysitter's log (`.herorun/RUN/babysit.log`); end it, and start it
 again there (`herorun babysit RUN`), or take the run over (`herorun handoff RUN --take`).
 Source: marin-community/marin, manage-hero-run: a stale monitor is reported apart from an unhealthy

@@ -40,7 +40,7 @@ OVER = (TrackerState.FINISHED, TrackerState.CRASHED, TrackerState.FAILED)
 @dataclass(frozen=True)
 class Limits:
     """A heartbeat may be missing for `silent`, and at least for `cadences` cadences. Before
-    `startup` no heartbeat is expected, and no state before the instance has reported.
+    `startup` it is not judged. The tracker's state is not judged before the instance has reported.
     """
 
     silent: timedelta = timedelta(minutes=15)

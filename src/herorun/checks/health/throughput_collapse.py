@@ -30,9 +30,9 @@ class Limits:
     exceeds the noise by `sigmas`.
 
     If step times or the times of rows are known, it must also last `seconds`, or one cadence if
-    that is shorter: a few slow steps of 80 ms are no incident. A pace by the clock that is too slow
-    fails after `half_hours` half hours, and a leak that has grown to `halved` times the best step
-    time after `halved_rows`. From `unit` times on, the message says that the rows probably use
+    that is shorter: a few slow steps of 80 ms are no incident. The check also fails if the pace by
+    the clock is too slow for `half_hours` half hours, or if steps take `halved` times the best step
+    time for `halved_rows`. From `unit` times on, the message says that the rows probably use
     another unit.
     """
 

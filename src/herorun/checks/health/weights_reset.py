@@ -8,7 +8,7 @@ reset (`herorun rollback RUN --to STEP --stop-first`).
 Source: public tuning runs that began again unnoticed. Four rows are within 10 % of the first four,
 after the loss had fallen to half; then the loss stays high for three quarters of the rows that its
 first descent took, at most for 100. If the step counter begins again too, four rows within 40 % are
-enough, or as many as the run had by then, at least two.
+enough; fewer if the run had fewer rows by then, but at least two.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -31,7 +31,7 @@ from herorun.core.notify.escalation import EscalationReason
 
 @dataclass(frozen=True)
 class Limits:
-    """For how many more rows the loss must stay high."""
+    """Fires `rows` rows after the three quarters."""
 
     rows: PositiveInt = 1
 

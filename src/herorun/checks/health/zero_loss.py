@@ -6,8 +6,8 @@ Fix: look at the gradient norm and the loss scale before that step; roll back to
 it (`herorun rollback RUN --to STEP --stop-first`).
 Source: two public fine-tuning runs with a loss of 0.0 and a gradient norm of nan for 6,000 and
 15,000 steps. A loss that is small by nature is printed as zero now and then, so it fires after ten
-rows. It fires after only two if the row before was 1 nat or more, and no gradient norm shows that
-nothing in the batch counted. One row of zero may be a batch without labels.
+rows. It fires after only two if the row before was 1 nat or more, unless the gradient norm is zero
+or not finite: such a batch may have had no labels. One row of zero may be a batch without labels.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -20,7 +20,9 @@ from herorun.core.lazy_pydantic import PositiveInt
 
 @dataclass(frozen=True)
 class Limits:
-    """How many consecutive rows must be zero, and how many if the loss was 1 nat or more before."""
+    """Fires after `rows` consecutive rows of zero; after `sudden_rows` if the loss was 1 nat or
+    more before.
+    """
 
     rows: PositiveInt = 10
     sudden_rows: PositiveInt = 2

@@ -4,7 +4,7 @@ Why: if the job runs from an archive, the commit in the logbook is meaningless u
 file by file.
 Fix: make the bundle again with `git archive` of that commit, and name its path in
 `[runtime] bundle`. For a bundle that herorun cannot read, state the digest of its files as
-"tree:sha256:...": preflight prints it as the code tree.
+"tree:sha256:...": preflight prints this digest as `code_tree`.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """The training code changed since the last instance, but the tracker id did not.
 
 Why: a curve made by two versions of the code cannot be compared with anything.
-Fix: create a new run with a new tracker id, started from the old checkpoint (initialize_from); if
+Fix: create a new run with a new tracker id, started from the old checkpoint (`[start] from`); if
 the change cannot affect the training, say so in `[code] impact`; or let the DRI waive it.
 """
 

@@ -3,7 +3,7 @@
 Why: an editable install, a PYTHONPATH or a script's full path that leads to the checkout runs
 whatever is there at that time, reviewed or not. Check-in refuses such a job.
 Fix: name the script relative to `[command] cwd`; `pip uninstall` the editable install and put the
-package on the path by its place in the tree, for example `[command] env = { PYTHONPATH = "src" }`;
+package's folder, relative to the tree, on PYTHONPATH: `[command] env = { PYTHONPATH = "src" }`;
 or set `[code] in_place = true` and run from the checkout.
 """
 

@@ -3,8 +3,8 @@ to no recorded instance.
 
 Why: a checkpoint saved after a non-finite loss or a wrong resume contains the damage; one that a
 rollback discarded brings back its cause; one that no record names may be from any run.
-Fix: start from the newest one before that; or, after the DRI has examined it, name it in
-`[start] from` with a `[start] reason`.
+Fix: start from the newest checkpoint before the damage; or, after the DRI has examined this one,
+name it in `[start] from` with a `[start] reason`.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

@@ -1,4 +1,4 @@
-"""The lineage, the checkpoint policy or the output identity is only inferred.
+"""The contract does not state where the run starts, what it keeps or where it writes.
 
 Why: an inferred value is a guess; a wrong guess about where a run starts, what it keeps or where it
 writes cannot be undone after the launch.
