@@ -109,7 +109,10 @@ def test_a_statement_of_little_holds_nothing_empty(notice: Notice) -> None:
         {},
         {"kind": "milestone", "name": "half", "caveats": ["one", "two"]},
         {"final_metrics": {"loss": 2.5, "tokens": 9}, "tracker_links": ["https://x/y"]},
-        {"final_metrics": {}, "manifest": None, "final_checkpoint": None, "final_step": None},
+        {
+            **{"kind": "aborted", "final_metrics": {}, "manifest": None},
+            **{"final_checkpoint": None, "final_step": None},
+        },
     ],
 )
 def test_the_lines_of_a_seal(changes: dict[str, Any], notice: Notice) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import Approvals, CommitAuthor
-from herorun.core.finding import Verdict, Waiver, failed, passed, unknown
+from herorun.core.finding import Verdict, Waiver, failed, not_applicable, passed, unknown
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.waivers import name_of
 
@@ -45,11 +45,15 @@ def _verdict(
             "[policy] approvers"
         )
         return failed(message, subject=about)
+    if not strict and person is None:
+        message = f"the contract names no DRI or approver to compare with {who} of the waiver"
+        return not_applicable(f"{message} of {about}", subject=about)
     if not strict:
-        return passed(
-            f"the waiver of {about} names {who} as approver; no commit or signature was checked",
-            subject=about,
+        message = (
+            f"the waiver of {about} names {who}, whom the contract lists; [policy] approvals = "
+            '"recorded" asks for no commit or signature'
         )
+        return passed(message, subject=about)
     if isinstance(commit_author, str):
         return unknown(
             f"it is unknown who approved the waiver of {about}: {commit_author}", subject=about
@@ -75,7 +79,7 @@ def _held_against(
         )
     other = commit_author.signer if signer else f"{commit_author.name} <{commit_author.mail}>"
     message = (
-        f"the waiver of {about} says that {who} approved it, and {where}, which added it, is "
+        f"the waiver of {about} says that {who} approved it, but {where}, which added it, is "
         f"{other}'s"
     )
     return failed(message, subject=about)

@@ -49,7 +49,7 @@ def waiver_verdicts(use: WaiverUse) -> list[Verdict]:
         *((waiver, _renamed(waiver)) for waiver in use.renamed),
     ]
     if not problems:
-        return [passed("every waiver of this gate matches a finding")]
+        return [passed("no waiver of this gate is unused or expired")]
     return [
         failed(
             f"the waiver of {name_of(waiver)} {why}",

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from builders import MINUTE, NOON, a_job, answer, some_metrics
+from builders import MINUTE, NOON, a_history, a_job, answer, some_metrics
 from herorun.checks.health.error_in_log import error_in_log
 from herorun.checks.health.failing_log import failing_log
 from herorun.core.check import Hold, Response
@@ -51,8 +51,8 @@ def test_an_exhausted_memory_and_no_step_for_more_than_two_minutes():
 
 def test_it_says_where_and_what_to_do():
     text = (
-        "tiny-1 runs and made no step for 20m (the limit is 2m); hbm-exhaustion in line 812 of "
-        "its log: Program hbm requirement 16.30G. Lower it."
+        "tiny-1 has made no step for 20m, more than the limit of 2m; hbm-exhaustion in line 812 "
+        "of its log: Program hbm requirement 16.30G. Lower it."
     )
 
     assert complaining(HBM, idle=20 * MINUTE).message == text
@@ -112,7 +112,14 @@ def test_a_job_that_does_not_run_or_cannot_be_seen(check):
 
     assert answer(check, a_job(JobState.FAILED), log).outcome is Outcome.NOT_APPLICABLE
     assert answer(check, a_job(JobState.GONE), log).outcome is Outcome.UNKNOWN
-    assert answer(check, {JobLog: Nothing()}).outcome is Outcome.PASS
+    assert answer(check, {JobLog: Nothing()}).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_an_error_in_a_job_whose_start_is_unknown_is_not_survived():
+    unknown_start = (a_history(0), {Metrics: Nothing()}, JobLog(complaints=(HBM,)))
+
+    verdict = answer(failing_log, a_job(started=None), *unknown_start)
+    assert verdict.outcome is Outcome.UNKNOWN
 
 
 def test_without_rows_to_look_at_it_is_reported_and_not_judged():

@@ -16,9 +16,28 @@ from builders import (
 from herorun.checks.health.output_moved import output_moved
 from herorun.core.check import Response
 from herorun.core.config.output_keys import output_paths
-from herorun.core.evidence import Checkpoints, JobLog, TrackerIdentity, TrackerState
+from herorun.core.evidence import (
+    Checkpoints,
+    JobLog,
+    Nothing,
+    Receipt,
+    TrackerIdentity,
+    TrackerState,
+    Unavailable,
+)
 from herorun.core.finding import Outcome
 from wording import mentions
+
+
+def moved(*changes):
+    """What fails of its sources."""
+    return [v for v in answers(output_moved, *changes) if v.outcome is Outcome.FAIL]
+
+
+def agreeing(*changes):
+    """The sources that show the recorded root, when none shows another one."""
+    assert not moved(*changes)
+    return {v.subject for v in answers(output_moved, *changes)} - {"contract"}
 
 
 def config(values):
@@ -26,23 +45,23 @@ def config(values):
 
 
 def test_the_recorded_root_passes():
-    assert answer(output_moved).outcome is Outcome.PASS
-    assert answer(output_moved, a_contract(output={"root": f"{ROOT}/"})).outcome is Outcome.PASS
+    assert not moved() and not moved(a_contract(output={"root": f"{ROOT}/"}))
     assert answer(output_moved, a_history(0)).outcome is Outcome.NOT_APPLICABLE
 
 
 def test_another_root_in_the_contract():
-    verdict = answer(output_moved, a_contract(output={"root": "/data/other"}))
+    (verdict,) = moved(a_contract(output={"root": "/data/other"}))
 
-    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "contract")
+    assert verdict.subject == "contract"
     assert mentions(verdict.message, "reads", "/data/other", "tiny-1", "/data/tiny")
 
 
 def test_check_ins_own_finding_counts():
     texts = (("output-root", "fail", "is /data/tiny-99752407, admitted /data/tiny"),)
 
-    assert answer(output_moved, a_receipt(items=texts)).subject == "receipt"
-    assert answer(output_moved, a_receipt("tiny-9", items=texts)).outcome is Outcome.PASS
+    assert [v.subject for v in moved(a_receipt(items=texts))] == ["receipt"]
+    assert not moved(a_receipt("tiny-9", items=texts))
+    assert "receipt" in agreeing(a_receipt(items=(("output-root", "pass", "is as planned"),)))
 
 
 @pytest.mark.parametrize(
@@ -53,25 +72,23 @@ def test_check_ins_own_finding_counts():
     ],
 )
 def test_another_root_in_the_trackers_config(result):
-    verdict = answer(output_moved, config(result))
-
-    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tracker")
+    assert [v.subject for v in moved(config(result))] == ["tracker"]
 
 
 @pytest.mark.parametrize(
-    "result",
+    ("result", "agrees"),
     [
-        {},
-        {"output_dir": "checkpoints"},
-        {"output_dir": ROOT},
-        {"trainer": {"checkpointer": {"base_path": f"{TEMPORARY}/checkpoints"}}},
-        {"output_dir": "/data", "eval": {"output_dir": "/scratch/eval"}},
-        {"eval": {"output_dir": "/scratch/eval"}},
-        {"output_dir": ROOT, "save_dir": "/elsewhere"},
+        ({}, False),
+        ({"output_dir": "checkpoints"}, False),
+        ({"output_dir": ROOT}, True),
+        ({"trainer": {"checkpointer": {"base_path": f"{TEMPORARY}/checkpoints"}}}, True),
+        ({"output_dir": "/data", "eval": {"output_dir": "/scratch/eval"}}, True),
+        ({"eval": {"output_dir": "/scratch/eval"}}, False),
+        ({"output_dir": ROOT, "save_dir": "/elsewhere"}, True),
     ],
 )
-def test_a_config_that_fits_or_says_nothing(result):
-    assert [v.outcome for v in answers(output_moved, config(result))] == [Outcome.PASS]
+def test_a_config_that_fits_or_says_nothing(result, agrees):
+    assert ("tracker" in agreeing(config(result))) is agrees
 
 
 def saves(*paths):
@@ -79,26 +96,39 @@ def saves(*paths):
 
 
 def test_another_root_in_the_jobs_own_log():
-    verdict = answer(output_moved, saves(f"{ROOT}/step-1", "/data/tiny-99752407/step-2"))
+    (verdict,) = moved(saves(f"{ROOT}/step-1", "/data/tiny-99752407/step-2"))
 
-    assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "log")
-    assert mentions(verdict.message, "saves", "/data/tiny-99752407/step-2", "/data/tiny")
+    assert verdict.subject == "log"
+    assert mentions(verdict.message, "log", "/data/tiny-99752407/step-2", "/data/tiny")
 
 
 @pytest.mark.parametrize(
-    "paths",
-    [(), ("/data/old/step-1", f"{ROOT}/step-2"), (f"{TEMPORARY}/step-2",), ("gs://b/tiny/step-2",)],
+    ("paths", "agrees"),
+    [
+        ((), False),
+        (("/data/old/step-1", f"{ROOT}/step-2"), True),
+        ((f"{TEMPORARY}/step-2",), True),
+        (("gs://b/tiny/step-2",), False),
+    ],
 )
-def test_a_log_that_fits_or_says_nothing(paths):
-    assert answer(output_moved, saves(*paths)).outcome is Outcome.PASS
+def test_a_log_that_fits_or_says_nothing(paths, agrees):
+    before = Checkpoints((replace(a_checkpoint(100), modified=NOON.replace(hour=9)),))
+
+    assert ("log" in agreeing(saves(*paths), before)) is agrees
+
+
+def test_a_source_that_was_not_read_shows_nothing():
+    for absent in (Nothing(), Unavailable("503")):
+        sources = (Receipt, TrackerIdentity, JobLog, Checkpoints)
+        assert agreeing(dict.fromkeys(sources, absent)) == set()
 
 
 def test_one_that_saves_in_its_root_too_has_not_moved():
     here = Checkpoints((replace(a_checkpoint(100), modified=NOON),))
     before = Checkpoints((replace(a_checkpoint(100), modified=NOON.replace(hour=9)),))
 
-    assert answer(output_moved, saves("/scratch/step-2"), here).outcome is Outcome.PASS
-    assert answer(output_moved, saves("/scratch/step-2"), before).outcome is Outcome.FAIL
+    assert "log" in agreeing(saves("/scratch/step-2"), here)
+    assert moved(saves("/scratch/step-2"), before)
 
 
 def test_only_absolute_paths_below_the_runs_own_tables_count():

@@ -19,6 +19,7 @@ from herorun.core.evidence import (
     Job,
     JobState,
     LiveJobs,
+    Metrics,
     TrackerIdentity,
     TrackerState,
     Unavailable,
@@ -54,6 +55,14 @@ def test_rows_long_after_the_end_are_anothers(cadence, limit):
     verdict = after(limit + SECOND, cadence)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "rows")
+
+
+def test_an_end_after_which_nothing_was_read_is_not_quiet():
+    unread = {Metrics: Unavailable("503"), TrackerIdentity: Unavailable("503")}
+    verdicts = answers(second_writer, a_crashed_job(ended=NOON - MINUTE), unread)
+
+    assert {v.outcome for v in verdicts} == {Outcome.UNKNOWN}
+    assert answer(second_writer, unread).outcome is Outcome.PASS
 
 
 def test_rows_from_the_future_are_a_clocks_fault():

@@ -76,6 +76,12 @@ def test_without_a_sign_nothing_is_reported_and_what_was_not_read_is_unknown():
         is Outcome.NOT_APPLICABLE
     )
     assert answer(unreported_steps, {Metrics: Unavailable("403")}).outcome is Outcome.UNKNOWN
+    for absent, outcome in (
+        (Nothing(), Outcome.NOT_APPLICABLE),
+        (Unavailable("403"), Outcome.UNKNOWN),
+    ):
+        unread = {Checkpoints: absent, JobLog: absent}
+        assert answer(unreported_steps, NO_ROWS, unread).outcome is outcome
 
 
 def test_it_is_told_at_the_second_look():

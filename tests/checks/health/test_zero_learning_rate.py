@@ -45,7 +45,7 @@ def test_it_must_last_longer_than_a_search_for_the_loss_scale(rows, steps, outco
 
 def test_it_says_that_nothing_is_learned():
     verdict = answer(zero_learning_rate, some_metrics(excursions=(idle(20, 400),)))
-    assert mentions(verdict.message, "lr", "zero", "400 steps", "nothing learned")
+    assert mentions(verdict.message, "lr", "zero", "400 steps", "learns nothing")
 
 
 def test_no_rows_are_not_applicable_and_unread_ones_unknown():

@@ -29,7 +29,11 @@ def test_a_name_that_nobody_made_an_approver_is_refused():
 def test_a_recorded_name_is_called_recorded():
     verdict = asked("@ana", BOB)
     assert verdict.outcome is Outcome.PASS
-    assert mentions(verdict.message, "@ana", "checked")
+    assert mentions(verdict.message, "@ana", "recorded")
+
+
+def test_without_an_approver_there_is_nothing_to_compare_a_recorded_name_with():
+    assert asked("@ana", ANA, dri=None).outcome is Outcome.NOT_APPLICABLE
 
 
 @pytest.mark.parametrize("changes", [HERO, {"policy": {"approvals": "committed"}}])

@@ -49,8 +49,7 @@ def test_what_counts_as_a_hero_run(size, outcome):
 
 def test_an_ordinary_run_is_told_its_default():
     assert (
-        "rolling temporary"
-        in answer(undecided_retention, a_contract(checkpoints=UNDECIDED)).message
+        "newest temporary" in answer(undecided_retention, a_contract(checkpoints=UNDECIDED)).message
     )
 
 

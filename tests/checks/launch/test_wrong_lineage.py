@@ -39,7 +39,7 @@ def test_a_lineage_that_the_contract_rejects_fails():
 def test_a_lineage_that_the_source_run_rejects_fails():
     source = SourceRun("parent", (PARENT,), rejected=(f"{PARENT}/step-100",))
 
-    assert "itself rejects" in ask(source=source).message
+    assert "[start] rejected" in ask(source=source).message
     assert ask(f"{PARENT}/step-90", source).outcome is Outcome.PASS
 
 

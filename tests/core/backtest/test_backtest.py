@@ -163,7 +163,7 @@ def test_a_resume_is_compared():
 def test_an_alert_that_ended_says_so():
     (spike, *_) = CurveBacktest(CHECKS).run(curve(*CALM, *[3.2] * 14, *[2.0] * 700))
 
-    assert spike.until_row == 75 and mentions(spike.message, "60", "over", "73")
+    assert spike.until_row == 75 and mentions(spike.message, "60", "ended", "73")
 
 
 def test_each_check_that_fired_names_the_next_action_once() -> None:
@@ -189,4 +189,4 @@ def test_one_that_began_again_at_the_same_step_says_that_it_ended(size, monkeypa
     (spike,) = (a for a in CurveBacktest(CHECKS).run(rows) if a.check == "loss-spike")
 
     assert (spike.row, spike.until_row) == (22, 30)
-    assert mentions(spike.message, "over", "10")
+    assert mentions(spike.message, "ended", "10")

@@ -307,4 +307,4 @@ def test_every_alert_names_the_next_action_and_the_steps_of_the_file():
     assert {"loss-spike"} <= {a.check for a in fired}
     assert all(a.fix.endswith(".") for a in fired)
     spike = next(a for a in fired if a.check == "loss-spike")
-    assert mentions(spike.message, "from step 5600", "over", "step 5730")
+    assert mentions(spike.message, "from step 5600", "ended", "step 5730")

@@ -63,7 +63,7 @@ def test_the_statement_is_in_toto_with_the_commit_and_the_checkpoint_as_subjects
     assert definition["externalParameters"]["argv"][0] == "sh"
     assert definition["externalParameters"]["config"]
     (lines,) = [event.lines for event in sealed.events("Sealed")]
-    assert mentions(lines["Checkpoint"], "proven", checkpoint["annotations"]["proof"])
+    assert mentions(lines["Checkpoint"], "compared", checkpoint["annotations"]["proof"])
     assert "train/loss 2.5" in lines["Metrics"]
 
 

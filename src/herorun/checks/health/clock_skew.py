@@ -1,4 +1,5 @@
-"""Clocks differ: a time is in the future, or before its own cause.
+"""A clock differs from this machine's: a time is in the future, or before the launch or the tick
+that it follows.
 
 Why: ages decide whether a run hangs, a lease is stale or a checkpoint is old; a fast clock hides a
 hang, and a slow one makes recent things look old.

@@ -41,10 +41,15 @@ def differing_step_counters(
     own = {name: value for name, value in (metrics.last or {}).items() if name in COUNTERS}
     differing = [
         failed(
-            f"the newest row has {name} = {value:g}, and is logged under step {last_logged}",
+            f"the newest row has {name} = {value:g}, but is logged under step {last_logged}",
             subject=name,
         )
         for name, value in own.items()
         if not abs(value - last_logged) <= limits.max_step_difference
     ]
-    return differing or [passed(f"the newest row is logged under step {last_logged}")]
+    if not own:
+        return [not_applicable(f"the newest row has none of {', '.join(COUNTERS)}")]
+    counters = ", ".join(f"{name} = {value:g}" for name, value in own.items())
+    return differing or [
+        passed(f"the newest row has {counters} and is logged under step {last_logged}")
+    ]

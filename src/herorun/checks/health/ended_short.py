@@ -1,4 +1,4 @@
-"""The job ended with success before its final step.
+"""The job reported success before its final step, and nobody had stopped it.
 
 Why: exit code 0 is a claim; a trainer that was asked to stop, or that counts steps differently,
 also returns it.

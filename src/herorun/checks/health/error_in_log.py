@@ -1,4 +1,4 @@
-"""The running job's log contains an error, and nothing after it shows that the training continued.
+"""The running job's log contains an error, and no step or row came after it so far.
 
 Why: a dead rank, a lost node or exhausted memory is in the log long before the scheduler ends the
 job.
@@ -10,7 +10,7 @@ log is examined at once; "noisy shutdown traces are not decisive", so this alone
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Job, JobLog, Metrics, Nothing, Now, Unavailable
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.health.log_errors import describe_complaint, idle_since, worst_complaint
 from herorun.core.health.preconditions import not_running
 
@@ -26,6 +26,8 @@ def error_in_log(
     """Without rows, only the steps in the log show that the training continued."""
     if verdict := not_running(job):
         return verdict
+    if isinstance(log, Nothing):
+        return not_applicable(log.why or "no log was read", subject=job.instance)
     worst = worst_complaint(log)
     if worst is None:
         message = f"the log of {job.instance} contains no error that counts"

@@ -1,4 +1,4 @@
-"""The learning rate is zero before the end of the run.
+"""The learning rate fell to zero long before the end of the run.
 
 Why: the schedule was made for fewer steps than the run has; further steps cost money and learn
 nothing.

@@ -1,4 +1,4 @@
-"""The job is running, its log shows a fatal error, and no step followed.
+"""The running job's log shows a fatal error, and steps have been missing for longer than the limit.
 
 Why: a scheduler reports RUNNING for a job whose accelerators have no memory left, or whose ranks
 have died, until a time-out of hours; the log shows it at once.
@@ -9,12 +9,13 @@ Source: marin-community/marin, job-monitoring loop: HBM reports and tracebacks a
 the job still runs.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_span
 from herorun.core.evidence import (
     Cadence,
+    Complaint,
     FinalStep,
     History,
     Job,
@@ -24,8 +25,8 @@ from herorun.core.evidence import (
     Now,
     Unavailable,
 )
-from herorun.core.finding import Verdict, failed, passed
-from herorun.core.health.liveness import RowPatience
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.health.liveness import RowPatience, rows_since
 from herorun.core.health.log_errors import describe_complaint, idle_since, worst_complaint
 from herorun.core.health.preconditions import not_running
 from herorun.core.lazy_dataclass import dataclass
@@ -59,23 +60,34 @@ def failing_log(
     """
     if verdict := not_running(job):
         return verdict
+    if isinstance(log, Nothing):
+        return not_applicable(log.why or "no log was read", subject=job.instance)
     worst = worst_complaint(log)
     if worst is None or worst.weight == "symptom":
         return passed(f"the log of {job.instance} shows no fatal error", subject=job.instance)
     since = idle_since(worst, job, metrics, history, now.at)
     most = _most(worst.weight, metrics, history, final, cadence, limits)
-    if since is None or now.at - since <= most:
-        return passed(
-            f"{job.instance} made a step recently; {describe_complaint(worst)}",
-            subject=job.instance,
-        )
-    idle = format_span(now.at - since)
+    if since is None:
+        return _judge_undated(worst, job, metrics, history, now.at)
+    idle, within = format_span(now.at - since), now.at - since <= most
+    limit = f"{'within' if within else 'more than'} the limit of {format_span(most)}"
+    message = f"{job.instance} has made no step for {idle}, {limit}; {describe_complaint(worst)}"
+    if within:
+        return passed(message, subject=job.instance)
     advice = f". {worst.advice}" if worst.advice else ""
-    return failed(
-        f"{job.instance} runs and made no step for {idle} (the limit is {format_span(most)}); "
-        f"{describe_complaint(worst)}{advice}",
-        subject=job.instance,
-    )
+    return failed(f"{message}{advice}", subject=job.instance)
+
+
+def _judge_undated(
+    worst: Complaint, job: Job, metrics: Metrics | Nothing, history: History, now: datetime
+) -> Verdict:
+    """Of an error before the newest row, or of a job whose start is unknown."""
+    last_move, _ = rows_since(job, metrics, history, now)
+    if last_move is None:
+        message = f"the start of {job.instance} is unknown; {describe_complaint(worst)}"
+        return unknown(message, subject=job.instance)
+    message = f"a row came after {describe_complaint(worst)}"
+    return passed(message, subject=job.instance)
 
 
 def _most(

@@ -1,4 +1,4 @@
-"""The loss has not moved since the run's first rows: the run learns nothing.
+"""The loss has never moved since the run's first rows: the run learns nothing.
 
 Why: weights that get no gradient, or one far too large, keep the loss of untrained weights; no rule
 for a rising loss detects it, and every step is wasted.

@@ -1,4 +1,5 @@
-"""The loss has exactly the same value in many rows, or has not moved since its first rows.
+"""The loss has exactly the same value in many rows, or has not moved for a while: an early warning
+of flat-start.
 
 Why: no two batches have the same loss to the last digit: the logged value is old, or the weights
 and the data do not change; no other rule notices.

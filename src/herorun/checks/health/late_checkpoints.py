@@ -1,4 +1,4 @@
-"""A checkpoint is overdue.
+"""The newest complete checkpoint is more than one and a half save intervals old.
 
 Why: the next crash loses every step since the newest complete checkpoint, and a stuck write gives
 no message.

@@ -1,4 +1,4 @@
-"""The babysitter has not run a tick for longer than it should.
+"""This babysitter's own last tick is longer ago than its cadence allows.
 
 Why: nothing was monitored in between, and a loop that is late once is often late again.
 Fix: find in the babysitter's log (`.herorun/RUN/babysit.log`) what it waited for; do not run it on

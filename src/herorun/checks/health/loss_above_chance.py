@@ -1,5 +1,4 @@
-"""All losses so far are far above the loss of untrained weights; or they are about equal to it,
-although the learning rate no longer rises.
+"""All losses so far are no better than that of untrained weights.
 
 Why: a run that is broken from its first row has no healthy rows to be compared with; the config's
 vocabulary size shows what their loss would be.

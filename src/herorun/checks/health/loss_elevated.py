@@ -1,4 +1,4 @@
-"""The loss is above its expected trend, by less than a spike.
+"""The loss is above its expected trend for many rows, by less than a spike.
 
 Why: a level that stays a few per cent higher costs more than a spike that recovers, and no rule for
 spikes detects it.

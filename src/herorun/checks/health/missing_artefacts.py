@@ -86,5 +86,5 @@ def _judge_tracker_end(
     if identity.state is TrackerState.RUNNING and young:
         return not_applicable("the tracker may not show the end yet", subject="tracker")
     return failed(
-        f"the tracker's run is {identity.state}, and the job succeeded", subject="tracker"
+        f"the job succeeded, but the tracker's run is {identity.state}", subject="tracker"
     )

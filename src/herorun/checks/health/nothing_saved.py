@@ -1,4 +1,4 @@
-"""The instance is older than its save interval and has saved nothing.
+"""The instance is older than its save interval and has not saved its first checkpoint.
 
 Why: all its work is lost when it ends; after an end before the first save, the next instance
 repeats the same steps.
@@ -80,4 +80,4 @@ def _describe_due(
     steps = metrics.step - max(metrics.first_step - 1, 0)
     if interval is None or steps <= limits.intervals * interval[0]:
         return ""
-    return f"{count(steps, 'step')}, and one is due every {interval[0]:g} ({interval[1]})"
+    return f"{count(steps, 'step')}; one is due every {interval[0]:g} ({interval[1]})"

@@ -43,32 +43,43 @@ def output_moved(
     log: JobLog | Nothing | Unavailable,
     checkpoints: Checkpoints | Nothing | Unavailable,
 ) -> list[Verdict]:
-    """One verdict for each source: the contract in use, the receipt, the log, the tracker's
-    config.
+    """One verdict for each source that names a root: the contract in use, the receipt, the log or
+    the checkpoints, the tracker's config. A source that was not read ends no alert.
     """
     current = history.current
     if current is None:
         return [not_applicable("no instance was launched yet")]
-    verdicts = []
-    if contract.output.root.rstrip("/") != current.output_root.rstrip("/"):
-        message = (
-            f"the babysitter reads {contract.output.root}, and {current.name} was launched "
-            f"into {current.output_root}"
-        )
-        verdicts.append(failed(message, subject="contract"))
-    items = (
-        receipt.items if isinstance(receipt, Receipt) and receipt.instance == job.instance else ()
-    )
-    verdicts += [
-        failed(f"check-in found another output root: {message}", subject="receipt")
-        for item, outcome, message in items
-        if item == "output-root" and outcome == "fail"
-    ]
+    verdicts = [_by_contract(contract, current)]
+    if isinstance(receipt, Receipt) and receipt.instance == job.instance:
+        verdicts += _by_receipt(receipt)
     if isinstance(log, JobLog):
         verdicts += _by_log(log, current, checkpoints)
     if isinstance(identity, TrackerIdentity) and identity.state is TrackerState.RUNNING:
         verdicts += _by_config(identity, current.roots)
-    return verdicts or [passed(f"{current.name} writes to {current.output_root}")]
+    return verdicts
+
+
+def _by_contract(contract: Contract, current: Instance) -> Verdict:
+    root, recorded_root = contract.output.root, current.output_root
+    if root.rstrip("/") != recorded_root.rstrip("/"):
+        message = (
+            f"the babysitter reads {root}, but {current.name} was launched into {recorded_root}"
+        )
+        return failed(message, subject="contract")
+    message = f"the babysitter reads {recorded_root}, into which {current.name} was launched"
+    return passed(message, subject="contract")
+
+
+def _by_receipt(receipt: Receipt) -> list[Verdict]:
+    judge = {
+        "fail": lambda message: failed(f"check-in: the output root {message}", subject="receipt"),
+        "pass": lambda message: passed(f"check-in: the output root {message}", subject="receipt"),
+    }
+    return [
+        judge[outcome](message)
+        for item, outcome, message in receipt.items
+        if item == "output-root" and outcome in judge
+    ]
 
 
 def _by_log(
@@ -81,12 +92,15 @@ def _by_log(
     candidates = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
     newest = log.saves[-1] if log.saves else ""
     alike = ("://" in newest) is ("://" in current.output_root)
-    if not newest or not alike or is_under(newest, current.roots):
-        return []
-    if any(c.modified and c.modified >= current.started for c in candidates):
+    if newest and is_under(newest, current.roots):
+        return [passed(f"the log of {current.name} names {newest}", subject="log")]
+    own = [c for c in candidates if c.modified and c.modified >= current.started]
+    if own:
+        return [passed(f"{current.name} saved {own[0].path}", subject="log")]
+    if not newest or not alike:
         return []
     message = (
-        f"its log says that it saves to {newest}, and the recorded root is {current.output_root}"
+        f"the log of {current.name} names {newest}, but the recorded root is {current.output_root}"
     )
     return [failed(message, subject="log")]
 
@@ -96,15 +110,15 @@ def _by_config(identity: TrackerIdentity, roots: tuple[str, ...]) -> list[Verdic
     from herorun.core.config.output_keys import output_paths
 
     paths = output_paths(identity.config)
-    if not paths or any(
-        is_under(path, roots) or any(is_under(root, [path]) for root in roots)
-        for path in paths.values()
-    ):
+    if not paths:
         return []
+    for key, path in paths.items():
+        if is_under(path, roots) or any(is_under(root, [path]) for root in roots):
+            return [passed(f"the tracker's config says {key} = {path}", subject="tracker")]
     key, path = next(iter(paths.items()))
     return [
         failed(
-            f"the tracker's config says {key} = {path}, and the recorded root is {roots[0]}",
+            f"the tracker's config says {key} = {path}, but the recorded root is {roots[0]}",
             subject="tracker",
         )
     ]

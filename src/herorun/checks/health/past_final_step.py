@@ -44,17 +44,21 @@ def past_final_step(
     if final.value is None:
         return [not_applicable("the final step is unknown")]
     verdicts = []
-    if (
-        isinstance(metrics, Metrics)
-        and history.wrote(metrics)
-        and metrics.step > final.value + limits.beyond
-    ):
-        verdicts.append(
-            failed(f"step {metrics.step} is past the final step {final.value}", subject="step")
-        )
+    if isinstance(metrics, Metrics) and history.wrote(metrics):
+        verdicts.append(_by_step(metrics.step, final.value, limits.beyond))
     if isinstance(identity, TrackerIdentity):
         verdicts += _by_config(identity, final.value, prior)
-    return verdicts or [passed(f"the final step is {final.value}")]
+    return verdicts or [
+        not_applicable(
+            "there is neither a row of this instance nor a number of steps in its config"
+        )
+    ]
+
+
+def _by_step(step: int, final: int, beyond: int) -> Verdict:
+    if step > final + beyond:
+        return failed(f"step {step} is past the final step {final}", subject="step")
+    return passed(f"step {step} is not past the final step {final}", subject="step")
 
 
 def _by_config(
@@ -67,11 +71,13 @@ def _by_config(
         else set()
     )
     totals = total_steps(identity.config)
-    if not totals or any(each.value in {final, *plan_totals} for each in totals):
+    if not totals:
         return []
     message = ", ".join(f"{each.key} = {each.value}" for each in totals)
+    if any(each.value in {final, *plan_totals} for each in totals):
+        return [passed(f"the tracker's config says {message}", subject="config")]
     return [
         failed(
-            f"the tracker's config says {message}, and the final step is {final}", subject="config"
+            f"the tracker's config says {message}, but the final step is {final}", subject="config"
         )
     ]

@@ -96,7 +96,11 @@ def pending_too_long(
     limit = limits.unsatisfiable if why is Waiting.NEVER else limits.first
     if waits <= limit:
         return [
-            passed(f"{job.instance} has been waiting since {since:%H:%M} UTC", subject=job.instance)
+            passed(
+                f"{job.instance} has been waiting for {format_span(waits)} (the limit is "
+                f"{format_span(limit)})",
+                subject=job.instance,
+            )
         ]
     reason = UNCONFIRMED if running else _describe_waiting(why, job)
     message = (

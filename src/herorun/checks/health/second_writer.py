@@ -1,4 +1,5 @@
-"""Another process writes to this run.
+"""Another job or process writes to this run, by the scheduler's list or by rows after the job's
+end.
 
 Why: two jobs under one identity mix their rows and overwrite each other's checkpoints; a job on a
 lost node continues to write after its scheduler has given it up.
@@ -79,6 +80,10 @@ def second_writer(
         for other in others
         if other.state.in_doubt
     ]
+    for what, source in (("rows", metrics), ("the tracker's heartbeat", identity)):
+        if job.ended and isinstance(source, Unavailable):
+            message = f"could not read whether {what} continued after the end: {source.why}"
+            doubtful.append(unknown(message, subject=what))
     return [*verdicts, *doubtful] or [passed(f"no other writer than {job.instance} was found")]
 
 

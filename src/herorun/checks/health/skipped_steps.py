@@ -38,5 +38,5 @@ def skipped_steps(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         lasts,
         "no repeatedly skipped steps",
         describe=describe,
-        limit=lambda _: f"{limits.steps}, every three successive ones within 15 minutes",
+        limit=lambda _: f"{limits.steps} skips, any three in a row within 15 minutes",
     )

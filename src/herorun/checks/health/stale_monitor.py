@@ -1,4 +1,4 @@
-"""The run's babysitter no longer renews its heartbeat or its lease.
+"""Another babysitter of the run no longer renews its heartbeat or its lease.
 
 Why: a babysitter process that writes nothing new monitors nothing, even if it still exists; the run
 may be healthy or failing.
@@ -33,13 +33,13 @@ def stale_monitor(
     machine.
     """
     most = max(limits.least, limits.cadences * cadence.every)
-    limit = f"; the limit is {format_span(most)}"
+    limit = format_span(most)
     verdicts = []
     if isinstance(lease, LeaseSeen) and not lease.mine:
         idle = now.at - lease.unchanged_since
         message = (
-            f"the lease of {lease.owner} has not been renewed for "
-            f"{format_span(idle)}{limit}{lease.caveat}"
+            f"{lease.owner} renewed its lease {format_span(idle)} ago, "
+            f"{'more than' if idle > most else 'within'} the limit of {limit}{lease.caveat}"
         )
         verdicts.append(
             failed(message, subject=lease.owner)
@@ -49,8 +49,8 @@ def stale_monitor(
     if heart.held and not heart.own and heart.at:
         idle = now.at - heart.at
         message = (
-            f"the last heartbeat of the babysitter on this machine is {format_span(idle)} "
-            f"old{limit}"
+            f"the last heartbeat of the babysitter on this machine was {format_span(idle)} ago, "
+            f"{'more than' if idle > most else 'within'} the limit of {limit}"
         )
         verdicts.append(
             failed(message, subject="this machine")

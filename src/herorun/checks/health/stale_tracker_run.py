@@ -1,4 +1,4 @@
-"""The tracker's run does not move or counts as ended while the job runs.
+"""The job runs, but the tracker's run does not advance or counts as ended.
 
 Why: the tracker shows an ended run or an old step, and new rows may be dropped: a tracker refuses
 steps below its own counter.
@@ -104,7 +104,7 @@ def _judge_tracker_state(identity: TrackerIdentity) -> list[Verdict]:
     if identity.state not in OVER:
         return []
     return [
-        failed(f"the tracker calls the run {identity.state}, and the job runs", subject="state")
+        failed(f"the tracker calls the run {identity.state}, but the job runs", subject="state")
     ]
 
 
@@ -142,7 +142,7 @@ def _judge_logged_step(
     newest = max(c.step for c in later)
     return [
         failed(
-            f"the tracker is at step {logged_steps}, and checkpoint {newest} is complete",
+            f"the tracker is at step {logged_steps}, but checkpoint {newest} is complete",
             subject="step",
         )
     ]
@@ -177,7 +177,8 @@ def _summary(
         if name.startswith("_") or row is None or isclose(value, row, rel_tol=1e-3):
             continue
         message = (
-            f"at step {step:g} the tracker's summary says {name} {value:.6g}, and its row {row:.6g}"
+            f"at step {step:g} the tracker's summary says {name} {value:.6g}, but the row says "
+            f"{row:.6g}"
         )
         verdicts.append(failed(message, subject=name))
     return verdicts

@@ -13,7 +13,7 @@ from datetime import timedelta
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import format_span
 from herorun.core.evidence import Cadence, History, Job, JobLog, Metrics, Nothing, Now
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.liveness import rows_since
 from herorun.core.health.preconditions import not_running
 from herorun.core.health.stall_patterns import signal_in
@@ -49,14 +49,24 @@ def stalled_by_infrastructure(
         for line in (job.reason, *(log.wedges if isinstance(log, JobLog) else ()))
         if signal_in(line)
     ]
+    if not lines and isinstance(log, Nothing):
+        return not_applicable(log.why or "no log was read", subject=job.instance)
+    if not lines:
+        return passed(
+            f"neither the scheduler's reason nor the log of {job.instance} shows such a stall",
+            subject=job.instance,
+        )
     since, _ = rows_since(job, metrics, history, now.at)
-    if not lines or since is None:
-        return passed(f"no sign of an infrastructure stall of {job.instance}", subject=job.instance)
+    if since is None:
+        message = f"the start of {job.instance} is unknown; {signal_in(lines[-1])}: {lines[-1]}"
+        return unknown(message, subject=job.instance)
     most = max(limits.least, limits.cadences * cadence.every)
     idle = now.at - since
     if idle <= most:
         return passed(
-            f"{job.instance} moved within {format_span(most)}", lines[-1], subject=job.instance
+            f"{job.instance} made a step within {format_span(most)}",
+            lines[-1],
+            subject=job.instance,
         )
     message = (
         f"{job.instance} made no step for {format_span(idle)} (the limit is "

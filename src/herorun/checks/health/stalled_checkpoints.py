@@ -1,4 +1,4 @@
-"""The training advances, but no complete checkpoints appear.
+"""No complete checkpoint has appeared for two and a half save intervals, although steps advance.
 
 Why: a crash now discards more than two save intervals of the whole cluster.
 Fix: find out why the writes fail or never complete (`herorun logs RUN`), before the job ends; the

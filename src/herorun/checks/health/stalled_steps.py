@@ -87,8 +87,8 @@ def stalled_steps(
 def _judge_age(job: Job, what: str, since: datetime, now: datetime, most: timedelta) -> Verdict:
     idle = now - since
     message = (
-        f"{job.instance}: {what}, {format_span(max(idle, timedelta()))} ago; the limit is "
-        f"{format_span(most)}"
+        f"{job.instance}: {what}, {format_span(max(idle, timedelta()))} ago, "
+        f"{'more than' if idle > most else 'within'} the limit of {format_span(most)}"
     )
     if idle > most:
         return failed(message, subject=job.instance)

@@ -1,4 +1,4 @@
-"""A job that herorun stopped ended with success before its final step.
+"""A job that was stopped by herorun reported success before its final step.
 
 Why: a trainer that saves and exits with code 0 on a stop request looks finished, and is not.
 Fix: continue from its newest checkpoint (`herorun launch RUN`), or seal the result with a waiver.

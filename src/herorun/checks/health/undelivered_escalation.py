@@ -20,5 +20,5 @@ def undelivered_escalation(undelivered_posts: Undelivered) -> Verdict:
         f"{title}, since {at:%Y-%m-%d %H:%M} UTC: {why}"
         for title, at, why in undelivered_posts.posts
     ]
-    more = f", and {len(details) - 1} more" if len(details) > 1 else ""
+    more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
     return failed(f"not delivered yet: {details[0]}{more}", *details)

@@ -1,4 +1,4 @@
-"""The record contains a launch, a seal or a handoff that nothing proves.
+"""The record contains a launch, a seal or a handoff of which this machine has no proof.
 
 Why: everyone who can push the record's branch can write any line there. A launch is unproven if its
 commit was never published or its plan cannot be made again. So is a seal without its tag, or a

@@ -19,7 +19,7 @@ from herorun.core.evidence import (
     Now,
     Unavailable,
 )
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.liveness import FRESH, rows_since, steps_seen
 from herorun.core.health.preconditions import not_running
 
@@ -51,9 +51,7 @@ def unreported_steps(
     above = metrics.step + _spacing(metrics) if wrote and isinstance(metrics, Metrics) else None
     progress_sign = steps_seen(job, log, checkpoints, history, above)
     if not progress_sign:
-        return passed(
-            f"nothing shows a step of {job.instance} without its row", subject=job.instance
-        )
+        return _without_a_sign(job, log, checkpoints)
     rows = "the instance has no row"
     if wrote and isinstance(metrics, Metrics):
         rows = f"the last row is of step {metrics.logged(metrics.step)}"
@@ -62,6 +60,21 @@ def unreported_steps(
         "whether it reports there"
     )
     return failed(message, *_tracker_runs_in_log(log), subject=job.instance)
+
+
+def _without_a_sign(
+    job: Job,
+    log: JobLog | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+) -> Verdict:
+    for name, source in (("the log", log), ("the checkpoints", checkpoints)):
+        if isinstance(source, Unavailable):
+            return unknown(f"could not read {name}: {source.why}", subject=job.instance)
+    if isinstance(log, Nothing) and isinstance(checkpoints, Nothing):
+        message = "there is neither a log nor a checkpoint to compare with the rows"
+        return not_applicable(message, subject=job.instance)
+    message = f"neither the log nor a checkpoint of {job.instance} shows a step without its row"
+    return passed(message, subject=job.instance)
 
 
 def _spacing(metrics: Metrics) -> int:

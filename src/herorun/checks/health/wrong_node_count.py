@@ -29,5 +29,5 @@ def wrong_node_count(job: Job, contract: Contract) -> Verdict:
         )
     message = f"{job.instance} runs on {count(job.tasks, 'node')}"
     if job.tasks != nodes:
-        return failed(f"{message}, and [scheduler] nodes = {nodes}", subject=job.instance)
+        return failed(f"{message}, but [scheduler] nodes = {nodes}", subject=job.instance)
     return passed(message, subject=job.instance)

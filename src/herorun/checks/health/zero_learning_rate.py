@@ -36,6 +36,8 @@ def zero_learning_rate(metrics: Metrics, history: History, limits: Limits) -> li
         metrics.of("idle"),
         lasts,
         "the learning rate is not zero",
-        describe=lambda idle: f"{idle.metric} has been zero for {duration(idle)}: nothing learned",
+        describe=lambda idle: (
+            f"{idle.metric} has been zero for {duration(idle)}: the run learns nothing"
+        ),
         limit=lambda _: f"{count(limits.rows, 'row')} and {count(limits.steps, 'step')}",
     )

@@ -1,4 +1,4 @@
-"""Another run of the project has the same display name.
+"""Another run of the tracker's project has the same display name.
 
 Why: people and dashboards use the name, so two runs with one name are easily confused.
 Fix: choose another `[tracker] name`, or rename the other run.

@@ -1,4 +1,4 @@
-"""The source bundle differs from the commit, or from what was admitted.
+"""The uploaded source bundle differs from the commit, or from the bundle of the reviewed plan.
 
 Why: if the job runs from an archive, the commit in the logbook is meaningless unless both agree
 file by file.
@@ -44,7 +44,7 @@ def bundle_mismatch(bundle: Bundle) -> Verdict:
 def _by_digest(bundle: Bundle) -> Verdict:
     if not bundle.name.startswith("tree:"):
         message = (
-            f"{bundle.name} is no archive that herorun can read, so its content cannot be "
+            f"{bundle.name} is not an archive that herorun can read, so its content cannot be "
             "compared with the commit's"
         )
         return unknown(message, subject=bundle.name)

@@ -1,4 +1,4 @@
-"""The run would report under a different tracker identity than its last instance.
+"""The run would report to another tracker run than its last instance did.
 
 Why: a curve under a new id is a new run; under the old slug its record, checkpoints and history
 would belong to two runs.

@@ -1,4 +1,4 @@
-"""The training code changed since the last instance, but the tracker id did not.
+"""The code that affects the training changed since the last instance, but the tracker id did not.
 
 Why: a curve made by two versions of the code cannot be compared with anything.
 Fix: create a new run with a new tracker id, started from the old checkpoint (`[start] from`); if
@@ -17,7 +17,7 @@ from herorun.core.evidence import (
     Nothing,
     Unavailable,
 )
-from herorun.core.finding import Verdict, count, failed, few, passed
+from herorun.core.finding import Verdict, failed, few, passed
 from herorun.core.lineage import left_no_step
 
 
@@ -52,17 +52,16 @@ def changed_trajectory(
     files = of_impact(changed_files, rules, closure.files, Impact.BLOCK)
     identity = contract.tracker.id or contract.slug
     if change.tracker_id and identity != change.tracker_id:
-        message = f"the trajectory changed {since}, under the new tracker id {identity}"
+        message = f"the training changed {since}, under the new tracker id {identity}"
         return passed(message, *listed(files), subject=change.instance)
     if left_no_step(own, metrics, left_checkpoints):
         message = (
             f"the code changed {since}, but no instance has a row or a checkpoint: {few(files)}"
         )
         return passed(message, *listed(files), subject=change.instance)
-    number = count(len(files), "file")
     return failed(
-        f"{number} that can change the training changed {since}: {few(files)}; the tracker id is "
-        f"still {identity}",
+        f"{few(files)} changed {since}, with an effect on the training; the tracker id is still "
+        f"{identity}",
         *listed(files),
         subject=change.instance,
     )

@@ -69,7 +69,7 @@ def _compared(name: str, promise: int | timedelta, saving: SaveSetting) -> Verdi
         else f"is configured to {_describe_policy(name, saving.value)}"
     )
     message = (
-        f"[checkpoints] {name} is {_describe_policy(name, promise)}, and the trainer "
+        f"[checkpoints] {name} is {_describe_policy(name, promise)}, but the trainer "
         f"{theirs} ({saving.key})"
     )
     return failed(message, subject=subject)

@@ -21,4 +21,4 @@ def command_mismatch(adoptee: Adoptee, plan: Plan) -> Verdict:
     if any(runs(adoptee.command, argv) for argv in (plan.argv.value, plan.command_line)):
         return passed(f"job {job} runs the contract's command", subject=job)
     theirs, ours = command_line(adoptee.command), command_line(plan.command_line)
-    return failed(f"job {job} runs `{theirs}`, and the contract says `{ours}`", subject=job)
+    return failed(f"job {job} runs `{theirs}`, but the contract says `{ours}`", subject=job)

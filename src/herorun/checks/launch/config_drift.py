@@ -1,4 +1,5 @@
-"""The launch differs from the run's last instance in a way that changes the training.
+"""A value of the config, the command or the environment differs from the last instance's and may
+change the training.
 
 Why: a different batch size, step count, optimizer, seed, mesh or data under the old name joins two
 runs in one curve, and metrics do not show it.

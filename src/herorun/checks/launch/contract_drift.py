@@ -1,4 +1,4 @@
-"""The contract's plan has changed since the newest instance was admitted.
+"""The contract's file was edited after the newest instance was launched.
 
 Why: one name would then cover two different runs, and an unintended change is found days later in
 the curves.

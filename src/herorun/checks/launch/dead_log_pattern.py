@@ -1,4 +1,4 @@
-"""A log pattern that the run relies on can no longer match.
+"""The contract's own log signature waits for words that the installed package never prints.
 
 Why: a monitor that waits for words that the installed version never prints sees no failure.
 Fix: look up what the installed version prints, and correct the row of the `[babysit] signatures`,

@@ -22,9 +22,7 @@ def dirty_submodule(tree: WorkTree) -> list[Verdict]:
 def _judge_submodule_changes(submodule: Submodule) -> Verdict:
     path, commit = submodule.path, submodule.commit
     if submodule.checked_out is None:
-        message = (
-            f"{path} is not checked out: the commit names {commit:.9}, which was never run here"
-        )
+        message = f"{path} is not checked out: this clone has no copy of its {commit:.9}"
         return failed(message, subject=path)
     faults = []
     if submodule.checked_out != commit:

@@ -9,7 +9,7 @@ or set `[code] in_place = true` and run from the checkout.
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import Installed
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.plan import Plan
 
 
@@ -17,7 +17,7 @@ from herorun.core.plan import Plan
 def editable_install(packages: Installed, plan: Plan) -> list[Verdict]:
     """One verdict for each install, each folder and each word of the command."""
     if plan.in_place.value:
-        return [passed("the run is started in the checkout itself")]
+        return [not_applicable("the job runs in the checkout itself ([code] in_place)")]
     wrong = [
         failed(
             f"{packages.interpreter} has {name} as an editable install from {folder}", subject=name
@@ -31,7 +31,9 @@ def editable_install(packages: Installed, plan: Plan) -> list[Verdict]:
         if not any(path == f or path.startswith(f"{f}/") for f in packages.editable.values())
     ]
     wrong += [
-        failed(f"{word} of the command lies in the checkout, and is run from there", subject=word)
+        failed(
+            f"the command runs {word} from the checkout, not from the exported copy", subject=word
+        )
         for word in dict.fromkeys((*plan.argv.value[1:], *plan.resume_argv.value[1:]))
         if word.endswith((".py", ".sh")) and _is_in_checkout(word, packages)
     ]

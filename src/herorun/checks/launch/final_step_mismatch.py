@@ -39,7 +39,7 @@ def final_step_mismatch(
     ]
     wrong = [failed(message, subject=where) for where, message in misnamed(contract, config)]
     wrong += [
-        failed(f"{message}, and the final step is {final}", subject=subject)
+        failed(f"{message}, but the final step is {final}", subject=subject)
         for subject, steps, message, tolerance in statements
         if abs(steps - final.value) > tolerance * final.value
     ]

@@ -1,5 +1,5 @@
-"""A run that starts from another run's checkpoint trains differently from that run, without a
-waiver.
+"""A run that starts from a parent run's checkpoint differs from the parent in values that may
+change the training.
 
 Why: a learning rate 16 times as high, or a different batch, precision or data, looks plausible for
 days in a new run's curves.

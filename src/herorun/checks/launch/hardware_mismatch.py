@@ -38,7 +38,7 @@ def _compare_hardware(name: str, stated_value: Any, actual: Any, kind: str) -> V
         )
     if same:
         return passed(f"{name} is {offer}, as stated", subject=name)
-    return failed(f"{name} would be {offer}, and the contract states {stated_value}", subject=name)
+    return failed(f"{name} would be {offer}, but the contract states {stated_value}", subject=name)
 
 
 def _is_same_hardware(name: str, stated_value: Any, actual: Any, kind: str) -> bool | None:

@@ -20,5 +20,5 @@ def herorun_mismatch(own: OwnVersion) -> Verdict:
     if version_fits(own.pinned, own.running):
         return passed(f"the contract allows herorun {own.running} ({own.pinned})")
     return failed(
-        f"this is herorun {own.running}, and the contract allows {own.pinned}", subject=own.running
+        f"this is herorun {own.running}, but the contract allows {own.pinned}", subject=own.running
     )

@@ -1,4 +1,4 @@
-"""A job of this run is already live.
+"""A job of this run is already queued or running, or may be.
 
 Why: two jobs in one output root corrupt each other's checkpoints and metrics, and you pay for both.
 Fix: let it run (`herorun babysit RUN`), or stop it first and confirm that it has ended.

@@ -1,4 +1,4 @@
-"""The request names a Secret or another object that is not there.
+"""The Kubernetes request names a Secret or another object that the cluster does not have.
 
 Why: a pod that needs it never starts, while its job counts as active.
 Fix: create it in the namespace, or correct the name in `[scheduler]` or in the pod template.

@@ -14,5 +14,5 @@ from herorun.core.finding import Verdict, failed, passed
 def restarting_back_end(contract: Contract) -> Verdict:
     kind = contract.scheduler.kind
     if contract.scheduler.restarts == "backend":
-        return failed(f"{kind} may start the job again by itself")
+        return failed(f"the scheduler {kind} may start the job again by itself")
     return passed(f"herorun alone starts the job on {kind}")

@@ -1,4 +1,4 @@
-"""Another machine or clone owns the run.
+"""A babysitter on another machine or in another clone holds the run's lease.
 
 Why: two owners would each relaunch the run and write into one output root.
 Fix: let the owner launch, or hand the run over (`herorun handoff RUN --to user@machine` there). If
@@ -22,7 +22,7 @@ def second_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> V
     if not watch.lease_owner:
         return failed(f"{lease} is not a lease file", subject=lease)
     if watch.lease_slug != contract.slug:
-        message = f"{lease} is held by {watch.lease_owner} for another run, {watch.lease_slug}"
+        message = f"{lease} is held by {watch.lease_owner} for the run {watch.lease_slug!r}"
         return failed(message, subject=watch.lease_owner)
     if watch.lease_owner != launcher.owner:
         return failed(f"{lease} is held by {watch.lease_owner}", subject=watch.lease_owner)

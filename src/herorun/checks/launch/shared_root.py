@@ -25,10 +25,10 @@ def _judge_shared_root(root: str, others: OtherRoots) -> Verdict:
     for slug, roots in sorted(others.roots.items()):
         for theirs in roots:
             if _overlap(root, theirs.rstrip("/")):
-                return failed(f"{root} overlaps {theirs} of the run {slug}", subject=root)
+                return failed(f"{root} overlaps {theirs} of the run {slug!r}", subject=root)
             if _overlap(real := _real_path(root, others), _real_path(theirs, others)):
                 message = (
-                    f"{root} overlaps {theirs} of the run {slug}: symbolic links lead both "
+                    f"{root} overlaps {theirs} of the run {slug!r}: symbolic links lead both "
                     f"to {real}"
                 )
                 return failed(message, subject=root)

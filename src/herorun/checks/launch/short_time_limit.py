@@ -25,7 +25,7 @@ def short_time_limit(contract: Contract, offer: Offered) -> Verdict:
         return not_applicable("the scheduler reports no time limit")
     budget_text = f"{forecast.accelerator_hours:g} accelerator-hours on {contract.hardware.count}"
     message = (
-        f"{budget_text} take {format_span(3600 * forecast.wall_hours)}, and the time limit is "
+        f"{budget_text} take {format_span(3600 * forecast.wall_hours)}; the time limit is "
         f"{format_span(3600 * forecast.limit_hours)}"
     )
     return failed(message, subject="time limit") if forecast.short_by else passed(message)

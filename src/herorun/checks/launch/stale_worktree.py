@@ -33,7 +33,7 @@ def stale_worktree(
     commits = count(published_commit.behind, "commit")
     where = f"{published_commit.ref} of {published_commit.remote} is {commits} ahead"
     if not files:
-        message = f"{where}, and none of them can change the training"
+        message = f"{where}, without a change that affects the training"
         return passed(message, *listed(published_commit.behind_files), subject=published_commit.ref)
     changes = f"{count(len(files), 'file')} that can change the training"
     return failed(

@@ -80,7 +80,7 @@ def _elsewhere(start_text: str, latest: Candidate | None) -> Verdict | None:
     if latest is None:
         return None
     message = (
-        f"the run would start {start_text}, and its own {latest.path} is complete at step "
+        f"the run would start {start_text}, but its own {latest.path} is complete at step "
         f"{latest.step}"
     )
     return failed(message, subject=latest.path)
@@ -104,7 +104,7 @@ def _older(choice: Candidate, newest: Candidate | None) -> str:
     if newest is None or newest.step <= choice.step:
         return ""
     message = (
-        f"{choice.path} is step {choice.step}, and {newest.path} is complete at step "
+        f"{choice.path} is step {choice.step}, but {newest.path} is complete at step "
         f"{newest.step}: "
         f"{count(newest.step - choice.step, 'step')} would be lost"
     )

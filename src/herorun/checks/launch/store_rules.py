@@ -1,4 +1,4 @@
-"""The store of an output root has its own retention rules.
+"""The store of an output root has lifecycle rules that may delete checkpoints.
 
 Why: a lifecycle deletes checkpoints that the contract keeps, and a retention policy keeps those
 that a trainer replaces.

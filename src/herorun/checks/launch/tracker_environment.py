@@ -25,4 +25,4 @@ def _judge_variable(name: str, value: str, problem: str) -> Verdict:
     statement = f"{name} is {scrub(value)!r} in the job's environment"
     if problem:
         return failed(f"{statement}, {problem}", subject=name)
-    return passed(f"{statement}, as the contract says", subject=name)
+    return passed(f"{statement}, which agrees with the contract", subject=name)

@@ -1,4 +1,4 @@
-"""The tracker's run is not what this launch expects.
+"""The tracker's run is in a state that this launch must not continue, or is not there to continue.
 
 Why: W&B silently creates an empty run for a mistyped id, and appends to another run if the id is
 taken; the curves look plausible and belong to the wrong lineage.

@@ -29,7 +29,7 @@ def undecided_retention(contract: Contract) -> Verdict:
         return failed(message, subject="[checkpoints]")
     if missing:
         return not_applicable(
-            "an ordinary run: by default rolling temporary checkpoints and the final one"
+            "an ordinary run: the newest temporary checkpoints and the final one are kept"
         )
     every = format_duration(policy.temporary_every) if policy.temporary_every else ""
     return passed(

@@ -23,4 +23,4 @@ def unfetched_lfs(tree: WorkTree, contract: Contract, closure: ImportClosure) ->
     if not files:
         return passed("no LFS pointer can change the training", *listed(tree.pointers))
     count = f"{len(files)} file{'s are' if len(files) > 1 else ' is'}"
-    return failed(f"{count} a Git LFS pointer only: {few(files)}", *listed(files))
+    return failed(f"{count} only a Git LFS pointer: {few(files)}", *listed(files))

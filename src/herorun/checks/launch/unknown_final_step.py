@@ -23,7 +23,7 @@ def unknown_final_step(plan: Plan, file: ContractFile) -> Verdict:
         return failed(f"the final step is {final}: it must be positive", subject="final_step")
     if final.value <= first:
         return failed(
-            f"the final step is {final}, and the run would start at step {first}",
+            f"the final step is {final}, but the run would start at step {first}",
             subject="final_step",
         )
     return passed(f"ends at step {final}")

@@ -1,4 +1,4 @@
-"""A hero run notifies no person: its issue is a local file, and it names no notification channel.
+"""A hero run notifies no person: its issue is a local file, and [notify] names no channel.
 
 Why: a crash, a NaN or a question to the DRI would be written into a file on one machine; the
 job waits or trains on until a person looks.

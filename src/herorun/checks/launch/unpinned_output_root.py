@@ -52,7 +52,7 @@ def _judge_pin(
             )
     if earlier and _only_the_user_differs(root, earlier, login):
         message = (
-            f"{root} differs from the prior instance's {earlier} only in the user's name {login}"
+            f"{root} differs from the prior instance's {earlier} only by the user name {login!r}"
         )
         return failed(message, subject=root)
     if contract.is_hero and login in _segments(root):
@@ -62,7 +62,7 @@ def _judge_pin(
         if contract.is_hero:
             return failed(f"{message}; a hero run needs a place that lasts", subject=root)
         return passed(f"{message}; allowed, because it is an ordinary run", subject=root)
-    return passed(f"{root} is pinned", subject=root)
+    return passed(f"{root} is one fixed place", subject=root)
 
 
 def _only_the_user_differs(root: str, earlier: str, login: str) -> bool:

@@ -25,12 +25,24 @@ def unplanned_environment(plan: Plan, environment: Environment, flags: CodeFlags
         flag for flag in flags.flags if flag.name in flags.here and flag.name not in plan_names
     ]
     failures = [_report_flag(flag, flags, environment) for flag in unplanned_names]
-    reads = few([str(flag) for flag in flags.flags], 5) or "no variable that herorun can see"
-    message = f"the code reads {reads}; the plan has {count(len(plan.env.value), 'variable')}"
+    message = (
+        f"{_describe_reads(flags, plan_names)}; the plan has "
+        f"{count(len(plan.env.value), 'variable')}"
+    )
     return [
         *failures,
         passed(message, *_list_variables(plan, environment, flags), subject="environment"),
     ]
+
+
+def _describe_reads(flags: CodeFlags, plan_names: set[str]) -> str:
+    if not flags.flags:
+        return "no read of a variable was found in the code"
+    planned_flags = [str(flag) for flag in flags.flags if flag.name in plan_names]
+    unset_flags = [str(flag) for flag in flags.flags if flag.name not in {*plan_names, *flags.here}]
+    parts = ((planned_flags, "in the plan"), (unset_flags, "set neither there nor in this shell"))
+    descriptions = [f"{few(names, 5)}, {where}" for names, where in parts if names]
+    return f"the code reads {'; '.join(descriptions) or 'no variable of the plan'}"
 
 
 def _report_flag(flag: Flag, flags: CodeFlags, environment: Environment) -> Verdict:

@@ -1,4 +1,4 @@
-"""The commit names a state of a submodule that its remote does not have.
+"""A submodule's remote lacks the commit that the run's commit names.
 
 Why: the superproject is pushed and looks complete, but a clone fails at that submodule.
 Fix: push the submodule's branch (`git push --recurse-submodules=on-demand` does both).

@@ -18,7 +18,7 @@ def unverified_job(adoptee: Adoptee, plan: Plan) -> list[Verdict]:
     job, details = adoptee.job.id, adoptee.told or "nothing"
     return [
         failed(
-            f"not verified inside the job: job {job} was started without an admission, so it has "
+            f"not verified inside the job: job {job} was not launched by herorun, so it has "
             "no receipt",
             subject="check-in",
         ),

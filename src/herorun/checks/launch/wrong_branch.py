@@ -24,6 +24,6 @@ def wrong_branch(published_commit: Published, contract: Contract) -> Verdict:
     allowed_refs = few(contract.code.refs)
     return failed(
         f"{published_commit.commit:.9} is on {few(published_commit.elsewhere)} of "
-        f"{published_commit.remote}, and not on {allowed_refs}",
+        f"{published_commit.remote} but not on {allowed_refs}",
         *published_commit.elsewhere,
     )

@@ -22,7 +22,7 @@ def wrong_lineage(
     if start is None:
         return not_applicable(plan.start.source)
     if is_rejected(start.path, contract.start.rejected):
-        return failed(f"{start.path} is of a lineage that the contract rejects", subject=start.path)
+        return failed(f"{start.path} is under [start] rejected of the contract", subject=start.path)
     if is_under(start.path, (root for instance in history.instances for root in instance.roots)):
         return passed(f"{start.path} lies in a root of this run", subject=start.path)
     if isinstance(source, Unavailable):
@@ -38,10 +38,10 @@ def wrong_lineage(
 
 def _judge_source(source: SourceRun, path: str) -> Verdict:
     if is_rejected(path, source.rejected):
-        return failed(f"{path} is of a lineage that {source.slug} itself rejects", subject=path)
+        return failed(f"{path} is under [start] rejected of {source.slug}", subject=path)
     if not is_under(path, source.roots):
         history = f"wrote to {few(source.roots)}" if source.roots else "was never launched"
         return failed(
-            f"{path} is not of {source.slug}, which {history}", *source.roots, subject=path
+            f"{path} was not written by {source.slug}, which {history}", *source.roots, subject=path
         )
     return passed(f"{path} lies in a recorded root of {source.slug}", subject=path)

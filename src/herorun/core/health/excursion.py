@@ -123,7 +123,7 @@ def format_flat(flat: Excursion) -> str:
 
 
 def duration(excursion: Excursion) -> str:
-    """`12 steps from step 40, over at step 51`."""
+    """`12 steps from step 40, ended at step 51`."""
     where = "at" if excursion.steps == 1 else "from"
     return (
         f"{count(excursion.steps, 'step')} {where} step {excursion.first_step}, {state(excursion)}"
@@ -133,7 +133,7 @@ def duration(excursion: Excursion) -> str:
 def state(excursion: Excursion) -> str:
     """Going on is only what the newest value shows."""
     if not excursion.open:
-        return f"over at step {excursion.last_step}"
+        return f"ended at step {excursion.last_step}"
     return f"not seen since step {excursion.last_step}" if excursion.back else "still in progress"
 
 

@@ -73,7 +73,7 @@ def loaded_wrong(start: PlannedStart, receipt: Receipt | None, checkpoints: Chec
     own = checkpoints.at(loaded_path)
     if receipt.attempt > 1 and own and own.step >= (start.step or 0):
         return ""
-    return f"loaded {loaded_path}, and the plan says {start}"
+    return f"loaded {loaded_path}, but the plan says {start}"
 
 
 def own_start(checkpoints: Checkpoints, history: History) -> PlannedStart | None:
@@ -154,13 +154,13 @@ def rows_wrong(
         ):
             return None  # rows of this instance are lost: `lost-rows` tells it
         return ResumeRows(
-            f"wrote step {metrics.step}, and should have begun after step {start.step} of {start}"
+            f"wrote step {metrics.step}, but should have begun after step {start.step} of {start}"
         )
     current = history.current
     ours = current is not None and metrics.instance == current.name
     if metrics.first_step < start.step:
         began = (
-            f"began at step {metrics.first_step}, and should have begun after step {start.step} "
+            f"began at step {metrics.first_step}, but should have begun after step {start.step} "
             f"of {start}"
         )
         return ResumeRows(began) if ours else None

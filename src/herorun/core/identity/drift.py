@@ -59,7 +59,7 @@ def server_drift(contract: Contract, identity: TrackerIdentity, server: str) -> 
     hosts = {ours, *(_host(str(address)) for address in stated_values)}
     if not ours or not server or _host(server) in hosts:
         return []
-    return [("url", f"its log links to {server}, and the tracker shows the run at {identity.url}")]
+    return [("url", f"its log links to {server}, but the tracker shows the run at {identity.url}")]
 
 
 def _host(url: str) -> str:

@@ -110,7 +110,7 @@ _APPENDED = _fail(
 )
 _SOMEBODYS = _each(_APPENDED, _APPENDED, _TAKEN_REFUSED, _APPENDED)
 
-_UNKNOWN_RUN = "an instance of this run reported under {id}, and {tracker} has no such run"
+_UNKNOWN_RUN = "an instance of this run reported under {id}, but {tracker} has no such run"
 _WHY_LOST = "check whether the run was deleted, or entity, project or id is mistyped"
 _EMPTY = _fail(f"{_UNKNOWN_RUN}: {{tracker}} would silently create an empty one; {_WHY_LOST}")
 _GOES_ON = _pass("{tracker} shows {id} as {state}, and the run continues it")

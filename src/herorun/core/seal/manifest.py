@@ -79,14 +79,14 @@ class Manifest:
         """What the manifest can prove, for people.
 
         >>> Manifest("/data/step-4", (FileRecord("weights", 8),)).proof
-        'sizes alone, which say nothing about the content'
+        'sizes alone; the content is not verified'
         >>> Manifest("gs://b/step-4", (FileRecord("weights", 8, "md5:aGk="),)).proof
         'checksums (md5) of all files'
         """
         kinds = sorted({kind for file in self.files for kind in file.checksums})
         bare = len(self.by_size_alone)
         if not kinds:
-            return "sizes alone, which say nothing about the content"
+            return "sizes alone; the content is not verified"
         size_only = f"; {bare} of {len(self.files)} by their sizes alone" if bare else ""
         return f"checksums ({', '.join(kinds)}) of all{' other' if bare else ''} files{size_only}"
 

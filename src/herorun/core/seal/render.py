@@ -34,9 +34,7 @@ def seal_lines(statement: Mapping[str, Any], tag: str) -> dict[str, str]:
         "Next": "the run continues"
         if facts["kind"] == SealKind.MILESTONE
         else "none: the run is over",
-        tracker_name(
-            str(tracker.get("kind", "wandb"))
-        ): f"{tracker['id']} / {tracker['name']}{links}",
+        tracker_name(str(tracker.get("kind", "wandb"))): f"{_tracker_run(tracker)}{links}",
         "Output root": str(facts["output_root"]),
         "Checkpoint": _checkpoint(manifest),
         "Metrics": ", ".join(_metrics(facts)) or "none",
@@ -50,6 +48,10 @@ def seal_lines(statement: Mapping[str, Any], tag: str) -> dict[str, str]:
             for each in facts["waivers"]
         )
     return lines
+
+
+def _tracker_run(tracker: Mapping[str, Any]) -> str:
+    return " / ".join(str(tracker[key]) for key in ("id", "name") if tracker[key] is not None)
 
 
 def _status(facts: Mapping[str, Any]) -> str:
@@ -68,7 +70,8 @@ def _checkpoint(manifest: Mapping[str, Any] | None) -> str:
         return "none"
     size = f"{count(manifest['files'], 'file')}, {count(manifest['bytes'], 'byte')}"
     return (
-        f"{manifest['path']}: {size}, proven by {manifest['proof']}; manifest {manifest['digest']}"
+        f"{manifest['path']}: {size}, compared by {manifest['proof']}; manifest "
+        f"{manifest['digest']}"
     )
 
 
