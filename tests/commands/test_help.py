@@ -29,4 +29,6 @@ def test_every_help_has_an_example(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.run([*words, "--help"]) == 0
-    assert f"herorun {words[0]}" in capsys.readouterr().out.partition("Example")[2]
+    text = capsys.readouterr().out
+    assert f"herorun {words[0]}" in text.partition("Example")[2]
+    assert "\b" not in text  # click's mark of lines that it must not join, on a line of its own

@@ -35,7 +35,8 @@ def command(
 
     A job without a contract that is monitored from this machine is named by --job ID.
 
-    \b Example:
+    \b
+    Example:
       herorun status grug
       herorun status --all --json
     """
