@@ -63,6 +63,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
         if each.monitor == "stale":
             output.show_line(
                 f"  next: start `herorun babysit {each.slug}` on the machine of its babysitter, "
-                f"or monitor the run from here: `herorun handoff {each.slug} --take`"
+                f"or take the run over: here `herorun handoff {each.slug} --take`, then "
+                f"`herorun babysit {each.slug}`"
             )
     return worst(codes)
