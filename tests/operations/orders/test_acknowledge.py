@@ -70,6 +70,8 @@ class World:
         monkeypatch.setattr(module, "memory_for_orders", lambda run: self.memory)
         monkeypatch.setattr(module, "order", self._order)
         monkeypatch.setattr(module, "push_warning", lambda run: ("not pushed",))
+        self.loop_runs = False
+        monkeypatch.setattr(module, "babysitter_runs", lambda run: self.loop_runs)
         monkeypatch.setattr(module, "unwatched_warnings", lambda run: ("unwatched",))
         monkeypatch.setattr(module, "_continuation_command", lambda run, memory: "herorun relaunch")
 
@@ -191,6 +193,15 @@ def test_where_a_person_alone_acts_they_relaunch_by_hand(world: World) -> None:
     assert Option.RELAUNCH not in module.ways_on(world.run, world.memory, CHECKS)
     world.run.contract.babysit.recovery = Recovery.OBSERVE
     assert module.ways_on(world.run, world.memory, CHECKS) == (Option.RELAUNCH, Option.DENY)
+
+
+@pytest.mark.parametrize("loop_runs", [True, False])
+def test_the_time_of_a_relaunch_is_promised_only_where_a_babysitter_runs(
+    world: World, loop_runs: bool
+) -> None:
+    world.asked(FAILED_OFTEN)
+    world.loop_runs = loop_runs
+    assert ("15m" in module.answer(world.run, True).message) is loop_runs
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from herorun.core.recovery.decision import FINAL, RelaunchObjection
 from herorun.core.recovery.diagnosis import Cause
 from herorun.operations.orders.order import (
     OrderOutcome,
+    babysitter_runs,
     memory_for_orders,
     order,
     push_warning,
@@ -146,7 +147,8 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
         )
         return OrderOutcome(run, message, warnings=warnings)
     watch_warnings = unwatched_warnings(run)
-    within = "" if watch_warnings else f" (within {format_span(run.contract.babysit.cadence)})"
+    cadence = format_span(run.contract.babysit.cadence)
+    within = f" (within {cadence})" if babysitter_runs(run) else ""
     message = (
         f"approved: the babysitter's next tick{within} runs the launch checks and, if they pass, "
         f"relaunches {current.name}; to delay that: `herorun pause {run.slug} --until 2h`"

@@ -74,8 +74,13 @@ def push_warning(run: MonitoredRun) -> tuple[str, ...]:
     return () if push_result else (f"the record is not pushed: {push_result.why}",)
 
 
+def babysitter_runs(run: Run) -> bool:
+    """Whether a loop on this machine runs the next tick of itself."""
+    return is_locked(run.lock("babysitter"))
+
+
 def unwatched_warnings(run: Run) -> tuple[str, ...]:
     """A warning if no loop runs here, because a person must then start the next tick."""
-    if is_locked(run.lock("babysitter")) or run.contract.babysit.declined:
+    if babysitter_runs(run) or run.contract.babysit.declined:
         return ()
     return (f"no babysitter runs on this machine: start it with `herorun babysit {run.slug}`",)
