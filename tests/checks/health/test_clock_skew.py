@@ -16,7 +16,15 @@ from builders import (
 )
 from herorun.checks.health.clock_skew import clock_skew
 from herorun.core.check import Response, Topic
-from herorun.core.evidence import Checkpoints, Job, JobLog, LeaseSeen, Unavailable
+from herorun.core.evidence import (
+    Checkpoints,
+    Job,
+    JobLog,
+    LeaseSeen,
+    Metrics,
+    Nothing,
+    Unavailable,
+)
 from herorun.core.finding import Outcome
 from wording import mentions
 
@@ -31,6 +39,12 @@ def saved(seconds):
 
 def test_the_past_passes():
     assert answer(clock_skew).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("unread", [Nothing("no such source"), Unavailable("time-out")])
+def test_without_another_clock_there_is_no_pass(unread):
+    sources = dict.fromkeys((Job, Checkpoints, LeaseSeen, JobLog, Metrics), unread)
+    assert answer(clock_skew, sources).outcome is Outcome.NOT_APPLICABLE
 
 
 @pytest.mark.parametrize(("seconds", "outcome"), [(60, Outcome.PASS), (61, Outcome.FAIL)])

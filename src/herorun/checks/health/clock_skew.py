@@ -27,7 +27,7 @@ from herorun.core.evidence import (
     Now,
     Unavailable,
 )
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -79,7 +79,14 @@ def clock_skew(
         for name, by in effects
         if limits.skew < by <= limits.most
     ]
-    return wrong or [passed("nothing is dated in the future, or before its cause")]
+    times = [*scheduler, *store, *(source for source in (log, metrics) if not _is_missing(source))]
+    if not wrong and not any(times):
+        return [not_applicable("no time by another clock was read")]
+    return wrong or [passed("nothing that was read is dated in the future, or before its cause")]
+
+
+def _is_missing(source: object) -> bool:
+    return isinstance(source, Nothing | Unavailable)
 
 
 def _lead(times: list[datetime | None], now: datetime) -> timedelta:
