@@ -4,7 +4,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from importlib.machinery import all_suffixes
@@ -225,10 +225,9 @@ def _meant(word: str, names: Iterable[str]) -> str:
 def _must_have_keys(
     kind: type[Any], name: str, values: Mapping[str, Any], file: "ContractFile | None"
 ) -> None:
-    assert is_dataclass(kind)
-    fields = kind.__dataclass_fields__
-    for key in sorted(values.keys() - fields.keys()):
-        suggestion = _meant(key, fields) or f" there are {', '.join(fields)}."
+    names = [field.name for field in fields(kind)]
+    for key in sorted(values.keys() - set(names)):
+        suggestion = _meant(key, names) or f" there are {', '.join(names)}."
         raise WrongUse(
             f"{_threshold_line(file, name, key)}[babysit.thresholds.{name}]: unknown key "
             f"`{key}`:{suggestion}"
@@ -263,8 +262,8 @@ def _durations(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
 
     from herorun.core.contract import parse_duration
 
-    fields = kind.__dataclass_fields__
-    return {k: parse_duration(v) if fields[k].type is timedelta else v for k, v in values.items()}
+    types = {field.name: field.type for field in fields(kind)}
+    return {k: parse_duration(v) if types[k] is timedelta else v for k, v in values.items()}
 
 
 def _foreign_checks() -> list[Check]:

@@ -87,6 +87,13 @@ def test_an_old_name_of_a_threshold_means_the_one_of_today() -> None:
         discover.limits(both)
 
 
+@pytest.mark.parametrize("check", ["repeated-crash", "pending-too-long"])
+def test_the_map_of_earlier_names_is_no_threshold(check: str) -> None:
+    contract = a_contract(babysit={"thresholds": {check: {"RENAMED": {}}}})
+    with pytest.raises(WrongUse, match="unknown key `RENAMED`"):
+        discover.limits(contract)
+
+
 @pytest.mark.parametrize(
     "thresholds",
     [
