@@ -55,6 +55,12 @@ def test_the_shape_and_the_exit_codes(curves):
     assert ran(curves, "a.csv", "b.csv", "--window", "60:", "--gate", "loss mean <= 1")[0] == 3
 
 
+def test_what_cannot_be_compared_without_a_gate_names_a_reason(curves):
+    _, out = ran(curves, "a.csv", "b.csv", "--window", "60:")
+
+    assert not out.rstrip().endswith(":")
+
+
 @pytest.mark.parametrize("column", ["loss", "train/loss", "Training Loss"])
 def test_a_files_loss_may_have_any_name_that_a_backtest_knows(curves, column):
     for name in ("a", "b"):

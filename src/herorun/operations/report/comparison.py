@@ -73,7 +73,7 @@ def _answer(result: RunComparison) -> str:
         return UNJUDGED
     names = "; ".join(gate.gate for gate in result.gates if gate.answer is result.answer)
     if result.answer is ComparisonAnswer.UNKNOWN:
-        return f"not comparable: {names}"
+        return f"not comparable: {names or 'for the reasons above'}"
     gates = count(len(result.gates), "gate")
     if result.answer is ComparisonAnswer.NO_GO:
         failures = sum(gate.answer is result.answer for gate in result.gates)
