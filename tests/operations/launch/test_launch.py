@@ -90,14 +90,14 @@ def test_it_is_seen_that_exactly_one_job_is_live(
 ) -> None:
     story.init()
     capsys.readouterr()
-    real = submit.company
+    real = submit.other_live_jobs
     other = Job("9", "tiny-9", JobState.RUNNING)
 
     def crowded(run: Run, instance: str) -> str:
         monkeypatch.setattr(run.scheduler, "live_jobs", lambda slug: (other,), raising=False)
         return real(run, instance)
 
-    monkeypatch.setattr(start_instance, "company", crowded)
+    monkeypatch.setattr(start_instance, "other_live_jobs", crowded)
     assert story.launch() == 0
     (launched,) = story.events("Launched")
     live = launched.entry["Live jobs"]
