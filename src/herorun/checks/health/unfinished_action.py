@@ -2,8 +2,9 @@
 
 Why: repeating it blindly could submit or post something twice; not repeating it could leave the run
 down.
-Fix: find out whether it happened (the scheduler, the issue), and record it with `herorun note RUN
---status "..." --evidence "..." --decision "..."`; the next tick checks again.
+Fix: do not repeat it by hand; make the scheduler and the issue readable again (`herorun doctor RUN`
+names what is not). The next tick then finds out whether it happened, and records that. An
+interrupted launch is completed by `herorun launch RUN`.
 """
 
 from herorun.core.babysit.action_key import parse_key

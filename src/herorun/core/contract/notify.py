@@ -105,7 +105,7 @@ class Notify(Table):
         description=(
             "Names of environment variables that hold apprise URLs, for messages of both kinds: "
             "those of `page` and those of `inform`. Only the first channel that accepts a message "
-            "gets it."
+            "gets it. Warnings are sent only if `inform` names a channel."
         ),
     )
     page: Channels = Field(

@@ -133,7 +133,8 @@ class Options(RenamedKeys):
     retries: int = Field(
         3,
         ge=1,
-        description='With `restarts = "backend"`: how often (`backoffLimit`, otherwise 0).',
+        description='With `restarts = "backend"`: how often (`backoffLimit`, of a JobSet '
+        "`maxRestarts`). Otherwise both are 0.",
     )
     ignore_changes: tuple[str, ...] = Field(
         (),
