@@ -50,7 +50,7 @@ SAID = {
     ),
     "a store answers with an error of its own": (
         "network-collective",
-        "requests.exceptions.HTTPError: 503 Server Error: Service Unavailable for url: https://s3/x",
+        "requests.exceptions.HTTPError: 503 Server Error: Service Unavailable for url: https://s3.org/x",
     ),
     "a name cannot be resolved": (
         "network-collective",
@@ -86,6 +86,10 @@ SAID = {
         "timeout",
         "Time limit reached. Elapsed time is 3:59:59. Signaling Trainer to stop.",
     ),
+    "a trainer stops after the minutes that it was given": (
+        "timeout",
+        "[stopping][INFO] - Time limit of 90m reached. Stopping training.",
+    ),
     "a solver reaches its limit": ("benign", "Time limit reached\nstep 500: loss 2.1"),
     "a TPU's driver gives up": (
         "bad-accelerator",
@@ -95,7 +99,7 @@ SAID = {
         ),
     ),
     "a driver that is older than the kernels": (
-        "bad-accelerator",
+        "code-bug-complex",
         (
             "E pjrt_client.cc:2086] Execution of replica 0 failed: INTERNAL: CustomCall failed: "
             "cudaGetLastError() failed: the provided PTX was compiled with an unsupported "

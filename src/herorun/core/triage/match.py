@@ -10,6 +10,7 @@ from herorun.core.triage.tracebacks import Frame, LoggedException
 # the rows of exceptions that no row knows: a bug, or the end of another process
 SMALL, COMPLEX, CASCADE = "code-bug-small", "code-bug-complex", "process-cascade"
 UNSAVED = "save-failed"
+UNREACHABLE = "service-unreachable"
 _EXCERPT = 400
 
 

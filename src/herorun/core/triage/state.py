@@ -6,11 +6,24 @@ from dataclasses import replace
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.classes import FailureClass, LineRole
-from herorun.core.triage.match import COMPLEX, SMALL, Match
+from herorun.core.triage.match import COMPLEX, SMALL, UNREACHABLE, UNSAVED, Match
 from herorun.core.triage.progress import can_survive
 
 _BY_TYPE = (SMALL, COMPLEX)  # of an exception that no row knows
-_TASK_FAILED = lazy_regex(r"\bexit ?code:? [1-9]|ChildFailedError|\bTerminating (?:Job)?Step\w")
+# Classes after which a job is relaunched without a question.
+_RELAUNCHED = (
+    FailureClass.PREEMPTION,
+    FailureClass.TIMEOUT,
+    FailureClass.NODE_FAILURE,
+    FailureClass.NETWORK_COLLECTIVE,
+    FailureClass.BAD_ACCELERATOR,
+    FailureClass.CAPACITY,
+    FailureClass.HOST_CONTENTION,
+)
+_ENDED_STEP = lazy_regex(r"\bTerminating (?:job step |StepId=)(\d[\d.+]*)")
+_CANCELLED_STEP = lazy_regex(r"\*\*\* STEP (\d[\d.+]*)")
+# What a library raises before it says which service did not answer.
+_TIMED_OUT = lazy_regex(r"\b(?:TimeoutError|socket\.timeout): .{0,24}timed out\s*$")
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,7 @@ class AttemptLog:
     before: "AttemptLog | None" = None  # the attempt before this one
     loading: Match | None = None  # the newest line that says what was loaded
     retried: int = 0  # the newest line that says that something is tried again
+    ended_step: str = ""  # the newest Slurm step that srun itself ended
 
 
 def see(log: AttemptLog, matches: Iterable[Match]) -> AttemptLog:
@@ -49,7 +63,7 @@ def _advance_attempt(log: AttemptLog, match: Match) -> AttemptLog:
                 log = replace(log, crowded=match)
             return replace(log, root=match) if _explains(match, log.root) else log
         case LineRole.CASCADE:
-            return log if log.cascade else replace(log, cascade=match)
+            return _with_cascade(log, match)
         case LineRole.CONFIRMATION:
             confirmation = log.confirmation
             return (
@@ -66,27 +80,52 @@ def _advance_attempt(log: AttemptLog, match: Match) -> AttemptLog:
     return log
 
 
+def _with_cascade(log: AttemptLog, match: Match) -> AttemptLog:
+    """The earliest, but a failed save counts before how other processes ended."""
+    if step := _ENDED_STEP.search(match.excerpt):
+        log = replace(log, ended_step=step[1])
+    keeps = log.cascade and (log.cascade.signature == UNSAVED or match.signature != UNSAVED)
+    return log if keeps else replace(log, cascade=match)
+
+
 def _ended_by_srun(log: AttemptLog, match: Match) -> bool:
-    """srun cancels a step of which one task failed; a person cancels the job
+    """srun names and cancels a step of which one task failed; a person cancels the job
     (SchedMD/slurm:src/srun/libsrun/launch.c).
     """
-    return (
-        log.cascade is not None
-        and match.signature == "stopped-by-hand"
-        and "*** STEP " in match.excerpt
-        and _TASK_FAILED.search(log.cascade.excerpt) is not None
-    )
+    step = _CANCELLED_STEP.search(match.excerpt)
+    return match.signature == "stopped-by-hand" and step is not None and step[1] == log.ended_step
 
 
 def _explains(match: Match, root: Match | None) -> bool:
-    """The stronger one, else the earlier; of two in one chain the one that ended it. A program that
-    raises one exception from another names what it means, which counts where a row knows it.
-    """
-    if root is None or match.strength > root.strength:
+    """The stronger one, else the earlier; of two in one chain the one that ended it."""
+    if root is None:
+        return True
+    if root.signature == UNREACHABLE and match.signature in _BY_TYPE and match.earlier < 0:
+        return False  # the program's wrapper around it
+    if match.strength > root.strength or _names_service(match, root):
         return True
     if match.earlier == -root.line:
-        return root.signature in _BY_TYPE and match.signature not in _BY_TYPE
+        return _names_meaning(match, root)
     return match.strength == root.strength and match.earlier == root.line
+
+
+def _names_service(match: Match, root: Match) -> bool:
+    return (
+        match.signature == UNREACHABLE
+        and abs(match.earlier) == root.line
+        and _TIMED_OUT.search(root.excerpt) is not None
+    )
+
+
+def _names_meaning(match: Match, root: Match) -> bool:
+    """A program that raises one exception from another names what it means, which counts where a
+    row knows it; but no bug is relaunched on the word of the code around it.
+    """
+    return (
+        root.signature in _BY_TYPE
+        and match.signature not in _BY_TYPE
+        and match.failure not in _RELAUNCHED
+    )
 
 
 def _with(lately: tuple[Match, ...], match: Match) -> tuple[Match, ...]:
@@ -111,8 +150,9 @@ def _retry_succeeded(log: AttemptLog) -> AttemptLog:
 
 
 def _mark_progressed(log: AttemptLog) -> AttemptLog:
-    """What did not stop the training is not why it stopped."""
-    log = replace(log, lately=())
+    """What did not stop the training is not why it stopped; a save that failed stays on record."""
+    cascade = log.cascade
+    log = replace(log, lately=(), cascade=None)
     if log.root and can_survive(log.root):
-        return replace(log, root=None, cascade=None, survived=log.root)
-    return replace(log, cascade=None)
+        return replace(log, root=None, survived=log.root)
+    return replace(log, survived=cascade) if cascade and cascade.signature == UNSAVED else log

@@ -1,0 +1,177 @@
+"""A bug is relaunched on no faint evidence: some classes cost no budget, and ask nobody."""
+
+import pytest
+
+from core.triage.judged import judged
+
+STEPS = "".join(f"step {step}: loss 2.1\n" for step in range(1, 61))
+HEAD = 'Traceback (most recent call last):\n  File "/u/train.py", line 3, in main\n    x\n'
+BUG = f"{HEAD}KeyError: 'x'\n"
+FROM = "\nThe above exception was the direct cause of the following exception:\n\n"
+DURING = "\nDuring handling of the above exception, another exception occurred:\n\n"
+POOL = "HTTPSConnectionPool(host='hub.example.org', port=443): "
+RETRIES = "Max retries exceeded with url: /x (Caused by "
+READ = f"requests.exceptions.ReadTimeout: {POOL}Read timed out. (read timeout=10)\n"
+CODE_503 = (
+    "requests.exceptions.HTTPError: 503 Server Error: Busy for url: https://hub.example.org/x\n"
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Spot interruption detected: False",
+        "spot interruption detected=False",
+        "Installed handler: on spot interruption received, save and exit",
+        "not yet spot interruption detected",
+        "If a spot interruption signal received we checkpoint",
+        "Spot interruption payload received: None",
+        "Spot interruption payload received: {}",
+    ],
+)
+def test_a_state_or_a_handler_is_no_preemption(line: str) -> None:
+    judgement = judged(f"{line}\n{STEPS}{BUG}", 1)
+    assert (judgement.failure, judgement.line) == ("code-bug-small", 65)
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        "eval: time limit reached (300 s), stopping evaluation early",
+        "Rendezvous time limit reached, stopping agent",
+        "Time limit reached. Elapsed time is 1 day, 0:00:03. Signaling Trainer to stop.",
+    ],
+)
+@pytest.mark.parametrize(
+    ("end", "code", "failure", "person"),
+    [
+        ("Fatal Python error: Segmentation fault", 139, "code-bug-complex", True),
+        ("Killed", 137, "unknown", True),
+        ("Watchdog caught collective operation timeout: WorkNCCL", 134, "network-collective", True),
+    ],
+)
+def test_a_limit_that_a_program_sets_itself_hides_no_crash(
+    limit: str, end: str, code: int, failure: str, person: bool
+) -> None:
+    judgement = judged(f"{STEPS}{limit}\n{end}\n", code)
+    assert (judgement.failure, judgement.person) == (failure, person)
+
+
+@pytest.mark.parametrize("service", [READ, CODE_503, HEAD + READ, HEAD + CODE_503])
+@pytest.mark.parametrize("between", ["", "step 5: loss 2.0\n"])
+def test_a_service_that_did_not_answer_hides_no_later_bug(service: str, between: str) -> None:
+    assert judged(service + between + BUG, 1).failure == "code-bug-small"
+    assert judged(f"{service}{between}Segmentation fault\n", 139).failure == "code-bug-complex"
+    assert judged(service + between, 137).person
+
+
+@pytest.mark.parametrize("effect", ["RuntimeError: no data", CODE_503.strip()])
+def test_what_was_raised_from_a_service_that_did_not_answer_is_its_failure(effect: str) -> None:
+    log = f"{HEAD}{CODE_503}{FROM}{HEAD}{effect}\n"
+    assert judged(log, 1).failure == "network-collective"
+
+
+@pytest.mark.parametrize(
+    ("first", "failure"),
+    [
+        ("TimeoutError: The read operation timed out", "network-collective"),
+        ("socket.timeout: timed out", "network-collective"),
+        ("TimeoutError: barrier of rank 3", "code-bug-complex"),
+        ("KeyError: 'x'", "code-bug-small"),
+    ],
+)
+@pytest.mark.parametrize("link", [FROM, DURING])
+def test_only_a_time_out_becomes_that_of_a_service(link: str, first: str, failure: str) -> None:
+    assert judged(f"{HEAD}{first}\n{link}{HEAD}{READ}", 1).failure == failure
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        (
+            f"requests.exceptions.ConnectionError: {POOL}{RETRIES}"
+            "NewConnectionError('<c>: Failed to establish a new connection: [Errno 111] Connection "
+            "refused'))"
+        ),
+        (
+            f"requests.exceptions.RetryError: {POOL}{RETRIES}"
+            "ResponseError('too many 503 error responses'))"
+        ),
+        (
+            f"requests.exceptions.ConnectTimeout: {POOL}{RETRIES}"
+            "ConnectTimeoutError(<c>, 'It timed out. (connect timeout=5)'))"
+        ),
+        (
+            "botocore.exceptions.ClientError: An error occurred (SlowDown) when calling the "
+            "PutObject operation (reached max retries: 4): Please reduce your request rate."
+        ),
+        (
+            "aiohttp.client_exceptions.ClientConnectorError: Cannot connect to host hub.org:443 "
+            "ssl:default [Connect call failed ('93.184.216.34', 443)]"
+        ),
+        "urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>",
+    ],
+)
+def test_a_service_may_not_answer(line: str) -> None:
+    assert judged(f"{HEAD}{line}\n", 1).failure == "network-collective"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "socket.gaierror: [Errno -2] Name or service not known",
+        (
+            f"requests.exceptions.ConnectionError: {POOL}{RETRIES}"
+            "NameResolutionError('([Errno -2] Name or service not known)'))"
+        ),
+        "requests.exceptions.HTTPError: 500 Server Error: x for url: https://hub.example.org/x",
+        "requests.exceptions.HTTPError: 501 Server Error: x for url: https://hub.example.org/x",
+        "requests.exceptions.HTTPError: 503 Server Error: x for url: http://node1:8000/reward",
+        "requests.exceptions.HTTPError: 503 Server Error: x for url: http://10.0.0.7:8000/reward",
+        (
+            "requests.exceptions.ReadTimeout: HTTPConnectionPool(host='node1', port=80): Read "
+            "timed out. (read timeout=10)"
+        ),
+        (
+            f"requests.exceptions.RetryError: {POOL}{RETRIES}"
+            "ResponseError('too many 429 error responses'))"
+        ),
+    ],
+)
+def test_a_wrong_name_or_the_jobs_own_server_is_asked_about(line: str) -> None:
+    judgement = judged(f"{HEAD}{line}\n", 1)
+    assert (judgement.failure, judgement.person) == ("code-bug-complex", True)
+
+
+@pytest.mark.parametrize("head", [HEAD, ""])
+@pytest.mark.parametrize(
+    "effect",
+    [
+        "RuntimeError: Execution timeout exceeded",
+        "RuntimeError: job step exceeded its wall time limit: walltime exceeded",
+        "RuntimeError: barrier timed out",
+        CODE_503.strip(),
+    ],
+)
+def test_no_wrapper_turns_a_bug_into_what_is_relaunched(head: str, effect: str) -> None:
+    judgement = judged(f"{head}KeyError: 'x'\n{FROM}{head}{effect}\n", 1)
+    assert judgement.failure == "code-bug-small"
+
+
+CANCELLED = "slurmstepd: error: *** STEP 7.1 ON n1 CANCELLED AT 2026-01-02T03:04:05 ***\n"
+FAILED = "srun: error: n1: task 0: Exited with exit code 1\n"
+
+
+@pytest.mark.parametrize(
+    ("ending", "failure"),
+    [
+        ("srun: launch/slurm: _step_signal: Terminating StepId=7.1\n", "unknown"),
+        ("srun: Terminating job step 7.1\n", "unknown"),
+        ("srun: launch/slurm: _step_signal: Terminating StepId=7.0\n", "not-a-failure"),
+        ("Loading the model\n", "not-a-failure"),
+        (STEPS, "not-a-failure"),
+    ],
+)
+def test_srun_names_the_step_that_it_cancels(ending: str, failure: str) -> None:
+    """An earlier step that failed is not why a person cancels a later one."""
+    assert judged(FAILED + ending + CANCELLED, 15).failure == failure
