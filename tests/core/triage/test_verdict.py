@@ -134,6 +134,44 @@ def test_an_exit_code_of_zero_is_a_claim() -> None:
     assert judged("step 1", 0).failure == "benign"
 
 
+UNSAVED = "RuntimeError: Failed to save checkpoint at /x"
+STEPS = "".join(f"[rank{step % 2}] step {step}/1000 loss 2.0\n" for step in range(1, 61))
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        UNSAVED,
+        "RuntimeError: cannot schedule new futures after interpreter shutdown",
+        "RuntimeError: One or more background workers are no longer alive. Exiting.",
+        "srun: error: n1: task 0: Exited with exit code 1",
+    ],
+)
+def test_an_exit_code_of_zero_hides_no_unfinished_work(end: str) -> None:
+    judgement = judged(f"{STEPS}{end}\n", 0)
+    assert (judgement.failure, judgement.line) == ("not-a-failure", 61)
+    assert judgement.advice == judged(OOM, 0).advice
+
+
+def test_a_clean_up_that_was_not_called_leaves_an_exit_code_of_zero_alone() -> None:
+    warning = "[W] Warning: destroy_process_group() was not called before program exit"
+    assert judged(f"{STEPS}{warning}\n", 0).failure == "benign"
+    assert judged(f"{STEPS}{warning}\n{UNSAVED}\n", 0).line == 62
+
+
+@pytest.mark.parametrize("code", [None, 0])
+def test_a_failed_save_that_the_training_outlived_is_still_named(code: int | None) -> None:
+    judgement = judged(f"{UNSAVED}\n{STEPS}", code)
+    assert (judgement.failure, judgement.line) == ("not-a-failure", 1)
+
+
+def test_a_failed_save_of_long_ago_is_not_how_it_ended() -> None:
+    end = "srun: error: n1: task 0: Exited with exit code 1"
+    late, early = judged(f"{UNSAVED}\n{STEPS}{end}\n", 1), judged(f"{UNSAVED}\n{end}\n", 1)
+    assert (late.signature, late.line) == ("process-cascade", 62)
+    assert (early.signature, early.person) == ("save-failed", True)
+
+
 def test_an_empty_log_names_buffered_output() -> None:
     judgement = judged("\n \n")
     assert (judgement.failure, judgement.line) == ("unknown", None)
@@ -148,7 +186,6 @@ def test_a_benign_line_is_shown_as_such() -> None:
 
 
 CAUGHT = f"{KEY}\nfalling back to the default\n"
-STEPS = "".join(f"[rank{step % 2}] step {step}/1000 loss 2.0\n" for step in range(1, 61))
 
 
 def test_what_the_training_continued_after_is_no_failure() -> None:

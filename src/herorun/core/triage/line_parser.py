@@ -8,7 +8,15 @@ from typing import TypeVar
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import LineRole, Strength
 from herorun.core.triage.lines import LogLine, readable
-from herorun.core.triage.match import COMPLEX, SMALL, Match, failed_save, of_exception, of_line
+from herorun.core.triage.match import (
+    COMPLEX,
+    SMALL,
+    UNSAVED,
+    Match,
+    failed_save,
+    of_exception,
+    of_line,
+)
 from herorun.core.triage.progress import ProgressWatch
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.tracebacks import (
@@ -57,7 +65,7 @@ def match_line(now: LineParser, raw: bytes, number: int, inside: bool) -> None:
             now.matches += of_line(now.catalogue, line, number)
         else:
             _read_line(now, line, number)
-    if any(match.role is LineRole.ROOT for match in now.matches[before:]):
+    if any(m.role is LineRole.ROOT or m.signature == UNSAVED for m in now.matches[before:]):
         now.watch = ProgressWatch(on=True)
 
 

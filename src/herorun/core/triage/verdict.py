@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import QUIET, FailureClass, LineRole, LoadedState, Strength
-from herorun.core.triage.match import Match
+from herorun.core.triage.match import CASCADE, UNSAVED, Match
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.state import AttemptLog
 from herorun.core.triage.tracebacks import Frame
@@ -46,6 +46,8 @@ def judge_log(
 
 
 _SAYS_MORE = (78,)
+# Cascades after which something may be missing that the program should have written.
+_INCOMPLETE = (UNSAVED, "interpreter-shutdown", "loader-worker", CASCADE)
 
 
 def _settled(catalogue: Catalogue, attempt: AttemptLog, code: int | None) -> TriageVerdict | None:
@@ -106,15 +108,16 @@ _NO_WORD = (
 
 def _ended_well(catalogue: Catalogue, attempt: AttemptLog) -> TriageVerdict:
     """Exit code 0 claims a success: what the log complains of did not end it, a preemption
-    apart.
+    apart. Of what only follows from something else, tools print much in any log.
     """
-    root = attempt.root
+    root, cascade = attempt.root, attempt.cascade
     if root and root.failure is FailureClass.PREEMPTION:
         return _verdict_of(catalogue, root, attempt)
-    if root:
+    match = root or (cascade if cascade and cascade.signature in _INCOMPLETE else None)
+    if match:
         advice = "It ended with exit code 0, so this did not end it: verify the artefacts."
         return replace(
-            _verdict_of(catalogue, root, attempt),
+            _verdict_of(catalogue, match, attempt),
             failure=FailureClass.NOT_A_FAILURE,
             advice=advice,
             person=False,
