@@ -2,6 +2,7 @@
 guesses nor caches; its errors by their codes.
 """
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -69,6 +70,10 @@ def _file_system(account: str, host: str) -> Any:
 
 
 def _client(url: str, credential: Any) -> Any:
+    # Its warnings about an answer would go to standard error, beside the error that we report.
+    logger = logging.getLogger("azure")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
     from azure.storage.blob.aio import BlobServiceClient, ExponentialRetry
 
     class NotedRetry(ExponentialRetry):

@@ -221,7 +221,7 @@ def test_a_babysitter_that_has_nothing_left_to_watch_is_not_stale(
     heart = story.work / ".herorun" / SLUG / "heartbeat.json"
     heart.write_text(json.dumps({"at": "2026-01-01T00:00:00Z"}))
     babysitter = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
-    assert mentions(babysitter, "heartbeat", "2026-01-01T00:00:00Z")
+    assert mentions(babysitter, "over", "heartbeat", "ago")
 
 
 # --- when it looks --------------------------------------------------------------------------------

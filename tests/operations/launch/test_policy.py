@@ -98,7 +98,7 @@ def test_people_see_each_finding_in_warn_and_one_line_in_audit(
         assert page.count("fix: ") == lines
         assert mentions(page, "recorded: ", "[policy]", "audit") is (not lines)
         last = page.splitlines()[-2]
-        assert mentions(last, "CLEAR", "1 failed")
+        assert mentions(last, "NOT ENFORCED", "1 failed")
         assert mentions(last, "[policy]", f"{policy['mode']}", "enforce", "BLOCKED")
 
 
