@@ -216,5 +216,6 @@ def test_one_that_the_standard_decorator_makes_is_frozen_too() -> None:
     class Ordered:
         x: int
 
+    frozen: Any = Ordered(1)
     with pytest.raises(FrozenInstanceError):
-        Ordered(1).x = 2  # type: ignore[misc]
+        frozen.x = 2

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -185,9 +186,9 @@ def test_the_preview_names_every_order() -> None:
 def test_only_a_confirmation_is_shown_as_an_act() -> None:
     from herorun.operations.agents.server import tool_table
 
-    hints = {tool.name: tool.annotations for tool in tool_table(True)}
-    assert {name for name, hint in hints.items() if not hint.read_only_hint} == {CONFIRM}  # type: ignore[union-attr]
-    assert {name for name, hint in hints.items() if hint.destructive_hint} == {CONFIRM}  # type: ignore[union-attr]
+    hints: dict[str, Any] = {tool.name: tool.annotations for tool in tool_table(True)}
+    assert {name for name, hint in hints.items() if not hint.read_only_hint} == {CONFIRM}
+    assert {name for name, hint in hints.items() if hint.destructive_hint} == {CONFIRM}
 
 
 def test_without_the_package_it_says_what_to_install(

@@ -22,9 +22,9 @@ from herorun.operations.jobs.poll import diagnosis
     ],
 )
 def test_only_what_was_given_lets_it_act(
-    facts: dict[str, str], recovery: Recovery, bad_node: str, zone: str | None
+    facts: dict[str, Any], recovery: Recovery, bad_node: str, zone: str | None
 ) -> None:
-    contract = contract_for(JobSpec(job="7", kind="slurm", **facts), Path("/jobs/slurm-7"))  # type: ignore[arg-type]
+    contract = contract_for(JobSpec(job="7", kind="slurm", **facts), Path("/jobs/slurm-7"))
     babysit = contract.babysit
     assert (babysit.recovery, babysit.tpu_bad_node, babysit.tpu_zone) == (recovery, bad_node, zone)
 

@@ -131,8 +131,8 @@ def test_the_record_states_each_instance_and_every_caveat() -> None:
 def test_of_the_launch_the_dirty_files_are_stated_too() -> None:
     memory = fold([Initialised(NOON, "tiny", {}), *launched(1, NOON)])
     assert memory.current is not None
-    dirty = replace(memory.launchings["tiny-1"], dirty="train.py")  # type: ignore[arg-type]
-    memory = replace(memory, launchings={"tiny-1": dirty})
+    launching: Any = memory.launchings["tiny-1"]
+    memory = replace(memory, launchings={"tiny-1": replace(launching, dirty="train.py")})
     run: Any = SimpleNamespace(slug="tiny", dri="@dri", contract=a_contract())
     plan = {"patch": None, "argv": ["python", "train.py"], "tracker": {"kind": "jsonl"}}
     facts = statement._of_launch(run, memory, memory.current, plan)
@@ -141,9 +141,9 @@ def test_of_the_launch_the_dirty_files_are_stated_too() -> None:
 
 
 def test_the_seal_stops_where_the_record_is_not_pushed_and_the_record_keeps_why() -> None:
-    record = Journal()
-    record.push = lambda: Pushed("no route")  # type: ignore[attr-defined]
-    record.remote = "origin"  # type: ignore[attr-defined]
+    record: Any = Journal()
+    record.push = lambda: Pushed("no route")
+    record.remote = "origin"
     run: Any = SimpleNamespace(record=record)
     with pytest.raises(CouldNotLook):
         _must_push(run, "seal/tiny")
