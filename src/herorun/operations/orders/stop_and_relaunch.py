@@ -42,7 +42,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
         if find_job(run, name) is None:
             _must_have_ended(run, name)
         outcome = stop_and_wait(run, name, reason, wait)
-        undo = f"to start it again: `herorun relaunch {run.slug}`"
+        undo = f"`herorun status {run.slug}` shows how to start it again"
         return replace(outcome, message=f"{outcome.message}; {undo}")
 
 
