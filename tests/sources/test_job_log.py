@@ -160,19 +160,23 @@ def test_a_row_whose_line_is_due_and_does_not_come(log: Path) -> None:
     contract = a_contract(babysit={"signatures": "own.toml"})
     scheduler = local.connect(local.Options(), place)
 
-    def overdue(more: bytes) -> tuple[tuple[str, int, int], ...]:
+    def after(more: bytes) -> JobLog:
         with log.open("ab") as file:
             file.write(more)
         own = read_own_log(scheduler, a_job(), a_history(), contract, place)
         keep_own_log(place, own)
         assert not isinstance(own, Nothing)
-        return read_job_log(own, contract, place).overdue
+        return read_job_log(own, contract, place)
 
     half = FILLER * (600_000 // len(FILLER))
-    assert overdue(b"heart beats\n" + half) == ()
-    assert overdue(half) == ()
-    assert overdue(half) == (("heart", 1 << 20, 2 * len(half)),)
-    assert overdue(b"heart beats\n") == ()
+    assert after(half).matching == ()
+    own_log = after(b"heart beats\n" + half)
+    assert (own_log.overdue, own_log.matching) == ((), ("heart",))
+    assert after(half).overdue == ()
+    own_log = after(half)
+    assert (own_log.overdue, own_log.matching) == ((("heart", 1 << 20, 2 * len(half)),), ())
+    own_log = after(b"heart beats\n")
+    assert (own_log.overdue, own_log.matching) == ((), ("heart",))
 
 
 def test_no_log_is_nothing_yet(log: Path) -> None:

@@ -84,7 +84,7 @@ def source_run(repository: Repository, contract: Contract) -> SourceRun | Nothin
     if slug is None:
         return Nothing("the contract names no source_run")
     if not SLUG.fullmatch(slug):
-        return _no_name(slug)
+        return _cannot_be_a_run(slug)
     ref = f"refs/herorun/record/{slug}"
     try:
         if repository.resolve(ref) is None:
@@ -96,7 +96,7 @@ def source_run(repository: Repository, contract: Contract) -> SourceRun | Nothin
         return Unavailable(scrub(describe_error(error)))
 
 
-def _no_name(slug: str) -> Unavailable:
+def _cannot_be_a_run(slug: str) -> Unavailable:
     """A name that no run can have is put into no ref and no proposed command."""
     return Unavailable(f"`[start] source_run` {slug!r} can be no run's name: a-z, 0-9 and -")
 
@@ -120,7 +120,7 @@ def source_launches(
     if start.from_ is None:
         return Nothing("the contract names no checkpoint to start from")
     if start.source_run and not SLUG.fullmatch(start.source_run):
-        return _no_name(start.source_run)
+        return _cannot_be_a_run(start.source_run)
     try:
         if (
             start.source_run

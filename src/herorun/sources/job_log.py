@@ -37,6 +37,7 @@ def job_log_of(catalogue: Catalogue, log: OwnLog) -> JobLog:
         server=log.signs.server,
         size=log.offset,
         overdue=_overdue(catalogue, log),
+        matching=_matching(catalogue, log),
         step=log.step,
         stepped_at=log.stepped_at,
         loading=tuple(_loading(catalogue, match) for match in log.loading),
@@ -67,6 +68,12 @@ def _overdue(catalogue: Catalogue, log: OwnLog) -> tuple[tuple[str, int, int], .
         for name, due in catalogue.due.items()
     )
     return tuple((name, due, quiet_bytes) for name, due, quiet_bytes in silent if quiet_bytes > due)
+
+
+def _matching(catalogue: Catalogue, log: OwnLog) -> tuple[str, ...]:
+    overdue = {name for name, _, _ in _overdue(catalogue, log)}
+    positions = dict(log.matched)
+    return tuple(name for name in catalogue.due if name in positions and name not in overdue)
 
 
 def _complaint(catalogue: Catalogue, log: OwnLog, match: Match) -> Complaint:

@@ -37,8 +37,27 @@ def saved(seconds):
     return Checkpoints((replace(a_checkpoint(100), modified=ahead(seconds)),))
 
 
+def worst(*changes):
+    """The first verdict that fails, else any."""
+    verdicts = answers(clock_skew, *changes)
+    return next((v for v in verdicts if v.outcome is Outcome.FAIL), verdicts[0])
+
+
 def test_the_past_passes():
-    assert answer(clock_skew).outcome is Outcome.PASS
+    assert {v.outcome for v in answers(clock_skew)} == {Outcome.PASS}
+
+
+@pytest.mark.parametrize("unread", [Nothing("no such source"), Unavailable("time-out")])
+@pytest.mark.parametrize(
+    ("sources", "clock"),
+    [((Job,), "scheduler"), ((Checkpoints, LeaseSeen), "store"), ((JobLog,), "log")]
+    + [((Metrics,), "tracker")],
+)
+def test_a_clock_that_was_not_read_gets_no_verdict(sources, clock, unread):
+    log = JobLog(changed_at=NOON)
+    assert any(clock in v.subject for v in answers(clock_skew, log))
+    verdicts = answers(clock_skew, log, dict.fromkeys(sources, unread))
+    assert verdicts and not any(clock in v.subject for v in verdicts)
 
 
 @pytest.mark.parametrize("unread", [Nothing("no such source"), Unavailable("time-out")])
@@ -49,11 +68,10 @@ def test_without_another_clock_there_is_no_pass(unread):
 
 @pytest.mark.parametrize(("seconds", "outcome"), [(60, Outcome.PASS), (61, Outcome.FAIL)])
 def test_a_minute_is_no_network_delay(seconds, outcome):
-    assert answer(clock_skew, saved(seconds)).outcome is outcome
-    assert answer(clock_skew, a_job(started=ahead(seconds))).outcome is outcome
+    assert worst(saved(seconds)).outcome is outcome
+    assert worst(a_job(started=ahead(seconds))).outcome is outcome
     assert (
-        answer(
-            clock_skew,
+        worst(
             LeaseSeen(owner="dri@here", slug="tiny", unchanged_since=NOON, modified=ahead(seconds)),
         ).outcome
         is outcome
@@ -69,7 +87,7 @@ def test_each_clock_is_named(notice):
 
 
 def test_one_that_is_out_of_sight_does_not_hide_the_other():
-    verdict = answer(clock_skew, {Job: Unavailable("squeue: time-out")}, saved(90))
+    verdict = worst({Job: Unavailable("squeue: time-out")}, saved(90))
 
     assert mentions(verdict.subject, "store", "clock")
 
@@ -83,25 +101,22 @@ def behind(seconds):
     ("seconds", "outcome"), [(60, Outcome.PASS), (61, Outcome.FAIL), (90_000, Outcome.PASS)]
 )
 def test_what_is_dated_before_its_launch_reports_a_clock_that_is_behind(seconds, outcome):
-    assert answer(clock_skew, a_job(started=behind(seconds))).outcome is outcome
-    assert answer(clock_skew, a_job(started=None, submitted=behind(seconds))).outcome is outcome
-    assert answer(clock_skew, JobLog(changed_at=behind(seconds))).outcome is outcome
-    assert answer(clock_skew, some_metrics(advanced_at=behind(seconds))).outcome is outcome
+    assert worst(a_job(started=behind(seconds))).outcome is outcome
+    assert worst(a_job(started=None, submitted=behind(seconds))).outcome is outcome
+    assert worst(JobLog(changed_at=behind(seconds))).outcome is outcome
+    assert worst(some_metrics(advanced_at=behind(seconds))).outcome is outcome
 
 
 def test_a_clock_that_is_behind_is_named(notice):
-    verdict = answer(clock_skew, JobLog(changed_at=behind(90)))
+    verdict = worst(JobLog(changed_at=behind(90)))
 
     assert verdict.subject == notice
     assert mentions(verdict.message, verdict.subject, "least", "1m30s", "behind")
 
 
 def test_rows_of_an_earlier_instance_show_nothing():
-    assert (
-        answer(clock_skew, some_metrics(advanced_at=behind(300)), a_history(2)).outcome
-        is Outcome.PASS
-    )
-    assert answer(clock_skew, a_job(instance="tiny-0", started=behind(300))).outcome is Outcome.PASS
+    assert worst(some_metrics(advanced_at=behind(300)), a_history(2)).outcome is Outcome.PASS
+    assert worst(a_job(instance="tiny-0", started=behind(300))).outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize(
@@ -119,8 +134,7 @@ def test_our_own_beat_is_not_older_than_the_turn_that_wrote_it(
     written = NOON - EVERY - timedelta(seconds=seconds)
 
     assert (
-        answer(
-            clock_skew,
+        worst(
             LeaseSeen(
                 owner="dri@here",
                 slug="tiny",
@@ -141,8 +155,8 @@ def test_a_beat_that_the_last_turn_could_not_see_or_renew_shows_nothing():
         modified=NOON - EVERY - timedelta(seconds=300),
         mine=True,
     )
-    assert answer(clock_skew, old, a_history(last_tick_whole=False)).outcome is Outcome.PASS
-    assert answer(clock_skew, old, a_history()).outcome is Outcome.FAIL
+    assert worst(old, a_history(last_tick_whole=False)).outcome is Outcome.PASS
+    assert worst(old, a_history()).outcome is Outcome.FAIL
 
 
 def test_it_warns_about_the_monitor():
@@ -151,7 +165,7 @@ def test_it_warns_about_the_monitor():
 
 def test_rows_that_came_new_and_are_dated_before_the_last_look_report_any_instance():
     relaunched = a_history(2)
-    verdict = answer(clock_skew, relaunched, some_metrics(behind=5 * 3600.0))
+    verdict = worst(relaunched, some_metrics(behind=5 * 3600.0))
 
     assert mentions(verdict.message, "least", "5h")
-    assert answer(clock_skew, relaunched, some_metrics()).outcome is Outcome.PASS
+    assert worst(relaunched, some_metrics()).outcome is Outcome.PASS

@@ -28,7 +28,7 @@ def test_a_row_whose_line_is_overdue_is_named():
 
 
 @pytest.mark.parametrize(
-    ("size", "outcome"), [(16 * MIB, Outcome.PASS), (16 * MIB + 1, Outcome.FAIL)]
+    ("size", "outcome"), [(16 * MIB, Outcome.NOT_APPLICABLE), (16 * MIB + 1, Outcome.FAIL)]
 )
 def test_much_log_without_levanters_progress(size, outcome):
     assert judged(NO_ROWS, JobLog(size=size)) is outcome
@@ -42,13 +42,23 @@ def test_a_checkpoint_of_this_job_without_levanters_progress():
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "levanter_log")
     assert (
         answer(dead_log_pattern, LEVANTER, READS_LOG, NO_ROWS, saved(61 * MINUTE)).outcome
-        is Outcome.PASS
+        is Outcome.NOT_APPLICABLE
     )
 
 
 def test_progress_that_was_seen_and_other_trackers():
     assert judged(JobLog(size=99 * MIB)) is Outcome.PASS
-    assert answer(dead_log_pattern, NO_ROWS, JobLog(size=99 * MIB)).outcome is Outcome.PASS
+    assert (
+        answer(dead_log_pattern, NO_ROWS, JobLog(size=99 * MIB)).outcome is Outcome.NOT_APPLICABLE
+    )
+
+
+def test_only_a_pattern_that_matched_passes():
+    log = JobLog(overdue=(("heart", 8 * MIB, 9 * MIB),), matching=("pulse",))
+    assert {v.subject: v.outcome for v in answers(dead_log_pattern, log)} == {
+        "heart": Outcome.FAIL,
+        "pulse": Outcome.PASS,
+    }
 
 
 def test_a_job_that_does_not_run():

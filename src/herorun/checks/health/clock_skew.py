@@ -52,45 +52,76 @@ def clock_skew(
     now: Now,
     limits: Limits,
 ) -> list[Verdict]:
-    """One verdict for each clock that differs from ours: the scheduler's, the store's, the log's,
-    the tracker's.
+    """One verdict for each clock of which a time was read: the scheduler's, the store's, the log's,
+    the tracker's. A clock that was not read ends no alert.
     """
-    scheduler = [job.started, job.ended, job.submitted] if isinstance(job, Job) else []
-    store = (
-        [c.modified for c in checkpoints.candidates] if isinstance(checkpoints, Checkpoints) else []
+    scheduler_times = _scheduler_times(job)
+    store_times = _store_times(checkpoints, lease)
+    clocks = (
+        _Clock(
+            "the scheduler's clock",
+            bool(scheduler_times),
+            _lead(scheduler_times, now.at),
+            _job_before_launch(job, history),
+        ),
+        _Clock(
+            "the store's clock",
+            bool(store_times),
+            _lead(store_times, now.at),
+            _heartbeat_before_tick(lease, history),
+        ),
+        _Clock(
+            "the log's clock",
+            isinstance(log, JobLog) and log.changed_at is not None,
+            behind=_log_before_launch(log, history),
+        ),
+        _Clock(
+            "the tracker's clock",
+            isinstance(metrics, Metrics),
+            behind=_rows_before_launch(metrics, history),
+        ),
     )
-    store += [lease.modified] if isinstance(lease, LeaseSeen) else []
-    clocks = (("the scheduler's clock", scheduler), ("the store's clock", store))
-    leading = [(name, _lead(times, now.at)) for name, times in clocks]
-    limit = f"; the limit is {format_span(limits.skew)}"
-    wrong = [
-        failed(f"{name} is {format_span(by)} ahead of ours{limit}", subject=name)
-        for name, by in leading
-        if by > limits.skew
-    ]
-    effects = (
-        ("the scheduler's clock", _job_before_launch(job, history)),
-        ("the store's clock", _heartbeat_before_tick(lease, history)),
-        ("the log's clock", _log_before_launch(log, history)),
-        ("the tracker's clock", _rows_before_launch(metrics, history)),
-    )
-    wrong += [
-        failed(f"{name} is at least {format_span(by)} behind ours{limit}", subject=name)
-        for name, by in effects
-        if limits.skew < by <= limits.most
-    ]
-    times = [*scheduler, *store, *(source for source in (log, metrics) if not _is_missing(source))]
-    if not wrong and not any(times):
-        return [not_applicable("no time by another clock was read")]
-    return wrong or [passed("nothing that was read is dated in the future, or before its cause")]
+    verdicts = [_judge(clock, limits) for clock in clocks if clock.was_read]
+    return verdicts or [not_applicable("no time by another clock was read")]
 
 
-def _is_missing(source: object) -> bool:
-    return isinstance(source, Nothing | Unavailable)
+@dataclass(frozen=True)
+class _Clock:
+    """How far a clock differs, as far as its times show."""
+
+    name: str
+    was_read: bool
+    ahead: timedelta = timedelta()
+    behind: timedelta = timedelta()
 
 
-def _lead(times: list[datetime | None], now: datetime) -> timedelta:
-    return max((at - now for at in times if at), default=timedelta())
+def _judge(clock: _Clock, limits: Limits) -> Verdict:
+    limit = f"the limit is {format_span(limits.skew)}"
+    if clock.ahead > limits.skew:
+        message = f"{clock.name} is {format_span(clock.ahead)} ahead of this machine's; {limit}"
+        return failed(message, subject=clock.name)
+    if limits.skew < clock.behind <= limits.most:
+        difference = f"at least {format_span(clock.behind)} behind this machine's"
+        return failed(f"{clock.name} is {difference}; {limit}", subject=clock.name)
+    message = f"no time that was read shows {clock.name} to be wrong"
+    return passed(message, subject=clock.name)
+
+
+def _scheduler_times(job: Job | Nothing | Unavailable) -> list[datetime]:
+    times = (job.started, job.ended, job.submitted) if isinstance(job, Job) else ()
+    return [at for at in times if at]
+
+
+def _store_times(
+    checkpoints: Checkpoints | Nothing | Unavailable, lease: LeaseSeen | Nothing | Unavailable
+) -> list[datetime]:
+    candidates = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
+    beat = [lease.modified] if isinstance(lease, LeaseSeen) else []
+    return [at for at in (*(c.modified for c in candidates), *beat) if at]
+
+
+def _lead(times: list[datetime], now: datetime) -> timedelta:
+    return max((at - now for at in times), default=timedelta())
 
 
 def _earliest_launch(history: History) -> datetime | None:

@@ -10,7 +10,7 @@ by the deployed jaxlib.
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing, TrackerTraits
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.health.checkpoint_lag import job_start
 from herorun.core.health.preconditions import not_running
 from herorun.core.lazy_dataclass import dataclass
@@ -35,12 +35,12 @@ def dead_log_pattern(
     tracker: TrackerTraits,
     limits: Limits,
 ) -> list[Verdict]:
-    """One verdict for each row that states when a line is due (`due_mib`), and one for the progress
-    lines that the tracker reads, such as Levanter's.
+    """One verdict for each row that states when a line is due (`due_mib`) and had one or is late,
+    and one for the progress lines that the tracker reads, such as Levanter's.
     """
     if verdict := not_running(job):
         return [verdict]
-    dead_patterns = [
+    verdicts = [
         failed(
             f"the last {_mib(silent)} of its log have no line that matches {name}; one is due "
             f"every {_mib(due)}",
@@ -48,11 +48,18 @@ def dead_log_pattern(
         )
         for name, due, silent in log.overdue
     ]
-    if tracker.progress_lines and isinstance(metrics, Nothing):
+    verdicts += [
+        passed(f"the log of {job.instance} has a recent line that matches {name}", subject=name)
+        for name in log.matching
+    ]
+    if tracker.progress_lines and not isinstance(metrics, Nothing):
+        message = f"the tracker's log has {tracker.progress_lines} progress lines"
+        verdicts.append(passed(message, subject=contract.tracker.kind))
+    elif tracker.progress_lines:
         why = _format_progress(job, log, checkpoints, history, limits)
         message = f"no line of the tracker's log is {tracker.progress_lines} progress, and {why}"
-        dead_patterns += [failed(message, subject=contract.tracker.kind)] if why else []
-    return dead_patterns or [passed(f"the log patterns of {job.instance} that are due match")]
+        verdicts += [failed(message, subject=contract.tracker.kind)] if why else []
+    return verdicts or [not_applicable("no log pattern is due by now")]
 
 
 def _format_progress(

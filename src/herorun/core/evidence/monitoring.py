@@ -65,6 +65,7 @@ class JobLog:
     overdue: tuple[
         tuple[str, int, int], ...
     ] = ()  # silent rows: in how many bytes a line is due, since how many none came
+    matching: tuple[str, ...] = ()  # rows that state when a line is due, and had one in time
     # the newest that it reports as trained, never one that was loaded or saved
     step: int | None = None
     stepped_at: datetime | None = None  # when that one was first seen, or the log changed
