@@ -43,14 +43,20 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     if probe:
         probe_roots(loaded_run)
     answer = preflight(loaded_run)
+    movable_to = ""
     if out:
+        from os.path import relpath
+
         from herorun.operations.launch.plan_file import write_plan_file
 
-        if warning := write_plan_file(loaded_run, Path(start, out), answer):
+        if hidden_place := write_plan_file(loaded_run, Path(start, out), answer):
+            movable_to = relpath(hidden_place, start)
+            warning = f"git sees {out} as an uncommitted change, which blocks the launch"
             output.show_note(output.clean(warning))
     if as_json:
         output.show_json(answer.document())
     else:
         changes = since_last_instance(loaded_run.record.memory(), answer)
-        show_preflight(output.console(), loaded_run.slug, answer, out or "", changes)
+        shown_plan = (out or "", movable_to)
+        show_preflight(output.console(), loaded_run.slug, answer, shown_plan, changes)
     return {"clear": 0, "blocked": 1, "unknown": 3}[answer.verdict.value]

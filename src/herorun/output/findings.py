@@ -122,10 +122,15 @@ def _show_waiver(out: Any, waiver: Mapping[str, Any]) -> None:
 
 
 def show_preflight(
-    out: Any, slug: str, answer: Any, plan: str = "", changes: Sequence[str] = ()
+    out: Any,
+    slug: str,
+    answer: Any,
+    plan: tuple[str, str] = ("", ""),
+    changes: Sequence[str] = (),
 ) -> None:
     """What a person decides on: the plan, what changed since the last instance, each finding that
     did not pass, and the counts. --verbose adds the rest of `operations.launch.preflight`'s answer.
+    `plan` is the plan file's path, and the path to which it must be moved before the launch.
     """
     document = answer.as_json()
     if not progress.quiet:
@@ -181,11 +186,17 @@ def abridged(text: str) -> str:
     return f"{text[:LONGEST]}... and {count(left_out, 'character')} more: -v shows them"
 
 
-def _after_preflight(slug: str, document: Mapping[str, Any], answer: Any, plan: str) -> str:
+def _after_preflight(
+    slug: str, document: Mapping[str, Any], answer: Any, plan: tuple[str, str]
+) -> str:
     if document["verdict"] == "clear":
         from shlex import quote
 
-        return f"herorun launch {slug}" + (f" --plan {quote(plan)}" if plan else "")
+        path, movable_to = map(quote, plan)
+        launch = f"herorun launch {slug}"
+        if plan[1]:
+            return f"mv {path} {movable_to} && {launch} --plan {movable_to}"
+        return f"{launch} --plan {path}" if plan[0] else launch
     return what_blocks(answer, f"herorun preflight {slug}")
 
 

@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import shlex
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -297,14 +299,26 @@ def test_a_plan_in_the_state_folder_does_not_block_its_launch(story: Story, kind
     Story(other.home).ended()
 
 
-def test_a_plan_that_would_block_its_own_launch_is_said_to(
-    story: Story, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("name", ["plan.json", "a plan.json", "docs/plan.json"])
+def test_the_command_after_preflight_launches_from_where_the_plan_is(
+    story: Story, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
+    """A plan file that git sees in the work tree would block its own launch."""
     assert story.init() == 0
-    for name, blocks in (("plan.json", True), ("docs/plan.json", False)):
-        (story.work / name).parent.mkdir(exist_ok=True)
-        capsys.readouterr()
-        assert story.herorun("preflight", SLUG, "--out", name) == 0
-        assert mentions(capsys.readouterr().err, name, ".herorun/plan.json") == blocks
-        assert story.herorun("preflight", SLUG) == int(blocks)
-        (story.work / name).unlink()
+    (story.work / "docs").mkdir()
+    assert story.herorun("preflight", SLUG, "--out", name) == 0
+    blocks = story.herorun("preflight", SLUG) == 1
+    assert blocks == (not name.startswith("docs/"))
+    output = capsys.readouterr()
+    assert bool(output.err) == blocks
+    (command, *_) = [line for line in output.out.splitlines() if line.startswith("next: ")]
+    move, _, launch = command.removeprefix("next: ").rpartition(" && ")
+    assert bool(move) == blocks
+    subprocess.run(move, shell=True, cwd=story.work, check=True)
+    assert git(story.work, "ls-files", "-o", "--exclude-standard").strip() == (
+        "" if blocks else name
+    )
+    program, *argv = shlex.split(launch)
+    assert program == "herorun"
+    assert story.herorun(*argv, "--no-babysit") == 0
+    story.ended()

@@ -33,9 +33,10 @@ SCHEMA = 1
 LARGEST_PLAN = 64 << 20  # bytes: it holds the resolved config
 
 
-def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> str:
-    """Write the plan. Returns a warning if the file itself would block the launch, as a change of
-    the work tree; otherwise "". `WrongUse` if there is no plan.
+def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> Path | None:
+    """Write the plan. If the file itself would block the launch, as a change of the work tree,
+    returns the path to which it must be moved first; otherwise None. `WrongUse` if there is no
+    plan.
     """
     if answer.plan is None:
         raise WrongUse(f"There is no plan to write to {path}: {answer.why}")
@@ -51,11 +52,9 @@ def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> str:
         hide_from_git(ours)
     write_atomic(place, (canonical(document) + "\n").encode(), 0o644)
     if not _blocks_launch(run, place):
-        return ""
-    return (
-        f"git sees {path.name} as an uncommitted change, which blocks the launch: name "
-        f".herorun/{path.name} instead, or a file outside the repository"
-    )
+        return None
+    hide_from_git(ours)
+    return ours / path.name
 
 
 def _blocks_launch(run: Run, place: Path) -> bool:
