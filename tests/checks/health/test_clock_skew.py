@@ -50,8 +50,12 @@ def test_the_past_passes():
 @pytest.mark.parametrize("unread", [Nothing("no such source"), Unavailable("time-out")])
 @pytest.mark.parametrize(
     ("sources", "clock"),
-    [((Job,), "scheduler"), ((Checkpoints, LeaseSeen), "store"), ((JobLog,), "log")]
-    + [((Metrics,), "tracker")],
+    [
+        ((Job,), "scheduler"),
+        ((Checkpoints, LeaseSeen), "store"),
+        ((JobLog,), "log"),
+        ((Metrics,), "tracker"),
+    ],
 )
 def test_a_clock_that_was_not_read_gets_no_verdict(sources, clock, unread):
     log = JobLog(changed_at=NOON)
