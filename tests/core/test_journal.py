@@ -45,7 +45,7 @@ from herorun.core.journal import (
     read_lines,
 )
 from herorun.core.journal.launch_intents import start_step
-from herorun.core.recovery.classify import Cause, Ending, landed
+from herorun.core.recovery.classify import Cause, Ending, has_new_checkpoint
 from wording import mentions
 
 PLAN = a_plan()
@@ -684,7 +684,10 @@ def test_where_weights_alone_are_taken_over_a_checkpoint_at_a_lower_step_is_prog
     memory = starting_from({"path": "x", "step": 41_000, "kind": kind})
     saved = Checkpoints((replace(a_checkpoint(100), modified=NOON + EVERY),))
     start = memory.ledger.start_step
-    assert landed(saved, memory.instances[-1], start, NOON + timedelta(hours=2)) is advanced
+    assert (
+        has_new_checkpoint(saved, memory.instances[-1], start, NOON + timedelta(hours=2))
+        is advanced
+    )
 
 
 def test_before_a_launch_nothing_was_gone_on_from():

@@ -339,7 +339,11 @@ def test_rules_by_age_are_told_to_nobody_here_and_are_not_called_absent(
     azure: Service, root: str
 ) -> None:
     (rule,) = connect().rules(root)
-    assert rule.untold and rule.deletes_after is None and "Lifecycle management" in rule.description
+    assert (
+        rule.unreported
+        and rule.deletes_after is None
+        and "Lifecycle management" in rule.description
+    )
     assert connect().region(root) is None
 
 

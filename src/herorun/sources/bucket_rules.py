@@ -37,7 +37,7 @@ def read_root_facts(contract: Contract, store: Store) -> RootFacts:
     return RootFacts(
         regions if contract.hardware.region else dict.fromkeys(roots),
         {
-            root: tuple(rule.description for rule in root_rules if not rule.untold)
+            root: tuple(rule.description for rule in root_rules if not rule.unreported)
             for root, root_rules in rules.items()
         },
         {path: when for path, when in expires.items() if when},
@@ -47,7 +47,7 @@ def read_root_facts(contract: Contract, store: Store) -> RootFacts:
             root: rule.description
             for root, root_rules in rules.items()
             for rule in root_rules
-            if rule.untold
+            if rule.unreported
         },
     )
 

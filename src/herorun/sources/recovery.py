@@ -30,8 +30,8 @@ def read_recovery_source(
         why = scrub(describe_error(error))
     deleting = [rule for rule in rules if rule.deletes_after]
     if not deleting:
-        problem = next((rule.description for rule in rules if rule.untold), "")
-        return RecoverySource(source.path, source.step, unknown=why, untold=problem)
+        problem = next((rule.description for rule in rules if rule.unreported), "")
+        return RecoverySource(source.path, source.step, unknown=why, unreported=problem)
     rule = min(deleting, key=_span)
     try:
         oldest = _file_times(store, source)

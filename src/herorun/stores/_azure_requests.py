@@ -208,7 +208,7 @@ async def read_rules(fs: Any, at: ObjectPath) -> tuple[LifecycleRule, ...]:
         properties = await container_client(fs, at).get_container_properties()
     if not properties.etag:
         raise MalformedAnswer("an answer that is none of Azure's")
-    return (*_locks(properties), LifecycleRule(HIDDEN_RULES, untold=True))
+    return (*_locks(properties), LifecycleRule(HIDDEN_RULES, unreported=True))
 
 
 def _locks(properties: Any) -> Iterator[LifecycleRule]:

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -168,6 +169,17 @@ def test_a_victim_that_changed_since_stops_it(
     assert prune(ended, monkeypatch, file, digest) == 1
     assert mentions(capsys.readouterr().err, "changed", "printed")
     assert there(ended) == ALL
+
+
+@pytest.mark.thorough
+def test_a_victim_that_somebody_else_deleted_stops_it(
+    ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, digest = planned(ended, capsys)
+    shutil.rmtree(ended.data / "tiny-temporary/step-1")
+    assert prune(ended, monkeypatch, file, digest) == 1
+    assert mentions(capsys.readouterr().err, "step-1", "gone")
+    assert there(ended) == ALL[1:]
 
 
 @pytest.mark.thorough

@@ -81,9 +81,11 @@ def test_a_key_that_cannot_be_used_leaves_an_unsigned_tag_with_the_reason(
 ) -> None:
     for name, value in settings.items():
         git(work, "config", name, value)
-    head = git(work, "rev-parse", "HEAD").strip()
-    oid, why_unsigned = tags.make_tag(a_run(work), TAG, head, "the statement")
+    launched = git(work, "rev-parse", "HEAD").strip()
+    git(work, "commit", "-q", "--allow-empty", "-m", "since the launch")
+    oid, why_unsigned = tags.make_tag(a_run(work), TAG, launched, "the statement")
     assert tags.local_tag(a_run(work), TAG) == oid
+    assert git(work, "rev-parse", f"{TAG}^{{commit}}").strip() == launched
     assert git(work, "cat-file", "tag", TAG).strip().endswith("the statement")
     assert ["user.signingkey" in why for why in why_unsigned] == [True] * bool(settings)
 

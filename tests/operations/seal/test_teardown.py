@@ -37,7 +37,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_where_nothing_watches_nothing_is_left(run: Any) -> None:
-    assert teardown.wind_down(run) == ()
+    assert teardown.stop_watchers(run) == ()
     assert not (run.state / "rung").exists()
 
 
@@ -46,7 +46,7 @@ def test_a_babysitter_that_stays_is_woken_and_named(
 ) -> None:
     monkeypatch.setattr(teardown, "ENDING", 0.2)
     with locked(run.lock("babysitter"), what="a babysitter"):
-        (warning,) = teardown.wind_down(run)
+        (warning,) = teardown.stop_watchers(run)
         assert "babysitter" in warning
     assert (run.state / "rung").exists()
 
@@ -56,7 +56,7 @@ def test_a_babysitter_that_ends_within_its_time_is_not_named(
 ) -> None:
     is_alive = iter([True, True, False])
     monkeypatch.setattr(teardown, "is_locked", lambda lock: next(is_alive))
-    assert teardown.wind_down(run) == ()
+    assert teardown.stop_watchers(run) == ()
     assert list(is_alive) == []
 
 
@@ -65,19 +65,19 @@ def test_a_lease_that_could_not_be_read_is_named(run: Any) -> None:
         raise PermissionError(f"{path} is not yours")
 
     run.store.read = read
-    (warning,) = teardown.wind_down(run)
+    (warning,) = teardown.stop_watchers(run)
     assert "/data/tiny/" in warning and "is not yours" in warning
 
 
 def test_a_line_of_the_crontab_is_named_unless_it_is_a_comment(run: Any) -> None:
     with_crontab(run, f"cat <<'E'\n{CRONTAB}E\n")
-    (warning,) = teardown.wind_down(run)
+    (warning,) = teardown.stop_watchers(run)
     assert CRONTAB.splitlines()[1] in warning
 
 
 def test_a_crontab_that_cannot_be_listed_names_nothing(run: Any) -> None:
     with_crontab(run, "echo 'herorun babysit tiny'; exit 1\n")
-    assert teardown.wind_down(run) == ()
+    assert teardown.stop_watchers(run) == ()
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_timer_is_named_by_what_it_runs(run: Any, command: str, is_named: bool
         folder.mkdir(parents=True)
         (folder / name).write_bytes(b"\xff\nrun: " + command.encode())
     (workflows / "gone.yml").symlink_to("nowhere")
-    warnings = teardown.wind_down(run)
+    warnings = teardown.stop_watchers(run)
     names = (".github/workflows/look.yaml", "disable --now look.timer")
     assert len(warnings) == (2 if is_named else 0)
     assert all(name in warning for name, warning in zip(names, warnings, strict=False))
@@ -124,5 +124,5 @@ def test_only_our_own_lease_of_this_run_is_deleted(
     deleted: list[str] = []
     run.launcher = SimpleNamespace(owner="ada@here", clone="")
     run.store = SimpleNamespace(read=lambda path: lease.bytes(), delete=deleted.append)
-    assert teardown.wind_down(run) == ()
+    assert teardown.stop_watchers(run) == ()
     assert deleted == ([f"{run.place.output_root}/{PATH}"] if is_deleted else [])

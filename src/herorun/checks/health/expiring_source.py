@@ -39,8 +39,8 @@ def expiring_source(
             f"could not check whether {source.path} expires: {source.unknown}",
             subject=source.path,
         )
-    if source.expires is None and source.untold:
-        return not_applicable(f"{source.path}: {source.untold}", subject=source.path)
+    if source.expires is None and source.unreported:
+        return not_applicable(f"{source.path}: {source.unreported}", subject=source.path)
     if source.expires is None:
         return passed(f"no lifecycle rule of its store deletes {source.path}", subject=source.path)
     every = contract.checkpoints.temporary_every

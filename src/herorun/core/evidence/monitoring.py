@@ -144,7 +144,7 @@ class RecoverySource:
     expires: datetime | None = None  # None: no rule deletes it, or it could not be asked
     rule: str = ""
     unknown: str = ""  # why it could not be asked
-    untold: str = ""  # who else can report the rules of a store that reports none
+    unreported: str = ""  # who else can report the rules of a store that reports none
 
 
 @dataclass(frozen=True)

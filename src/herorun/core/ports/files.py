@@ -14,7 +14,7 @@ class LifecycleRule:
 
     description: str  # for people
     deletes_after: timedelta | None = None  # of an object's age; None: it deletes nothing by age
-    untold: bool = False  # no rule: the words say which rules the store tells nobody here
+    unreported: bool = False  # no rule: the words say which rules the store tells nobody here
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def ending_of(
         else fingerprint or own,
         why=diagnosis.why,
         ended=job.ended or now,
-        advanced=landed(scene.checkpoints, instance, start_step, now)
+        advanced=has_new_checkpoint(scene.checkpoints, instance, start_step, now)
         if scene.checkpoints is not None
         else None,
         place=diagnosis.place,
@@ -65,7 +65,7 @@ def _worker(triage: Triage | None) -> str:
     return addresses.pop() if len(addresses) == 1 else ""
 
 
-def landed(
+def has_new_checkpoint(
     checkpoints: Checkpoints, instance: Instance, start_step: int, now: datetime
 ) -> bool | None:
     """Whether a complete checkpoint beyond the instance's start step was written since it was

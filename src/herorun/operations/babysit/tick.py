@@ -26,7 +26,7 @@ from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.ownership import must_be_ours, renew_lease
 from herorun.operations.babysit.perform import Performed, intents, perform, settle
 from herorun.operations.babysit.receipts import sweep_receipts
-from herorun.operations.babysit.upgrade import settle_judge
+from herorun.operations.babysit.upgrade import replay_for_upgrade
 from herorun.operations.health.evaluate import evaluate, must_be_launched
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
 from herorun.operations.health.shared_polls import SharedPolls
@@ -98,7 +98,7 @@ def _evaluate_and_perform(
     unsettled_reasons = _settle(run)
     doubts = [f"contract-drift: {drift}; the admitted contract still applies"] if drift else []
     doubts += unsettled_reasons
-    questions, observes = settle_judge(run, rules_of(run))
+    questions, observes = replay_for_upgrade(run, rules_of(run))
     observes = run.withheld or observes
     folded_memory = run.record.folded_memory()
     this_tick, evidence = evaluate(run, not unsettled_reasons, folded_memory.memory, polls)

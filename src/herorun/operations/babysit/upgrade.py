@@ -15,7 +15,7 @@ from herorun.runs import MonitoredRun
 from herorun.system.clock import now
 
 
-def settle_judge(run: MonitoredRun, rules: Rules) -> tuple[tuple[Performed, ...], str]:
+def replay_for_upgrade(run: MonitoredRun, rules: Rules) -> tuple[tuple[Performed, ...], str]:
     """Replay if needed. Returns the notifications, and why this version only observes ("" if it may
     act).
     """

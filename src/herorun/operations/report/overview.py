@@ -75,12 +75,12 @@ def stored_summary(
     judge: Callable[[tuple[str, str]], tuple[str, str]] = lambda state: state,
 ) -> RunSummary:
     """One run by its last tick; `judge` may correct the states of the run and its monitor."""
-    from herorun.operations.seal.facts import at_the_end
+    from herorun.operations.seal.facts import summarise_sealed
 
     decision = memory.last_decided
     if decision is None or not memory.instances:
         bare = RunSummary(run.slug, stage_of(run))
-        return at_the_end(run, memory, bare) if memory.sealed else bare
+        return summarise_sealed(run, memory, bare) if memory.sealed else bare
     stale = (now() - decision.at) > 2 * run.contract.babysit.cadence and decision.run not in (
         "finished",
         "down",
@@ -95,7 +95,7 @@ def stored_summary(
     # otherwise the job's new state replaces the missing evidence
     missing = decision.awaited if state[0] == decision.run else ()
     summary = summarise(run, memory, evidence, state, decision.at, alerts, missing)
-    return at_the_end(run, memory, summary) if memory.sealed else summary
+    return summarise_sealed(run, memory, summary) if memory.sealed else summary
 
 
 def job_now(run: Run, memory: Memory, polls: SharedPolls) -> Job | Unavailable:

@@ -210,14 +210,14 @@ def _inactive_status(
     """The status before the launch, after the seal, and if the contract's programs are not
     trusted.
     """
-    from herorun.operations.seal.facts import at_the_end, progress_at_seal
+    from herorun.operations.seal.facts import progress_at_seal, summarise_sealed
 
     unread_record = [] if memory.sealed else _unread_record(run, {})
     facts["doubts"] = [*facts["doubts"], *unread_record]
     monitor = STALE if run.shut else PARTIAL if unread_record else FRESH
     summary = RunSummary(run.slug, stage_of(run), monitor=monitor)
     if memory.sealed:
-        summary = at_the_end(run, memory, summary)
+        summary = summarise_sealed(run, memory, summary)
     status = Status(
         run=summary.run,
         monitor=monitor,

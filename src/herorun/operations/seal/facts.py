@@ -37,7 +37,7 @@ def facts_at_seal(run: Run, memory: Memory) -> Mapping[str, Any]:
     return _stated_facts[digest]
 
 
-def at_the_end(run: Run, memory: Memory, summary: RunSummary) -> RunSummary:
+def summarise_sealed(run: Run, memory: Memory, summary: RunSummary) -> RunSummary:
     """The summary of a sealed run: the reached step, the planned final step, and the last loss."""
     facts = facts_at_seal(run, memory)
     final = final_step(memory)

@@ -35,7 +35,7 @@ from herorun.operations.seal.patch_commit import keep_edits
 from herorun.operations.seal.resume import unfinished_seal
 from herorun.operations.seal.statement import make_statement, remembered
 from herorun.operations.seal.tag import local_tag, make_tag, push_tag, tag_name
-from herorun.operations.seal.teardown import wind_down
+from herorun.operations.seal.teardown import stop_watchers
 from herorun.record import Pushed
 from herorun.runs import Run, known_slugs
 from herorun.schemas.evaluations import SealDocument
@@ -82,7 +82,7 @@ def seal(run: Run, sealing: Sealing = FINAL) -> SealOutcome:
         digest_now(run, large.path)
         outcome = _sealed_alone(run, sealing)
     if outcome.tag and sealing.kind.ends:
-        outcome = replace(outcome, warnings=(*outcome.warnings, *wind_down(run)))
+        outcome = replace(outcome, warnings=(*outcome.warnings, *stop_watchers(run)))
     return outcome
 
 

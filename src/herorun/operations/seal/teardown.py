@@ -24,7 +24,7 @@ ASKING = 10.0  # seconds for `crontab -l`
 _COMMAND = lazy_regex(r"herorun\s.*\b(?:babysit|watchdog|patrol|status)\b")
 
 
-def wind_down(run: Run) -> tuple[str, ...]:
+def stop_watchers(run: Run) -> tuple[str, ...]:
     """Stop what the run started; returns what is left, as texts. Must be called without the act
     lock.
     """

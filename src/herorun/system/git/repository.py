@@ -133,9 +133,12 @@ class Repository:
 
     def _is_nowhere(self, path: str, packed_refs: str) -> bool:
         try:
-            if not (self.common / "refs" / "heads").is_dir() or os.path.lexists(self.common / path):
+            # text instead of `Path`s: `status --all` asks sixteen times for each run
+            heads, ref = f"{self.common}/refs/heads", f"{self.common}/{path}"
+            if not os.path.isdir(heads) or os.path.lexists(ref):
                 return False
-            return packed_refs.encode() not in (self.common / "packed-refs").read_bytes()
+            with open(f"{self.common}/packed-refs", "rb") as file:
+                return packed_refs.encode() not in file.read()
         except FileNotFoundError:
             return True
         except OSError:
