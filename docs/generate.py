@@ -580,7 +580,7 @@ Its *role* says how a line that matches counts:
 - `loading`: the line says where the training begins, which `wrong-resume` compares with the plan.
   If the log has no failure, such a line is reported unless it says that the trainer resumed.
 - `advice`: the line is a tool's general advice, and is ignored.
-- `progress`: what was retried before succeeded, so it is not the root cause.
+- `progress`: what failed before was retried with success or skipped, so it is not the root cause.
 
 Rules for all of them:
 

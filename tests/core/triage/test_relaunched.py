@@ -27,11 +27,35 @@ CODE_503 = (
         "If a spot interruption signal received we checkpoint",
         "Spot interruption payload received: None",
         "Spot interruption payload received: {}",
+        "Registered the spot interruption notice handler",
+        "Checking for a spot interruption notice every 5 s",
+        "Spot interruption warning handler: enabled",
+        "spot interruption notice: None",
+        "spot interruption warning: False",
+        "No spot interruption notice received",
+        "On a spot interruption notice: save and exit",
+        "spot_interruption_notice: {'poll_seconds': 5}",
+        "Spot instance interruption handler installed",
+        "Spot instance termination checks every 5 s",
+        "No spot instance interruption so far",
     ],
 )
 def test_a_state_or_a_handler_is_no_preemption(line: str) -> None:
     judgement = judged(f"{line}\n{STEPS}{BUG}", 1)
     assert (judgement.failure, judgement.line) == ("code-bug-small", 65)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "AWS spot interruption notice: instance will be terminated in 2 minutes",
+        "Spot interruption notice received, saving",
+        "received an EC2 spot instance interruption warning",
+        'spot interruption notice: {"action": "terminate"}',
+    ],
+)
+def test_an_announced_interruption_is_a_preemption(line: str) -> None:
+    assert judged(f"{STEPS}{line}\n", 143).failure == "preemption"
 
 
 @pytest.mark.parametrize(
@@ -150,12 +174,32 @@ def test_a_wrong_name_or_the_jobs_own_server_is_asked_about(line: str) -> None:
         "RuntimeError: Execution timeout exceeded",
         "RuntimeError: job step exceeded its wall time limit: walltime exceeded",
         "RuntimeError: barrier timed out",
+        "RuntimeError: worker was preempted",
+        "RuntimeError: due to node failure",
+        "RuntimeError: no CUDA-capable device is detected",
         CODE_503.strip(),
     ],
 )
 def test_no_wrapper_turns_a_bug_into_what_is_relaunched(head: str, effect: str) -> None:
     judgement = judged(f"{head}KeyError: 'x'\n{FROM}{head}{effect}\n", 1)
     assert judgement.failure == "code-bug-small"
+
+
+@pytest.mark.parametrize(
+    ("effect", "failure"),
+    [
+        ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", "oom-accelerator"),
+        ("OSError: [Errno 28] No space left on device", "disk-full"),
+    ],
+)
+def test_a_wrapper_may_name_what_is_asked_about(effect: str, failure: str) -> None:
+    assert judged(f"{BUG}{FROM}{HEAD}{effect}\n", 1).failure == failure
+
+
+@pytest.mark.parametrize("effect", ["RuntimeError: worker was preempted", BUG.strip()])
+def test_what_the_code_around_a_preemption_raises_hides_it_not(effect: str) -> None:
+    log = f"{HEAD}RuntimeError: worker was preempted\n{FROM}{HEAD}{effect}\n"
+    assert judged(log, 1).failure == "preemption"
 
 
 CANCELLED = "slurmstepd: error: *** STEP 7.1 ON n1 CANCELLED AT 2026-01-02T03:04:05 ***\n"

@@ -227,6 +227,28 @@ def test_a_save_that_fails_at_the_end_is_not_benign(announcement: str, error: st
 )
 def test_a_pipe_that_ended_is_another_processs_end(frame: str, failure: str) -> None:
     lines = [REAL[0], f'  File "{frame}", line 383, in _recv', "    raise EOFError", "EOFError"]
+    judgement = judged("\n".join(lines))
+    assert (judgement.failure, judgement.person) == (failure, True)
+
+
+def test_what_ended_the_other_process_explains_a_pipe_that_ended() -> None:
+    frame = '  File "/opt/lib/python3.11/multiprocessing/connection.py", line 383, in _recv'
+    end = "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0."
+    judgement = judged("\n".join([REAL[0], frame, "EOFError", end]))
+    assert (judgement.failure, judgement.line, judgement.person) == ("oom-host", 4, False)
+
+
+@pytest.mark.parametrize(
+    ("frame", "failure"),
+    [
+        ('"C:\\Python311\\Lib\\multiprocessing\\spawn.py", line 115, in _main', "unknown"),
+        ('"/opt/lib/python3.11/multiprocessing/spawn.py", line 126, in _main', "unknown"),
+        ('"/opt/lib/python3.11/multiprocessing/spawn.py", line 9, in get_executable', "data"),
+        ('"/u/spawn.py", line 126, in _main', "data"),
+    ],
+)
+def test_what_a_parent_could_not_send_is_no_damaged_file(frame: str, failure: str) -> None:
+    lines = [REAL[0], f"  File {frame}", "EOFError: Ran out of input"]
     assert judged("\n".join(lines)).failure == failure
 
 

@@ -207,3 +207,13 @@ def test_ranks_that_outlive_a_dead_one_are_no_progress() -> None:
 @pytest.mark.parametrize("log", ["received preemption notice\n", "loss: nan\n", OOM + "\n"])
 def test_some_roots_stay_whatever_follows(log: str) -> None:
     assert judged(log + STEPS).failure == judged(log).failure
+
+
+OWN_LIMIT = "Time limit reached. Elapsed time is 3:59:59. Signaling Trainer to stop."
+
+
+@pytest.mark.parametrize("end", [OWN_LIMIT, "Trainer: early stopping triggered", INTERRUPTED])
+def test_what_ends_a_run_in_order_is_not_said_to_have_ended_nothing(end: str) -> None:
+    judgement = judged(f"{STEPS}{end}\n", 0)
+    assert (judgement.failure, judgement.line) == ("not-a-failure", 61)
+    assert judgement.advice != judged(OOM, 0).advice

@@ -9,6 +9,7 @@ from herorun.core.triage.tracebacks import Frame, LoggedException
 
 # the rows of exceptions that no row knows: a bug, or the end of another process
 SMALL, COMPLEX, CASCADE = "code-bug-small", "code-bug-complex", "process-cascade"
+PIPE_CLOSED = "pipe-closed"
 UNSAVED = "save-failed"
 UNREACHABLE = "service-unreachable"
 _EXCERPT = 400
@@ -46,7 +47,7 @@ def of_exception(
     hits = [
         s for s, _ in _hits(catalogue, line.content) if s.role in (LineRole.ROOT, LineRole.CASCADE)
     ]
-    if not hits:
+    if not hits or exception.peer_left:
         hits = [_by_type(catalogue, exception)]
     return [_match_exception(hit, line, number, exception) for hit in hits]
 
@@ -144,7 +145,9 @@ def _around(line: LogLine, start: int) -> str:
 def _by_type(catalogue: Catalogue, exception: LoggedException) -> LogSignature:
     name = exception.exception.rpartition(".")[2]
     exceptions = catalogue.exceptions
-    if name in exceptions.cascade or exception.peer_left:
+    if exception.peer_left:
+        return catalogue.named(PIPE_CLOSED)
+    if name in exceptions.cascade:
         return catalogue.named(CASCADE)
     small = name in exceptions.small or (
         name in exceptions.small_in_one_file and exception.one_file

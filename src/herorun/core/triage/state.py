@@ -20,6 +20,7 @@ _RELAUNCHED = (
     FailureClass.CAPACITY,
     FailureClass.HOST_CONTENTION,
 )
+_HANDLER_LINES = 3  # from an error that a trainer prints to what it does about it
 _ENDED_STEP = lazy_regex(r"\bTerminating (?:job step |StepId=)(\d[\d.+]*)")
 _CANCELLED_STEP = lazy_regex(r"\*\*\* STEP (\d[\d.+]*)")
 # What a library raises before it says which service did not answer.
@@ -70,6 +71,8 @@ def _advance_attempt(log: AttemptLog, match: Match) -> AttemptLog:
                 log if confirmation and confirmation.confirms else replace(log, confirmation=match)
             )
         case LineRole.PROGRESS:
+            if match.signature == "batch-skipped":
+                return _batch_skipped(log, match)
             return _mark_progressed(log) if match.signature == "progress" else _retry_succeeded(log)
         case LineRole.LOADING:
             return replace(log, loading=match)
@@ -102,6 +105,8 @@ def _explains(match: Match, root: Match | None) -> bool:
         return True
     if root.signature == UNREACHABLE and match.signature in _BY_TYPE and match.earlier < 0:
         return False  # the program's wrapper around it
+    if _wraps_bug(match, root):
+        return False
     if match.strength > root.strength or _names_service(match, root):
         return True
     if match.earlier == -root.line:
@@ -119,12 +124,18 @@ def _names_service(match: Match, root: Match) -> bool:
 
 def _names_meaning(match: Match, root: Match) -> bool:
     """A program that raises one exception from another names what it means, which counts where a
-    row knows it; but no bug is relaunched on the word of the code around it.
+    row knows it.
     """
+    return root.signature in _BY_TYPE and match.signature not in _BY_TYPE
+
+
+def _wraps_bug(match: Match, root: Match) -> bool:
+    """No bug is relaunched on the word of the code around it, however sure it sounds."""
     return (
-        root.signature in _BY_TYPE
-        and match.signature not in _BY_TYPE
-        and match.failure not in _RELAUNCHED
+        match.earlier == -root.line
+        and root.signature in _BY_TYPE
+        and match.failure in _RELAUNCHED
+        and not _names_service(match, root)
     )
 
 
@@ -147,6 +158,21 @@ def _retry_succeeded(log: AttemptLog) -> AttemptLog:
         return log
     lately = tuple(match for match in log.lately if match.failure is not root.failure)
     return replace(log, root=None, survived=root, lately=lately, retried=0)
+
+
+def _batch_skipped(log: AttemptLog, match: Match) -> AttemptLog:
+    """The out-of-memory error that the trainer printed just before is the one that it handled; a
+    traceback is perhaps of another rank.
+    """
+    root = log.root
+    if (
+        root is None
+        or root.failure is not FailureClass.OOM_ACCELERATOR
+        or root.where is not None
+        or match.line - root.line > _HANDLER_LINES
+    ):
+        return log
+    return _retry_succeeded(replace(log, retried=match.line))
 
 
 def _mark_progressed(log: AttemptLog) -> AttemptLog:

@@ -175,7 +175,7 @@ def raised_by(traceback: Open, content: str) -> LoggedException | None:
         traced=True,
         ignored=traceback.ignored > 0 or _closes_twice(traceback, match[2] or ""),
         saves=traceback.saves,
-        peer_left=match[1] == "EOFError" and _in_connection(traceback.last),
+        peer_left=match[1] == "EOFError" and _reads_from_peer(traceback.last),
     )
 
 
@@ -183,6 +183,15 @@ def _in_connection(frame: Frame | None) -> bool:
     """A pipe of `multiprocessing`, which ends where the process at its other end has ended."""
     return frame is not None and frame.file.replace("\\", "/").endswith(
         "/multiprocessing/connection.py"
+    )
+
+
+def _reads_from_peer(frame: Frame | None) -> bool:
+    """Also a child of `spawn` whose parent could not send it what it is to run."""
+    return _in_connection(frame) or (
+        frame is not None
+        and frame.file.replace("\\", "/").endswith("/multiprocessing/spawn.py")
+        and frame.function == "_main"
     )
 
 

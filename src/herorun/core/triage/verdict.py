@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import QUIET, FailureClass, LineRole, LoadedState, Strength
-from herorun.core.triage.match import CASCADE, UNSAVED, Match
+from herorun.core.triage.match import CASCADE, PIPE_CLOSED, UNSAVED, Match
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.state import AttemptLog
 from herorun.core.triage.tracebacks import Frame
@@ -47,7 +47,7 @@ def judge_log(
 
 _SAYS_MORE = (78,)
 # Cascades after which something may be missing that the program should have written.
-_INCOMPLETE = (UNSAVED, "interpreter-shutdown", "loader-worker", CASCADE)
+_INCOMPLETE = (UNSAVED, "interpreter-shutdown", "loader-worker", CASCADE, PIPE_CLOSED)
 
 
 def _settled(catalogue: Catalogue, attempt: AttemptLog, code: int | None) -> TriageVerdict | None:
@@ -100,6 +100,11 @@ _EMPTY = (
     "The log is empty. If checkpoints or metrics advance, the output is block-buffered "
     "(PYTHONUNBUFFERED=1), not stuck."
 )
+_NOT_THIS = "It ended with exit code 0, so this did not end it: verify the artefacts."
+_OWN_LIMIT = (
+    "The trainer's own time limit ended it, as it was set to. If the training is not done, raise "
+    "that limit and launch it again."
+)
 _NO_WORD = (
     "It failed and the log does not say why: look at the scheduler's record, and at the other "
     "ranks' logs."
@@ -113,9 +118,11 @@ def _ended_well(catalogue: Catalogue, attempt: AttemptLog) -> TriageVerdict:
     root, cascade = attempt.root, attempt.cascade
     if root and root.failure is FailureClass.PREEMPTION:
         return _verdict_of(catalogue, root, attempt)
+    if root and root.failure is FailureClass.NOT_A_FAILURE:
+        return replace(_verdict_of(catalogue, root, attempt), person=False)
     match = root or (cascade if cascade and cascade.signature in _INCOMPLETE else None)
     if match:
-        advice = "It ended with exit code 0, so this did not end it: verify the artefacts."
+        advice = _OWN_LIMIT if match.signature == "trainer-time-limit" else _NOT_THIS
         return replace(
             _verdict_of(catalogue, match, attempt),
             failure=FailureClass.NOT_A_FAILURE,

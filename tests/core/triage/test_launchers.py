@@ -1,0 +1,117 @@
+"""How launchers and handlers print the end of a process, and lines that look alike."""
+
+import pytest
+
+from core.triage.judged import judged
+
+STEPS = "".join(f"step {step}: loss 2.1\n" for step in range(1, 61))
+DEEPSPEED = "[2026-01-02 03:04:05,678] [ERROR] [launch.py:434:sigkill_handler] ['python', 'x.py']"
+OOM = "CUDA out of memory. Tried to allocate 422.00 MiB (GPU 0; 15.78 GiB total capacity)"
+SKIPS = "WARNING CUDA OOM Error during batch execution, skipping batch."
+
+
+@pytest.mark.parametrize(
+    ("line", "failure", "person"),
+    [
+        (f"{DEEPSPEED} exits with return code = 1", "unknown", False),
+        (f"{DEEPSPEED} exits with return code = -9", "unknown", True),
+        (f"{DEEPSPEED} exits with return code = -7", "unknown", True),
+        (f"{DEEPSPEED} exits with return code = -11", "code-bug-complex", True),
+        (f"{DEEPSPEED} exits with return code = -6", "code-bug-complex", True),
+        ("[INFO] [launch.py:428:sigkill_handler] Killing subprocess 6293", "unknown", False),
+        ("  exitcode  : 1 (pid: 1755255)", "unknown", False),
+        ("  exitcode  : -9 (pid: 1755255)", "unknown", True),
+        ("[__main__][ERROR] - Error executing job with overrides: ['lr=1']", "unknown", False),
+        ("╭──────── Traceback (most recent call last) ────────╮", "unknown", False),
+        ("Command terminated by signal 11", "code-bug-complex", True),
+        ("n1:1:2 [0] NCCL INFO transport/net.cc:357 -> 3", "unknown", False),
+        (
+            (
+                '"message": "The following quota metrics exceed quota limits: '
+                'aiplatform.example.org/custom_model_training_nvidia_l4_gpus",'
+            ),
+            "capacity",
+            False,
+        ),
+        (
+            (
+                "Pod Allocate failed due to requested number of devices unavailable for "
+                "nvidia.com/gpu. Requested: 1, Available: 0, which is unexpected"
+            ),
+            "capacity",
+            False,
+        ),
+        ("ERROR Your GPU ran out of memory with max_duration 200", "oom-accelerator", False),
+    ],
+)
+def test_a_line_says_how_a_process_ended(line: str, failure: str, person: bool) -> None:
+    judgement = judged(f"{STEPS}{line}\n")
+    assert (judgement.failure, judgement.line is not None) == (failure, True)
+    assert judgement.role != "benign"
+    assert judgement.person is person
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{DEEPSPEED} exits with return code = 0",
+        "[INFO] [launch.py:347:main] Process 6293 exits successfully.",
+        "  exitcode  : 0 (pid: 1755255)",
+        "handler for signal 11 installed",
+        "n1:1:2 [0] NCCL INFO transport/net.cc:357 -> 0",
+        "n1:1:2 [0] NCCL INFO transport/net.cc:357 -> 7",
+        "n1:1:2 [0] NCCL INFO Channel 05 : 3 -> 2 via P2P",
+        "The quota metrics exceed quota limits: none",
+        "GPU ran out of memory, retrying with half the batch",
+        "GPU ran out of memory: skipping this sample",
+        (
+            "WARNING [common.py:143] flash_attn rotary import failed; falling back to native "
+            "rotary implementation. Error: No module named 'flash_attn.ops'"
+        ),
+    ],
+)
+def test_a_line_that_looks_alike_is_benign(line: str) -> None:
+    assert judged(f"{STEPS}{line}\n").failure == "benign"
+
+
+@pytest.mark.parametrize(
+    ("line", "failure"),
+    [
+        ("python: No module named 'flash_attn.ops'", "code-bug-small"),
+        ("ModuleNotFoundError: falling back to x: No module named 'y'", "code-bug-small"),
+        ("CUDA error: no CUDA-capable device is detected, falling back to CPU", "bad-accelerator"),
+        ("No space left on device; falling back to /tmp", "disk-full"),
+    ],
+)
+def test_what_is_gone_is_no_optional_package(line: str, failure: str) -> None:
+    assert judged(f"{STEPS}{line}\n").failure == failure
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        f"DEBUG {OOM}\nDEBUG Traceback\n{SKIPS}\nBatch loss: 0.01\n",
+        f"DEBUG {OOM}, skipping batch\nBatch loss: 0.01\n",
+    ],
+)
+def test_a_batch_that_is_skipped_ended_nothing(log: str) -> None:
+    assert judged(log).failure in ("benign", "not-a-failure")
+    assert judged(log, 1).failure == "unknown"
+    assert judged(log, 1).person
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        f"{SKIPS}\nDEBUG {OOM}\n",
+        f"DEBUG {OOM}\nBatch loss: 0.01\na\nb\nc\n{SKIPS}\n",
+        f"DEBUG {OOM}\nOn an OOM error in a batch, skipping batch is enabled\n",
+        f"DEBUG {OOM}\nNot skipping batch: OOM error in the optimizer\n",
+        (
+            'Traceback (most recent call last):\n  File "/u/train.py", line 3, in main\n'
+            f"torch.OutOfMemoryError: {OOM}\n[rank1]: {SKIPS}\n"
+        ),
+    ],
+)
+def test_another_error_than_that_of_the_batch_counts(log: str) -> None:
+    assert judged(log).failure == "oom-accelerator"
