@@ -13,18 +13,18 @@ SKIPS = "WARNING CUDA OOM Error during batch execution, skipping batch."
 @pytest.mark.parametrize(
     ("line", "failure", "person"),
     [
-        (f"{DEEPSPEED} exits with return code = 1", "unknown", False),
+        (f"{DEEPSPEED} exits with return code = 1", "unknown", True),
         (f"{DEEPSPEED} exits with return code = -9", "unknown", True),
         (f"{DEEPSPEED} exits with return code = -7", "unknown", True),
         (f"{DEEPSPEED} exits with return code = -11", "code-bug-complex", True),
         (f"{DEEPSPEED} exits with return code = -6", "code-bug-complex", True),
-        ("[INFO] [launch.py:428:sigkill_handler] Killing subprocess 6293", "unknown", False),
-        ("  exitcode  : 1 (pid: 1755255)", "unknown", False),
+        ("[INFO] [launch.py:428:sigkill_handler] Killing subprocess 6293", "unknown", True),
+        ("  exitcode  : 1 (pid: 1755255)", "unknown", True),
         ("  exitcode  : -9 (pid: 1755255)", "unknown", True),
-        ("[__main__][ERROR] - Error executing job with overrides: ['lr=1']", "unknown", False),
-        ("╭──────── Traceback (most recent call last) ────────╮", "unknown", False),
+        ("[__main__][ERROR] - Error executing job with overrides: ['lr=1']", "unknown", True),
+        ("╭──────── Traceback (most recent call last) ────────╮", "unknown", True),
         ("Command terminated by signal 11", "code-bug-complex", True),
-        ("n1:1:2 [0] NCCL INFO transport/net.cc:357 -> 3", "unknown", False),
+        ("n1:1:2 [0] NCCL INFO transport/net.cc:357 -> 3", "unknown", True),
         (
             (
                 '"message": "The following quota metrics exceed quota limits: '
@@ -45,10 +45,10 @@ SKIPS = "WARNING CUDA OOM Error during batch execution, skipping batch."
     ],
 )
 def test_a_line_says_how_a_process_ended(line: str, failure: str, person: bool) -> None:
-    judgement = judged(f"{STEPS}{line}\n")
-    assert (judgement.failure, judgement.line is not None) == (failure, True)
-    assert judgement.role != "benign"
-    assert judgement.person is person
+    for code in (None, 1):
+        judgement = judged(f"{STEPS}{line}\n", code)
+        assert (judgement.failure, judgement.line) == (failure, 61)
+        assert judgement.person is person
 
 
 @pytest.mark.parametrize(
@@ -115,3 +115,16 @@ def test_a_batch_that_is_skipped_ended_nothing(log: str) -> None:
 )
 def test_another_error_than_that_of_the_batch_counts(log: str) -> None:
     assert judged(log).failure == "oom-accelerator"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[__main__][ERROR] - Error executing job with overrides: []",
+        f"{DEEPSPEED} exits with return code = 1",
+    ],
+)
+def test_the_bug_that_a_launcher_reports_is_the_root(line: str) -> None:
+    bug = 'Traceback (most recent call last):\n  File "/u/train.py", line 3, in f\nKeyError: 1\n'
+    for log in (f"{line}\n{bug}", f"{bug}{line}\n"):
+        assert judged(log, 1).failure == "code-bug-small"

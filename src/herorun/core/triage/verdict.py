@@ -47,7 +47,14 @@ def judge_log(
 
 _SAYS_MORE = (78,)
 # Cascades after which something may be missing that the program should have written.
-_INCOMPLETE = (UNSAVED, "interpreter-shutdown", "loader-worker", CASCADE, PIPE_CLOSED)
+_INCOMPLETE = (
+    UNSAVED,
+    "interpreter-shutdown",
+    "loader-worker",
+    "launcher-end",
+    CASCADE,
+    PIPE_CLOSED,
+)
 
 
 def _settled(catalogue: Catalogue, attempt: AttemptLog, code: int | None) -> TriageVerdict | None:
