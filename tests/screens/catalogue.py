@@ -485,15 +485,15 @@ BOX_RUN = a_contract(
 )
 WAYS = PatrolCommands(
     resume="herorun -C /work status tiny",
-    chain=install_and_start(BOX_RUN, "/work", SshLogin(host="box")),
-    transfer=(("/data/set", "rsync -a data/set/ box:/data/set"),),
+    chain=install_and_start(BOX_RUN, "/work", SshLogin(host="gpu7")),
+    transfer=(("/data/set", "rsync -a data/set/ gpu7:/data/set"),),
     remove=removal("tiny"),
     logs="herorun -C /work logs tiny",
 )
 RUNBOOK_FACTS = RunbookFacts(
     top="/work",
-    where="box",
-    login="ssh box",
+    where="gpu7",
+    login="ssh gpu7",
     owner="ada@laptop",
     instances=(("tiny-1", "job-tiny-1", "2026-01-01 02:00 UTC"),),
     sealed="",
@@ -505,7 +505,7 @@ GIB = 1 << 30
 AT_WORK = HostObservation(
     NOON,
     "tiny-1",
-    "box",
+    "gpu7",
     Alive.YES,
     log=LogEnd("step 41200 loss 2.314", 41_200, size=4000, age=3.0),
     disks={"/data": DiskRoom(500 * GIB, 1000 * GIB, 900, 1000)},
@@ -515,23 +515,35 @@ AT_WORK = HostObservation(
 )
 FROZEN = LogEnd("step 41200 loss 2.314", 41_200, size=4000, age=2460.0)
 FAILED_JOB = {"alive": Alive.NO, "why": "tiny-1 ended as failed: exit code 1"}
-UNREACHABLE = "box does not answer: ssh: connect to host box port 22: Connection timed out."
+UNREACHABLE = "gpu7 does not answer: ssh: connect to host gpu7 port 22: Connection timed out."
 HOSTS: Mapping[str, HostObservation] = {
     "running": AT_WORK,
     "stalled": replace(AT_WORK, log=FROZEN, output_age=2460.0),
-    "down": replace(AT_WORK, **FAILED_JOB),
+    "down": replace(
+        AT_WORK,
+        **FAILED_JOB,
+        log=replace(FROZEN, age=720.0),
+        gpus=(Gpu("0", 0.0), Gpu("1", 0.0)),
+        memory=MemoryUse(4 * GIB, 100 * GIB, 0.04, 0),
+        output_age=720.0,
+    ),
     "unknown": replace(AT_WORK, alive=Alive.UNKNOWN, unreachable=UNREACHABLE),
 }
 
 
+def ways_for(host: HostObservation) -> PatrolCommands:
+    """The launch gate names the command that continues a run that is down."""
+    return replace(WAYS, resume="herorun -C /work relaunch tiny") if host.why else WAYS
+
+
 def patrolled(host: HostObservation) -> PatrolTick:
-    advice = decide(host, WAYS)
+    advice = decide(host, ways_for(host))
     return PatrolTick(host, advice, patrol_line(host, advice), None)
 
 
 def waits_for(host: HostObservation) -> Any:
     """An observer that sees this host each time."""
-    return lambda *_: lambda: (host, decide(host, WAYS), {})
+    return lambda *_: lambda: (host, decide(host, ways_for(host)), {})
 
 
 ENTRY = {"type": "slurm", "id": "4711", "last_status": "RUNNING", "description": "MMLU"}

@@ -76,7 +76,7 @@ def test_sizes(count: int, text: str) -> None:
         ({"gpus": (Gpu("0", 10.0), Gpu("1", 20.0))}, ["2 GPUs 15% busy"]),
         ({"gpus": ()}, []),
         ({"memory": MemoryUse(1, None, None, 2)}, ["oom_kill 2"]),
-        ({"memory": MemoryUse(1, 2, 0.5, 0)}, ["memory 50%"]),
+        ({"memory": MemoryUse(1, 2, 0.5, 0)}, ["host memory 50% used"]),
         (
             {
                 "disks": {

@@ -77,7 +77,7 @@ def test_its_own_resume_command_prints_no_next_one() -> None:
 )
 def test_each_declared_sign_is_listed(tables: dict[str, Any], signs: list[str]) -> None:
     """The scheduler's word is the sign of a run that declares none of its own, or only copies."""
-    part = page(**tables).partition("is done\n\n")[2].partition("\n\n")[0]
+    part = page(**tables).partition("run is done\n\n")[2].partition("\n\n")[0]
     lines = [line for line in part.splitlines() if "scheduler" not in line]
     assert len(lines) == 1 and all(sign in lines[0] for sign in signs)
     assert ("the scheduler" in part) == ("copies" in tables.get("patrol", {}))

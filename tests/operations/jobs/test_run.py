@@ -389,7 +389,7 @@ def test_a_sentinel_of_a_failed_job_and_of_one_that_nobody_knows(
     ended(alone, job.instance)
     named = ("await", "--scheduler", "local", "--every", "1s", "--max", "1", "--job")
     down = asked(alone, capsys, *named, alone.place(job))
-    assert down.code == 1 and mentions(down.out, "down", "before")
+    assert down.code == 1 and mentions(down.out, "down", "not reached")
     assert asked(alone, capsys, *named, str(alone.folder / "jobs" / "nobody")).code in (2, 3)
     assert asked(alone, capsys, "await").code == 2
     assert asked(alone, capsys, "await", "grug", "--job", "1", "--scheduler", "slurm").code == 2

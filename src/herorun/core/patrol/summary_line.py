@@ -99,9 +99,9 @@ def _machine(observation: HostObservation) -> Iterator[str]:
     elif isinstance(observation.gpus, Blind):
         yield f"gpu unknown: {observation.gpus.why}"
     if isinstance(observation.memory, MemoryUse) and observation.memory.share is not None:
-        yield f"memory {observation.memory.share:.0%}"
+        yield f"host memory {observation.memory.share:.0%} used"
     elif isinstance(observation.memory, Blind):
-        yield f"memory unknown: {observation.memory.why}"
+        yield f"host memory unknown: {observation.memory.why}"
     if isinstance(observation.memory, MemoryUse) and observation.memory.oom_kill:
         yield f"oom_kill {observation.memory.oom_kill}"
     rooms = [room for room in observation.disks.values() if isinstance(room, DiskRoom)]

@@ -39,9 +39,8 @@ def decide(
 def _unreachable(observation: HostObservation) -> Advice:
     return Advice(
         "unreachable",
-        "Check in the provider's console whether "
-        f"{observation.where} is on "
-        "and paid for. Its job may still run; herorun restarts nothing.",
+        f"Check in the provider's console whether {observation.where} is on and its bill is paid. "
+        "Its job may still run; the patrol restarts nothing.",
     )
 
 
@@ -73,20 +72,21 @@ def _down(observation: HostObservation, remedy: Remedy, ways: PatrolCommands) ->
 def _resumed(observation: HostObservation, without: str, ways: PatrolCommands) -> Iterator[Advice]:
     log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
     why = f" Its log shows {log.failure}: {log.excerpt}. {log.advice}" if log.failure else ""
+    unexplained = "" if observation.why else ", and no reason is known"  # the line has the reason
     then = (
-        "To resume it, begin with:"
+        "The next command is:"
         if ways.resume
         else "Submit it again yourself: herorun does not know the command."
     )
     yield Advice(
         "gone",
-        f"The job is gone{without}: {observation.why or 'no reason known'}.{why} {then}",
+        f"The job is gone{without}{unexplained}.{why} {then}",
         ways.resume,
     )
     if ways.chain and chain_fact(observation) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE):
         yield Advice(
             "chain",
-            "Then start its chain again; it skips finished stages:",
+            "Once the job runs again, start its chain; it skips finished stages:",
             ways.chain,
         )
 

@@ -74,7 +74,7 @@ def judge_condition(
             observation.unreachable or observation.why or "it could not be checked",
         )
     if state is PatrolState.DOWN:
-        return WaitOutcome.OVER, f"it went down before {condition}"
+        return WaitOutcome.OVER, f"the run is down, and {condition} was not reached"
     if (
         state is PatrolState.DONE and not condition.marker
     ):  # a marker may be made long after the job has ended well

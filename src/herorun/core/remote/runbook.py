@@ -44,7 +44,7 @@ def _head(contract: Contract, facts: RunbookFacts) -> Iterator[str]:
     yield ""
     yield "## The first command"
     yield from _write_code(f"herorun -C {facts.top} box patrol {contract.slug}")
-    yield "It reads the state, prints one line, and then what to do, with the exact command."
+    yield "It prints the state in one line, then what to do, with the exact command."
     yield 'Rely on its result, not on a dashboard that shows "running".'
     yield "`herorun box watchers` lists the waits and monitors of this machine."
     yield ""
@@ -69,7 +69,7 @@ def _head(contract: Contract, facts: RunbookFacts) -> Iterator[str]:
 
 def _signs(contract: Contract) -> Iterator[str]:
     patrol, chain = contract.patrol, contract.chain
-    yield "## How you see that it is done"
+    yield "## All of these show that the run is done"
     yield ""
     yield from (f"- marker `{path}`" for path in (*patrol.markers, *map(chain.marker, chain.stage)))
     yield from (f"- result `{path}`" for path in patrol.results)
@@ -89,10 +89,12 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
     yield "## Commands"
     yield ""
     if ways.resume:
-        yield "Relaunch the run, but only after the patrol says that it is down:"
+        own = contract.patrol.resume_command
+        how = "relaunch it:" if own else "read its state:"
+        yield f"If the patrol says that the run is down, {how}"
         yield from _write_code(ways.resume)
-        if not contract.patrol.resume_command:
-            yield "Then type the command that this prints as `next`; the patrol prints it too."
+        if not own:
+            yield "Then type the command that it prints as `next`; the patrol prints the same one."
             yield ""
     else:
         yield (
@@ -106,38 +108,41 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield ""
         yield from (f"1. `{stage.name}`: `{stage.run}`" for stage in contract.chain.stage)
         yield ""
-        yield "Copy it there again and start it; it skips finished stages, and never runs twice:"
+        yield "Copy the chain there and start it; it skips finished stages, and never runs twice at once:"
         yield from _write_code(ways.chain)
     for path, command in ways.transfer:
-        yield f"Continue the transfer to `{path}`:"
+        yield f"If `{path}` is incomplete, continue its transfer:"
         yield from _write_code(command)
     run = f"herorun -C {facts.top}"
     if facts.instances and not facts.sealed:
-        yield "Monitor the run with one babysitter; first take over the lease of one that stopped:"
+        yield "Monitor the run with one babysitter. If the old one died, the first command takes over"
+        yield "its lease, which can last 40 minutes:"
         yield from _write_code(
             f"{run} handoff {contract.slug} --take --wait 40m", f"{run} babysit {contract.slug}"
         )
     if not facts.sealed:
-        yield "Wait for its end in the background, for 120 queries, one every 90 s:"
+        yield "Wait for its end, for at most 3 hours (120 queries, one every 90 s):"
         yield from _write_code(f"{run} box wait {contract.slug}")
     if facts.remote and facts.instances:
-        yield "On another machine, clone the repository, fetch the record, and use these commands:"
+        yield "On another machine, clone the repository and fetch the record. Then use the commands"
+        yield "above, with the path of the clone after `-C`:"
         ref = f"refs/herorun/record/{contract.slug}"
         yield from _write_code(f"git fetch {facts.remote} {facts.branch}:{ref}")
 
 
 def _write_ways(ways: PatrolCommands) -> Iterator[str]:
-    yield "## What to do for each result of the patrol"
+    yield "## What to do after a patrol"
     yield ""
-    yield "| result | do |"
+    yield "| the patrol prints | do |"
     yield "| --- | --- |"
     yield (
-        "| unknown, no answer | check the provider's console: power, balance. Restart nothing: "
-        "the job may still run |"
+        "| unknown | check in the provider's console whether the machine is on and its bill is "
+        "paid. Restart nothing: the job may still run |"
     )
-    yield "| down, without its marker | relaunch the run as above, then start the chain again |"
-    yield "| a result | report its numbers as they are |"
-    yield "| fewer files than the source | continue the transfer |"
+    yield "| running | nothing, or what the patrol advises below its line |"
+    yield "| down | what the patrol advises: relaunch the run, or only start the chain again |"
+    yield "| a result file | report its numbers as they are |"
+    yield "| files 90/100 (for example) | continue the transfer |"
     yield f"| done | remove the patrol: `{ways.remove.replace('|', chr(92) + '|')}` |"
     yield ""
 
@@ -147,10 +152,10 @@ def _rules() -> Iterator[str]:
     yield ""
     yield "- A lost connection is not a dead job: run the patrol before each restart."
     yield (
-        "- A marker, a count or a result proves that it is done; an unchanged log, an existing "
-        "folder or a missing process does not."
+        "- Only the signs above prove that the run is done; an unchanged log, an existing folder "
+        "or a missing process does not."
     )
-    yield "- Keep one watcher for each run: stop the old one first."
+    yield "- Keep one babysitter for each run: stop the old one first."
     yield "- Keep the ssh keys on this machine: never give them to a cloud runner."
 
 

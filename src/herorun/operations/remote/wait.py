@@ -143,7 +143,7 @@ def _loop(
     return Ended(
         3 if blind else 1,
         f"stopped waiting after {most} {'query' if most == 1 else 'queries'}: {why.rstrip('.')}. "
-        f"`{again}` checks it again",
+        f"`{again}` checks again",
         line,
         most,
         advice,
