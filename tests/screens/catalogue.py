@@ -268,7 +268,7 @@ def orders() -> Iterator[Screen]:
     question = TrustQuestion(
         slug="tiny",
         repository=Path("/work"),
-        items=("program ssh -F infra/ssh_config",),
+        items=('[scheduler] ssh_config = "infra/ssh_config"',),
         launches=(),
         ids=(),
         forged=(),
@@ -300,9 +300,9 @@ def saved_checkpoint(step: int, problem: str = "") -> Candidate:
 
 
 LOST_EVIDENCE = "stored evidence was changed since the tick: metrics (the digest differs)"
-CHANGED = "4f4f4f4f4: journal/20260101.jsonl was changed before its end"
+CHANGED = "commit 4f4f4f4f4: journal/20260101.jsonl: earlier lines were changed or removed"
 NOT_FETCHED = (
-    "the record is not in this clone: "
+    "the record is not in this clone; fetch it: "
     "`git fetch origin refs/heads/herorun/tiny:refs/herorun/record/tiny`"
 )
 WATCHED = "is watched by process 4711, log /home/ada/watch.log"
@@ -431,8 +431,14 @@ def closer() -> Iterator[Screen]:
     )
     yield answered_by("goodput", "goodput tiny", "report.goodput.account", Account(RUN, A_DAY))
     ticks = (
-        Replay(NOON, "0.1.0", True, ReplayResult.SAME),
-        Replay(NOON, "0.1.0", False, ReplayResult.DIFFERS, ("loss-spike: does not fire -> fires",)),
+        Replay(NOON - timedelta(minutes=10), "0.1.0", True, ReplayResult.SAME),
+        Replay(
+            NOON - timedelta(minutes=5),
+            "0.1.0",
+            False,
+            ReplayResult.DIFFERS,
+            ('alerts.loss-spike[loss].state: not set -> "firing"',),
+        ),
         Replay(
             NOON,
             "0.1.0",
@@ -448,7 +454,9 @@ def closer() -> Iterator[Screen]:
     yield Screen("doctor", "doctor", {f"{OPERATIONS}doctor.doctor.examine": PARTS})
     yield Screen("explain", "explain dirty-tree")
     yield Screen("explain-list", "explain --list")
-    verified = Verified(41, 43, (), ("no seal names a commit of this record",))
+    verified = Verified(
+        41, 43, (), ("not anchored: nothing outside the branch names one of its commits",)
+    )
     target = "record.verify.verify_run"
     yield answered_by("verify-clear", "verify tiny", target, verified)
     yield answered_by("logbook-verify", "logbook verify tiny", target, verified)
@@ -460,12 +468,15 @@ def closer() -> Iterator[Screen]:
     for state, fields in {
         "clear": {},
         "blocked": {
-            "proven": ["the tag is on origin"],
+            "proven": ["origin has the same tag"],
             "faults": ["the checkpoint /data/tiny/step-100000 is gone"],
         },
         "unknown": {"unproven": [NOT_FETCHED]},
     }.items():
-        words = ["the checkpoint /data/tiny/step-100000 is unchanged, by the digests of its files"]
+        words = [
+            "origin has the same tag",
+            "the checkpoint /data/tiny/step-100000 is unchanged, by the digests of its files",
+        ]
         proof = SealProof("herorun/tiny/seal-1", **{"proven": words, **fields})
         documents = {
             f"{OPERATIONS}seal.verify.verify_seal": proof,
@@ -556,7 +567,7 @@ WAIT = RegisteredWatcher(
     born="boot 1",
     started=NOON.timestamp(),
 )
-LATER = "process 4711 waits for the same run, and began later"
+LATER = "process 4711 waits for the same run and started later"
 ENDED_WAIT = "its process has ended"
 SESSION = SimpleNamespace(id="s", agent="a", file="/home/ada/.agents/jobs/s.json")
 
@@ -622,7 +633,13 @@ def machines() -> Iterator[Screen]:
     }
     yield Screen("watchers-none", "box watchers", replacements)
     rows = [
-        WatcherRow(replace(WAIT, pid=4700), Path("a"), "stale", LATER, "retired"),
+        WatcherRow(
+            replace(WAIT, pid=4700, started=WAIT.started - 3600),
+            Path("a"),
+            "stale",
+            LATER,
+            "retired",
+        ),
         WatcherRow(WAIT, Path("b"), "watches"),
         WatcherRow(replace(WAIT, run="old", pid=12), Path("c"), "gone", ENDED_WAIT, "forgotten"),
     ]
@@ -754,6 +771,7 @@ def small_schema() -> Any:
     whole = contract_schema()
     return {
         **whole,
+        "required": [name for name in whole["required"] if name in PROPERTIES],
         "$defs": {},
         "properties": {name: whole["properties"][name] for name in PROPERTIES},
     }

@@ -58,9 +58,10 @@ def command(
     if as_json:
         output.show_json(note)
     else:
+        record = monitored_run.record
+        pushed = "and pushed" if note.pushed else "of this clone, not pushed"
         output.show_line(
-            f"noted in {monitored_run.record.newest_page()} on branch "
-            f"{monitored_run.record.branch} "
+            f"noted in {record.newest_page()} on branch {record.branch} {pushed} "
             f"({note.commit[:9]})"
         )
     if note.warning:

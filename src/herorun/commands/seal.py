@@ -9,7 +9,7 @@ from herorun.commands._options import RunArgument, yes
 if TYPE_CHECKING:
     from herorun.operations.seal.seal import SealOutcome
 
-ENDS = "the run takes no more launches or orders; a seal cannot be undone"
+ENDS = "the run can no longer be launched; a seal cannot be undone"
 CONTINUES = "the run continues; a seal cannot be undone"
 
 
@@ -89,10 +89,12 @@ def _show_seal(outcome: "SealOutcome", effect: str) -> None:
     if not outcome.tag:
         counts = f"{report.tally}; " if report else ""
         output.show_verdict(page, outcome.verdict.value, f"{counts}nothing was tagged")
+        if report and outcome.verdict.value == "blocked":
+            show_next(page, f"herorun explain {report.blocking[0].check}")
         return
-    again = "" if report else " (already sealed)"
+    done = "sealed:     " if report else "already sealed: "
     commit = output.shortened(outcome.commit or "")
-    page.print(f"sealed: tag {outcome.tag} at commit {commit}{again}", style="bold green")
+    page.print(f"{done}tag {outcome.tag} at commit {commit}", style="bold green")
     if outcome.statement:
         checkpoint = seal_lines(outcome.statement, outcome.tag)["Checkpoint"]
         output.hang(page, "checkpoint: ", output.shortened(output.clean(checkpoint)))

@@ -74,7 +74,7 @@ def _agreed(as_json: bool, slug: str) -> bool:
 
     if as_json or not sys.stdin.isatty():
         output.show_note(
-            f"not trusted: there is no terminal to ask on; `herorun trust {slug} --yes` trusts it."
+            f"not trusted: the question needs a terminal; `herorun trust {slug} --yes` answers yes."
         )
         return False
     return click.confirm("Trust it?", default=False)

@@ -86,10 +86,9 @@ def _show_record(verification: "Verified", run: str) -> None:
     if verification.faults:
         slug = Path(run).stem if run.endswith(".toml") else run
         output.show_line(
-            "next: do not launch or seal before each fault is explained: "
-            f"`git log -p refs/herorun/record/{slug}` shows each commit, and only your git "
-            "server's "
-            "log who pushed it"
+            "next: do not launch or seal before each fault is explained. "
+            f"`git log -p refs/herorun/record/{slug}` shows each commit; your git server's log "
+            "shows who pushed it."
         )
 
 
@@ -113,12 +112,20 @@ def _show_seal(proof: "SealProof") -> None:
     from herorun import output
     from herorun.core.finding import count
 
-    for word in ("proven", "notes", "unproven", "faults"):
-        for line in getattr(proof, word):
-            output.show_line(f"{word.removesuffix('s')}: {output.clean(line)}")
+    parts = {
+        "proven": proof.proven,
+        "note": proof.notes,
+        "not proven": proof.unproven,
+        "fault": proof.faults,
+    }
+    for word, lines in parts.items():
+        for line in lines:
+            output.show_line(f"{word}: {output.clean(line)}")
     faults = count(len(proof.faults), "fault")
-    output.show_line(f"{proof.verdict}: {faults}, {len(proof.unproven)} not proven")
+    output.show_line(
+        f"{proof.verdict}: {len(proof.proven)} proven, {len(proof.unproven)} not proven, {faults}"
+    )
     if proof.faults:
         output.show_line("next: do not rely on this seal before each fault is explained")
     elif proof.unproven:
-        output.show_line(f"next: once what is not proven can be read: `herorun verify {proof.tag}`")
+        output.show_line(f"next: `herorun verify {proof.tag}`, once the rest can be read")

@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     from herorun.system.process_registry import UnregisteredProcess
 
 # texts for people, by the JSON's words
-STATES = {"watches": "running"}
+STATES = {"watches": "running", "gone": "over"}
 ACTIONS = {
-    "retired": "asked to end",
-    "forgotten": "its entry is removed",
-    "could not be retired": "could not be asked to end",
+    "retired": "it was asked to end",
+    "forgotten": "its entry was removed",
+    "could not be retired": "it could not be asked to end",
 }
-WOULD = {"retired": "would be asked to end", "forgotten": "its entry would be removed"}
+WOULD = {"retired": "it would be asked to end", "forgotten": "its entry would be removed"}
 
 
 @click.command(short_help="List this machine's waits and monitors; end stale waits.")
@@ -53,15 +53,17 @@ def command(dry_run: bool, as_json: bool) -> int:
         each = row.watcher
         since = timestamp(datetime.fromtimestamp(int(each.started), UTC)) if each else ""
         who = (
-            f"wait for {each.what} of {each.run}, process {each.pid} since {since}"
+            f"the wait of {each.run} for {each.what} (process {each.pid}, since {since})"
             if each
             else row.path.name
         )
         why = f": {row.why}; {actions.get(row.action, row.action)}" if row.why else ""
-        output.show_line(output.clean(f"{who}: {STATES.get(row.stands, row.stands)}{why}"))
+        output.show_line(output.clean(f"{who} is {STATES.get(row.stands, row.stands)}{why}"))
     for other in unregistered_processes:
         output.show_line(
-            output.clean(f"{other.kind}, process {other.pid}: left alone: {other.command[:160]}")
+            output.clean(
+                f"`{other.command[:160]}` (process {other.pid}, {other.kind}) is left alone"
+            )
         )
     if not rows:
         output.show_line(f"No `herorun box wait` runs here{_and_no_other(unregistered_processes)}.")

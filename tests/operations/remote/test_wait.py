@@ -219,9 +219,7 @@ def test_a_babysitter_is_named_as_one_next_to_the_words_that_no_sentinel_runs(
         )
         process.communicate("")
     lines = done.stdout.splitlines()
-    assert any(
-        line.startswith(f"babysitter, process {process.pid}: left alone: ") for line in lines
-    ), done
+    assert any(f"(process {process.pid}, babysitter)" in line for line in lines), done
     assert mentions(lines[-1], "box", "wait")
 
 

@@ -119,7 +119,7 @@ def _between(before: RecordSnapshot, after: RecordSnapshot) -> list[str]:
         if new is None:
             faults.append(f"{_short_commit(after)}: {path} was removed")
         elif not new.startswith(old):
-            faults.append(f"{_short_commit(after)}: {path} was changed before its end")
+            faults.append(f"{_short_commit(after)}: {path}: earlier lines were changed or removed")
     return [
         *faults,
         *(

@@ -108,15 +108,15 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield ""
         yield from (f"1. `{stage.name}`: `{stage.run}`" for stage in contract.chain.stage)
         yield ""
-        yield "Copy the chain there and start it; it skips finished stages, and never runs twice at once:"
+        yield "Copy the chain there and start it; it skips finished stages, and never runs twice:"
         yield from _write_code(ways.chain)
     for path, command in ways.transfer:
         yield f"If `{path}` is incomplete, continue its transfer:"
         yield from _write_code(command)
     run = f"herorun -C {facts.top}"
     if facts.instances and not facts.sealed:
-        yield "Monitor the run with one babysitter. If the old one died, the first command takes over"
-        yield "its lease, which can last 40 minutes:"
+        yield "Monitor the run with one babysitter. If the old one died, the first command takes"
+        yield "over its lease, which can last 40 minutes:"
         yield from _write_code(
             f"{run} handoff {contract.slug} --take --wait 40m", f"{run} babysit {contract.slug}"
         )

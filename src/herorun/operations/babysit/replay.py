@@ -102,10 +102,10 @@ class ReplayedTicks:
                 rules = (
                     "the same rules"
                     if tick.same_rules
-                    else f"today's rules; the recorded ones were those of herorun {tick.version}"
+                    else f"today's rules, not those of herorun {tick.version}"
                 )
                 lines.append(
-                    f"{timestamp(tick.at)} "
+                    f"tick of {timestamp(tick.at)}: "
                     f"{tick.result}{f': {tick.why}' if tick.why else f' under {rules}'}"
                 )
                 lines += [f"  {message}" for message in (*tick.interventions, *tick.differences)]
@@ -113,15 +113,15 @@ class ReplayedTicks:
         others = sum(not tick.same_rules for tick in self.ticks)
         lines.append(
             f"{self.slug}: {count(counts['ticks'], 'tick')}: {counts['same']} the same, "
-            f"{counts['differs']} differ, "
+            f"{counts['differs']} different, "
             f"{counts['unknown']} unknown; "
-            f"{count(others, 'tick was', 'ticks were')} evaluated by other rules than today's"
+            f"{count(others, 'tick was', 'ticks were')} recorded under other rules than today's"
         )
         return lines if self.ticks else [f"{self.slug}: {self._why_none()}"]
 
     def _why_none(self) -> str:
         if self.since is None:
-            return f"no tick is recorded yet; `herorun status {self.slug}` shows its state"
+            return f"no tick is recorded yet; `herorun status {self.slug}` shows the run's state"
         return f"no tick is recorded since {timestamp(self.since)}: choose an earlier --since"
 
 

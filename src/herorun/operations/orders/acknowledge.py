@@ -167,7 +167,7 @@ def _overtaken_by(run: Run, instance: str, yes: bool) -> str:
         )
     if not yes and current and current.name != instance:
         return (
-            f"denied too late: {current.name} was started in place of {instance}; to stop it: "
+            f"denied too late: {current.name} was submitted in place of {instance}; to stop it: "
             f"`herorun stop {run.slug}`"
         )
     return ""

@@ -76,12 +76,11 @@ def _pushed(run: Run) -> Pushed:
 
 def _describe_queued(run: Run, push_result: Pushed) -> str:
     if is_locked(run.lock("babysitter")):
-        delivers = "the babysitter that runs in this clone delivers it after its next tick"
+        delivers = "the babysitter that runs in this clone pushes it after its next tick"
     else:
-        delivers = "type the same command again within the hour to deliver it: it stays one note"
+        delivers = "repeat the command within one hour to push it; that makes no second note"
     return (
-        f"the note is queued in this clone, {run.repository.main}, and not on {run.record.remote} "
-        "yet "
+        f"the note is in this clone, {run.repository.main}, but not on {run.record.remote} yet "
         f"({push_result.why}): {delivers}"
     )
 

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from herorun.core.canonical_json import timestamp
 from herorun.core.event import Word
 from herorun.operations.orders.order import OrderOutcome, memory_for_orders, order, push_warning
 from herorun.runs import Run
@@ -12,8 +13,8 @@ def pause(run: Run, until: datetime, reason: str = "") -> OrderOutcome:
     """Suspend automatic relaunches and stops until then."""
     memory = memory_for_orders(run)
     message = (
-        f"paused until {until:%Y-%m-%d %H:%M:%S} UTC: monitoring continues, and nothing stops or "
-        f"relaunches the job automatically; `herorun resume {run.slug}` ends the pause"
+        f"paused until {timestamp(until)}: monitoring continues, but herorun neither stops nor "
+        f"relaunches the job by itself; `herorun resume {run.slug}` ends the pause"
     )
     if memory.pause and memory.pause.until == until:
         return OrderOutcome(run, f"{message}, as it was", warnings=push_warning(run))
@@ -27,6 +28,6 @@ def resume(run: Run, reason: str = "") -> OrderOutcome:
         return OrderOutcome(run, "it is not paused", warnings=push_warning(run))
     return OrderOutcome(
         run,
-        f'resumed: [babysit] recovery = "{run.contract.babysit.recovery}" applies again',
+        f'the pause is over: [babysit] recovery = "{run.contract.babysit.recovery}" applies again',
         warnings=order(run, Word.RESUME, [run.slug], reason),
     )

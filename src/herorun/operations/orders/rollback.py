@@ -73,7 +73,7 @@ def _done_already(run: Run, name: str, step: int, reason: str, is_pending: bool)
     if back is None or back.step != step:
         return ""
     if is_pending or just_ordered(run, Word.ROLLBACK, _about(origin, step), reason):
-        return f"{name} was started already, from step {step}, in place of {origin}"
+        return f"{name} was submitted already, from step {step}, in place of {origin}"
     return ""
 
 
@@ -120,7 +120,7 @@ def _go_back(
         run, key, f"rollback of {name} to step {step}{f': {reason}' if reason else ''}"
     )
     new_name = _start_once(run, intent, back, reason)
-    return f"{new_name} was started from {back.target.path}, in place of {name}"
+    return f"{new_name} was submitted from {back.target.path}, in place of {name}"
 
 
 def _chosen(run: Run, name: str, step: int, reason: str) -> RollbackPreview:

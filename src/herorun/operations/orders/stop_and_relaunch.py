@@ -83,7 +83,7 @@ def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Ord
             f"{name} was asked to stop and is still {ended_job.state} after {format_span(wait)}: "
             "nothing was started. Try again."
         )
-    message = f"{name} was stopped" + (f": it {_how(ended_job)}" if ended_job else "")
+    message = f"{name} was stopped" + (f" and {_how(ended_job)}" if ended_job else "")
     return OrderOutcome(run, message, warnings=warnings or push_warning(run))
 
 
@@ -212,7 +212,7 @@ def relaunch_by_hand(
         if origin and (
             is_pending or (ours and just_ordered(run, Word.RELAUNCH, (origin,), reason))
         ):
-            message = f"{name} was started already, in place of {origin}{_ended_since(run, name)}"
+            message = f"{name} was submitted already, in place of {origin}{_ended_since(run, name)}"
         else:
             message = _relaunch(run, name, stop_first, reason, wait)
     return with_monitor(run, message, babysit)
@@ -246,7 +246,7 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
     relaunch_once(
         run, intended_once(run, key, f"relaunch after {name}: {why}"), name, why, ask=False
     )
-    return f"{run.record.memory().done[key]} was started in place of {name}"
+    return f"{run.record.memory().done[key]} was submitted in place of {name}"
 
 
 def _may_be_relaunched(run: Run, name: str) -> None:

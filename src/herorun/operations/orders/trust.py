@@ -40,9 +40,9 @@ class TrustQuestion:
         """The text that a person reads before the answer."""
         if self.nothing:
             everything = " (HERORUN_TRUST=all trusts every repository)" if trusts_all() else ""
-            return [f"{self.slug}: nothing has to be trusted{everything}"]
+            return [f"{self.slug}: nothing is left to trust{everything}"]
         runs = [
-            f"{self.slug}: this machine would run, or send credentials to:",
+            f"{self.slug}: these options make this machine run programs or send credentials:",
             *(f"  {i}" for i in self.items),
         ]
         launches = [

@@ -14,8 +14,6 @@ from herorun.operations.launch.preflight import preflight
 from herorun.runs import Run, open_run
 from herorun.system.clock import now
 
-REASON = "say why this is acceptable"
-
 
 @dataclass(frozen=True)
 class WaiverProposal:
@@ -42,11 +40,11 @@ def propose(
     each_check = _open(run, check) if run is not None and about_run else [(subject, False)]
     expires = now() + timedelta(days=days)
     blocks = [
-        waiver_toml(check, each, reason or REASON, expires, unknown or is_unknown)
+        waiver_toml(check, each, reason, expires, unknown or is_unknown)
         for each, is_unknown in each_check or [(subject, False)]
     ]
     return WaiverProposal(
-        "\n".join(blocks), _note(run, check, is_open=bool(each_check) or not about_run)
+        "\n".join(blocks), _note(run, check, reason, is_open=bool(each_check) or not about_run)
     )
 
 
@@ -66,10 +64,12 @@ def _open(run: Run, check: str) -> list[tuple[str | None, bool]]:
     ]
 
 
-def _note(run: Run | None, check: str, is_open: bool) -> str:
+def _note(run: Run | None, check: str, reason: str, is_open: bool) -> str:
     where = run.file.path if run else "runs/<slug>.toml"
     now_open = "" if is_open else f"{check} is not open now. "
+    why = "" if reason else "state the reason, "
     return (
-        f"{now_open}Add this at the end of {where}, let a person sign it in approved_by, and "
-        "commit it: until then nothing is waived. To undo it, delete the block and commit."
+        f"{now_open}Add this at the end of {where}, {why}let the DRI or one of [policy] approvers "
+        "sign it in approved_by, and commit it: until then nothing is waived. To undo it, delete "
+        "the block and commit."
     )

@@ -43,7 +43,9 @@ def ask_record(seal: SealedTag, record: Record, proof: SealProof) -> None:
     tip = _tip(seal, record)
     if tip is None or not seal.repository.has(commit):
         where = f"refs/heads/{record.branch}:{record.ref}"
-        proof.unproven.append(f"the record is not in this clone: `git fetch origin {where}`")
+        proof.unproven.append(
+            f"the record is not in this clone; fetch it: `git fetch origin {where}`"
+        )
         return
     if not seal.repository.is_ancestor(commit, tip):
         proof.faults.append(
