@@ -86,9 +86,10 @@ def test_the_block_counts_once_it_is_signed_and_committed(story: Story, capsys: 
     block = ask(story, capsys, "waive", "dirty-tree", SLUG).out
     (story.work / "notes").unlink()
     contract.write_text(f"{contract.read_text()}\n{block}")
-    with pytest.raises(WrongUse, match="approved_by"):
-        open_run(SLUG, story.work)
-    contract.write_text(contract.read_text().replace('approved_by = ""', 'approved_by = "@dri"'))
+    for key, text in (("approved_by", "@dri"), ("reason", "notes")):
+        with pytest.raises(WrongUse, match=key):
+            open_run(SLUG, story.work)
+        contract.write_text(contract.read_text().replace(f'{key} = ""', f'{key} = "{text}"'))
     story.publish()
     (story.work / "notes").write_text("todo")
     answer = ask(story, capsys, "preflight", SLUG, "--json")

@@ -299,6 +299,10 @@ def saved_checkpoint(step: int, problem: str = "") -> Candidate:
     return replace(a_checkpoint(step, problem=problem), modified=NOON - timedelta(days=2))
 
 
+NOT_ANCHORED = (
+    "not anchored: nothing outside the branch names one of its commits, "
+    "so a rewrite of all would not show"
+)
 LOST_EVIDENCE = "stored evidence was changed since the tick: metrics (the digest differs)"
 CHANGED = "commit 4f4f4f4f4: journal/20260101.jsonl: earlier lines were changed or removed"
 NOT_FETCHED = (
@@ -455,7 +459,10 @@ def closer() -> Iterator[Screen]:
     yield Screen("explain", "explain dirty-tree")
     yield Screen("explain-list", "explain --list")
     verified = Verified(
-        41, 43, (), ("not anchored: nothing outside the branch names one of its commits",)
+        41,
+        43,
+        (),
+        (NOT_ANCHORED,),
     )
     target = "record.verify.verify_run"
     yield answered_by("verify-clear", "verify tiny", target, verified)
@@ -792,7 +799,7 @@ def servers() -> Iterator[Screen]:
             running=True,
             lines=120,
         ),
-        RunReading(summary=runs["tiny-3"]),
+        RunReading(summary=runs["orca"]),
     ]
     yield Screen("metrics", "metrics", {**place, READINGS: readings, CLOCK: NOON})
     http = {f"{OPERATIONS}agents.server.serve_http": serving("http://127.0.0.1:9478/mcp")}

@@ -316,10 +316,14 @@ SUMMARIES = [
     HEALTHY,
     replace(
         HEALTHY,
-        slug="tiny-2",
+        slug="nova",
         run="down",
-        alerts=(OpenAlert("crashed", "critical", "firing", "tiny-2-1 ended: FAILED, exit code 1"),),
+        alerts=(
+            OpenAlert(
+                "crashed", "critical", "ended-unresolved", "nova-1 ended: FAILED, exit code 1"
+            ),
+        ),
     ),
-    RunSummary("tiny-3", "", error="the record cannot be read: origin does not answer"),
-    RunSummary("tiny-4", "sealed", run="finished", step=100_000, final_step=100_000),
+    RunSummary("orca", "", error="the record cannot be read: origin does not answer"),
+    RunSummary("pico", "sealed", run="finished", step=100_000, final_step=100_000),
 ]

@@ -29,7 +29,7 @@ def usage_message(error: click.UsageError) -> str:
         )
     example = _example(context.command)
     example_text = f"\nFor example:\n{example}" if example else ""
-    return f"{message}{example_text}\n`{context.command_path} --help` has every option."
+    return f"{message}{example_text}\n`{context.command_path} --help` lists every option."
 
 
 def _format_error(error: click.UsageError, context: click.Context | None) -> str:

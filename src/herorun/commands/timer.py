@@ -52,4 +52,6 @@ def command(start: str, run: str, host: str, every: str, what: str | None, as_js
         output.show_json(timer.document(monitored_run.slug))
     else:
         click.echo(timer.text, nl=False)
+        if host == "cron":
+            output.show_note("Add this line with `crontab -e`.")
     return 0

@@ -23,7 +23,7 @@ class Responsible:
             ("stop when", self.stop_when or NOT_STATED),
             ("DRI", self.dri),
             ("contact first", self.contact),
-            ("notified by", self.notifies),
+            ("notifications", self.notifies),
         ]
 
 

@@ -138,7 +138,7 @@ def show_preflight(
             _show_plan(out, slug, answer, document["submission"])
         if progress.verbose and answer.responsible:
             rows = [(name, scrub(text)) for name, text in answer.responsible.rows()]
-            show_table(out, "\nWho decides", rows)
+            show_table(out, "\nGoal and people", rows)
         if progress.verbose or len(answer.estimate.rows()) > 1:
             show_table(out, "\nEstimate", answer.estimate.rows())
         _show_changes(out, changes)
@@ -157,7 +157,7 @@ def _show_plan(out: Any, slug: str, answer: Any, submission: Mapping[str, Any]) 
     from shlex import join
 
     digest = shortened(answer.plan.digest)
-    show_table(out, f"Plan of {slug}", [*plan_rows(answer.plan), ("digest", digest)])
+    show_table(out, f"Plan of {slug}", [*plan_rows(answer.plan), ("plan digest", digest)])
     plain_argv = [f"$ {join(submission['argv'])}"]
     request_lines = answer.request.splitlines() or plain_argv
     if request_lines == plain_argv and not progress.verbose:
@@ -282,7 +282,7 @@ def _show_form(value: Any) -> str:
     form = plain(value)
     if isinstance(form, Mapping):
         pairs = [(k, _show_form(v)) for k, v in form.items() if v not in (None, {}, [])]
-        return ", ".join(v if k == "options" else f"{k} {v}" for k, v in pairs)
+        return ", ".join(v if k == "options" else f"{k}={v}" for k, v in pairs)
     if isinstance(form, list):
         return " ".join(scrub_argv(tuple(str(part) for part in form)))
     return str(form)

@@ -32,8 +32,8 @@ def contract_path(repository: Repository, name: str, start: Path) -> Path:
         return path
     if not SLUG.fullmatch(name):
         raise WrongUse(
-            f"{name!r} is neither a slug (a-z, 0-9 and -, at most 48, beginning with a letter or "
-            "digit) nor a path to a .toml file."
+            f"{name!r} is neither a slug (a-z, 0-9 and -, at most 48 characters, beginning with a "
+            "letter or digit) nor a path to a .toml file."
         )
     return repository.top / "runs" / f"{name}.toml"
 
@@ -53,7 +53,7 @@ def _instead(path: Path, name: str) -> str:
         path.stem, sorted(each.stem for each in path.parent.glob("*.toml")), 1
     ):
         return f"did you mean {closest[0]}? If not, {init}"
-    return init
+    return f"`herorun list` shows the runs, and {init}"
 
 
 def open_run(name: str, start: Path) -> Run:

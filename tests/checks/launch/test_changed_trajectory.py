@@ -42,7 +42,7 @@ def test_a_change_of_trajectory_under_the_same_tracker_id_fails():
     verdict = answer(changed_trajectory, a_change("README.md", "model.py"))
 
     assert verdict.outcome is Outcome.FAIL
-    assert mentions(verdict.message, "model.py", "tiny-1 (121212121)", "tiny")
+    assert mentions(verdict.message, "tiny-1 (121212121)", "model.py", "tiny")
     assert verdict.details == ("model.py",)
     assert verdict.subject == "tiny-1"
 

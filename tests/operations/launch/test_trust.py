@@ -412,7 +412,7 @@ def test_a_plain_contract_needs_no_trust(story: Story, untrusting: Path, capsys:
     story.init()
     assert story.herorun("preflight", SLUG) == 0
     assert story.herorun("trust", SLUG) == 0 and not untrusting.exists()
-    assert mentions(capsys.readouterr().out, "nothing", "trusted")
+    assert mentions(capsys.readouterr().out, "nothing", "trust")
 
 
 def test_a_config_command_is_not_run_before_it_is_trusted(

@@ -210,7 +210,7 @@ def test_what_status_says_to_type_starts_it_again_also_right_after_an_order(
     for number in (2, 3):
         order = shlex.split(ask(story, capsys, "status", SLUG, "--json").document["next"])
         answer = ask(story, capsys, *order[1:], "--no-babysit")
-        assert answer.code == 0 and f"tiny-{number} was started" in answer.out
+        assert answer.code == 0 and f"tiny-{number} was submitted" in answer.out
         story.ended(f"tiny-{number}")
 
 

@@ -18,7 +18,10 @@ from wording import mentions
 
 REF = "refs/herorun/record/tiny"
 BRANCH = "refs/heads/herorun/tiny"
-BARE = "not anchored: nothing outside the branch names one of its commits"
+BARE = (
+    "not anchored: nothing outside the branch names one of its commits, "
+    "so a rewrite of all would not show"
+)
 
 
 @pytest.fixture(scope="module")

@@ -276,7 +276,7 @@ def test_a_seal_of_another_form_is_not_proven_and_no_fault(sealed: Story, capsys
     retag(sealed, 'Seal of hero run tiny\n\n{"schema": 1, "run": "tiny", "commit": "abc"}\n')
     code, output = run_command(sealed, capsys, "verify-seal", TAG)
     assert code == 3 and mentions(output, "earlier", "form")
-    assert "unknown: 0 faults, 1 not proven\n" in output
+    assert "unknown: 0 proven, 1 not proven, 0 faults\n" in output
 
 
 @pytest.mark.thorough

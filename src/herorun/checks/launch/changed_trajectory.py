@@ -1,8 +1,9 @@
 """The code that affects the training changed since the last instance, but the tracker id did not.
 
 Why: a curve made by two versions of the code cannot be compared with anything.
-Fix: create a new run with a new tracker id, started from the old checkpoint (`[start] from`); if
-the change cannot affect the training, say so in `[code] impact`; or let the DRI waive it.
+Fix: create a new run with its own tracker id from the old checkpoint: `herorun fork RUN NEW
+--reason "..."`; if the change cannot affect the training, say so in `[code] impact`; or let the DRI
+waive it.
 """
 
 from herorun.core.check import Gate, Response, check
@@ -17,7 +18,7 @@ from herorun.core.evidence import (
     Nothing,
     Unavailable,
 )
-from herorun.core.finding import Verdict, failed, few, passed
+from herorun.core.finding import Verdict, count, failed, few, passed
 from herorun.core.lineage import left_no_step
 
 
@@ -60,8 +61,8 @@ def changed_trajectory(
         )
         return passed(message, *listed(files), subject=change.instance)
     return failed(
-        f"{few(files)} changed {since}, with an effect on the training; the tracker id is still "
-        f"{identity}",
+        f"{count(len(files), 'file')} that affect the training changed {since}: {few(files)}; "
+        f"the tracker id is still {identity}",
         *listed(files),
         subject=change.instance,
     )

@@ -25,7 +25,8 @@ def no_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> Verdi
         return _elsewhere(babysit.owner, watch)
     if watch.here:
         return passed("a babysitter of this machine already monitors the run")
-    return passed(f"launch starts one here, which ticks every {format_duration(babysit.cadence)}")
+    every = format_duration(babysit.cadence)
+    return passed(f"launch starts a babysitter here, with a tick every {every}")
 
 
 def _elsewhere(owner: str, watch: Watch) -> Verdict:

@@ -24,7 +24,8 @@ def stale_worktree(
         )
     if not published_commit.behind:
         return passed(
-            f"{published_commit.commit:.9} is the tip of {published_commit.ref}",
+            f"{published_commit.commit:.9} is the tip of {published_commit.ref} of "
+            f"{published_commit.remote}",
             subject=published_commit.ref,
         )
     files = of_impact(

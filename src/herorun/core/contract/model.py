@@ -37,13 +37,14 @@ def _specifier(value: str) -> str:
 
 
 class Contract(Table):
-    """Everything that a launch is admitted under. A wrong value raises pydantic's
+    """The contract of a run. A wrong value raises pydantic's
     `ValidationError`, a ValueError.
     """
 
     schema_: Literal[1] = Field(1, alias="schema", description="Version of this file's form.")
     slug: str = Field(
-        pattern=f"^{SLUG.pattern}$", description="The run's short name: a-z, 0-9 and -, at most 48."
+        pattern=f"^{SLUG.pattern}$",
+        description="The run's short name: a-z, 0-9 and -, at most 48 characters.",
     )
     goal: str = Field("", description="What the run is for.")
     herorun: Annotated[str, AfterValidator(_specifier)] | None = Field(
@@ -61,7 +62,8 @@ class Contract(Table):
     stop_when: str = Field("", description="The conditions for stopping or escalating, as text.")
     final_step: Whole | str | None = Field(
         None,
-        description="Completed updates at the end: an integer, or a key of the resolved config.",
+        description="The step at the end, in completed updates: an integer, or a key of the "
+        "resolved config.",
     )
     flops: float | None = Field(None, gt=0, description="Model FLOPs of the whole run.")
     params: float | None = Field(None, gt=0, description="Parameters of the model.")

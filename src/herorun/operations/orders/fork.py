@@ -49,8 +49,8 @@ def fork(
     """
     if not SLUG.fullmatch(slug) or slug == old.slug:
         raise WrongUse(
-            f"{slug!r} is no slug for a new run: use a-z, 0-9 and -, at most 48, and not "
-            f"{old.slug}."
+            f"{slug!r} is no slug for a new run: use a-z, 0-9 and -, at most 48 characters, and "
+            f"not {old.slug}."
         )
     path = old.repository.top / "runs" / f"{slug}.toml"
     if not path.exists():

@@ -37,8 +37,8 @@ def may_be_contract(path: Path) -> None:
         return
     if not SLUG.fullmatch(path.stem):
         raise WrongUse(
-            f"{path.stem!r} is no slug: use a-z, 0-9 and -, at most 48, beginning with a letter "
-            "or digit."
+            f"{path.stem!r} is no slug: use a-z, 0-9 and -, at most 48 characters, beginning "
+            "with a letter or digit."
         )
     if path.is_symlink():
         raise WrongUse(f"{path} is a symbolic link that leads to no file: remove it first.")

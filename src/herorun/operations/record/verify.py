@@ -164,7 +164,10 @@ def _verified(record: Record, private: str, outside: ExternalAnchors | None) -> 
         record, lines, outside, is_complete=bool(remote_tip) and not missing_start
     )
     if not (has_anchor or outside is None or any(note.startswith(NOT_ANCHORED) for note in notes)):
-        notes.append(f"{NOT_ANCHORED}: nothing outside the branch names one of its commits")
+        notes.append(
+            f"{NOT_ANCHORED}: nothing outside the branch names one of its commits, "
+            "so a rewrite of all would not show"
+        )
     judgements = [judge_history(read_history(record, line)) for line in lines]
     history_faults = dict.fromkeys(fault for each in judgements for fault in each.faults)
     first = judgements[0]
