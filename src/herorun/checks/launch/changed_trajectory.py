@@ -61,7 +61,7 @@ def changed_trajectory(
         )
         return passed(message, *listed(files), subject=change.instance)
     return failed(
-        f"{count(len(files), 'file')} that affect the training changed {since}: {few(files)}; "
+        f"{count(len(files), 'file')} with an effect on the training changed {since}: {few(files)}; "
         f"the tracker id is still {identity}",
         *listed(files),
         subject=change.instance,
