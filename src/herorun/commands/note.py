@@ -59,9 +59,9 @@ def command(
         output.show_json(note)
     else:
         record = monitored_run.record
-        pushed = "and pushed" if note.pushed else "of this clone, not pushed"
+        suffix = "and pushed" if note.pushed else "of this clone, not pushed"
         output.show_line(
-            f"noted in {record.newest_page()} on branch {record.branch} {pushed} "
+            f"noted in {record.newest_page()} on branch {record.branch} {suffix} "
             f"({note.commit[:9]})"
         )
     if note.warning:

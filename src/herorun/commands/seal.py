@@ -92,9 +92,9 @@ def _show_seal(outcome: "SealOutcome", effect: str) -> None:
         if report and outcome.verdict.value == "blocked":
             show_next(page, f"herorun explain {report.blocking[0].check}")
         return
-    done = "sealed:     " if report else "already sealed: "
+    label = "sealed:     " if report else "already sealed: "
     commit = output.shortened(outcome.commit or "")
-    page.print(f"{done}tag {outcome.tag} at commit {commit}", style="bold green")
+    page.print(f"{label}tag {outcome.tag} at commit {commit}", style="bold green")
     if outcome.statement:
         checkpoint = seal_lines(outcome.statement, outcome.tag)["Checkpoint"]
         output.hang(page, "checkpoint: ", output.shortened(output.clean(checkpoint)))

@@ -61,8 +61,8 @@ def changed_trajectory(
         )
         return passed(message, *listed(files), subject=change.instance)
     return failed(
-        f"{count(len(files), 'file')} with an effect on the training changed {since}: {few(files)}; "
-        f"the tracker id is still {identity}",
+        f"{count(len(files), 'file')} with an effect on the training changed {since}: "
+        f"{few(files)}; the tracker id is still {identity}",
         *listed(files),
         subject=change.instance,
     )

@@ -72,7 +72,7 @@ def _down(observation: HostObservation, remedy: Remedy, ways: PatrolCommands) ->
 def _resumed(observation: HostObservation, without: str, ways: PatrolCommands) -> Iterator[Advice]:
     log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
     why = f" Its log shows {log.failure}: {log.excerpt}. {log.advice}" if log.failure else ""
-    unexplained = "" if observation.why else ", and no reason is known"  # the line has the reason
+    no_reason = "" if observation.why else ", and no reason is known"  # the line has the reason
     then = (
         "The next command is:"
         if ways.resume
@@ -80,7 +80,7 @@ def _resumed(observation: HostObservation, without: str, ways: PatrolCommands) -
     )
     yield Advice(
         "gone",
-        f"The job is gone{without}{unexplained}.{why} {then}",
+        f"The job is gone{without}{no_reason}.{why} {then}",
         ways.resume,
     )
     if ways.chain and chain_fact(observation) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE):
