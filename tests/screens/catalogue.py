@@ -599,7 +599,7 @@ def machines() -> Iterator[Screen]:
         "/usr/bin/herorun",
         "patrol",
         timedelta(minutes=15),
-        80.0,
+        140.0,
         notifies=False,
     )
     timer = SimpleNamespace(text=cron(request))
