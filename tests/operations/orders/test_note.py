@@ -159,7 +159,7 @@ def test_a_note_that_cannot_be_pushed_is_queued_and_says_what_delivers_it(
     assert note(begun, "flat", "--json") == 3
     document = json.loads(capsys.readouterr().out)
     assert (document["pushed"], document["queued"]) == (False, True)
-    assert mentions(document["warning"], "yet", "clone", f"{begun.work}")
+    assert mentions(document["warning"], "clone", f"{begun.work}", "yet")
     assert mentions(document["warning"], "repeat", "command")
     hook.unlink()
     assert note(begun, "flat") == 0
