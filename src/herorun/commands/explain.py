@@ -57,7 +57,7 @@ def _show_list(as_json: bool) -> int:
 def _explain_check(page: "Check | CheckText") -> str:
     """A check's page; several gates may have a check of this name."""
     always = ", in every [policy] mode" if page.always else ""
-    return f"{page.name} (gate {page.gate}, {page.response}{always})\n\n{page.doc}"
+    return f"{page.name} ({page.gate} gate; response: {page.response}{always})\n\n{page.doc}"
 
 
 def _check_page(check: "Check") -> "CheckPage":

@@ -1,4 +1,4 @@
-"""The trainer's step differs from the step of its rows.
+"""The trainer's step differs from the step of its rows in the tracker.
 
 Why: a tracker counts calls if the trainer gives it no step, and refuses steps below its own counter
 after a rollback; progress, final step and resumes are then judged by the wrong number.

@@ -1,4 +1,4 @@
-"""Each step is reported twice, with a different loss.
+"""Each step is reported twice, with two different losses.
 
 Why: a second trainer from the same checkpoint looks like this, and so do ranks that all log; only
 the first loss of each step is judged.

@@ -1,4 +1,4 @@
-"""A metric grows as it often does before a loss diverges, or the gradient norm jumped.
+"""A metric grows in a way that often precedes a diverging loss, or the gradient norm jumped.
 
 Why: attention logits, the ratio of g^2 to v, the updates and a router's entropy show some
 instabilities before the loss does.

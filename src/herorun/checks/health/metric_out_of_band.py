@@ -1,4 +1,5 @@
-"""A router metric, a z-loss, a loss scale or a metric with a band is far from its expected value.
+"""A router metric, a z-loss or a loss scale is far from its expected value, or a metric is outside
+the band that the contract gives it.
 
 Why: a collapsing router, a growing z-loss and a loss scale below 1 show before the loss does.
 Fix: the DRI decides: it is a numerical problem, and no relaunch fixes it; roll back to a checkpoint

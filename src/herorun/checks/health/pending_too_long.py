@@ -1,4 +1,4 @@
-"""The job has been waiting for its hardware for too long.
+"""The job has waited too long for its hardware.
 
 Why: a wrong slice, an exhausted quota or a peer that does not answer never improves by waiting. A
 job that is called running before its machines do anything is still waiting.

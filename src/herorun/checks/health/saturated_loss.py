@@ -1,4 +1,4 @@
-"""The loss is the largest that a clipped softmax gives.
+"""The loss is the largest that a softmax in single precision gives.
 
 Why: the probability of the right class is rounded to zero for every example. The loss is then -ln
 of the smallest float, 87.3365, and its gradient is zero or not finite; where the probability is not

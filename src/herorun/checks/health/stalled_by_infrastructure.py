@@ -1,4 +1,4 @@
-"""The run makes no progress, and its log or its scheduler reports lost owners, lost nodes or
+"""The run makes no progress, and its log or its scheduler reports lost nodes, lost workers or
 missing resources.
 
 Why: such a job looks alive to its scheduler and never recovers by itself.

@@ -1,4 +1,4 @@
-"""The job to adopt runs a different command than the contract's.
+"""The job of `launch --adopt` runs a different command than the contract's.
 
 Why: a mistyped id would take over an unrelated job, with its checkpoints, metrics and end.
 Fix: check the job's id; or set `[command] argv` to what the job runs, commit it, and adopt again.

@@ -1,9 +1,9 @@
 """The source tree has uncommitted changes that can change the training.
 
-Why: code that cannot be checked out again cannot be resumed, rolled back or audited.
-Fix: commit and push, or remove the changes; state in `[code] impact` which files cannot change the
-training; or let the DRI waive it: the edits are then kept as a snapshot on the remote, and the job
-runs from that.
+Why: a run whose code cannot be checked out again cannot be resumed, rolled back or audited.
+Fix: commit and push, or remove the changes; list the files that cannot change the training in the
+contract's `[code] impact`; or let the DRI waive it (`herorun waive dirty-tree`): herorun then
+pushes a snapshot of the edits, and the job runs from that.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The final step differs from what the config, the schedule, the tokens or the tracker say.
+"""The final step differs from that of the config, the schedule, the token count or the tracker.
 
 Why: a run that ends before its schedule stops at a high learning rate, and one that continues after
 it trains at the lowest; progress, cost and the final checkpoint are judged by this number.

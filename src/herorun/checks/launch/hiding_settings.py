@@ -1,7 +1,7 @@
-"""A git setting hides existing changes from plain git.
+"""A git setting hides existing changes from `git status`.
 
-Why: `git status` then says "clean" while herorun reports changes, and people trust the wrong one;
-herorun ignores these settings.
+Why: git then says "clean" while herorun, which ignores these settings, reports changes, and people
+trust the wrong one.
 Fix: unset it (`git config --show-origin --get KEY` shows where it is set), and repeat `git status`.
 """
 

@@ -1,4 +1,4 @@
-"""Other work may preempt the job, because its priority is higher.
+"""Work of a higher priority may preempt the job.
 
 Why: a preempted job loses what it did since its last checkpoint, and gets its machines back only
 when the other work is done.

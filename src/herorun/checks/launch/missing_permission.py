@@ -1,4 +1,4 @@
-"""This login may not do what the run will need.
+"""This login lacks a permission that the run will need.
 
 Why: a job that this login can submit but not list, read or stop cannot be monitored, and another
 account must end it.

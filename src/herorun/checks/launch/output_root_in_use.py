@@ -1,4 +1,4 @@
-"""An output root contains data that neither this run nor its newest instance wrote.
+"""An output root contains data that is not the output of the run's newest instance.
 
 Why: two runs in one root overwrite each other's checkpoints, and a resume may load the other run's.
 Fix: keep the previous instance's root, or choose a new one in `[output]`; if the data is this run's

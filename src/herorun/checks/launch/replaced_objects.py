@@ -1,4 +1,4 @@
-"""The repository replaces objects, so git shows different content than the commit contains.
+"""Git replaces some of its objects, so it shows different content than the commit contains.
 
 Why: with `git replace` or grafts, reviewers here read a different history and different files than
 other clones; herorun ships what the commit really contains.

@@ -1,4 +1,4 @@
-"""The scheduler itself may start the job again.
+"""The scheduler may restart the job by itself.
 
 Why: a restart that herorun does not decide is not checked, starts from whatever the trainer finds,
 and may run while the previous job still writes.

@@ -1,4 +1,4 @@
-"""The scheduler would end the job before the budgeted time is over.
+"""The scheduler would end the job before its `[budget] accelerator_hours` are used up.
 
 Why: a job that reaches its time limit is killed in the middle of a step; what came after its last
 checkpoint is computed and paid for again.

@@ -1,5 +1,5 @@
-"""The start checkpoint was written while an alert showed damaged numbers, was given up, or belongs
-to no recorded instance.
+"""The start checkpoint was saved while an alert showed damaged numbers, was discarded by a
+rollback, or belongs to no recorded instance.
 
 Why: a checkpoint saved after a non-finite loss or a wrong resume contains the damage; one that a
 rollback discarded brings back its cause; one that no record names may be from any run.

@@ -1,4 +1,4 @@
-"""The tracker's resume policy depends on a file of one machine.
+"""The tracker's resume policy depends on a file that only one machine has.
 
 Why: with `resume = "auto"` W&B reads the id from a local file; on another host, or in a fresh
 container, it finds none and creates another run.

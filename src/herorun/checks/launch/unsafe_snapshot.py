@@ -1,5 +1,5 @@
-"""The approved dirty tree contains something that should not be pushed: a likely secret, or too
-much data.
+"""The uncommitted changes that a waiver allows contain something that should not be pushed: a
+likely secret, or too much data.
 
 Why: a snapshot goes to the remote and stays there; a secret in it is published.
 Fix: remove the secret from the file; ignore or remove large files, or raise

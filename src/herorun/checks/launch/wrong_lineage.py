@@ -1,4 +1,4 @@
-"""The start checkpoint is not from the stated run, or is from a rejected lineage.
+"""The start checkpoint is not from the stated run, or is from a lineage in `[start] rejected`.
 
 Why: a checkpoint names neither its run nor its code; only the folder that a recorded run wrote
 shows them. A rejected lineage brings back the reason why it was rejected.

@@ -1,4 +1,4 @@
-"""A waiver that the seal would state was not approved by the person it names.
+"""The seal would list a waiver that the person it names did not approve.
 
 Why: a waiver permits expensive harm, and anyone can write a name into a file; git records who
 committed it.

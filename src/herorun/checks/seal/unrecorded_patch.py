@@ -1,4 +1,4 @@
-"""An instance ran edits that cannot be found again.
+"""An instance ran uncommitted edits, and no copy of them can be found.
 
 Why: a checkpoint whose code is in no commit cannot be continued, audited or repeated.
 Fix: push the snapshot from the clone that launched it (`git push REMOTE refs/herorun/snapshots/...`
