@@ -134,7 +134,7 @@ def test_init_without_a_contract_writes_that_file_and_says_so(
     assert story.herorun("init", "other") == 0
     path = story.work / "runs" / "other.toml"
     assert f"created {path}" in (output := capsys.readouterr().out) and mentions(
-        output, "commit", "file"
+        output, "file", "commit"
     )
     written = path.read_text()
     path.unlink()

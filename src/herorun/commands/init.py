@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from herorun.schemas.runs import Init
 
 
-@click.command(short_help="Write a contract; once it is pushed, create record and issue.")
+@click.command(short_help="Write a contract; called again, create record and issue.")
 @click.argument("run", cls=RunArgument)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -49,7 +49,7 @@ def command(start: str, run: str, as_json: bool) -> int:
     else:
         create_atomic(path, draft.text.encode())
         document, choices = _written(path), draft.choices
-        next_step = f"Fill it in, commit this file and push it; then `herorun init {run}` again."
+        next_step = f"Fill in the file, commit and push it; then `herorun init {run}` creates the record."
     if as_json:
         output.show_json(document)
     else:

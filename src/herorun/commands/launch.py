@@ -90,7 +90,7 @@ def _show_outcome(page: Any, run: "Run", outcome: "LaunchOutcome", adopts: bool)
         return
     _show_gate(page, run, outcome, "nothing was adopted" if adopts else "nothing was submitted")
     if outcome.launched is not None:
-        _show_launched(page, run, outcome, "adopted as" if adopts else "launched")
+        _show_launched(page, run, outcome, "adopted" if adopts else "submitted")
 
 
 def _show_gate(page: Any, run: "Run", outcome: "LaunchOutcome", nothing_done: str) -> None:
@@ -127,11 +127,12 @@ def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", did: str) ->
     from herorun.output import hang, shortened
 
     assert outcome.launched is not None
-    page.print(f"{did} {outcome.launched.instance}: job {outcome.launched.job}", style="bold green")
+    job_line = f"{did} {outcome.launched.instance} as job {outcome.launched.job}"
+    page.print(job_line, style="bold green")
     for message in outcome.not_proved:
         hang(page, "  not proved ", message, "yellow", "yellow")
-    hang(page, "  plan       ", shortened(outcome.launched.plan_digest))
+    hang(page, "  plan       ", f"digest {shortened(outcome.launched.plan_digest)}")
     if outcome.log:
         hang(page, "  log        ", outcome.log)
-    hang(page, "  record     ", f"{run.record.branch} at {shortened(run.record.tip or '')}")
+    hang(page, "  record     ", f"branch {run.record.branch} at {shortened(run.record.tip or '')}")
     hang(page, "  babysitter ", outcome.babysitter)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from herorun.schemas.runs import ListEntry
 
 
-@click.command(short_help="List the runs of this repository, from their records alone.")
+@click.command(short_help="List the runs here by their records; query no scheduler.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, as_json: bool) -> int:
@@ -47,7 +47,7 @@ def command(start: str, as_json: bool) -> int:
 def _show(entries: "list[ListEntry]", at: "datetime") -> None:
     from herorun import output
 
-    rows = [("run", "state", "last tick", "progress"), *(_row(entry, at) for entry in entries)]
+    rows = [("run", "state", "last tick", "steps"), *(_row(entry, at) for entry in entries)]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
@@ -66,6 +66,8 @@ def _row(entry: "ListEntry", at: "datetime") -> tuple[str, str, str, str]:
     last_tick = (
         f"{format_span(at - datetime.fromisoformat(entry.last_seen))} ago"
         if entry.last_seen
+        else "unknown"
+        if entry.error
         else "never"
     )
     state = entry.run if entry.stage == "launched" and entry.run else entry.stage

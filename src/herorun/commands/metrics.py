@@ -56,14 +56,11 @@ def command(start: str, runs: tuple[str, ...], listen: str | None, textfile: str
             raise WrongUse(f"{textfile} could not be written: {error.strerror}.") from None
     else:
         click.echo(exposition(exporter), nl=False)
-    return _exit_code(exporter)
+    from herorun import output
 
-
-def _exit_code(exporter: "RunExporter") -> int:
-    problems = [
-        s.run for s in exporter.samples() if s.metric == "herorun_run_readable" and not s.value
-    ]
-    return 3 if problems else 0
+    for slug, error in exporter.errors.items():
+        output.show_run_note(slug, error)
+    return 3 if exporter.errors else 0
 
 
 def _serve(exporter: "RunExporter", listen: str) -> int:

@@ -54,32 +54,30 @@ METRICS: Sequence[ExportedMetric] = (
     _metric("cadence_seconds", "The contract's time between two ticks."),
     _metric("ticks_total", "Ticks in the record."),
     _metric("last_tick_timestamp_seconds", "Time of the last tick."),
-    _metric("step", "Completed updates."),
+    _metric("step", "The newest step, in completed updates."),
     _metric("final_step", "The step at which the run is finished."),
     _metric("step_advanced_timestamp_seconds", "Time at which the step last advanced."),
     _metric("steps_per_second", "The pace of the newest rows; 0 while the step does not advance."),
-    _metric("remaining_seconds", "Time until the final step at the current pace, without stops."),
+    _metric("remaining_seconds", "Time until the final step at the current pace, uninterrupted."),
     _metric("loss", "The newest training loss."),
-    _metric("alerts", "Alerts that fire.", "check", "severity"),
+    _metric("alerts", "Alerts that fire; no sample if none does.", "check", "severity"),
     _metric("unacknowledged_alerts", "Alerts that ended unresolved and are not acknowledged."),
     _metric("undelivered_messages", "Messages that no channel and no issue has accepted yet."),
-    _metric("instances_total", "Jobs that were started."),
-    _metric("relaunches_total", "Relaunches, by the cause of the end before.", "cause"),
+    _metric("instances_total", "Instances that were launched."),
+    _metric("relaunches_total", "Relaunches, by why the job before had ended.", "cause"),
     _metric("checkpoint_step", "The step of the newest complete checkpoint."),
     _metric(
         "checkpoint_timestamp_seconds", "Time at which the newest complete checkpoint was written."
     ),
-    _metric(
-        "queue_seconds", "Time that the newest job waited, or has been waiting, for its start."
-    ),
+    _metric("queue_seconds", "Time that the newest job waited in the queue, or has waited so far."),
     _metric("lease_held", "1 if this clone held the lease at the last tick, 0 if another did."),
     _metric("record_lines_total", "Lines of the record."),
     _metric("record_unpushed_lines", "Lines of the record that its remote does not have."),
-    _metric("goodput_ratio", "Productive time as a part of the wall time.", "bound"),
+    _metric("goodput_ratio", "The productive share of the wall time.", "bound"),
     _metric("wall_time_seconds", "Wall time by state.", "state"),
     _metric("lost_steps", "Updates that restarts repeated, or will have to repeat."),
     _metric("accelerator_seconds", "Accelerator time used.", "bound"),
-    _metric("cost", "Accelerator hours times the contract's [budget] rate.", "bound"),
+    _metric("cost", "Accelerator-hours times [budget] rate, in the rate's currency.", "bound"),
 )
 
 

@@ -54,8 +54,9 @@ def _print(text: str) -> None:
 
 
 def show_run_note(slug: str, message: str) -> None:
-    """What went wrong with one run among several."""
-    show_note(f"{clean(slug)}: {clean_lines(message)}")
+    """What went wrong with one run among several; its name comes first if the message lacks it."""
+    head = "" if slug in message.split() else f"{clean(slug)}: "
+    show_note(head + clean_lines(message))
 
 
 HASH = lazy_regex(r"(?:\bsha256:)?\b([0-9a-f]{9})[0-9a-f]{23,}\b")

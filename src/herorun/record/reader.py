@@ -238,8 +238,8 @@ class RecordReader:
             return read_lines(places(segments, known_bytes), last)
         except BrokenJournal as error:
             raise HerorunError(
-                f"The record of {self.slug} is damaged: {error}. `herorun verify "
-                f"{self.slug}` shows more; nothing was changed."
+                f"The record of {self.slug} is damaged: {error}. `herorun verify {self.slug}` "
+                "shows more."
             ) from None
 
     def _load(

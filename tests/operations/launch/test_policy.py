@@ -109,7 +109,7 @@ def test_a_launch_shows_what_it_lets_pass(dirty: Story, capsys: CAPTURE) -> None
     assert dirty.launch() == 0
     dirty.ended()
     page = capsys.readouterr().out
-    assert page.index("dirty-tree") < page.index("launched tiny-1")
+    assert page.index("dirty-tree") < page.index("submitted tiny-1")
 
 
 @pytest.mark.thorough

@@ -150,6 +150,11 @@ def as_over(message: str) -> str:
     return _no_longer(message, "this has ended")
 
 
+def as_at_last_row(message: str) -> str:
+    """The message of a problem that a recorded curve shows up to its end."""
+    return _no_longer(message, f"{IN_PROGRESS} at the last row")
+
+
 def _no_longer(message: str, end: str) -> str:
     """The message without "still in progress"; `end` states how the end is known."""
     claim = f", {IN_PROGRESS}"

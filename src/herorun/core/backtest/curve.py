@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from herorun.core.babysit.ended_alerts import as_over
+from herorun.core.babysit.ended_alerts import as_at_last_row, as_over
 from herorun.core.babysit.muting import is_in_a_stretch, numeric_stretches
 from herorun.core.check import Check, Gate, Topic, evaluate
 from herorun.core.contract import Contract, contract_from
@@ -119,7 +119,15 @@ class CurveBacktest:
         for chunk in filter(len, chunks):
             self.state = self._walk(self.state, chunk)
             self.rows += len(chunk)
+        self._describe_open_alerts()
         return self.alerts
+
+    def _describe_open_alerts(self) -> None:
+        """What still fires says what the last row shows, and not what the first one did."""
+        metrics = summarise(self.state, self.names) if self._firing else None
+        failing = self._failing(only_open(metrics)) if metrics else {}
+        for key in self._firing.keys() & failing.keys():
+            self._firing[key].message = as_at_last_row(failing[key].verdict.message)
 
     def _walk(self, state: MetricsState, chunk: Sequence[Row], offset: int = 0) -> MetricsState:
         after = fold_rows(state, chunk, self.names, BEGINNING)

@@ -65,7 +65,8 @@ def _rate(count: int, of: float) -> float | None:
 def lines(files: Files, scores: Mapping[str, Score]) -> Iterator[str]:
     """For people: each alert, then the figures."""
     for file, rows, alerts in files:
-        yield f"{file}: {count(rows, 'row')}, {count(len(alerts), 'alert')}"
+        numbers = f" (0 to {rows - 1})" if alerts else ""
+        yield f"{file}: {count(rows, 'row')}{numbers}, {count(len(alerts), 'alert')}"
         for alert in alerts:
             until = "" if alert.until_row is None else f" to {alert.until_row}"
             yield f"  {alert.severity:<8} row {alert.row}{until}  {alert.check}: {alert.message}"

@@ -93,7 +93,7 @@ def _describe_launched(outcome: LaunchOutcome) -> str:
         why = outcome.preflight.report.summary
         return f"nothing was submitted, the launch gate is {outcome.preflight.verdict}: {why}"
     return (
-        f"launched {outcome.launched.instance}: job {outcome.launched.job}, "
+        f"submitted {outcome.launched.instance} as job {outcome.launched.job}, "
         f"babysitter {outcome.babysitter}"
     )
 
@@ -134,8 +134,8 @@ def _write_fork(
             f"{source.path} is temporary: keep a copy, or fork from a permanent one with --from"
         )
     message = (
-        f"wrote {path}, from {source.path} (step {source.step}). Read it, commit and push it; then "
-        f"`herorun fork {old.slug} {slug}` again"
+        f"wrote {path}: {slug} starts from step {source.step}, {source.path}. Read the file, "
+        f"commit and push it; then `herorun fork {old.slug} {slug}` creates its record"
     )
     return OrderOutcome(old, message, 0, tuple(scrub(note) for note in notes))
 

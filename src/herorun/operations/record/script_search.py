@@ -54,7 +54,7 @@ class CommandDraft:
 
 def _note_line(what: str, key: str, paths: tuple[str, ...]) -> str:
     if not paths:
-        return f"found no {what} in the repository: set {key} yourself"
+        return f"no {what} was found in the repository: set {key} yourself"
     others = f"; also there: {', '.join(paths[1:4])}" if len(paths) > 1 else ""
     return f"chose {paths[0]} as the {what} ({key}){others}"
 

@@ -41,13 +41,17 @@ class RunExporter:
         self._one_at_a_time = threading.Lock()
         self._read_at = -FRESH
         self._samples: list[Sample] = []
+        self.errors: dict[str, str] = {}  # by run: why it could not be read
         self._accounts: dict[str, tuple[float, GoodputTotals | None]] = {}
 
     def samples(self) -> Sequence[Sample]:
         """The samples, at most `FRESH` seconds old."""
         with self._one_at_a_time:
             if time.monotonic() - self._read_at >= FRESH:
-                self._samples = list(samples(self._readings(), now()))
+                readings = self._readings()
+                summaries = [reading.summary for reading in readings]
+                self._samples = list(samples(readings, now()))
+                self.errors = {each.slug: each.error for each in summaries if each.error}
                 self._read_at = time.monotonic()
             return self._samples
 
