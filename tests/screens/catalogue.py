@@ -51,7 +51,7 @@ from herorun.core.retention import (
     prune_plan,
 )
 from herorun.core.seal.verification import SealProof
-from herorun.demo.sandbox import Sandbox
+from herorun.demo.sandbox import Sandbox, quoted
 from herorun.operations.babysit.batch import BatchResult
 from herorun.operations.babysit.replay import ReplayedTicks
 from herorun.operations.checkpoints.list import CheckpointListing
@@ -111,7 +111,7 @@ def raising(error: Exception) -> Any:
 LONG_AGO = (an_instance(1, started=NOON - timedelta(hours=10)),)
 JOURNAL_FAULT = (
     "The record of old is damaged: journal/20260101.jsonl, line 7: not a journal line. "
-    "`herorun verify old` shows more; nothing was changed."
+    "`herorun verify old` shows more."
 )
 WATCHDOG = {
     "fresh": Memory(instances=LONG_AGO, last_seen=NOON - timedelta(minutes=5)),
@@ -309,7 +309,7 @@ NOT_FETCHED = (
     "the record is not in this clone; fetch it: "
     "`git fetch origin refs/heads/herorun/tiny:refs/herorun/record/tiny`"
 )
-WATCHED = "is watched by process 4711, log /home/ada/watch.log"
+WATCHED = "is watched by process 4711, log /work/.claude/agents/s/watch.log"
 SAVED = (
     SizedCheckpoint(saved_checkpoint(100), 4 << 30, 12, "sha256:aa"),
     SizedCheckpoint(
@@ -388,11 +388,17 @@ ANSWER_GATES = {
 PARTS = (
     DoctorPart("git", "remote origin", Fit.WORKS, "can be read: 12 refs"),
     DoctorPart(
+        "git",
+        "remote origin, push",
+        Fit.WORKS,
+        "a dry-run push would be accepted; hooks of the server were not run",
+    ),
+    DoctorPart(
         "scheduler",
         "slurm",
         Fit.BROKEN,
         "sbatch is not on the PATH",
-        "Install sbatch here, or run herorun on a machine that has it: [scheduler] kind is "
+        "Install sbatch, or run herorun on a machine that has it: the contract's scheduler is "
         "'slurm'.",
     ),
     DoctorPart("tracker", "wandb tiny", Fit.UNSEEN, "api.wandb.ai does not answer"),
@@ -400,9 +406,8 @@ PARTS = (
         "clock",
         "this machine",
         Fit.UNCHECKED,
-        "later than the newest commit of this clone, 2026-01-01 11:00:00 UTC; it is unknown "
-        "whether NTP sets it: "
-        "timedatectl is not on this machine",
+        "synchronisation by NTP was not checked: timedatectl is not on this machine; the clock is "
+        "later than this clone's newest commit (2026-01-01 11:00:00 UTC)",
     ),
 )
 
@@ -576,7 +581,7 @@ WAIT = RegisteredWatcher(
 )
 LATER = "process 4711 waits for the same run and started later"
 ENDED_WAIT = "its process has ended"
-SESSION = SimpleNamespace(id="s", agent="a", file="/home/ada/.agents/jobs/s.json")
+SESSION = SimpleNamespace(id="s", agent="a", file="/work/.claude/agents/s/active_jobs.json")
 
 
 def machines() -> Iterator[Screen]:
@@ -662,8 +667,13 @@ def machines() -> Iterator[Screen]:
     yield Screen("jobs-list", "jobs list", {**session_read, read_jobs: ([ENTRY], "")})
     yield Screen("jobs-list-none", "jobs list", {**session_read, read_jobs: ([], "")})
     statuses = [
-        JobStatus(ENTRY, JobState.RUNNING, "RUNNING"),
-        JobStatus({**ENTRY, "id": "12"}, JobState.UNKNOWN, "", "squeue does not answer"),
+        JobStatus({**ENTRY, "last_status": "PENDING"}, JobState.RUNNING, "RUNNING"),
+        JobStatus(
+            {"type": "nel", "id": "15be12f8", "last_status": "RUNNING", "description": "GPQA"},
+            JobState.UNKNOWN,
+            "RUNNING",
+            "nel does not answer within 60 s",
+        ),
     ]
     checked = {f"{OPERATIONS}jobs.watch.check_jobs": (statuses, "")}
     yield Screen("jobs-watch", "jobs watch --once", {**session_read, **checked})
@@ -678,7 +688,10 @@ def machines() -> Iterator[Screen]:
         f"{OPERATIONS}record.session.change_jobs": None,
     }
     yield Screen("jobs-remove", "jobs remove 4711", {**session_read, **remove})
-    places = [SearchedPlace("slurm's queue", (("4711", "RUNNING"),), "")]
+    places = [
+        SearchedPlace("registry /work/.claude/agents/s/active_jobs.json"),
+        SearchedPlace("slurm's queue", (("slurm 4711", "RUNNING"),)),
+    ]
     yield Screen(
         "jobs-find", "jobs find", {**session_read, f"{OPERATIONS}jobs.discover.find_jobs": places}
     )
@@ -743,7 +756,7 @@ def serving(*path: str | int) -> Any:
 def typed(stage: Sandbox, *argv: str, expect: Sequence[int] = (0,), **_: Any) -> None:
     """A command of the demo that is printed, and not run."""
     (stage.work / "runs").mkdir(parents=True, exist_ok=True)
-    stage.show("$ " + " ".join(argv).replace(str(stage.folder), "DIR"))
+    stage.show("$ " + " ".join(quoted(part) for part in argv))
     if expect[0]:
         stage.show(f"(exit code {expect[0]}, as expected)", "2")
 
@@ -757,7 +770,7 @@ DEMO = {
     "herorun.demo.sandbox.Sandbox.wait": waited,
     "herorun.demo.sandbox.Sandbox.configure": None,
     "herorun.demo.sandbox.open_run": SimpleNamespace(
-        state=Path("STATE"),
+        state=Path("/work/demo/work/.herorun/tiny-lm"),
         record=SimpleNamespace(
             memory=lambda: SimpleNamespace(instances=(), sealed=None), tip="c0" * 20
         ),

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 _SESSION = click.option(
     "--session", metavar="ID", default="", help="The registry of another session."
 )
+UNASKED = "not queried yet"
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
-@click.group(short_help="List, add, watch, remove and find submitted jobs.")
+@click.group(short_help="Keep a list of submitted jobs: add, watch, remove, find.")
 def command() -> None:
     """Jobs that this session has submitted: `.claude/agents/<session>/active_jobs.json`.
 
@@ -54,10 +55,9 @@ def list_(start: str, session: str, as_json: bool) -> int:
             JobsList(session=job_session.id, file=job_session.file, jobs=entries, fault=fault)
         )
     for entry in () if as_json else entries:
-        about = f": {entry['description']}" if entry.get("description") else ""
-        message = (
-            f"{entry['type']} {entry['id']} {entry.get('last_status') or 'not queried yet'}{about}"
-        )
+        about = f" ({entry['description']})" if entry.get("description") else ""
+        status = f"last status {entry['last_status']}" if entry.get("last_status") else UNASKED
+        message = f"{entry['type']} {entry['id']}: {status}{about}"
         output.show_line(output.clean(message))
     if not entries and not as_json:
         output.show_line(
@@ -135,12 +135,12 @@ def add(
                 file=job_session.file,
                 job=entry,
                 watched=not no_watch,
-                watch=f"the session {watch_text}",
+                watch=f"the list {watch_text}",
             )
         )
     else:
         output.show_line(
-            f"{kind} {facts.job} is registered in {job_session.file}; the session {watch_text}."
+            f"{kind} {facts.job} is registered in {job_session.file}; the list {watch_text}."
         )
     return 0
 
@@ -229,7 +229,7 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
             JobsRemove(session=job_session.id, file=job_session.file, removed=removed_jobs)
         )
     else:
-        output.show_line(f"{job} is no longer registered.")
+        output.show_line(f"{job} is no longer registered; the job itself was not stopped.")
     return 0
 
 
@@ -279,8 +279,8 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
             output.show_line(f"  {output.clean(f'{job}: {description}')}")
     if any(place.jobs for place in places):
         there = shlex.join(["--host", host]) if host else ""
-        how = f"herorun babysit --job ID --scheduler KIND {there}".rstrip()
-        output.show_line(f"next: `{how}` monitors one of them")
+        how = f"herorun babysit --scheduler KIND --job ID {there}".rstrip()
+        output.show_line(f"next: `{how}` monitors one of these jobs")
     return _find_code(places)
 
 

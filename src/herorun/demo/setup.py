@@ -86,8 +86,8 @@ def set_the_stage(stage: Sandbox) -> None:
     stage.do("git", "remote", "add", "origin", str(stage.folder / "origin.git"))
     commit(stage, "A character-level language model in numpy")
     stage.show_heading(
-        "A parent run, without herorun, writes the checkpoints to start from: step-10 ... "
-        "step-90, step-100"
+        "A parent run, without herorun, writes the checkpoints to start from: every 10 steps, "
+        "step-10 to step-100"
     )
     stage.do("python", "train.py", "--config", "parent.toml")
 
@@ -109,8 +109,8 @@ def _config(text: str, root: Path, parent: bool = False) -> str:
 def block_the_gate(stage: Sandbox) -> None:
     """Up to the launch gate, with two faults in front of it."""
     stage.show_heading(
-        "init writes a contract; a person fills it in, and picks the last checkpoint of a "
-        "listing as the start"
+        "init writes a contract. A person fills it in with a wrong start: step-90, the last name "
+        "of a listing. The second init creates the record and the issue"
     )
     stage.do("herorun", "init", SLUG)
     sign(stage, "step-90")

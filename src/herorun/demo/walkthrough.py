@@ -45,8 +45,8 @@ def run_walkthrough(
 def _launch_gate(stage: Sandbox) -> None:
     block_the_gate(stage)
     stage.show_heading(
-        "The launch is blocked: an uncommitted edit, and step-90 as the start, which sorts after "
-        "step-100 as text"
+        "The launch is blocked by an uncommitted edit and by the start: step-100 is newer than "
+        "step-90"
     )
     stage.do("herorun", "preflight", SLUG, expect=(1,))
     stage.do("herorun", "explain", "start-checkpoint-not-newest")
@@ -62,7 +62,7 @@ def _launch_gate(stage: Sandbox) -> None:
 def _launch(stage: Sandbox) -> None:
     stage.show_heading("Launch exactly the reviewed plan; the babysitter starts with it")
     stage.do("herorun", "launch", SLUG, "--plan", str(stage.folder / "plan.json"))
-    stage.wait("the job trains", lambda: step(stage) > KILL_AT - 120)
+    stage.wait(f"step {KILL_AT - 120}", lambda: step(stage) >= KILL_AT - 120)
     stage.do("herorun", "status", SLUG)
 
 
@@ -70,7 +70,7 @@ def _kill_the_trainer(stage: Sandbox) -> None:
     """The babysitter relaunches the job, which passes the step that it had reached."""
     run = stage.run
     stage.wait(f"step {KILL_AT}", lambda: step(stage) >= KILL_AT)
-    stage.show_heading("Kill the training process")
+    stage.show_heading("The demo kills the training process; the babysitter relaunches the job")
     pid = trainer(run, f"{SLUG}-1")
     stage.show(f"$ kill -KILL {pid}")
     os.kill(pid, signal.SIGKILL)
@@ -94,7 +94,7 @@ def _wait_for_the_spike(stage: Sandbox) -> None:
         "note",
         SLUG,
         "--status",
-        "loss spike at step 641",
+        "the loss spiked at step 640",
         "--evidence",
         "data shard at steps 640-655 is noise",
         "--decision",

@@ -82,8 +82,8 @@ def _program(kind: str, argv: tuple[str, ...]) -> Iterator[DoctorPart]:
     name = f"{kind}, {argv[0]}"
     if where is None:
         fix = (
-            f"Install {argv[0]} here, or run herorun on a machine that has it: [scheduler] kind is "
-            f"{kind!r}."
+            f"Install {argv[0]}, or run herorun on a machine that has it: the contract's scheduler "
+            f"is {kind!r}."
         )
         yield DoctorPart("scheduler", name, Fit.BROKEN, f"{argv[0]} is not on the PATH", fix)
         return

@@ -155,8 +155,8 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
         raise CouldNotLook(f"It is unknown whether the clock is synchronised: {why}.")
     if why:
         message = (
-            f"later than the newest commit of this clone, {newest:%Y-%m-%d %H:%M:%S} UTC; it is "
-            f"unknown whether NTP sets it: {why}"
+            f"synchronisation by NTP was not checked: {why}; the clock is later than this clone's "
+            f"newest commit ({newest:%Y-%m-%d %H:%M:%S} UTC)"
         )
         yield DoctorPart("clock", "this machine", Fit.UNCHECKED, message)
         return
