@@ -64,8 +64,8 @@ class Commands(click.Group):
 )
 @click.pass_context
 def herorun(ctx: click.Context, start: str, quiet: bool, verbose: bool) -> None:
-    """Govern expensive training runs: gate the launch, prove what runs, babysit, recover, record,
-    seal.
+    """Govern expensive training runs: check the launch, verify the job, monitor and relaunch it,
+    record and seal the run.
 
     \b
     Example:

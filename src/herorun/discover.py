@@ -79,7 +79,7 @@ def checks_named(name: str) -> tuple[Check, ...]:
         closest = get_close_matches(name, sorted({check.name for check in checks()}), 3)
         suggestion = f" Did you mean {' or '.join(closest)}?" if closest else ""
         raise WrongUse(
-            f"There is no check called {name!r}.{suggestion} `herorun explain --list` names them."
+            f"There is no check called {name!r}.{suggestion} `herorun explain --list` has all."
         )
     return named_checks
 

@@ -39,7 +39,7 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
     ),
     "a missing key": (
         lambda text: text.replace("[output]", "[hardware]"),
-        ("missing key `output`",),
+        ("missing table [output]",),
     ),
     "a number without a unit": (lambda text: text.replace('"15m"', "15"), ("has no unit", '"15m"')),
     "thresholds of an unknown check": (
@@ -76,7 +76,7 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
     ),
     "two unknown options": (
         lambda text: text.replace('settle = "1ms"', "settles = 1\nkid = 2"),
-        ("2 faults:\n  line ", "`settles`: did", "\n  line ", "`kid`: did you mean `kind`?"),
+        ("2 errors:\n  line ", "`settles`; did", "\n  line ", "`kid`; did you mean `kind`?"),
     ),
 }
 
@@ -493,7 +493,7 @@ def test_a_bad_contract_in_a_process_of_its_own(story: Story) -> None:
     (story.work / "runs" / "tiny.toml").write_text("slug = 1\n")
     answer = herorun(story, "preflight", SLUG, "--json")
     assert (answer.code, answer.document["exit_code"]) == (2, 2)
-    assert "`slug`" in answer.err and mentions(answer.err, "missing", "`command`")
+    assert "`slug`" in answer.err and mentions(answer.err, "missing", "[command]")
 
 
 @pytest.mark.thorough
@@ -523,4 +523,4 @@ def test_among_several_runs_each_fault_keeps_its_line(story: Story, capsys: CAPT
     path.write_text(path.read_text().replace("slug =", "slg = 1\nslug =") + "\n[babysit.budget]\n")
     answer = ask(story, capsys, "status", "--all")
     assert [line[:7] for line in answer.err.splitlines()] == ["herorun", "  line ", "  line "]
-    assert mentions(ask(story, capsys, "watch").out, "2 faults:\n  line ", "slg", "\n  line ")
+    assert mentions(ask(story, capsys, "watch").out, "2 errors:\n  line ", "slg", "\n  line ")

@@ -147,7 +147,7 @@ def test_it_cannot_be_changed():
     ("changes", "facts"),
     [
         ({"sluggish": 1}, ["unknown key `sluggish`", "mean `slug`?"]),
-        ({"zzz": 1}, ["unknown key `zzz`: remove it", "`herorun schema`"]),
+        ({"zzz": 1}, ["unknown key `zzz`; remove it", "`herorun schema`"]),
         ({"checkpoints": {"kep": 3}}, ["unknown key `checkpoints.kep`"]),
         ({"command": {}}, ["missing key `command.argv`"]),
         ({"command": {"argv": []}}, ["`command.argv`"]),

@@ -38,7 +38,10 @@ def describe_failure(error: Exception) -> tuple[int, str]:
 
         click.echo(without_escapes(scrub("".join(format_exception(error)))), err=True)
         return 3, message
-    return 3, f"{message}\nPlease report it; HERORUN_DEBUG=1 shows where it happened."
+    return (
+        3,
+        f"{message}\n{' ' * 9}Please report it, with the output under HERORUN_DEBUG=1.",
+    )
 
 
 def _advice(error: OSError) -> str:

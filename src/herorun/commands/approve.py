@@ -5,7 +5,7 @@ import click
 from herorun.commands._options import RunArgument, yes
 
 
-@click.command(short_help="Approve the relaunch that was asked for.")
+@click.command(short_help="Approve the relaunch that the babysitter asks for.")
 @click.argument("run", cls=RunArgument)
 @click.option("--reason", default="", help="Why, for the record.")
 @yes

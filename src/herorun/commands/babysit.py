@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from herorun.runs import Run
 
 
-@click.command(short_help="Monitor runs; alert, relaunch and escalate by the contract.")
+@click.command(short_help="Monitor runs; alert, relaunch, escalate as the contract says.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--once", is_flag=True, help="One tick of each run, for cron; exit with its verdict.")
 @click.option(

@@ -17,7 +17,8 @@ class Box(click.Group):
 
 @click.command(cls=Box, short_help="Monitor a remote machine: patrol, wait, runbook, timer.")
 def command() -> None:
-    """Monitor a remote machine: inspect it, wait for it, run follow-up stages on it, hand it over.
+    """Monitor a job on a remote machine: inspect both, wait for the job, run stages after it, write
+    a runbook.
 
     \b
     Example:

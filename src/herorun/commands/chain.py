@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from herorun.runs import Run
 
 
-@click.command(short_help="Print a script that runs follow-up stages on the machine.")
+@click.command(short_help="Print a script that runs the stages of the contract's [chain].")
 @click.argument("run", cls=RunArgument)
 @click.option("--out", metavar="FILE", help="Write it to this file; by default it is printed.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -59,7 +59,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
         return 0
     if path is None:
         click.echo(text, nl=False)
-    output.show_note("copy it there and start it with:", f"  {message}")
+    output.show_note("this installs the script and starts it:", f"  {message}")
     if behind:
         output.show_note(f"or this, as a job of its own behind job {job}:", f"  {behind}")
     return 0

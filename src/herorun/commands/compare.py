@@ -3,7 +3,7 @@
 import click
 
 
-@click.command(short_help="Compare two runs or curves step by step, by given gates.")
+@click.command(short_help="Compare two runs or curves step by step, against limits.")
 @click.argument("a")
 @click.argument("b")
 @click.option(

@@ -3,7 +3,7 @@
 import click
 
 
-@click.command(short_help="Print the shell's completion of commands, runs and checks.")
+@click.command(short_help="Print a shell's completion script: commands, runs, checks.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_context

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from herorun.core.doctor_report import DoctorPart
 
 
-@click.command(short_help="Check what a run depends on: programs, access, back ends.")
+@click.command(short_help="Check what a run depends on: programs, access, services.")
 @click.argument("run", required=False)
 @click.option(
     "--send-test", is_flag=True, help="Also send one test message to each notification channel."

@@ -5,7 +5,7 @@ import click
 from herorun.commands._options import RunArgument, yes
 
 
-@click.command(short_help="Continue as another run: new contract, root and record.")
+@click.command(short_help="Continue as another run: new contract, output root, record.")
 @click.argument("run", cls=RunArgument)
 @click.argument("new")
 @click.option(

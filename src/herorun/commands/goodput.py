@@ -5,7 +5,7 @@ import click
 from herorun.commands._options import RunArgument
 
 
-@click.command(short_help="Break wall time down by state, with cost.")
+@click.command(short_help="Show goodput: the wall time by state, with its cost.")
 @click.argument("run", cls=RunArgument)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj

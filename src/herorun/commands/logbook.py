@@ -5,7 +5,7 @@ import click
 from herorun.commands._options import RunArgument
 
 
-@click.group(short_help="Show the record.")
+@click.group(short_help="Show the logbook of a run.")
 def command() -> None:
     """The record of a run: the logbook for people, the journal for programs.
 

@@ -50,7 +50,7 @@ def command(start: str, read_only: bool, listen: str | None) -> int:
             raise WrongUse(f"--listen takes HOST:PORT, for example 127.0.0.1:9478, not {listen!r}.")
         token = os.environ.get(TOKEN, "")
         if not token:
-            raise WrongUse(f"--listen needs a token: set {TOKEN}, and give it to the client.")
+            raise WrongUse(f"--listen needs a token: set {TOKEN} to the secret that clients send.")
         serve_http(
             calls,
             not read_only,

@@ -5,7 +5,7 @@ import click
 from herorun.commands._options import RunArgument
 
 
-@click.command(short_help="Judge recorded ticks again and show what differs.")
+@click.command(short_help="Judge recorded ticks by today's rules; show what differs.")
 @click.argument("run", cls=RunArgument)
 @click.option(
     "--since",

@@ -17,7 +17,7 @@ _BLOCK = 1 << 20  # bytes at the beginning and at the end that are kept
 _PART = 1 << 16  # bytes of one read: they stay in the processor's cache while they are searched
 
 
-@click.command(short_help="Find the root cause in a log or in the end of a run.")
+@click.command(short_help="Find why a run ended, or the root cause in a log.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
     "--exit-code", type=int, metavar="N", help="The job's exit code; -9 and 137 mean the same."

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 EXIT_CODES = {"clear": 0, "blocked": 1, "unknown": 3}
 
 
-@click.command(short_help="Verify the record of a run, or the seal of a tag.")
+@click.command(short_help="Verify the record of a run, or a seal by its tag.")
 @click.argument("run", cls=RunArgument, metavar="RUN|TAG")
 @click.option("--offline", is_flag=True, help="For a seal: query neither the remote nor the store.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

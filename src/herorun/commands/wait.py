@@ -8,7 +8,7 @@ from herorun.commands._adhoc import named_job, one_of_both, with_id_options
 from herorun.commands._options import RunArgument
 
 
-@click.command(short_help="Poll until a run reaches a step, state or marker file.")
+@click.command(short_help="Poll until a run reaches a step or state, or a file exists.")
 @click.argument("run", cls=RunArgument, required=False)
 @with_id_options
 @click.option("--marker", metavar="PATH", help="A file on the machine where the job runs.")

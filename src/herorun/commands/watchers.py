@@ -17,7 +17,7 @@ ACTIONS = {
 WOULD = {"retired": "it would be asked to end", "forgotten": "its entry would be removed"}
 
 
-@click.command(short_help="List this machine's waits and monitors; end stale waits.")
+@click.command(short_help="List waits and babysitters of this machine; end stale waits.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(dry_run: bool, as_json: bool) -> int:

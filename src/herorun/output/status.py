@@ -38,7 +38,7 @@ def show_tick(slug: str, tick: Any, ack: str = "") -> None:
     at = f"{tick.tick.at:%Y-%m-%dT%H:%M:%SZ} " if tick.tick else ""
     out = console()
     if tick.sealed:
-        hang(out, "", f"{slug}: sealed as {tick.sealed}; nothing to monitor")
+        hang(out, "", f"{slug}: sealed by the tag {tick.sealed}; nothing to monitor")
         return
     hang(
         out,

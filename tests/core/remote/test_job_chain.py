@@ -65,7 +65,7 @@ def test_stages_run_in_order_and_each_makes_its_marker(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert (folder / "report").read_text() == "IT'S\n"
     assert {path.name for path in folder.glob("*.DONE")} == {"eval.DONE", "report.DONE"}
-    assert mentions((folder / "pushed").read_text(), "tiny", "done")
+    assert mentions((folder / "pushed").read_text(), "tiny", "exit code 0")
     assert not (folder / "FAILED").exists()
 
 
@@ -219,8 +219,8 @@ def test_what_is_awaited_is_quoted_for_the_message_and_for_the_test() -> None:
 
 def test_without_a_wait_or_a_notifier_both_functions_succeed_at_once() -> None:
     script = script_of(a_contract(Path("/data/c"), {"eval": "true"}))
-    assert "wait_for() {\n  return 0\n}\n" in script
-    assert "export HERORUN_SAYS=$1\n  return 0\n}\n" in script
+    assert "wait_for() {\n  return 0  #" in script
+    assert "export HERORUN_SAYS=$1\n  return 0  #" in script
     assert '  cd "$folder" || exit\n' in script and "folder=/data/c\n" in script
     moved = script_of(a_contract(Path("/data/c"), {"eval": "true"}, cwd="/data/my code"))
     assert "  cd '/data/my code' || exit\n" in moved

@@ -220,7 +220,7 @@ def test_the_chain_runs_on_the_box_and_continues_after_a_failing_stage(
     box_story.sign(
         **tables(box, data, {"session": "train", "socket": home.name, "markers": []}, chain=chain)
     )
-    start = ask(box_story, capsys, "chain", SLUG).err.partition("start it with:")[2].strip()
+    start = ask(box_story, capsys, "chain", SLUG).err.partition("starts it:")[2].strip()
     start = start.replace("herorun -C", f"{shlex.quote(sys.executable)} -m herorun -C", 1)
 
     def chain_starts() -> None:
@@ -241,6 +241,6 @@ def test_the_chain_runs_on_the_box_and_continues_after_a_failing_stage(
 
     box.ssh(f"touch {data}/weights; rm {data}/pushed")
     chain_starts()
-    eventually(lambda: "the chain is done" in box.ssh(f"cat {data}/pushed", check=False).stdout)
+    eventually(lambda: "exit code 0" in box.ssh(f"cat {data}/pushed", check=False).stdout)
     done = look(box_story, capsys)
     assert states(done) == (0, "done", ["result", "done"]), done.document

@@ -75,7 +75,7 @@ def compare(
         metrics=pairings,
         gates=gate_comparisons,
         unexercised=unexercised(b, first, last),
-        notes=_notes(pairings, short),
+        notes=_notes(pairings, gates, short),
     )
 
 
@@ -101,7 +101,7 @@ def _judge_comparison(gate: ComparisonGate, pairing: Pairing, short: str) -> Gat
     measured_change = pairing.measured(gate)
     if measured_change is None:
         return GateComparison(
-            str(gate), ComparisonAnswer.UNKNOWN, None, f"no step has {gate.metric} in both"
+            str(gate), ComparisonAnswer.UNKNOWN, None, "no step has it in both runs"
         )
     if not gate.allows(measured_change):
         return GateComparison(str(gate), ComparisonAnswer.NO_GO, measured_change)
@@ -124,11 +124,14 @@ def _together(
     return ComparisonAnswer.GO if answers else ComparisonAnswer.UNJUDGED
 
 
-def _notes(pairings: Iterable[Pairing], short: str) -> tuple[str, ...]:
-    notes = [short] if short else []
+def _notes(
+    pairings: Iterable[Pairing], gates: Iterable[ComparisonGate], short: str
+) -> tuple[str, ...]:
+    """Why something was not compared, where no gate says so."""
+    notes, gate_metrics = [short] if short else [], {gate.metric for gate in gates}
     for each in pairings:
-        if not each.pairs:
-            notes.append(f"{each.metric}: no step has it in both")
+        if not each.pairs and each.metric not in gate_metrics:
+            notes.append(f"{each.metric}: no step has it in both runs")
         if each.not_finite_a:
             notes.append(
                 f"{each.metric}: A is not finite at {count(each.not_finite_a, 'step')}, at which "

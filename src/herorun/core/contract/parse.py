@@ -71,7 +71,7 @@ def _describe_faults(faults: Sequence[Fault], where: str, text: str) -> str:
         return f"{where}: {lines[0]}{'' if lines[0].endswith(('?', '.')) else '.'}"
     if len(lines) > MOST_FAULTS:
         lines[MOST_FAULTS:] = [f"and {len(lines) - MOST_FAULTS} more"]
-    return "\n  ".join([f"{where} has {count(len(faults), 'fault')}:", *lines])
+    return "\n  ".join([f"{where} has {count(len(faults), 'error')}:", *lines])
 
 
 def _numbered(faults: Sequence[Fault], text: str) -> Iterator[str]:
@@ -129,11 +129,12 @@ def _fault_message(
     key = ".".join(str(part) for part in fault["loc"])
     match fault["type"]:
         case "extra_forbidden":
-            return f"unknown key `{key}`: {_instead(model, fault['loc'], other_keys)}"
+            return f"unknown key `{key}`; {_instead(model, fault['loc'], other_keys)}"
         case "missing":
-            return f"missing key `{key}`"
+            is_table = _table_at(model, fault["loc"]) is not None
+            return f"missing table [{key}]" if is_table else f"missing key `{key}`"
         case "model_type" | "dict_type":
-            return f"`{key}`: must be a table, not {fault['input']!r:.80}"
+            return f"`{key}` must be a table, not {fault['input']!r:.80}"
     message = fault["msg"].removeprefix("Value error, ").replace("valid tuple", "list")
     message = f"{message[:1].lower()}{message[1:]}"
     value = "" if "notify" in fault["loc"][:1] else f", not {fault['input']!r:.80}"

@@ -21,8 +21,8 @@ BUSY, GAVE_UP = 75, 124  # EX_TEMPFAIL of sysexits.h; what `timeout` exits with
 
 _SCRIPT = """\
 #!/usr/bin/env bash
-# The chain of {slug}: written by `herorun box chain {slug}`, run on the job's machine. To change it, change the contract's [chain].
-# This starts it, also after a restart of the machine:
+# The [chain] of {slug}, as `herorun box chain {slug}` wrote it. Change it in the contract, and write it again.
+# This starts it on the job's machine, also after a restart of the machine:
 #   {start}
 set -u
 folder={folder}
@@ -57,8 +57,8 @@ main() {{
 {stages}
   code=$?
   if [ "$code" = 0 ]; then
-    say "the chain is done"
-    push "{slug}: the chain is done"
+    say "all stages have ended with exit code 0"
+    push "{slug}: all stages of the chain have ended with exit code 0"
   else
     say "$stage ended with exit code $code" | tee "$folder/FAILED"
     push "{slug}: $stage of the chain ended with exit code $code"
@@ -125,7 +125,7 @@ def _wait(contract: Contract) -> str:
         else []
     )
     if not ready:
-        return "  return 0"
+        return "  return 0  # [chain] has no after and no after_pattern: nothing to wait for"
     most, every = (round(span.total_seconds()) or 1 for span in (chain.wait_at_most, chain.every))
     what = " and ".join(
         part for part in (chain.after, log if chain.after_pattern else None) if part
@@ -141,7 +141,7 @@ def _wait(contract: Contract) -> str:
 def _push(chain: ChainTable) -> str:
     """At the end, be it good or bad. What it cannot tell undoes nothing."""
     if not chain.notify_command:
-        return "  return 0"
+        return "  return 0  # [chain] has no notify_command: nobody is notified"
     return (
         f"  timeout -k 5 {PUSHING} bash -o pipefail -c {shlex.quote(chain.notify_command)} "
         '< /dev/null 9>&- || say "the message could not be sent"'

@@ -95,9 +95,9 @@ def take_over(
         warnings = _post_handoff(run)
     return OrderOutcome(
         run,
-        f"{owner} took it over from {giver}, which may no longer stop or relaunch it. Start "
-        f"`herorun babysit {run.slug}` here; to give it back: `herorun handoff {run.slug} --to "
-        f"{giver}`",
+        f"{owner} took it over from {giver}, where a babysitter can only observe now. This "
+        f"machine monitors it once `herorun babysit {run.slug}` runs here; to give it back: "
+        f"`herorun handoff {run.slug} --to {giver}`",
         warnings=warnings,
     )
 

@@ -111,5 +111,6 @@ def _metric(pairing: Pairing, noise: bool) -> list[str]:
 
 def _gate(gate: str, answer: ComparisonAnswer, measured_change: float | None, why: str) -> str:
     unit = "%" if gate.endswith("%") else ""
-    value = f" ({measured_change:+.3g}{unit})" if measured_change is not None else ""
-    return f"  gate {gate}: {answer}{value}{f', {why}' if why else ''}"
+    value = f"{measured_change:+.3g}{unit}" if measured_change is not None else ""
+    details = "; ".join(part for part in (value, why) if part)
+    return f"  gate {gate}: {answer}" + (f" ({details})" if details else "")
