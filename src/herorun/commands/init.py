@@ -49,7 +49,8 @@ def command(start: str, run: str, as_json: bool) -> int:
     else:
         create_atomic(path, draft.text.encode())
         document, choices = _written(path), draft.choices
-        next_step = f"Fill in the file, commit and push it; then `herorun init {run}` creates the record."
+        repeat = f"`herorun init {run}` creates the record"
+        next_step = f"Fill in the file, commit and push it; then {repeat}."
     if as_json:
         output.show_json(document)
     else:

@@ -58,8 +58,8 @@ def command(start: str, runs: tuple[str, ...], listen: str | None, textfile: str
         click.echo(exposition(exporter), nl=False)
     from herorun import output
 
-    for slug, error in exporter.errors.items():
-        output.show_run_note(slug, error)
+    for slug, why in exporter.errors.items():
+        output.show_run_note(slug, why)
     return 3 if exporter.errors else 0
 
 
