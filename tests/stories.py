@@ -65,6 +65,7 @@ save() {
   echo "{\\"step\\": $1, \\"timestamp\\": \\"2026-01-01T00:00:0$1\\", \\"is_temporary\\": false}" \\
     > "$root/step-$1/metadata.json"
 }
+if [ -e "$data/orders/$HERORUN_INSTANCE-at-once" ]; then exit 0; fi
 step=${HERORUN_START##*-}
 step=${step:-0}
 while [ "$step" -lt 4 ]; do

@@ -109,7 +109,7 @@ HEALTHY = RunSummary(
     seen_at=NOON - MINUTE,
     **SAVED,
 )
-INSTANCE = InstanceEntry(name="tiny-1", job="job-tiny-1", started=NOON - 1680 * MINUTE)
+INSTANCE = InstanceEntry(name="tiny-1", job="4812", started=NOON - 1680 * MINUTE)
 JUST_STARTED = INSTANCE.model_copy(update={"started": NOON - 5 * MINUTE})
 
 
@@ -182,12 +182,15 @@ STANDING: dict[str, Any] = {
 AWAITED = AwaitedEntry.model_validate(MISSING)
 OTHER = OtherJob(name="tiny-debug", job="job-9", state="running", kind="diagnostic")
 NOTED = Acked(alert="throughput-leak", by="ada", reason="a noisy neighbour; moved")
+JOB_STATES = {"down": "failed", "finished": "succeeded", "unknown": "unknown"}  # by the run's
 HALF, DONE, NO_STEP = "~41200/100000", "~100000/100000", "~unknown/100000"
 
 
 def status(summary: RunSummary = HEALTHY, **changes: Any) -> Any:
     """What the command reads: the status, the evidence, and the summary."""
     facts = {"run": summary.run, "progress": HALF, **STANDING, **changes}
+    state = JOB_STATES.get(summary.run, "running")
+    facts["instances"] = [each.model_copy(update={"state": state}) for each in facts["instances"]]
     return Status(summary=RunSummaryEntry.of_summary(summary), **facts), {}, summary
 
 

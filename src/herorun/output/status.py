@@ -134,8 +134,11 @@ def _status_lines(
         yield from _monitoring(document)
         yield from (f"  {name:<10} {clean(value)}" for name, value in summary)
     for instance in document["instances"]:
-        began = f"{_cut_fraction(instance['started'])} ({_ago(instance['started'], at)})"
-        yield f"  instance   {instance['name']}, job {clean(instance['job'])}, started {began}"
+        minute = instance["started"][: len("2026-01-01T12:00")]
+        began = f"{minute}Z ({_ago(instance['started'], at)})"
+        state = f" {instance['state']}," if instance["state"] else ""
+        job = f"job {clean(instance['job'])}"
+        yield f"  instance   {instance['name']}, {job},{state} started {began}"
     if document["log"] and not document["seal_tag"]:
         yield f"  log        {clean(document['log'])}"
     yield from (f"  other      {_other(other)}" for other in document["other_jobs"])

@@ -281,6 +281,8 @@ class InstanceEntry(Shape):
     name: str
     job: str
     started: str
+    state: str | None = None
+    """The job's state, as it was read now or when its end was recorded; null if it is unknown."""
 
 
 class PauseEntry(Shape):

@@ -1,4 +1,16 @@
-from builders import FINAL, a_checkpoint, a_history, a_job, answer, some_metrics
+import pytest
+
+from builders import (
+    FINAL,
+    MINUTE,
+    NOON,
+    a_checkpoint,
+    a_history,
+    a_job,
+    an_instance,
+    answer,
+    some_metrics,
+)
 from herorun.checks.health.ended_short import ended_short
 from herorun.core.evidence import Checkpoints, FinalStep, JobState, Metrics, Nothing
 from herorun.core.finding import Outcome
@@ -44,3 +56,16 @@ def test_what_herorun_stopped_itself_is_no_surprise() -> None:
     )
     other = a_history(stopped=(("tiny-0", "dri"),))
     assert answer(ended_short, ENDED, short, Checkpoints(), other).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(("writer", "reached"), [("tiny-1", 20), ("tiny-2", FINAL)])
+def test_what_an_earlier_instance_reached_beyond_the_start_does_not_count(
+    writer: str, reached: int
+) -> None:
+    """After a rollback or a relaunch, an instance that ends at once has repeated none of it."""
+    again = a_history(instances=(an_instance(1), an_instance(2, start=20, intended=NOON)))
+    rows = some_metrics(step=FINAL, instance=writer, advanced_at=NOON - MINUTE)
+    job = a_job(JobState.SUCCEEDED, instance="tiny-2")
+    verdict = answer(ended_short, job, again, rows, Checkpoints((a_checkpoint(20),)))
+    assert verdict.outcome is (Outcome.FAIL if reached < FINAL else Outcome.PASS)
+    assert f"step {reached} of {FINAL}" in verdict.message

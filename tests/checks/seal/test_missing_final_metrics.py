@@ -1,4 +1,4 @@
-from builders import FINAL, answers, some_metrics
+from builders import FINAL, MINUTE, NOON, a_history, an_instance, answers, some_metrics
 from herorun.checks.seal.missing_final_metrics import missing_final_metrics
 from herorun.core.evidence import FinalStep, Metrics, Nothing, Presence, Unavailable
 from herorun.core.finding import Outcome
@@ -43,3 +43,10 @@ def test_an_unknown_end_fails():
 
 def test_rows_that_cannot_be_read_are_unknown():
     assert ask({Metrics: Unavailable("503")})[""].outcome is Outcome.UNKNOWN
+
+
+def test_the_last_row_of_an_earlier_instance_is_not_the_end():
+    again = a_history(instances=(an_instance(1), an_instance(2, start=20, intended=NOON)))
+    for writer, outcome in (("tiny-1", Outcome.FAIL), ("tiny-2", Outcome.PASS)):
+        rows = some_metrics(FINAL, last=LAST, instance=writer, advanced_at=NOON - MINUTE)
+        assert ask(again, rows)["rows"].outcome is outcome

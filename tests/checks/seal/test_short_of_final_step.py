@@ -1,6 +1,16 @@
 import pytest
 
-from builders import FINAL, ROOT, a_checkpoint, answer, some_metrics
+from builders import (
+    FINAL,
+    MINUTE,
+    NOON,
+    ROOT,
+    a_checkpoint,
+    a_history,
+    an_instance,
+    answer,
+    some_metrics,
+)
 from herorun.checks.seal.short_of_final_step import short_of_final_step
 from herorun.core.evidence import Checkpoints, FinalStep, Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
@@ -69,3 +79,12 @@ def test_what_was_not_read_might_prove_it(kind):
 @pytest.mark.parametrize("kind", [Metrics, Checkpoints])
 def test_one_proof_is_enough(kind):
     assert answer(short_of_final_step, {kind: Unavailable("503")}).outcome is Outcome.PASS
+
+
+def test_what_an_earlier_instance_reached_beyond_the_start_does_not_count():
+    again = a_history(instances=(an_instance(1), an_instance(2, start=20, intended=NOON)))
+    rows = some_metrics(FINAL, instance="tiny-1", advanced_at=NOON - MINUTE)
+
+    assert answer(short_of_final_step, rows, NONE, again).outcome is Outcome.FAIL
+    own = some_metrics(FINAL, instance="tiny-2", advanced_at=NOON - MINUTE)
+    assert answer(short_of_final_step, own, NONE, again).outcome is Outcome.PASS

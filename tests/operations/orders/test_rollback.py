@@ -67,6 +67,20 @@ def test_what_was_given_up_is_not_gone_back_to(went_back: Story, capsys: CAPTURE
     assert mentions(answer.err, "went", "2")
 
 
+def test_rows_of_what_was_given_up_are_no_progress(story: Story, capsys: CAPTURE) -> None:
+    """The new instance ends with exit code 0 and without a row; the old one had reached step 4."""
+    story.launched()
+    assert ask(story, capsys, "status", SLUG, "--json").document["progress"] == "~4/4"
+    (story.data / "orders" / "tiny-2-at-once").touch()
+    assert story.herorun(*BACK) == 0
+    story.ended("tiny-2")
+    entry = ask(story, capsys, "status", SLUG, "--json").document
+    assert entry["progress"] == "~2/4"
+    assert entry["summary"]["step"] == 2
+    outcomes = {each["check"]: each["outcome"] for each in entry["findings"]}
+    assert outcomes["ended-short"] == "fail"
+
+
 @pytest.fixture
 def crashed(story: Story) -> Story:
     return story.launched(CRASH)

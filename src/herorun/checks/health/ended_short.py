@@ -34,7 +34,8 @@ def ended_short(
         )
     newest = checkpoints.newest
     last_step = max(
-        metrics.step if isinstance(metrics, Metrics) else 0, newest.step if newest else 0
+        history.reached(metrics) if isinstance(metrics, Metrics) else 0,
+        newest.step if newest else 0,
     )
     if last_step < final.value:
         return failed(

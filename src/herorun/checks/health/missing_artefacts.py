@@ -14,6 +14,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import (
     Checkpoints,
     FinalStep,
+    History,
     Job,
     JobState,
     Metrics,
@@ -40,6 +41,7 @@ def missing_artefacts(
     final: FinalStep,
     metrics: Metrics | Nothing,
     checkpoints: Checkpoints,
+    history: History,
     identity: TrackerIdentity | Nothing,
     now: Now,
     limits: Limits,
@@ -49,7 +51,7 @@ def missing_artefacts(
         return [
             not_applicable(f"{job.instance} {job.state.predicate}, or its final step is unknown")
         ]
-    last_step = metrics.step if isinstance(metrics, Metrics) else None
+    last_step = history.reached(metrics) if isinstance(metrics, Metrics) else None
     if last_step is not None and last_step < final.value:
         return [not_applicable(f"{job.instance} ended at step {last_step}: see ended-short")]
     verdicts = [_checkpoint(checkpoints, final.value)]

@@ -11,13 +11,15 @@ summary is missing.
 from collections.abc import Mapping
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.evidence import FinalStep, Metrics, Nothing
+from herorun.core.evidence import FinalStep, History, Metrics, Nothing
 from herorun.core.finding import Verdict, count, failed, passed
 from herorun.core.seal.last_row import missing_updates
 
 
 @check(Gate.SEAL, Response.BLOCK)
-def missing_final_metrics(metrics: Metrics | Nothing, final: FinalStep) -> list[Verdict]:
+def missing_final_metrics(
+    metrics: Metrics | Nothing, final: FinalStep, history: History
+) -> list[Verdict]:
     """One verdict for the last row, and one for each metric that it must contain and does not.
 
     Whether the numbers are sound is judged by the health checks.
@@ -28,6 +30,9 @@ def missing_final_metrics(metrics: Metrics | Nothing, final: FinalStep) -> list[
         return [failed(f"the last row, of step {metrics.step}, holds no number", subject="rows")]
     if final.value is None:
         return [failed(f"the final step is unknown: {final.source}", subject="rows")]
+    if history.reached(metrics) < metrics.step:
+        message = f"the last row, of step {metrics.step}, is of an instance before the newest one"
+        return [failed(f"{message}: the metrics of the end are missing", subject="rows")]
     never = [each.metric for each in metrics.presence if not each.seen]
     verdicts = [failed(f"{name} was never reported", subject=name) for name in never]
     missing = missing_updates(metrics.step, final.value, metrics)

@@ -6,7 +6,7 @@ Fix: find out why it ended early; relaunch it, or correct `final_step` with a re
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.evidence import Checkpoints, FinalStep, Metrics, Nothing, Unavailable
+from herorun.core.evidence import Checkpoints, FinalStep, History, Metrics, Nothing, Unavailable
 from herorun.core.finding import Verdict, failed, passed, unknown
 
 
@@ -15,6 +15,7 @@ def short_of_final_step(
     metrics: Metrics | Nothing | Unavailable,
     checkpoints: Checkpoints | Nothing | Unavailable,
     final: FinalStep,
+    history: History,
 ) -> Verdict:
     """A complete checkpoint of step N proves N updates, even if the trainer logs only every tenth
     step.
@@ -26,14 +27,15 @@ def short_of_final_step(
         return passed(
             f"{newest.path} is complete: step {newest.step} of {final.value}", subject="step"
         )
-    if isinstance(metrics, Metrics) and metrics.step >= final.value:
-        return passed(f"the last reported step is {metrics.step} of {final.value}", subject="step")
+    last_step = history.reached(metrics) if isinstance(metrics, Metrics) else None
+    if last_step is not None and last_step >= final.value:
+        return passed(f"the last reported step is {last_step} of {final.value}", subject="step")
     gaps = [value.why for value in (metrics, checkpoints) if isinstance(value, Unavailable)]
     if gaps:
         return unknown(f"could not check: {'; '.join(gaps)}", *gaps, subject="step")
-    if not isinstance(metrics, Metrics):
+    if last_step is None:
         return failed(f"no step was reported; the final step is {final.value}", subject="step")
-    missing = f"{final.value - metrics.step} are missing"
+    missing = f"{final.value - last_step} are missing"
     return failed(
-        f"the last reported step is {metrics.step} of {final.value}: {missing}", subject="step"
+        f"the last reported step is {last_step} of {final.value}: {missing}", subject="step"
     )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from herorun.core.clock_skew import SKEW, Leaps
+from herorun.core.evidence.base import Evidence
 from herorun.core.evidence.checkpoints import GivenUp, Taint
 from herorun.core.evidence.jobs import JobState
 from herorun.core.evidence.reports import Metrics
@@ -147,9 +148,27 @@ class History:
             current.misdated or current.since
         )
 
+    def reached(self, metrics: Metrics) -> int:
+        """Completed updates, as far as the current instance keeps them: those of the newest row if
+        that is its own, and otherwise at most those that it starts from. What an earlier instance
+        reached beyond is trained again, or was given up by a rollback.
+        """
+        current = self.current
+        if current is None or current.start is None or self.wrote(metrics):
+            return metrics.step
+        return min(metrics.step, current.start)
+
     def at_tick(self, at: datetime) -> "History":
         """The same for a query at this moment, before the record has it."""
         return replace(self, instances=with_misdated(self.instances, self.leaps, at))
+
+
+def reached_step(evidence: Evidence) -> int | None:
+    """`History.reached` of the tracker's rows; None where no row was read."""
+    metrics, history = evidence.get(Metrics), evidence.get(History)
+    if not isinstance(metrics, Metrics):
+        return None
+    return history.reached(metrics) if isinstance(history, History) else metrics.step
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from herorun.core.evidence import (
     Job,
     JobLog,
     Metrics,
+    reached_step,
 )
 from herorun.core.finding import count
 from herorun.core.health.run_health import RunHealth
@@ -170,9 +171,8 @@ def throughput(evidence: Evidence, current: Instance) -> str:
 
 def progress_of(evidence: Evidence) -> str:
     """`~4600/5155`, exact."""
-    metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
-    step = metrics.step if isinstance(metrics, Metrics) else None
-    return progress(step, final.value if isinstance(final, FinalStep) else None)
+    final = evidence.get(FinalStep)
+    return progress(reached_step(evidence), final.value if isinstance(final, FinalStep) else None)
 
 
 def progress(step: int | None, final_step: int | None) -> str:

@@ -7,11 +7,7 @@ from herorun import discover
 from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.babysit.tick import Tick, critical_topics, exit_code
 from herorun.core.check import Gate
-from herorun.core.evidence import (
-    Evidence,
-    Job,
-    Metrics,
-)
+from herorun.core.evidence import Evidence, Job, reached_step
 from herorun.core.journal.decision import interventions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.notifications import progress_of
@@ -51,7 +47,7 @@ class TickOutcome:
 
     @property
     def step(self) -> int | None:
-        return step_of(self.evidence)
+        return reached_step(self.evidence)
 
     @property
     def is_complete(self) -> bool:
@@ -113,11 +109,6 @@ class TickOutcome:
             actions=actions_of(self.performed),
             other_jobs=other_jobs(self.evidence),
         )
-
-
-def step_of(evidence: Evidence) -> int | None:
-    metrics = evidence.get(Metrics)
-    return metrics.step if isinstance(metrics, Metrics) else None
 
 
 def tick_exit_code(outcome: TickOutcome) -> int:

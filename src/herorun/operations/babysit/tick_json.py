@@ -8,10 +8,10 @@ from herorun.core.babysit.alert import Alert
 from herorun.core.babysit.muting import inhibitors
 from herorun.core.babysit.tick import Tick
 from herorun.core.check import Check, Response
-from herorun.core.evidence import Evidence, Gaps, OtherJobs
+from herorun.core.evidence import Evidence, Gaps, Job, OtherJobs
 from herorun.core.finding import Finding
 from herorun.core.journal import Memory
-from herorun.schemas.parts import Action, AlertEntry, FindingEntry, OtherJob
+from herorun.schemas.parts import Action, AlertEntry, FindingEntry, InstanceEntry, OtherJob
 
 if TYPE_CHECKING:
     from herorun.operations.babysit.perform import Performed
@@ -124,3 +124,13 @@ def actions_of(outcomes: "Iterable[Performed]") -> list[Action]:
         )
         for each in outcomes
     ]
+
+
+def instance_entries(memory: Memory, job: object = None) -> list[InstanceEntry]:
+    """The launches, oldest first, each with its job's state: as `job` was read now, or as its end
+    is recorded.
+    """
+    states = {name: end.state for name, end in memory.ends.items()}
+    if isinstance(job, Job):
+        states[job.instance] = job.state
+    return [InstanceEntry.of(each, state=states.get(each.name)) for each in memory.instances]

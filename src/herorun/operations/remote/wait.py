@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, TypeAlias, TypeVar
 
 from herorun.core.errors import HerorunError, WrongUse, describe_error
-from herorun.core.evidence import Job, Metrics
+from herorun.core.evidence import Job, reached_step
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolAdvice, PatrolState
 from herorun.core.patrol.observation import HostObservation
@@ -162,8 +162,7 @@ def _observe_run(run: Run, condition: WaitCondition) -> dict[str, Any]:
         job = evidence.get(Job)
         facts["run"] = tick.run.value
         facts["job"] = job.state.value if isinstance(job, Job) else None
-        metrics = evidence.get(Metrics)
-        facts["step"] = metrics.step if isinstance(metrics, Metrics) else None
+        facts["step"] = reached_step(evidence)
     return facts
 
 

@@ -26,6 +26,7 @@ from herorun.core.evidence import (
     Metrics,
     Now,
     Unavailable,
+    reached_step,
 )
 from herorun.core.health.run_health import BY_STATE, RunHealth
 from herorun.core.health.training import AwaitedEvidence
@@ -165,7 +166,6 @@ def summarise(
     health, monitor = state
     metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
     loss, curve, pace = _curve(run)
-    step = metrics.step if isinstance(metrics, Metrics) else None
     saved_at, saved_step = _newest_step(evidence, memory)
     last = metrics.last or {} if isinstance(metrics, Metrics) else {}
     loss_name = next((name for name in names_of(run.contract).loss if name in last), "")
@@ -175,7 +175,7 @@ def summarise(
         stage=stage_of(run),
         run=health,
         monitor=monitor,
-        step=step,
+        step=reached_step(evidence),
         final_step=final.value if isinstance(final, FinalStep) else None,
         loss=last.get(loss_name, loss),
         curve=curve,

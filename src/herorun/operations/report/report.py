@@ -8,7 +8,16 @@ from typing import Any
 from herorun import __version__, discover
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Event
-from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Metrics, Nothing, Now
+from herorun.core.evidence import (
+    Checkpoints,
+    Evidence,
+    FinalStep,
+    History,
+    Metrics,
+    Nothing,
+    Now,
+    reached_step,
+)
 from herorun.core.finding import count, few
 from herorun.core.goodput.timeline import Beat
 from herorun.core.goodput.totals import goodput
@@ -175,9 +184,9 @@ def _load_rows(run: Run, events: Sequence[Event], none_yet: bool) -> ReportRows:
 
 def _completed_steps(evidence: Evidence, beats: Sequence[Beat], memory: Memory) -> int | None:
     """Completed updates: by the present evidence, or else by the rows or recorded ends."""
-    metrics = evidence.get(Metrics)
-    if isinstance(metrics, Metrics):
-        return metrics.step
+    step = reached_step({History: memory.history, **evidence})
+    if step is not None:
+        return step
     steps = [beat.step for beat in beats[-1:]] + [
         end.step for end in list(memory.ends.values())[-1:] if end.step
     ]

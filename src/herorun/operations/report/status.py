@@ -10,7 +10,7 @@ from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.babysit.tick import MonitorHealth, RunHealth, Tick, critical_topics, exit_code
 from herorun.core.check import Check, Gate
 from herorun.core.errors import HerorunError
-from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics, UnjudgedMetric
+from herorun.core.evidence import Evidence, Job, LaunchProof, LeaseSeen, Metrics, UnjudgedMetric
 from herorun.core.evidence_names import ALL
 from herorun.core.journal import Memory, fold
 from herorun.core.journal.decision import decided
@@ -23,6 +23,7 @@ from herorun.operations.babysit.batch import BatchResult, each
 from herorun.operations.babysit.tick_json import (
     alert_entries,
     finding_entries,
+    instance_entries,
     other_jobs,
     shown_alerts,
     unread,
@@ -98,6 +99,7 @@ def status_of_run(
     if is_shut or not memory.instances or memory.sealed:
         return _inactive_status(run, memory, facts)
     result, evidence = evaluate(run, memory=memory, polls=polls)
+    facts["instances"] = instance_entries(memory, evidence.get(Job))
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     is_finished = result.run == RunHealth.FINISHED or (
         result.run == RunHealth.DOWN and result.settled
@@ -143,7 +145,7 @@ def _record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
     return {
         "slug": run.slug,
         "stage": stage_of(run),
-        "instances": instances,
+        "instances": instance_entries(memory),
         "log": log_of(run, instances[-1].name) if instances and not run.shut else "",
         "seal_tag": memory.sealed.tag if memory.sealed else None,
         "record": run.record.tip,

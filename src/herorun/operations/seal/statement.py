@@ -20,6 +20,7 @@ from herorun.core.evidence import (
     MilestoneCheckpoint,
     Receipt,
     Sealing,
+    reached_step,
 )
 from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub_tree
@@ -164,12 +165,11 @@ def final_state_facts(evidence: Evidence, checkpoint: Candidate | None) -> dict[
     one.
     """
     final, metrics = evidence.get(FinalStep), evidence.get(Metrics)
-    steps = [metrics.step] if isinstance(metrics, Metrics) else []
-    steps += [checkpoint.step] if checkpoint else []
+    steps = [reached_step(evidence), checkpoint.step if checkpoint else None]
     return {
         "final_checkpoint": checkpoint.path if checkpoint else None,
         "final_checkpoint_temporary": checkpoint.temporary if checkpoint else None,
-        "reached_step": max(steps, default=None),
+        "reached_step": max((step for step in steps if step is not None), default=None),
         "final_step": final.value if isinstance(final, FinalStep) else None,
         "final_metrics": dict(metrics.last or {}) if isinstance(metrics, Metrics) else {},
     }
