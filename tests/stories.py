@@ -26,6 +26,7 @@ import pytest
 import tomli_w
 
 from builders import NOON
+from first_commit import commit_first
 from herorun import cli, gather
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.decode import decode
@@ -45,6 +46,7 @@ from proposed import is_tried, listening, type_one
 SLUG = "tiny"
 TAG = "herorun/tiny/seal-1"
 FINAL = 4
+MESSAGE = "the training code"
 CRASH = "kill -9 $$"
 STOPPED = "kill -TERM $$; sleep 5"
 REFUSE = "exit 78"
@@ -143,7 +145,7 @@ class Story:
         (self.work / "train.sh").write_text(JOB)
         (self.work / "config.toml").write_text("[trainer]\nseed = 7\n")
         self._write(**changes)
-        self._commit()
+        commit_first(self.work, "Dri <dri@example.org>", MESSAGE)
         self._be_pushed()
         return self
 
@@ -168,7 +170,7 @@ class Story:
 
     def _commit(self) -> None:
         git(self.work, "add", "-A")
-        git(self.work, "commit", "-q", "-m", "the training code")
+        git(self.work, "commit", "-q", "-m", MESSAGE)
 
     def _be_pushed(self) -> None:
         """What the first push leaves, without the nine processes that it takes."""
