@@ -30,7 +30,10 @@ SRC = str(Path(herorun.__file__).parents[1])
 SHORT = 0.6  # seconds: what a test that hangs waits
 
 
-_client()  # its import takes longer than the short deadline
+@pytest.fixture(scope="module", autouse=True)
+def client_is_imported() -> None:
+    """That takes longer than the short deadline, and each worker collects this file."""
+    _client()
 
 
 def connect(**options: Any) -> Store:

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from wandb.proto.wandb_internal_pb2 import Record
 
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerState, TrackerTraits
@@ -24,7 +23,7 @@ from herorun.trackers._wandb.environment import CLIENT_VARIABLES
 from herorun.trackers._wandb.identity import NAME_RULES
 from herorun.trackers.wandb_offline import WandbOffline
 from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
-from trackers.written import BEGIN, BLOCK, append, delimited, framed, history
+from trackers.written import BEGIN, BLOCK, append, delimited, framed, history, wandb_record
 from wording import mentions
 
 FIRST, SECOND = "offline-run-20261121_100000-tiny", "offline-run-20261121_110000-tiny"
@@ -261,7 +260,12 @@ def test_a_header_that_ends_with_its_block_is_followed_in_the_next(bench: Bench)
         extra = BLOCK - 7 - 2 * 7 - 2 * len(empty) - 7 - filler
         bench.log_file.parent.mkdir(parents=True, exist_ok=True)
         append(
-            bench.log_file, empty, empty, Record(uuid="x" * extra).SerializeToString(), empty, empty
+            bench.log_file,
+            empty,
+            empty,
+            wandb_record(uuid="x" * extra).SerializeToString(),
+            empty,
+            empty,
         )
         assert len(drain(bench.connect())[0]) == 4, filler
 
@@ -328,7 +332,7 @@ def test_a_log_that_has_only_begun_has_no_rows_yet(bench: Bench) -> None:
 
 def history_of(*items: tuple[str, object]) -> bytes:
     """A row of typed items, as W&B's messages have them next to JSON."""
-    record = Record()
+    record = wandb_record()
     for name, value in items:
         item = record.history.item.add()
         item.key = name
@@ -365,12 +369,12 @@ def test_typed_values_are_read_as_those_in_json(bench: Bench) -> None:
 def test_unknown_records_and_fields_are_passed_over(bench: Bench) -> None:
     loss, step, _ = (
         item.SerializeToString()
-        for item in Record.FromString(history(3, {"loss": 1.0})).history.item
+        for item in wandb_record().FromString(history(3, {"loss": 1.0})).history.item
     )
     loss += b"\xf2\x07\x03new\xe8\x0f\x05\xe5\x0f1234"  # a text, a number and four bytes
     row = delimited(0x0A, loss) + b"\xfa\x3e\x01x" + delimited(0x0A, step)
     strange = b"\xca\x3e\x02hi" + delimited(0x12, row) + b"\xd0\x3e\x01"
-    append(bench.log_file, b"\xca\x3e\x02hi", Record(uuid="u").SerializeToString(), strange)
+    append(bench.log_file, b"\xca\x3e\x02hi", wandb_record(uuid="u").SerializeToString(), strange)
     rows, _, problems = drain(bench.connect())
     assert problems == []
     assert [(row.step, row.values) for row in rows] == [(3, {"loss": 1.0})]
@@ -388,7 +392,7 @@ def test_a_row_without_a_step_is_a_problem_and_a_malformed_record_too(bench: Ben
 
 
 def begun(identity: str, name: str) -> bytes:
-    return Record(run={"run_id": identity, "display_name": name}).SerializeToString()
+    return wandb_record(run={"run_id": identity, "display_name": name}).SerializeToString()
 
 
 def test_no_log_of_the_id_is_absent_and_one_out_of_reach_is_no_answer(bench: Bench) -> None:
@@ -418,13 +422,19 @@ def test_other_runs_of_the_name_are_namesakes(bench: Bench) -> None:
 def test_the_last_step_is_found_far_from_the_end_and_in_an_older_log(bench: Bench) -> None:
     append(bench.log_file, begun("tiny", "Tiny"))
     bench.log((41, {"loss": 1.0}))
-    append(bench.log_file, *(Record(uuid="x" * 20_000).SerializeToString() for _ in range(40)))
+    append(
+        bench.log_file, *(wandb_record(uuid="x" * 20_000).SerializeToString() for _ in range(40))
+    )
     append(bench.top / SECOND / "run-tiny.wandb", begun("tiny", "Tiny"))
     assert bench.connect().identify().last_step == 41
 
 
 def test_a_process_that_ended_well_is_finished(bench: Bench) -> None:
-    append(bench.log_file, begun("tiny", "Tiny"), Record(exit={"exit_code": 0}).SerializeToString())
+    append(
+        bench.log_file,
+        begun("tiny", "Tiny"),
+        wandb_record(exit={"exit_code": 0}).SerializeToString(),
+    )
     assert bench.connect().identify().state is TrackerState.FINISHED
 
 

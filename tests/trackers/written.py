@@ -11,8 +11,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from wandb.proto.wandb_internal_pb2 import Record
-
 from herorun.trackers._crc32c import masked
 
 BEGIN = b":W&B\xe1\xbe\x00"
@@ -22,9 +20,18 @@ BLOCK = 32768
 # --- W&B's log -----------------------------------------------------------------------------------
 
 
+def wandb_record(**fields: Any) -> Any:
+    """A `Record` of W&B's log. Imported when first used: each worker of the tests imports this
+    module, and W&B takes it a second of CPU.
+    """
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    return Record(**fields)
+
+
 def history(step: int | None, values: Mapping[str, Any], at: float = 1.7e9) -> bytes:
     """A row as W&B's client writes it."""
-    record = Record(num=step or 0)
+    record = wandb_record(num=step or 0)
     records = (
         {**values, "_timestamp": at}
         if step is None
