@@ -58,6 +58,13 @@ def past_final_step(
 def _by_step(step: int, final: int, beyond: int) -> Verdict:
     if step > final + beyond:
         return failed(f"step {step} is past the final step {final}", subject="step")
+    if step > final:
+        message = (
+            f"step {step} is past the final step {final} by no more than the {beyond} that is "
+            "allowed; if the trainer counts its first update as step 1, set `[tracker] first_step "
+            "= 1`"
+        )
+        return passed(message, subject="step")
     return passed(f"step {step} is not past the final step {final}", subject="step")
 
 
