@@ -43,8 +43,10 @@ def test_an_unknown_end_is_reported() -> None:
     assert answer(ended_short, ENDED, FinalStep(None, "nowhere")).outcome is Outcome.FAIL
 
 
-def test_no_rows_and_no_checkpoint_is_step_0() -> None:
-    assert "step 0 of" in answer(ended_short, ENDED, Checkpoints(), {Metrics: Nothing()}).message
+def test_without_rows_and_checkpoints_no_step_is_claimed() -> None:
+    verdict = answer(ended_short, ENDED, Checkpoints(), {Metrics: Nothing()})
+    assert verdict.outcome is Outcome.FAIL
+    assert str(FINAL) in verdict.message and " 0 " not in verdict.message
 
 
 def test_what_herorun_stopped_itself_is_no_surprise() -> None:

@@ -38,8 +38,8 @@ def ended_short(
         newest.step if newest else 0,
     )
     if last_step < final.value:
-        return failed(
-            f"{job.instance} ended with success at step {last_step} of {final.value}",
-            subject=job.instance,
-        )
+        where = f"at step {last_step} of {final.value}"
+        if not isinstance(metrics, Metrics) and newest is None:
+            where = f"without a row or a checkpoint; the final step is {final.value}"
+        return failed(f"{job.instance} ended with success {where}", subject=job.instance)
     return passed(f"{job.instance} reached step {last_step} of {final.value}", subject=job.instance)
