@@ -36,8 +36,9 @@ def _write(folder: Path, kind: bytes, content: bytes) -> bytes:
     oid = hashlib.sha1(whole)
     path = folder / "objects" / oid.hexdigest()[:2] / oid.hexdigest()[2:]
     path.parent.mkdir(exist_ok=True)
-    path.write_bytes(zlib.compress(whole, 1))
-    path.chmod(0o444)
+    if not path.exists():  # only root could write it again
+        path.write_bytes(zlib.compress(whole, 1))
+        path.chmod(0o444)
     return oid.digest()
 
 

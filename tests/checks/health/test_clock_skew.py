@@ -37,6 +37,9 @@ def saved(seconds):
     return Checkpoints((replace(a_checkpoint(100), modified=ahead(seconds)),))
 
 
+RENEWED = LeaseSeen(owner="dri@here", slug="tiny", unchanged_since=NOON, modified=NOON, mine=True)
+
+
 def worst(*changes):
     """The first verdict that fails, else any."""
     verdicts = answers(clock_skew, *changes)
@@ -58,9 +61,9 @@ def test_the_past_passes():
     ],
 )
 def test_a_clock_that_was_not_read_gets_no_verdict(sources, clock, unread):
-    log = JobLog(changed_at=NOON)
-    assert any(clock in v.subject for v in answers(clock_skew, log))
-    verdicts = answers(clock_skew, log, dict.fromkeys(sources, unread))
+    read = (JobLog(changed_at=NOON), RENEWED)
+    assert any(clock in v.subject for v in answers(clock_skew, *read))
+    verdicts = answers(clock_skew, *read, dict.fromkeys(sources, unread))
     assert verdicts and not any(clock in v.subject for v in verdicts)
 
 
@@ -118,9 +121,18 @@ def test_a_clock_that_is_behind_is_named(notice):
     assert mentions(verdict.message, verdict.subject, "least", "1m30s", "behind")
 
 
-def test_rows_of_an_earlier_instance_show_nothing():
-    assert worst(some_metrics(advanced_at=behind(300)), a_history(2)).outcome is Outcome.PASS
-    assert worst(a_job(instance="tiny-0", started=behind(300))).outcome is Outcome.PASS
+def test_times_of_an_earlier_instance_show_nothing():
+    """They give no verdict: a pass would end the alert that the same times opened."""
+    rows = some_metrics(advanced_at=behind(300), instance="tiny-1")
+    current = a_job(instance="tiny-2")
+    for changes in (
+        (rows, a_history(2), current),
+        (a_job(instance="tiny-0", started=behind(300)),),
+    ):
+        subjects = {verdict.subject for verdict in answers(clock_skew, *changes, RENEWED)}
+        read = {"the store's clock", "the scheduler's clock", "the tracker's clock"}
+        assert len(subjects & read) == 2
+    assert worst(rows).outcome is Outcome.FAIL
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,18 @@ from dataclasses import replace
 
 import pytest
 
-from builders import MINUTE, NOON, a_checkpoint, a_contract, a_job, answer, answers
+from builders import (
+    EVERY,
+    MINUTE,
+    NOON,
+    a_checkpoint,
+    a_contract,
+    a_history,
+    a_job,
+    answer,
+    answers,
+    some_metrics,
+)
 from herorun.checks.health.dead_log_pattern import dead_log_pattern
 from herorun.core.check import Response
 from herorun.core.evidence import Checkpoints, JobLog, JobState, Metrics, Nothing, TrackerTraits
@@ -51,6 +62,15 @@ def test_progress_that_was_seen_and_other_trackers():
     assert (
         answer(dead_log_pattern, NO_ROWS, JobLog(size=99 * MIB)).outcome is Outcome.NOT_APPLICABLE
     )
+
+
+def test_rows_of_an_earlier_instance_are_no_progress():
+    again = a_history(2)
+    assert judged(some_metrics(instance="tiny-2"), again, a_job(instance="tiny-2")) is Outcome.PASS
+    old = some_metrics(instance="tiny-1", advanced_at=NOON - 99 * EVERY)
+    job = a_job(instance="tiny-2")
+    assert judged(old, again, job, JobLog(size=16 * MIB)) is Outcome.NOT_APPLICABLE
+    assert judged(old, again, job, JobLog(size=16 * MIB + 1)) is Outcome.FAIL
 
 
 def test_only_a_pattern_that_matched_passes():

@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from builders import (
+    EVERY,
     FINAL,
     MINUTE,
     NOON,
@@ -71,3 +74,20 @@ def test_what_an_earlier_instance_reached_beyond_the_start_does_not_count(
     verdict = answer(ended_short, job, again, rows, Checkpoints((a_checkpoint(20),)))
     assert verdict.outcome is (Outcome.FAIL if reached < FINAL else Outcome.PASS)
     assert f"step {reached} of {FINAL}" in verdict.message
+
+
+def test_rows_that_the_tracker_dates_before_the_launch_count() -> None:
+    """Its clock is behind; no other instance can have written them."""
+    early = some_metrics(step=FINAL, advanced_at=NOON - EVERY * 99)
+    history = a_history(instances=(an_instance(1, start=0),))
+    assert answer(ended_short, ENDED, history, early, Checkpoints()).outcome is Outcome.PASS
+
+
+def test_its_own_final_checkpoint_counts_where_the_tracker_drops_repeated_rows() -> None:
+    again = a_history(instances=(an_instance(1), an_instance(2, start=20)))
+    rows, job = some_metrics(step=FINAL, instance="tiny-1"), replace(ENDED, instance="tiny-2")
+    own = replace(a_checkpoint(FINAL), modified=NOON)
+    assert answer(ended_short, job, again, rows, Checkpoints((own,))).outcome is Outcome.PASS
+    assert again.reached(rows, Checkpoints((own,))) == FINAL
+    older = replace(own, modified=NOON - EVERY * 99)
+    assert again.reached(rows, Checkpoints((older,))) == 20

@@ -3,7 +3,17 @@ from datetime import timedelta
 
 import pytest
 
-from builders import FINAL, NOON, a_checkpoint, a_job, answer, answers, some_metrics
+from builders import (
+    FINAL,
+    NOON,
+    a_checkpoint,
+    a_history,
+    a_job,
+    an_instance,
+    answer,
+    answers,
+    some_metrics,
+)
 from herorun.checks.health.missing_artefacts import missing_artefacts
 from herorun.core.check import Response
 from herorun.core.evidence import (
@@ -82,3 +92,13 @@ def test_a_short_end_is_another_question():
 
 def test_it_asks_a_person():
     assert missing_artefacts.response is Response.ESCALATE
+
+
+def test_the_tracker_is_judged_where_it_drops_the_rows_of_the_new_instance():
+    """A complete final checkpoint shows the end; the newest row is of the instance before."""
+    again = a_history(instances=(an_instance(1), an_instance(2, start=180)))
+    old = some_metrics(FINAL, instance="tiny-1")
+    crashed = TrackerIdentity(TrackerState.CRASHED)
+    job = replace(DONE, instance="tiny-2", ended=NOON - timedelta(hours=1))
+    assert left(again, old, crashed, job=job)["checkpoint"] is Outcome.PASS
+    assert left(again, old, crashed, job=job)["tracker"] is Outcome.FAIL

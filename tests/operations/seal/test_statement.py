@@ -6,14 +6,25 @@ from typing import Any
 
 import pytest
 
-from builders import NOON, ROOT, a_checkpoint, a_contract, some_metrics
+from builders import (
+    FINAL,
+    NOON,
+    ROOT,
+    a_checkpoint,
+    a_contract,
+    a_history,
+    an_instance,
+    some_metrics,
+)
 from core.story import launched
 from herorun.core.errors import CouldNotLook
 from herorun.core.event import Initialised, Noted
 from herorun.core.evidence import (
     Checkpoints,
     FinalStep,
+    GivenUp,
     HealthAssessment,
+    History,
     Metrics,
     MilestoneCheckpoint,
     Nothing,
@@ -149,3 +160,27 @@ def test_the_seal_stops_where_the_record_is_not_pushed_and_the_record_keeps_why(
         _must_push(run, "seal/tiny")
     (failed,) = record.new
     assert (failed.key, failed.why) == ("seal/tiny", "no route") and failed.at is not None
+
+
+@pytest.mark.parametrize(
+    ("writer", "given_up", "saved", "steps", "has_metrics"),
+    [
+        ("tiny-2", (), 20, FINAL, True),
+        ("tiny-1", (), 20, 20, False),  # not trained again yet
+        ("tiny-1", (), FINAL, FINAL, True),  # trained again; the tracker dropped those rows
+        ("tiny-1", (GivenUp(20, NOON),), FINAL, FINAL, False),
+    ],
+)
+def test_only_metrics_that_the_newest_instance_keeps_are_final(
+    writer: str, given_up: tuple[GivenUp, ...], saved: int, steps: int, has_metrics: bool
+) -> None:
+    instances = (an_instance(1), an_instance(2, start=20))
+    own = replace(a_checkpoint(saved), modified=NOON)
+    evidence = {
+        FinalStep: FinalStep(FINAL, "the contract"),
+        Metrics: some_metrics(FINAL, instance=writer, last={"train/loss": 2.5}),
+        History: a_history(instances=instances, given_up=given_up),
+        Checkpoints: Checkpoints((own,)),
+    }
+    facts = statement.final_state_facts(evidence, None)
+    assert (facts["reached_step"], bool(facts["final_metrics"])) == (steps, has_metrics)

@@ -52,37 +52,27 @@ def clock_skew(
     now: Now,
     limits: Limits,
 ) -> list[Verdict]:
-    """One verdict for each clock of which a time was read: the scheduler's, the store's, the log's,
-    the tracker's. A clock that was not read ends no alert.
+    """One verdict for each clock: the scheduler's, the store's, the log's, the tracker's. One whose
+    times nothing can be compared with passes no check, and so ends no alert.
     """
     scheduler_times = _scheduler_times(job)
     store_times = _store_times(checkpoints, lease)
     clocks = (
         _Clock(
             "the scheduler's clock",
-            bool(scheduler_times),
             _lead(scheduler_times, now.at),
             _job_before_launch(job, history),
         ),
         _Clock(
             "the store's clock",
-            bool(store_times),
             _lead(store_times, now.at),
-            _heartbeat_before_tick(lease, history),
+            _heartbeat_before_tick(lease, history) if store_times else None,
         ),
-        _Clock(
-            "the log's clock",
-            isinstance(log, JobLog) and log.changed_at is not None,
-            behind=_log_before_launch(log, history),
-        ),
-        _Clock(
-            "the tracker's clock",
-            isinstance(metrics, Metrics),
-            behind=_rows_before_launch(metrics, history),
-        ),
+        _Clock("the log's clock", timedelta(), _log_before_launch(log, history)),
+        _Clock("the tracker's clock", timedelta(), _rows_before_launch(metrics, history)),
     )
-    verdicts = [_judge(clock, limits) for clock in clocks if clock.was_read]
-    return verdicts or [not_applicable("no time by another clock was read")]
+    verdicts = [verdict for clock in clocks for verdict in _judge(clock, limits)]
+    return verdicts or [not_applicable("no time by another clock could be compared")]
 
 
 @dataclass(frozen=True)
@@ -90,21 +80,22 @@ class _Clock:
     """How far a clock differs, as far as its times show."""
 
     name: str
-    was_read: bool
-    ahead: timedelta = timedelta()
-    behind: timedelta = timedelta()
+    ahead: timedelta
+    behind: timedelta | None  # None: nothing was read that would show it
 
 
-def _judge(clock: _Clock, limits: Limits) -> Verdict:
+def _judge(clock: _Clock, limits: Limits) -> list[Verdict]:
     limit = f"the limit is {format_span(limits.skew)}"
     if clock.ahead > limits.skew:
         message = f"{clock.name} is {format_span(clock.ahead)} ahead of this machine's; {limit}"
-        return failed(message, subject=clock.name)
+        return [failed(message, subject=clock.name)]
+    if clock.behind is None:
+        return []
     if limits.skew < clock.behind <= limits.most:
         difference = f"at least {format_span(clock.behind)} behind this machine's"
-        return failed(f"{clock.name} is {difference}; {limit}", subject=clock.name)
+        return [failed(f"{clock.name} is {difference}; {limit}", subject=clock.name)]
     message = f"no time that was read shows {clock.name} to be wrong"
-    return passed(message, subject=clock.name)
+    return [passed(message, subject=clock.name)]
 
 
 def _scheduler_times(job: Job | Nothing | Unavailable) -> list[datetime]:
@@ -129,47 +120,48 @@ def _earliest_launch(history: History) -> datetime | None:
     return history.current.intended if history.current else None
 
 
-def _behind(at: datetime | None, cause: datetime | None) -> timedelta:
-    return cause - at if at and cause else timedelta()
+def _behind(at: datetime | None, cause: datetime | None) -> timedelta | None:
+    return cause - at if at and cause else None
 
 
-def _job_before_launch(job: Job | Nothing | Unavailable, history: History) -> timedelta:
-    current = history.current
-    if not isinstance(job, Job) or current is None or job.instance != current.name:
-        return timedelta()
-    return max(_behind(at, current.intended) for at in (job.submitted, job.started))
+def _job_before_launch(job: Job | Nothing | Unavailable, history: History) -> timedelta | None:
+    current, times = history.current, _scheduler_times(job)
+    if not isinstance(job, Job) or current is None or job.instance != current.name or not times:
+        return None
+    differences = [_behind(at, current.intended) for at in (job.submitted, job.started)]
+    return max((each for each in differences if each is not None), default=timedelta())
 
 
-def _log_before_launch(log: JobLog | Nothing | Unavailable, history: History) -> timedelta:
-    return (
-        _behind(log.changed_at, _earliest_launch(history))
-        if isinstance(log, JobLog)
-        else timedelta()
-    )
+def _log_before_launch(log: JobLog | Nothing | Unavailable, history: History) -> timedelta | None:
+    return _behind(log.changed_at, _earliest_launch(history)) if isinstance(log, JobLog) else None
 
 
-def _rows_before_launch(metrics: Metrics | Nothing | Unavailable, history: History) -> timedelta:
+def _rows_before_launch(
+    metrics: Metrics | Nothing | Unavailable, history: History
+) -> timedelta | None:
     """How far rows are dated before the tick that preceded their arrival; of a run's first
-    instance, also before its launch (a later instance's newest row may be an earlier one's).
+    instance, also before its launch. Of a later instance without a row of its own, the newest row
+    is an earlier one's, and shows nothing.
     """
     if not isinstance(metrics, Metrics):
-        return timedelta()
+        return None
     since_observation = timedelta(seconds=metrics.behind)
     if len(history.instances) != 1:
-        return since_observation
-    return max(since_observation, _behind(metrics.stamped_at, _earliest_launch(history)))
+        shows_nothing = not metrics.behind and not history.wrote(metrics)
+        return None if shows_nothing else since_observation
+    before_launch = _behind(metrics.stamped_at, _earliest_launch(history))
+    return since_observation if before_launch is None else max(since_observation, before_launch)
 
 
-def _heartbeat_before_tick(lease: LeaseSeen | Nothing | Unavailable, history: History) -> timedelta:
+def _heartbeat_before_tick(
+    lease: LeaseSeen | Nothing | Unavailable, history: History
+) -> timedelta | None:
     """The last tick renewed the lease, and this tick is the first to read the time that the store
-    gave the renewal. A tick that could not read everything may not have renewed it.
+    gave the renewal. A tick that could not read everything may not have renewed it. Without a lease
+    of ours only checkpoints show the store's clock, and those only that it is ahead.
     """
     if not isinstance(lease, LeaseSeen) or not lease.mine or history.last_tick is None:
         return timedelta()
-    if not history.last_tick_whole:
-        return timedelta()
-    return (
-        _behind(lease.modified, history.last_tick)
-        if lease.unchanged_since > history.last_tick
-        else timedelta()
-    )
+    if not history.last_tick_whole or lease.unchanged_since <= history.last_tick:
+        return None
+    return _behind(lease.modified, history.last_tick)

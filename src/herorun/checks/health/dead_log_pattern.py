@@ -52,7 +52,7 @@ def dead_log_pattern(
         passed(f"the log of {job.instance} has a recent line that matches {name}", subject=name)
         for name in log.matching
     ]
-    if tracker.progress_lines and not isinstance(metrics, Nothing):
+    if tracker.progress_lines and isinstance(metrics, Metrics) and history.wrote(metrics):
         message = f"the tracker's log has {tracker.progress_lines} progress lines"
         verdicts.append(passed(message, subject=contract.tracker.kind))
     elif tracker.progress_lines:

@@ -34,7 +34,7 @@ def ended_short(
         )
     newest = checkpoints.newest
     last_step = max(
-        history.reached(metrics) if isinstance(metrics, Metrics) else 0,
+        history.reached(metrics, checkpoints) if isinstance(metrics, Metrics) else 0,
         newest.step if newest else 0,
     )
     if last_step < final.value:

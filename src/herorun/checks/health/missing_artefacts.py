@@ -51,7 +51,12 @@ def missing_artefacts(
         return [
             not_applicable(f"{job.instance} {job.state.predicate}, or its final step is unknown")
         ]
-    last_step = history.reached(metrics) if isinstance(metrics, Metrics) else None
+    newest = checkpoints.newest
+    last_step = (
+        max(history.reached(metrics, checkpoints), newest.step if newest else 0)
+        if isinstance(metrics, Metrics)
+        else None
+    )
     if last_step is not None and last_step < final.value:
         return [not_applicable(f"{job.instance} ended at step {last_step}: see ended-short")]
     verdicts = [_checkpoint(checkpoints, final.value)]

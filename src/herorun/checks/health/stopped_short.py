@@ -29,7 +29,7 @@ def stopped_short(
         return not_applicable(message, subject=job.instance)
     newest = checkpoints.newest
     last_step = max(
-        history.reached(metrics) if isinstance(metrics, Metrics) else 0,
+        history.reached(metrics, checkpoints) if isinstance(metrics, Metrics) else 0,
         newest.step if newest else 0,
     )
     if final.value is not None and last_step >= final.value:

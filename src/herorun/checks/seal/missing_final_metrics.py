@@ -3,7 +3,8 @@
 Why: a seal without its numbers shows that something was trained, not how well; a client that is
 interrupted loses the last rows first.
 Fix: let the trainer's client send the rest (`wandb sync`), or correct the names under
-`[tracker] metrics`.
+`[tracker] metrics`. A tracker that drops the steps that it has already keeps an earlier instance's
+rows: then the DRI accepts them in a waiver.
 Source: marin-community/marin, manage-hero-run: capture the final metrics; do not seal while the
 summary is missing.
 """
@@ -11,14 +12,17 @@ summary is missing.
 from collections.abc import Mapping
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.evidence import FinalStep, History, Metrics, Nothing
+from herorun.core.evidence import Checkpoints, FinalStep, History, Metrics, Nothing, Unavailable
 from herorun.core.finding import Verdict, count, failed, passed
 from herorun.core.seal.last_row import missing_updates
 
 
 @check(Gate.SEAL, Response.BLOCK)
 def missing_final_metrics(
-    metrics: Metrics | Nothing, final: FinalStep, history: History
+    metrics: Metrics | Nothing,
+    final: FinalStep,
+    history: History,
+    checkpoints: Checkpoints | Nothing | Unavailable,
 ) -> list[Verdict]:
     """One verdict for the last row, and one for each metric that it must contain and does not.
 
@@ -30,9 +34,9 @@ def missing_final_metrics(
         return [failed(f"the last row, of step {metrics.step}, holds no number", subject="rows")]
     if final.value is None:
         return [failed(f"the final step is unknown: {final.source}", subject="rows")]
-    if history.reached(metrics) < metrics.step:
-        message = f"the last row, of step {metrics.step}, is of an instance before the newest one"
-        return [failed(f"{message}: the metrics of the end are missing", subject="rows")]
+    if history.has_given_up(metrics) or history.reached(metrics, checkpoints) < metrics.step:
+        message = f"the last row, of step {metrics.step}, is of {metrics.instance}, an instance"
+        return [failed(f"{message} before the newest one", subject="rows")]
     never = [each.metric for each in metrics.presence if not each.seen]
     verdicts = [failed(f"{name} was never reported", subject=name) for name in never]
     missing = missing_updates(metrics.step, final.value, metrics)

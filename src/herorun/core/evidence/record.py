@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from herorun.core.clock_skew import SKEW, Leaps
-from herorun.core.evidence.base import Evidence
-from herorun.core.evidence.checkpoints import GivenUp, Taint
+from herorun.core.evidence.base import Evidence, Nothing, Unavailable
+from herorun.core.evidence.checkpoints import Checkpoints, GivenUp, Taint
 from herorun.core.evidence.jobs import JobState
 from herorun.core.evidence.reports import Metrics
 from herorun.core.lazy_dataclass import dataclass
@@ -148,15 +148,30 @@ class History:
             current.misdated or current.since
         )
 
-    def reached(self, metrics: Metrics) -> int:
-        """Completed updates, as far as the current instance keeps them: those of the newest row if
-        that is its own, and otherwise at most those that it starts from. What an earlier instance
-        reached beyond is trained again, or was given up by a rollback.
+    def is_of_earlier(self, metrics: Metrics) -> bool:
+        """Whether an instance before the current one is known to have written the newest row."""
+        return any(each.name == metrics.instance for each in self.instances[:-1])
+
+    def has_given_up(self, metrics: Metrics) -> bool:
+        """Whether a rollback gave up the newest row."""
+        return self.is_of_earlier(metrics) and any(
+            each.step < metrics.step for each in self.given_up
+        )
+
+    def reached(
+        self, metrics: Metrics, checkpoints: Checkpoints | Nothing | Unavailable | None
+    ) -> int:
+        """Completed updates, as far as the current instance keeps them: those of the newest row,
+        unless an earlier instance wrote it. Then at most those that the current one starts from,
+        and those of a checkpoint that it has completed: what an earlier one reached beyond is
+        trained again, or was given up by a rollback.
         """
         current = self.current
-        if current is None or current.start is None or self.wrote(metrics):
+        if current is None or current.start is None or not self.is_of_earlier(metrics):
             return metrics.step
-        return min(metrics.step, current.start)
+        newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
+        is_own = newest and newest.modified and newest.modified >= current.since
+        return max(min(metrics.step, current.start), newest.step if newest and is_own else 0)
 
     def at_tick(self, at: datetime) -> "History":
         """The same for a query at this moment, before the record has it."""
@@ -168,7 +183,9 @@ def reached_step(evidence: Evidence) -> int | None:
     metrics, history = evidence.get(Metrics), evidence.get(History)
     if not isinstance(metrics, Metrics):
         return None
-    return history.reached(metrics) if isinstance(history, History) else metrics.step
+    if not isinstance(history, History):
+        return metrics.step
+    return history.reached(metrics, evidence.get(Checkpoints))
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,10 @@ def summarise(
     metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
     loss, curve, pace = _curve(run)
     saved_at, saved_step = _newest_step(evidence, memory)
+    step = reached_step(evidence)
     last = metrics.last or {} if isinstance(metrics, Metrics) else {}
+    if isinstance(metrics, Metrics) and step is not None and step < metrics.step:
+        last, loss = {}, None  # of steps that the current instance does not keep
     loss_name = next((name for name in names_of(run.contract).loss if name in last), "")
     is_finished = bool(memory.sealed) or health == RunHealth.FINISHED
     return RunSummary(
@@ -175,7 +178,7 @@ def summarise(
         stage=stage_of(run),
         run=health,
         monitor=monitor,
-        step=reached_step(evidence),
+        step=step,
         final_step=final.value if isinstance(final, FinalStep) else None,
         loss=last.get(loss_name, loss),
         curve=curve,

@@ -14,6 +14,7 @@ from herorun.core.evidence import (
     Evidence,
     FinalStep,
     HealthAssessment,
+    History,
     Instance,
     LateReceipts,
     Metrics,
@@ -164,15 +165,25 @@ def final_state_facts(evidence: Evidence, checkpoint: Candidate | None) -> dict[
     """The checkpoint and the reached step, null if there are none; `final_step` is the planned
     one.
     """
-    final, metrics = evidence.get(FinalStep), evidence.get(Metrics)
+    final = evidence.get(FinalStep)
     steps = [reached_step(evidence), checkpoint.step if checkpoint else None]
     return {
         "final_checkpoint": checkpoint.path if checkpoint else None,
         "final_checkpoint_temporary": checkpoint.temporary if checkpoint else None,
         "reached_step": max((step for step in steps if step is not None), default=None),
         "final_step": final.value if isinstance(final, FinalStep) else None,
-        "final_metrics": dict(metrics.last or {}) if isinstance(metrics, Metrics) else {},
+        "final_metrics": _final_metrics(evidence),
     }
+
+
+def _final_metrics(evidence: Evidence) -> dict[str, float]:
+    """Empty where a rollback gave up the newest row, or the newest instance has not come so far."""
+    metrics, history = evidence.get(Metrics), evidence.get(History)
+    if not isinstance(metrics, Metrics):
+        return {}
+    is_given_up = isinstance(history, History) and history.has_given_up(metrics)
+    is_beyond = (reached_step(evidence) or 0) < metrics.step
+    return {} if is_given_up or is_beyond else dict(metrics.last or {})
 
 
 def _checkpoint(evidence: Evidence, sealing: Sealing) -> Candidate | None:
