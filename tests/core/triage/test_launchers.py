@@ -87,6 +87,52 @@ def test_what_is_gone_is_no_optional_package(line: str, failure: str) -> None:
     assert judged(f"{STEPS}{line}\n").failure == failure
 
 
+HEAD = 'Traceback (most recent call last):\n  File "/u/train.py", line 3, in main\n    x\n'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The following quota metrics exceed quota limits: compute.example.org/gpus",
+        '"message": "The following quota metrics exceed quota limits: compute.example.org/gpus",',
+        "warn if quota metrics exceed quota limits: max_cpus=8",
+        (
+            "Pod Allocate failed due to requested number of devices unavailable for "
+            "nvidia.com/gpu. Requested: 1, Available: 0"
+        ),
+    ],
+)
+@pytest.mark.parametrize("bug", [f"{HEAD}KeyError: 'x'\n", f"{HEAD}RuntimeError: no data\n"])
+def test_a_job_that_is_not_admitted_hides_no_traceback(bug: str, line: str) -> None:
+    for log in (f"{bug}{line}\n", f"{line}\n{bug}"):
+        assert judged(log, 1).failure in ("code-bug-small", "code-bug-complex")
+
+
+@pytest.mark.parametrize(
+    ("line", "failure"),
+    [
+        ("CUDA out of memory, skipped the batch 100 times, giving up", "oom-accelerator"),
+        ("CUDA out of memory, skipped the batch; RuntimeError: NaN loss", "oom-accelerator"),
+        ("CUDA out of memory, skipping batch failed", "oom-accelerator"),
+        (
+            "failed to import (uncorrectable ECC error encountered), import failed; falling back to cpu",
+            "bad-accelerator",
+        ),
+        (
+            "Import of dataset failed: No space left on device, falling back to /tmp",
+            "disk-full",
+        ),
+    ],
+)
+def test_what_a_program_did_not_get_over_is_not_benign(line: str, failure: str) -> None:
+    assert judged(f"{STEPS}{line}\n", 1).failure == failure
+
+
+def test_only_a_package_that_is_named_is_optional() -> None:
+    line = "Import of weights failed - falling back to scratch initialisation"
+    assert judged(f"{STEPS}{line}\n").signature == ""
+
+
 @pytest.mark.parametrize(
     "log",
     [
