@@ -115,7 +115,7 @@ def test_a_job_that_is_not_admitted_hides_no_traceback(bug: str, line: str) -> N
         ("CUDA out of memory, skipped the batch; RuntimeError: NaN loss", "oom-accelerator"),
         ("CUDA out of memory, skipping batch failed", "oom-accelerator"),
         (
-            "failed to import (uncorrectable ECC error encountered), import failed; falling back to cpu",
+            "x: import (uncorrectable ECC error encountered) failed; falls back to y",
             "bad-accelerator",
         ),
         (

@@ -38,6 +38,20 @@ CODE_503 = (
         "Spot instance interruption handler installed",
         "Spot instance termination checks every 5 s",
         "No spot instance interruption so far",
+        "spot interruption notice: enabled",
+        "Spot interruption notice: listener started",
+        "Spot interruption warning: polling every 5s",
+        "spot interruption notice: not received",
+        "spot interruption notice: unavailable (404)",
+        "spot interruption notice: N/A",
+        "spot interruption notice: http://192.0.2.1/latest/meta-data/spot/instance-action",
+        "spot interruption notice received: False",
+        "spot interruption notice received count: 0",
+        "Not received a spot interruption notice",
+        "Spot instance interruption: no",
+        "spot instance termination time: None",
+        "spot instance interruption callback registered",
+        "config: spot instance interruption: {'enabled': true}",
     ],
 )
 def test_a_state_or_a_handler_is_no_preemption(line: str) -> None:
@@ -52,6 +66,11 @@ def test_a_state_or_a_handler_is_no_preemption(line: str) -> None:
         "Spot interruption notice received, saving",
         "received an EC2 spot instance interruption warning",
         'spot interruption notice: {"action": "terminate"}',
+        "Monitor: spot interruption notice received",
+        "watcher.py:12 Spot interruption warning received",
+        "checkpoint watcher: spot interruption notice detected",
+        "spot instance interruption notice was issued",
+        "the spot instance was reclaimed",
     ],
 )
 def test_an_announced_interruption_is_a_preemption(line: str) -> None:
@@ -183,6 +202,67 @@ def test_a_wrong_name_or_the_jobs_own_server_is_asked_about(line: str) -> None:
 def test_no_wrapper_turns_a_bug_into_what_is_relaunched(head: str, effect: str) -> None:
     judgement = judged(f"{head}KeyError: 'x'\n{FROM}{head}{effect}\n", 1)
     assert judgement.failure == "code-bug-small"
+
+
+PREEMPTED = "RuntimeError: worker was preempted"
+WRAPPED = f"{BUG}{FROM}{HEAD}{PREEMPTED}\n"
+TWICE_WRAPPED = f"{BUG}{FROM}{HEAD}RuntimeError: stage failed\n{FROM}{HEAD}{PREEMPTED}\n"
+MISSING = f"{HEAD}FileNotFoundError: [Errno 2] No such file or directory: '/d/x'\n"
+
+
+def _of_rank(rank: int, log: str) -> str:
+    return "".join(f"[rank{rank}]: {line}\n" for line in log.splitlines())
+
+
+def _mixed(log: str) -> str:
+    """Two ranks without labels, line by line."""
+    return "".join(f"{line}\n{line}\n" for line in log.splitlines())
+
+
+@pytest.mark.parametrize("effect", [PREEMPTED, "RuntimeError: due to node failure"])
+@pytest.mark.parametrize(
+    ("log", "line"),
+    [
+        (WRAPPED + WRAPPED, 4),
+        (_of_rank(0, WRAPPED) + _of_rank(1, WRAPPED), 4),
+        (TWICE_WRAPPED, 4),
+        (_of_rank(0, TWICE_WRAPPED) + _of_rank(1, TWICE_WRAPPED), 4),
+        (f"{BUG}{DURING}{HEAD}{PREEMPTED}\n", 4),
+        (f"{WRAPPED}ERROR {PREEMPTED}\n", 4),
+        (f"{WRAPPED}ERROR train: worker was preempted\n", 4),
+        (f"ERROR train: worker was preempted\n{WRAPPED}", 5),
+        (f"{WRAPPED}{PREEMPTED}\n", 4),
+        (WRAPPED + STEPS + TWICE_WRAPPED, 75),
+        ("".join(_of_rank(rank, WRAPPED) for rank in range(300)), 4),
+    ],
+)
+def test_a_bug_stays_one_however_often_its_wrapper_is_printed(
+    log: str, line: int, effect: str
+) -> None:
+    message = effect.partition(": ")[2]
+    judgement = judged(log.replace("worker was preempted", message), 1)
+    assert (judgement.failure, judgement.line) == ("code-bug-small", line)
+
+
+def test_a_failure_that_a_row_knows_is_not_relaunched_for_its_wrapper() -> None:
+    assert judged(f"{MISSING}{FROM}{HEAD}{PREEMPTED}\n", 1).failure == "data"
+
+
+def test_two_ranks_whose_lines_are_mixed_are_no_preemption() -> None:
+    assert judged(_mixed(WRAPPED), 1).failure == "code-bug-small"
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        f"{HEAD}{PREEMPTED}\nERROR {PREEMPTED}\n",
+        f"slurmstepd: error: *** JOB 7 CANCELLED DUE TO PREEMPTION ***\n{WRAPPED}",
+        f"{WRAPPED}slurmstepd: error: *** JOB 7 CANCELLED DUE TO PREEMPTION ***\n",
+        f"{WRAPPED}{STEPS}ERROR worker was preempted\n",
+    ],
+)
+def test_a_preemption_with_evidence_of_its_own_counts(log: str) -> None:
+    assert judged(log, 143).failure == "preemption"
 
 
 @pytest.mark.parametrize(

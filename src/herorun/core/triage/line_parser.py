@@ -98,7 +98,9 @@ def _open_traceback(now: LineParser, line: LogLine, number: int) -> Open:
     if ignored_count and outer and not outer.ignored:
         now.open[_behind(stream)] = replace(outer, stream=_behind(stream))
     indent = indent_of(line.content) + (outer.indent if outer else 0)
-    earlier = 0 if ignored_count else now.handled.pop(stream, 0)
+    # two heads in a row: of two ranks without labels, which say the same
+    earlier = outer.earlier if outer and outer.last is None else 0
+    earlier = 0 if ignored_count else now.handled.pop(stream, earlier)
     ignored_count += outer.ignored if ignored_count and outer else 0
     traceback = Open(stream, number, earlier=earlier, indent=indent, ignored=ignored_count)
     now.open[stream] = traceback

@@ -20,9 +20,13 @@ _RELAUNCHED = (
     FailureClass.CAPACITY,
     FailureClass.HOST_CONTENTION,
 )
+_NOT_FAILED = (FailureClass.NOT_A_FAILURE, FailureClass.BENIGN)
+_CAUSES = 128  # exceptions that another may be raised from: two of each stream that is followed
+_MESSAGES = 8  # of wrappers, each once
 _HANDLER_LINES = 3  # from an error that a trainer prints to what it does about it
 _ENDED_STEP = lazy_regex(r"\bTerminating (?:job step |StepId=)(\d[\d.+]*)")
 _CANCELLED_STEP = lazy_regex(r"\*\*\* STEP (\d[\d.+]*)")
+_MESSAGE = lazy_regex(r"\b[A-Za-z_][\w.]{0,200}(?:Error|Exception): (.{8,})")
 # What a library raises before it says which service did not answer.
 _TIMED_OUT = lazy_regex(r"\b(?:TimeoutError|socket\.timeout): .{0,24}timed out\s*$")
 
@@ -44,6 +48,10 @@ class AttemptLog:
     before: "AttemptLog | None" = None  # the attempt before this one
     loading: Match | None = None  # the newest line that says what was loaded
     retried: int = 0  # the newest line that says that something is tried again
+    # the lines of exceptions that are not relaunched, or were raised from or during one
+    bugs: tuple[int, ...] = ()
+    # what the code around a bug said of it: no cause, however often it is repeated
+    wrapper_messages: tuple[str, ...] = ()
     ended_step: str = ""  # the newest Slurm step that srun itself ended
 
 
@@ -55,6 +63,13 @@ def see(log: AttemptLog, matches: Iterable[Match]) -> AttemptLog:
 
 
 def _advance_attempt(log: AttemptLog, match: Match) -> AttemptLog:
+    if match.role in (LineRole.ROOT, LineRole.CASCADE):
+        is_wrapper = _wraps_bug(log, match)
+        log = _with_bug(log, match)
+        if is_wrapper:
+            return _without_message(log, match)
+        if _repeats_wrapper(log, match):
+            return log
     match match.role:
         case LineRole.RESTART:
             return AttemptLog(log.attempt + 1, match.line, before=replace(log, before=None))
@@ -105,8 +120,6 @@ def _explains(match: Match, root: Match | None) -> bool:
         return True
     if root.signature == UNREACHABLE and match.signature in _BY_TYPE and match.earlier < 0:
         return False  # the program's wrapper around it
-    if _wraps_bug(match, root):
-        return False
     if match.strength > root.strength or _names_service(match, root):
         return True
     if match.earlier == -root.line:
@@ -129,14 +142,47 @@ def _names_meaning(match: Match, root: Match) -> bool:
     return root.signature in _BY_TYPE and match.signature not in _BY_TYPE
 
 
-def _wraps_bug(match: Match, root: Match) -> bool:
+def _with_bug(log: AttemptLog, match: Match) -> AttemptLog:
+    """A time-out that may be a service's is kept as negative."""
+    is_cause = match.role is LineRole.ROOT and match.failure not in (*_RELAUNCHED, *_NOT_FAILED)
+    if not is_cause and not _of_bug(log, match):
+        return log
+    line = -match.line if is_cause and _TIMED_OUT.search(match.excerpt) else match.line
+    return replace(log, bugs=(*log.bugs, line)[-_CAUSES:])
+
+
+def _of_bug(log: AttemptLog, match: Match) -> bool:
+    """Whether a bug stands further up in its chain."""
+    cause = abs(match.earlier)
+    if not cause:
+        return False
+    return cause in log.bugs or (-cause in log.bugs and match.signature != UNREACHABLE)
+
+
+def _wraps_bug(log: AttemptLog, match: Match) -> bool:
     """No bug is relaunched on the word of the code around it, however sure it sounds."""
-    return (
-        match.earlier == -root.line
-        and root.signature in _BY_TYPE
-        and match.failure in _RELAUNCHED
-        and not _names_service(match, root)
+    return match.role is LineRole.ROOT and match.failure in _RELAUNCHED and _of_bug(log, match)
+
+
+def _repeats_wrapper(log: AttemptLog, match: Match) -> bool:
+    return match.failure in _RELAUNCHED and any(
+        message in match.excerpt for message in log.wrapper_messages
     )
+
+
+def _without_message(log: AttemptLog, wrapper: Match) -> AttemptLog:
+    """What the wrapper says is no cause, and is none where a logger printed it before."""
+    inner = _MESSAGE.search(wrapper.excerpt)
+    message = (inner[1] if inner else wrapper.excerpt).strip()
+    others = (other for other in log.wrapper_messages if other != message)
+    log = replace(log, wrapper_messages=(*others, message)[-_MESSAGES:])
+    if log.root is None or not _repeats_wrapper(log, log.root):
+        return log
+    lately = tuple(match for match in log.lately if not _repeats_wrapper(log, match))
+    root = None
+    for match in lately:
+        root = match if _explains(match, root) else root
+    return replace(log, root=root, lately=lately)
 
 
 def _with(lately: tuple[Match, ...], match: Match) -> tuple[Match, ...]:
@@ -178,7 +224,7 @@ def _batch_skipped(log: AttemptLog, match: Match) -> AttemptLog:
 def _mark_progressed(log: AttemptLog) -> AttemptLog:
     """What did not stop the training is not why it stopped; a save that failed stays on record."""
     cascade = log.cascade
-    log = replace(log, lately=(), cascade=None)
+    log = replace(log, lately=(), cascade=None, wrapper_messages=())
     if log.root and can_survive(log.root):
         return replace(log, root=None, survived=log.root)
     return replace(log, survived=cascade) if cascade and cascade.signature == UNSAVED else log
