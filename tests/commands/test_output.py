@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from herorun.output import console, hang
+from herorun.output import console, hang, show_run_note
 from herorun.output.findings import show_findings
 from herorun.output.text_width import fit, show_note
 from stories import SLUG, Story
@@ -190,6 +190,24 @@ def test_a_message_is_wrapped_without_losing_a_word_or_breaking_a_command(column
     assert any(command in line for line in lines)
     assert all(len(line) <= columns or command in line for line in lines)
     assert all(line.startswith(" ") for line in lines[1:])
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        ("", "remote is sealed"),
+        ("", "remote: no answer"),
+        ("", "no run `remote` here"),
+        ("remote: ", "Could not reach the remote in time"),
+        ("remote: ", "no answer"),
+    ],
+)
+def test_a_note_about_one_of_many_runs_names_it(
+    capsys: pytest.CaptureFixture[str], head: str, message: str
+) -> None:
+    """Its slug may be a word of the message that means something else."""
+    show_run_note("remote", message)
+    assert capsys.readouterr().err == f"herorun: {head}{message}\n"
 
 
 def test_a_message_in_a_pipe_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,8 +54,12 @@ def _print(text: str) -> None:
 
 
 def show_run_note(slug: str, message: str) -> None:
-    """What went wrong with one run among several; its name comes first if the message lacks it."""
-    head = "" if slug in message.split() else f"{clean(slug)}: "
+    """What went wrong with one run among several; its name comes first, unless the message begins
+    with it or quotes it: elsewhere, `remote` may be any word.
+    """
+    at_start = message.startswith((f"{slug} ", f"{slug}:"))
+    in_quotes = any(f"{mark}{slug}{mark}" in message for mark in "`'\"")
+    head = "" if at_start or in_quotes else f"{clean(slug)}: "
     show_note(head + clean_lines(message))
 
 
