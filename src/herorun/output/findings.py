@@ -125,12 +125,12 @@ def show_preflight(
     out: Any,
     slug: str,
     answer: Any,
-    plan: tuple[str, str] = ("", ""),
+    launch: str = "",
     changes: Sequence[str] = (),
 ) -> None:
     """What a person decides on: the plan, what changed since the last instance, each finding that
     did not pass, and the counts. --verbose adds the rest of `operations.launch.preflight`'s answer.
-    `plan` is the plan file's path, and the path to which it must be moved before the launch.
+    `launch` is the command that launches, where it needs more than the run.
     """
     document = answer.as_json()
     if not progress.quiet:
@@ -150,7 +150,9 @@ def show_preflight(
     # `clear` alone would be good news that the checks did not give
     title = "NOT ENFORCED" if answer.policy and answer.report.overlooked else ""
     show_verdict(out, document["verdict"], _describe_verdict(answer), title)
-    show_next(out, _after_preflight(slug, document, answer, plan))
+    clear = document["verdict"] == "clear"
+    after = launch or f"herorun launch {slug}" if clear else ""
+    show_next(out, after or what_blocks(answer, f"herorun preflight {slug}"))
 
 
 def _show_plan(out: Any, slug: str, answer: Any, submission: Mapping[str, Any]) -> None:
@@ -186,20 +188,6 @@ def abridged(text: str) -> str:
     return f"{text[:LONGEST]}... and {count(left_out, 'character')} more: -v shows them"
 
 
-def _after_preflight(
-    slug: str, document: Mapping[str, Any], answer: Any, plan: tuple[str, str]
-) -> str:
-    if document["verdict"] == "clear":
-        from shlex import quote
-
-        path, movable_to = map(quote, plan)
-        launch = f"herorun launch {slug}"
-        if plan[1]:
-            return f"mv {path} {movable_to} && {launch} --plan {movable_to}"
-        return f"{launch} --plan {path}" if plan[0] else launch
-    return what_blocks(answer, f"herorun preflight {slug}")
-
-
 def what_blocks(answer: Any, again: str) -> str:
     """The command that explains the first finding that blocks; `again` if everything that blocks
     could only not be checked, which no page explains.
@@ -213,7 +201,7 @@ def what_blocks(answer: Any, again: str) -> str:
 def show_next(out: Any, command: str) -> None:
     """What to type next, if anything."""
     if command and not progress.quiet:
-        out.print(f"next: {command}", style="dim")
+        out.print(f"next: {command}", style="dim", soft_wrap=True)  # a person copies it whole
 
 
 def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -> None:

@@ -299,26 +299,75 @@ def test_a_plan_in_the_state_folder_does_not_block_its_launch(story: Story, kind
     Story(other.home).ended()
 
 
-@pytest.mark.parametrize("name", ["plan.json", "a plan.json", "docs/plan.json"])
-def test_the_command_after_preflight_launches_from_where_the_plan_is(
-    story: Story, capsys: pytest.CaptureFixture[str], name: str
+@pytest.mark.parametrize(
+    ("stands_in", "folder", "name"),
+    [
+        ("work", ".", "plan.json"),
+        ("work", ".", SLUG),
+        ("work", ".", "docs/plan.json"),
+        ("work/docs", ".", "../a plan.json"),
+        ("", "work", "plan.json"),
+        ("", "work", "docs/plan.json"),
+        ("far/off", "a link", "a plan.json"),
+    ],
+)
+def test_the_command_after_preflight_launches_from_where_a_person_stands(
+    story: Story,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    stands_in: str,
+    folder: str,
+    name: str,
 ) -> None:
     """A plan file that git sees in the work tree would block its own launch."""
     assert story.init() == 0
     (story.work / "docs").mkdir()
-    assert story.herorun("preflight", SLUG, "--out", name) == 0
-    blocks = story.herorun("preflight", SLUG) == 1
-    assert blocks == (not name.startswith("docs/"))
+    link = story.home / "far" / "off" / "a link"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(story.work)
+    earlier = story.work / ".herorun" / f"plan-{SLUG}.json"
+    earlier.write_text("an earlier plan")
+    monkeypatch.chdir(story.home / stands_in)
+    capsys.readouterr()
+    assert story.herorun("-C", folder, "preflight", SLUG, "--out", name) == 0
     output = capsys.readouterr()
-    assert bool(output.err) == blocks
+    blocks = story.herorun("preflight", SLUG) == 1
+    assert bool(output.err) == blocks == (not name.startswith("docs/"))
     (command, *_) = [line for line in output.out.splitlines() if line.startswith("next: ")]
     move, _, launch = command.removeprefix("next: ").rpartition(" && ")
-    assert bool(move) == blocks
-    subprocess.run(move, shell=True, cwd=story.work, check=True)
+    subprocess.run(move, shell=True, check=True)
     assert git(story.work, "ls-files", "-o", "--exclude-standard").strip() == (
         "" if blocks else name
     )
+    if blocks:
+        assert output.err.endswith(f" {shlex.split(move)[-1]}\n")
     program, *argv = shlex.split(launch)
     assert program == "herorun"
-    assert story.herorun(*argv, "--no-babysit") == 0
+    assert story.herorun("-C", ".", *argv, "--no-babysit") == 0
+    assert earlier.read_text() == "an earlier plan"
+    story.ended()
+
+
+def test_a_program_is_told_where_the_plan_must_be_moved(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert story.init() == 0
+    capsys.readouterr()
+    assert story.herorun("preflight", SLUG, "--json", "--out", "plan.json") == 0
+    assert f"{story.work}/.herorun/plan-{SLUG}.json" in capsys.readouterr().err
+
+
+def test_a_tracked_file_is_overwritten_only_where_its_change_does_not_block(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (story.work / "docs").mkdir()
+    (story.work / "docs" / "plan.json").write_text("an earlier plan")
+    story.publish()
+    assert story.init() == 0
+    capsys.readouterr()
+    assert story.herorun("preflight", SLUG, "--out", "config.toml") == 2
+    assert f"{story.work}/config.toml" in capsys.readouterr().err
+    assert git(story.work, "status", "--porcelain") == ""
+    assert story.herorun("preflight", SLUG, "--out", "docs/plan.json") == 0
+    assert story.launch("--plan", "docs/plan.json") == 0
     story.ended()

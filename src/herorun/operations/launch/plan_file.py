@@ -5,7 +5,9 @@ The digest covers the plan. The file also contains evidence of the review that m
 changing the plan: a launch reports the differences.
 """
 
+import itertools
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +37,8 @@ LARGEST_PLAN = 64 << 20  # bytes: it holds the resolved config
 
 def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> Path | None:
     """Write the plan. If the file itself would block the launch, as a change of the work tree,
-    returns the path to which it must be moved first; otherwise None. `WrongUse` if there is no
-    plan.
+    returns a free path to which it must be moved first; otherwise None. `WrongUse` if there is no
+    plan, or for a tracked file whose change would block the launch: it stays as it is.
     """
     if answer.plan is None:
         raise WrongUse(f"There is no plan to write to {path}: {answer.why}")
@@ -48,24 +50,37 @@ def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> Path | No
         "seen": moving_evidence(answer),
     }
     ours, place = run.repository.top / ".herorun", path.resolve()
+    name = _name_that_blocks(run, place)
+    if name and run.repository.git("ls-files", "--cached", "--", name).text:
+        raise WrongUse(
+            f"{path} is tracked by git, and a change of it blocks the launch: name another file, "
+            "such as `.herorun/plan.json`."
+        )
     if ours in place.parents:  # a linked work tree or a fresh clone has no such folder yet
         hide_from_git(ours)
     write_atomic(place, (canonical(document) + "\n").encode(), 0o644)
-    if not _blocks_launch(run, place):
+    untracked_argv = ("ls-files", "--others", "--exclude-standard", "--", name)
+    if not name or not run.repository.git(*untracked_argv).text:
         return None
     hide_from_git(ours)
-    return ours / path.name
+    return _free_path(ours, run.slug)
 
 
-def _blocks_launch(run: Run, place: Path) -> bool:
-    """Whether a new file there is a change that `dirty-tree` fails for."""
+def _name_that_blocks(run: Run, place: Path) -> str:
+    """Its path in the work tree; "" if it is not in it, or `dirty-tree` fails for no change of
+    it.
+    """
     if not place.is_relative_to(run.repository.top):
-        return False
+        return ""
     name = place.relative_to(run.repository.top).as_posix()
-    if impact_of(name, run.contract.code.impact) is not Impact.BLOCK:
-        return False
-    changes_argv = ("ls-files", "--others", "--modified", "--exclude-standard", "--", name)
-    return bool(run.repository.git(*changes_argv).text)
+    return name if impact_of(name, run.contract.code.impact) is Impact.BLOCK else ""
+
+
+def _free_path(folder: Path, slug: str) -> Path:
+    """Where nothing is yet. A slug has no dot, so no run's state folder ever gets this name."""
+    numbers = itertools.chain([""], (f".{number}" for number in itertools.count(2)))
+    paths = (folder / f"plan-{slug}{number}.json" for number in numbers)
+    return next(path for path in paths if not os.path.lexists(path))
 
 
 def moving_evidence(answer: PreflightOutcome) -> dict[str, Any]:
