@@ -147,9 +147,7 @@ def _must_fit(port: str, kind: str, adapter: object) -> None:
     """A member by an older name would be missed, or ignored in silence where it is optional."""
     subject = f"The adapter {kind!r} of {ADAPTERS[port]}"
     if old_members := renamed_members(port, adapter):
-        raise WrongUse(
-            f"{subject} uses old names of members: {', '.join(old_members)}. Rename them."
-        )
+        raise WrongUse(f"{subject} uses old names: {', '.join(old_members)}. Rename them.")
     if lacking := missing_members(PORTS[port], adapter):
         raise WrongUse(
             f"{subject} lacks {', '.join(lacking)}, which core.ports.{PORTS[port].__name__} asks "

@@ -28,7 +28,8 @@ def job_kind(kind: str) -> JobKind:
     """What its adapter declares; `WrongUse` for a scheduler whose jobs cannot be read by id."""
     if not is_supported(kind):
         raise WrongUse(
-            f"Jobs of {kind!r} cannot be monitored by id; supported kinds: {', '.join(kinds())}."
+            f"Jobs of {kind!r} cannot be monitored by id; --scheduler is one of "
+            f"{', '.join(kinds())}."
         )
     return adapters.declared_jobs(kind)
 
@@ -84,10 +85,7 @@ def must_be_whole(spec: JobSpec) -> None:
     """`WrongUse` in one sentence, with every option that is missing."""
     if lacking := missing_options(spec):
         choices = f" (--scheduler is one of {', '.join(kinds())})" if not spec.kind else ""
-        raise WrongUse(
-            f"To monitor a job without a contract, {_join_names(lacking)} "
-            f"{'is' if len(lacking) == 1 else 'are'} missing{choices}."
-        )
+        raise WrongUse(f"A job without a contract needs {_join_names(lacking)}{choices}.")
     must_be_id(spec.kind, spec.job)
 
 

@@ -99,9 +99,7 @@ def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_reported(
     terminal.answers(r"Jobs of 'rey' cannot be monitored.*\n.*scheduler.*: ", "ray\n")
     terminal.answers("cluster: ", "\n")
     terminal.answers("cluster: ", "us-east5-a\n")
-    terminal.answers(
-        r"'us-east5-a' is no cluster that is known here(?s:.*)cluster: ", "http://127.0.0.1:9\n"
-    )
+    terminal.answers(r"'us-east5-a' is not a known cluster(?s:.*)cluster: ", "http://127.0.0.1:9\n")
     terminal.answers("experiment: ", "experiments/isoflop_sweep.py\n")
     terminal.answers(r"resubmit command \(empty: it is only watched\): ", "\n")
     code, output = terminal.ended()
@@ -140,7 +138,7 @@ def test_the_end_of_the_input_is_no_answer_and_the_sentence_says_what_is_missing
     terminal.answers("cluster: ", "\x04")
     code, output = terminal.ended()
     assert (code, output.count("herorun: ")) == (2, 1)
-    assert mentions(output, "monitor", "--cluster", "--experiment")
+    assert mentions(output, "contract", "--cluster", "--experiment")
     assert not (tmp_path / "scratch").exists()
 
 
@@ -166,4 +164,4 @@ def test_without_a_terminal_one_sentence_names_what_is_missing(tmp_path: Path) -
     )
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
-    assert mentions(line, "herorun: ", "--cluster", "--experiment", "missing")
+    assert mentions(line, "herorun: ", "--cluster", "--experiment", "needs")

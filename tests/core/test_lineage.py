@@ -129,7 +129,7 @@ def test_where_the_store_tells_no_time_a_taint_is_a_step(step, tainted):
 def test_a_rejected_lineage_is_refused():
     contract = a_contract(start={"rejected": [f"{ROOT}/step-200"]})
 
-    assert mentions(refusal(written(200), contract, a_run()), "lineage", "rejected")
+    assert mentions(refusal(written(200), contract, a_run()), "[start]", "rejected")
     assert acceptable([written(100), written(200)], contract, a_run()) == Checkpoints(
         (written(100),)
     )

@@ -112,4 +112,4 @@ def test_metadata_alone_is_reported(disk: LocalDisk) -> None:
     path = disk.save(Distributed(), 100)
     disk.prune(f"{path}/__0_0.distcp")
     disk.prune(f"{path}/.metadata")
-    assert mentions(newest(disk).problem, "metadata.json", "without")
+    assert mentions(newest(disk).problem, "data", "metadata.json")

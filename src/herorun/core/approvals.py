@@ -67,7 +67,8 @@ def _held_against(
     where = f"commit {commit_author.commit[:9]}"
     if commit_author.signature == "bad":
         return failed(
-            f"the waiver of {about} was added by {where}, whose signature is bad", subject=about
+            f"the waiver of {about} was added by {where}, whose signature is not valid",
+            subject=about,
         )
     signer = names_in(commit_author.signer) if commit_author.signature == "good" else frozenset()
     author = names_in(f"{commit_author.name} <{commit_author.mail}>") | {commit_author.name.lower()}

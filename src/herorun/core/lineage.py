@@ -95,7 +95,7 @@ def refusal(candidate: Candidate, contract: Contract, history: History) -> str:
     One that the contract names with a reason was looked into by a person.
     """
     if is_rejected(candidate.path, contract.start.rejected):
-        return "its lineage is rejected"
+        return "it is under [start] rejected"
     return "" if decided_on(contract, [candidate]) else mistrust(candidate, history)
 
 

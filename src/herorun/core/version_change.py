@@ -57,14 +57,17 @@ def _describe_difference(
         )
     if other:
         reasons.append(
-            f"at {len(other)} of {count(len(again), 'tick')} it would have acted differently"
+            f"at {len(other)} of {count(len(again), 'tick')} this version would have "
+            "acted differently"
         )
     if before and not judge.free and version not in (before.version, before.before):
         reasons.append(f"the question about herorun {before.version} has no yes")
     if not reasons:
         return ""
     whose = (
-        f"herorun {judge.version} ticked before" if judge.version else "no herorun ticked before"
+        f"herorun {judge.version} made the ticks before"
+        if judge.version
+        else "no herorun made a tick before"
     )
     fits = "" if version_fits(pin, version) else f", and the contract pins herorun {pin}"
     return f"{whose}{fits}; {'; '.join(reasons)}."

@@ -57,7 +57,7 @@ class AppriseChannel:
 
     def problem(self) -> str:
         if not os.environ.get(self.name):
-            return f"{self.name} is not set, or is empty"
+            return f"the variable {self.name} is not set, or is empty"
         try:
             return "" if self._service() is not None else self._strange
         except ImportError:

@@ -47,7 +47,7 @@ def read_data_found(
 
 def _in_commit(repository: Repository, commit: str, path: str, pinned_digest: str) -> str | None:
     if pinned_digest.startswith("generation:"):
-        raise OSError("a file of the commit has no generation: pin it by its sha256")
+        raise OSError("only a file of an object store has a generation: pin this one by its sha256")
     data = repository.read(commit, [path])[path]
     if data is None:
         return None

@@ -181,7 +181,7 @@ class _Closure:
 
 def _explain_error(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
-        return f"no Python at line {error.lineno}: {error.msg}"
+        return f"line {error.lineno} is not valid Python: {error.msg}"
     return (
         describe_error(error) if isinstance(error, OSError) else str(error) or type(error).__name__
     )

@@ -51,7 +51,9 @@ def read_tracker_mentions(
         path: _read_small_file(os.path.join(repository.top, path)) for path in sorted(closure.files)
     }
     if foreign := foreign_imports(files, sys.stdlib_module_names):
-        return Nothing(f"{foreign[0]}, which the job imports, may name what its own files do not")
+        return Nothing(
+            f"not compared: the job imports {foreign[0]}, which may set where the job reports to"
+        )
     mentions = _Mentions(files, plan, program(files))
     mentions.tracker(tracker)
     for key in ("progress", "success_pattern"):
@@ -100,7 +102,7 @@ class _Mentions:
                 return
         if values and all(each.value for each in values):
             values_text = ", ".join(dict.fromkeys(map(str, values[:_MAX_NAMES])))
-            self.others[key] = scrub(f"the job has no {value!r}; it has {values_text}")
+            self.others[key] = scrub(f"the job names {values_text}, not {value!r}")
 
     def pattern(self, key: str, pattern: str | None) -> None:
         for word in required_substrings(pattern or ""):

@@ -17,7 +17,7 @@ def read_recorded_edits(
     """The recorded edits. A remote is queried only for those that this clone lacks."""
     if not launch_edits.patches and not launch_edits.unnamed:
         return Nothing("every instance ran a commit as it is")
-    why = "it ran a changed checkout in place, and the edits are not recorded"
+    why = "it ran a checkout with uncommitted edits, and they are not recorded"
     missing = dict.fromkeys(launch_edits.unnamed, why)
     places = {}
     for instance, patch in launch_edits.patches.items():

@@ -18,7 +18,7 @@ def ping_problem(variable: str) -> str:
     """Why the variable's URL cannot be pinged; "" if it can. Nothing is sent."""
     url = os.environ.get(variable, "")
     if not url:
-        return f"{variable} is not set, or is empty"
+        return f"the variable {variable} is not set, or is empty"
     try:
         parts = urlsplit(url)
         is_web_url = parts.scheme in ("http", "https") and bool(parts.hostname)

@@ -227,8 +227,8 @@ _REASONS = (  # ssh's messages, and their meaning for people
     (
         r"Host key verification failed|No .* host key is known|IDENTIFICATION HAS CHANGED",
         (
-            "shows a host key that is not the known one: compare it with the machine's own, then "
-            "add it to known_hosts."
+            "shows a host key that is not the known one: compare it with the machine's own key, "
+            "and add it to known_hosts only if they are equal."
         ),
     ),
     (
@@ -242,11 +242,11 @@ _REASONS = (  # ssh's messages, and their meaning for people
     ),
     (
         r"kex_exchange_identification|banner line|reset by|closed by",
-        "closed the connection: it is busy, or the network failed. Try again.",
+        "closed the connection: it may be busy, or the network failed. Try again.",
     ),
     (
         r"timed out|not responding",
-        "does not answer: it is off, or there is no network to it. Try again.",
+        "does not answer: it may be off, busy or without a network. Try again.",
     ),
     (r"No route to host|Network is unreachable|Broken pipe", "is out of reach: {said}. Try again."),
 )

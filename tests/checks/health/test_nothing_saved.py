@@ -33,7 +33,7 @@ def test_one_interval_of_steps(step, outcome):
 
 
 def test_it_says_how_old_it_is():
-    assert mentions(up(200 * MINUTE).message, "tiny-1", "trained", "3h20m", "temporary_every", "1h")
+    assert mentions(up(200 * MINUTE).message, "tiny-1", "trained", "3h20m", "1h", "temporary_every")
 
 
 def test_one_save_of_its_own_is_enough():

@@ -36,7 +36,7 @@ def test_running_without_a_row_a_line_or_a_receipt_is_unconfirmed_and_the_clock_
     (verdict,) = called_running(31 * MINUTE, SILENT)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")
-    assert mentions(verdict.message, "tiny-1", "31m", "unconfirmed")
+    assert mentions(verdict.message, "tiny-1", "unconfirmed", "31m")
     assert len(called_running(3 * HOUR, SILENT)) == 2
 
 

@@ -19,7 +19,7 @@ def test_fewer_than_kept_after_there_were_that_many():
     verdict = answer(shrinking_rollback, FULL, there(9))
 
     assert verdict.outcome is Outcome.FAIL
-    assert mentions(verdict.message, "9 checkpoints", "fall", "=", "10", "10")
+    assert mentions(verdict.message, "9 checkpoints", "fall", "10", "10")
     assert answer(shrinking_rollback, FULL, there(10)).outcome is Outcome.PASS
 
 

@@ -24,7 +24,7 @@ def test_a_stop_that_herorun_was_ordered_is_no_news():
     ordered = a_history(stopped=(("tiny-1", "Dri"),))
 
     verdict = answer(stopped_by_hand, a_job(JobState.CANCELLED), ordered)
-    assert verdict.outcome is Outcome.NOT_APPLICABLE and "for Dri" in verdict.message
+    assert verdict.outcome is Outcome.NOT_APPLICABLE and "Dri" in verdict.message
     other = a_history(stopped=(("tiny-0", "Dri"),))
     assert answer(stopped_by_hand, a_job(JobState.CANCELLED), other).outcome is Outcome.FAIL
 

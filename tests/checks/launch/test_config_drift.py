@@ -150,7 +150,7 @@ def test_beyond_fifty_keys_one_answer_sums_up():
     messages = failures(ask(config))
 
     assert len(messages) == MOST + 1 and mentions(
-        messages["further keys"], "7 more", "differ", "k54", "->", "54"
+        messages["further keys"], "7 other", "differ", "k54", "->", "54"
     )
 
 

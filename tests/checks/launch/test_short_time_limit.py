@@ -22,7 +22,9 @@ def test_the_limit_against_the_budget(hours, outcome):
 def test_the_sentence_names_both():
     verdict = answer(short_time_limit, a_contract(**BUDGETED), Offered(time_limit=86400))
 
-    assert mentions(verdict.message, "1000", "accelerator-hours", "8 take", "5d5h", "limit", "1d")
+    assert mentions(
+        verdict.message, "1000", "accelerator-hours", "8 accelerators", "5d5h", "limit", "1d"
+    )
 
 
 @pytest.mark.parametrize("left_out", BUDGETED)

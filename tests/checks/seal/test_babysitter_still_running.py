@@ -9,9 +9,9 @@ THEIRS = LeaseSeen(owner="eve@there", slug="tiny", unchanged_since=NOON - EVERY,
 
 def test_a_babysitter_of_this_machine_is_no_fault():
     here = answer(babysitter_still_running)
-    assert here.outcome is Outcome.PASS and mentions(here.message, "stopped", "sealed")
+    assert here.outcome is Outcome.PASS and mentions(here.message, "seal", "stop")
     none = answer(babysitter_still_running, Heartbeat(False), {LeaseSeen: Nothing()})
-    assert none.outcome is Outcome.PASS and "stopped" not in none.message
+    assert none.outcome is Outcome.PASS and "stop" not in none.message
 
 
 def test_another_owner_fails_and_is_named():

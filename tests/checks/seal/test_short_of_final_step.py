@@ -52,7 +52,7 @@ def test_it_says_how_many_are_missing():
         "reported",
         "150 of",
         "200",
-        "50 are",
+        "50",
     )
 
 

@@ -293,11 +293,11 @@ def test_a_throughput_is_reported_in_its_own_unit_and_direction():
 
     by_rate = alerts([a_row(i, losses[i], tokens_per_s=rate) for i, rate in enumerate(rates)])
     (slow,) = [a for a in by_rate if a.check == "throughput-collapse"]
-    assert mentions(slow.message, "tokens_per_s 149.8", "expected 516.9", "-71 %")
+    assert mentions(slow.message, "tokens_per_s", "149.8", "516.9", "-71 %")
 
     by_time = alerts([a_row(i, losses[i], step_time_s=time) for i, time in enumerate(times)])
     (slow,) = [a for a in by_time if a.check == "throughput-collapse"]
-    assert mentions(slow.message, "step_time_s 2.991", "expected 1.996", "+50 %")
+    assert mentions(slow.message, "step_time_s", "2.991", "1.996", "+50 %")
 
 
 def test_every_alert_names_the_next_action_and_the_steps_of_the_file():

@@ -48,7 +48,7 @@ def buffered_output(
     for what, at in signs.items():
         if at and log.changed_at + limits.behind < at <= now.at:
             message = (
-                f"the log of {job.instance} ends at {log.changed_at:%H:%M} UTC, and {what} at "
+                f"the log of {job.instance} ends at {log.changed_at:%H:%M} UTC, but {what} at "
                 f"{at:%H:%M} UTC"
             )
             return failed(

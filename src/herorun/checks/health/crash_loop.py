@@ -40,8 +40,8 @@ def crash_loop(job: Job, history: History, now: Now, limits: Limits) -> Verdict:
     if start_count >= limits.starts:
         message = (
             f"{job.instance} was started {count(round(start_count), 'time')} within "
-            f"{format_span(limits.within)}, and is at attempt {newest}; the limit "
-            f"is {limits.starts}"
+            f"{format_span(limits.within)} (the limit is {limits.starts}); "
+            f"it is at attempt {newest}"
         )
         return failed(message, subject=job.instance)
     return passed(f"{job.instance} is at attempt {newest}", subject=job.instance)

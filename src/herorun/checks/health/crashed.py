@@ -53,6 +53,9 @@ def crashed(
             Triage: triage,
         }
         return failed(diagnose(job, scene_of(evidence)).why, subject=job.instance)
-    if job.stopped_by_hand or (job.refused and job.state.ended):
-        return not_applicable(f"{job.ending}; that is no crash", subject=job.instance)
+    if job.stopped_by_hand:
+        return not_applicable(f"{job.ending}; see stopped-by-hand", subject=job.instance)
+    if job.refused and job.state.ended:
+        message = f"{job.ending}; see refused-at-check-in"
+        return not_applicable(message, subject=job.instance)
     return passed(f"{job.instance} {job.state.predicate}", subject=job.instance)

@@ -42,8 +42,8 @@ def dead_log_pattern(
         return [verdict]
     verdicts = [
         failed(
-            f"the last {_mib(silent)} of its log have no line that matches {name}; one is due "
-            f"every {_mib(due)}",
+            f"no line in the last {_mib(silent)} of the log of {job.instance} matches {name}; "
+            f"one is due every {_mib(due)}",
             subject=name,
         )
         for name, due, silent in log.overdue
@@ -57,7 +57,9 @@ def dead_log_pattern(
         verdicts.append(passed(message, subject=contract.tracker.kind))
     elif tracker.progress_lines:
         why = _format_progress(job, log, checkpoints, history, limits)
-        message = f"no line of the tracker's log is {tracker.progress_lines} progress, and {why}"
+        message = (
+            f"the tracker's log has none of {tracker.progress_lines} progress lines, but {why}"
+        )
         verdicts += [failed(message, subject=contract.tracker.kind)] if why else []
     return verdicts or [not_applicable("no log pattern is due by now")]
 

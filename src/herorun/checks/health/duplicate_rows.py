@@ -33,6 +33,7 @@ def duplicate_rows(metrics: Metrics, history: History, limits: Limits) -> list[V
     first = metrics.logged(min(excursion.first_step for excursion in excursions))
     message = (
         f"each step is reported twice from about step {first} on, with different losses, "
-        f"{state(metrics.as_logged(excursions[-1]))}: two trainers run, or every rank logs"
+        f"{state(metrics.as_logged(excursions[-1]))}; "
+        "check whether two trainers run or every rank logs"
     )
     return [failed(message, subject="rows")]

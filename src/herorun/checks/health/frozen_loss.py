@@ -40,7 +40,7 @@ def frozen_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verd
 def _describe_frozen(excursion: Excursion) -> str:
     if excursion.kind == "flat":
         return format_flat(excursion)
-    loss, first = f"{excursion.expected:.6g} in every row", f"before step {excursion.first_step}"
+    loss, first = f"{excursion.expected:.6g} in every row", f"step {excursion.first_step} or before"
     if excursion.open:
-        return f"the loss is {loss} since {first}, still in progress"
+        return f"the loss has been {loss} since {first}, still in progress"
     return f"the loss was {loss} from {first} to step {excursion.last_step}"

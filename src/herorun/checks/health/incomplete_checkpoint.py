@@ -39,7 +39,9 @@ def incomplete_checkpoint(
 
 def _judge_candidate(candidate: Candidate, now: Now, most: timedelta) -> Verdict:
     if candidate.modified is None:
-        message = f"{candidate.path} is not complete, and its store does not report since when"
+        message = (
+            f"{candidate.path} is not complete, and its store does not report when it last changed"
+        )
         return not_applicable(message, candidate.problem, subject=candidate.path)
     idle = now.at - candidate.modified
     message = f"{candidate.path} last changed {format_span(idle)} ago"
@@ -47,5 +49,5 @@ def _judge_candidate(candidate: Candidate, now: Now, most: timedelta) -> Verdict
     if idle > most:
         message += f", more than the limit of {limit}, and is not complete: {candidate.problem}"
         return failed(message, subject=candidate.path)
-    message += f" and may still be written, up to {limit}: {candidate.problem}"
+    message += f", within the limit of {limit}, and may still be written: {candidate.problem}"
     return passed(message, subject=candidate.path)

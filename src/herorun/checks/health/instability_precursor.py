@@ -51,7 +51,7 @@ def instability_precursor(metrics: Metrics, history: History, limits: Limits) ->
         history,
         early,
         lasts,
-        "no growth that precedes trouble",
+        "no growth as before an instability",
         describe=_describe,
         limit=lambda e: (
             f"{EXPLODED:g} times" if e.kind == "explosion" else count(limits.rows, "row")
@@ -62,11 +62,11 @@ def instability_precursor(metrics: Metrics, history: History, limits: Limits) ->
 def _describe(excursion: Excursion) -> str:
     if excursion.kind == "explosion":
         return (
-            f"{excursion.metric} up to {excursion.expected * excursion.peak:.4g} "
+            f"{excursion.metric} rose to {excursion.expected * excursion.peak:.4g} "
             f"({excursion.peak:.3g} times its average of "
             f"{excursion.expected:.4g}) for {duration(excursion)}"
         )
     return (
-        f"{excursion.metric} went from {excursion.expected:.4g} to "
+        f"{excursion.metric} rose from {excursion.expected:.4g} to "
         f"{excursion.expected * excursion.peak:.4g} without slowing down, {state(excursion)}"
     )

@@ -49,7 +49,7 @@ def loss_above_chance(
 ) -> Verdict:
     least, vocab = metrics.least, vocabulary(prior.config)
     if not history.wrote(metrics) or least is None or prior.adopted:
-        return not_applicable("no first rows of this plan")
+        return not_applicable("no first rows of this plan yet")
     if vocab is None:
         return not_applicable("the config names no vocabulary size")
     chance_text = f"untrained weights give {vocab.untrained:.4g} (ln of {vocab.key} = {vocab.size})"
@@ -82,11 +82,11 @@ def _at_chance(
     normal.
     """
     if vocab.size < NATURAL:
-        return not_applicable(f"{count(vocab.size, 'token')} may be equally frequent")
-    if least.rate_held is None:
         return not_applicable(
-            "not judged: no learning rate is logged, and a warm-up looks the same"
+            f"not judged: with {count(vocab.size, 'token')} such a loss may be the best possible"
         )
+    if least.rate_held is None:
+        return not_applicable("not judged: no learning rate is logged, so this may be the warm-up")
     if least.rate_held < limits.held_steps or least.rows < limits.held_rows:
         return not_applicable(
             f"not judged before row {limits.held_rows} and {count(limits.held_steps, 'step')} "

@@ -39,9 +39,9 @@ def _is_lost(presence: Presence, limits: Limits) -> bool:
 
 
 def _report_lost_metric(presence: Presence, limits: Limits) -> Verdict:
-    before = ", but in earlier ones" if presence.seen else ", nor in any before"
+    before = "but earlier rows have it" if presence.seen else "and no earlier row has it"
     return failed(
-        f"{presence.metric} is not in the newest {count(presence.rows, 'row')}{before}; the "
-        f"limit is {max(limits.rows, limits.gaps * presence.longest):g} rows",
+        f"{presence.metric} is missing from the newest {count(presence.rows, 'row')}, {before}; "
+        f"the limit is {max(limits.rows, limits.gaps * presence.longest):g} rows",
         subject=presence.metric,
     )

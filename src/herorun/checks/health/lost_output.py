@@ -45,7 +45,7 @@ def lost_output(
     if missing_root is None:
         return passed(f"no output of {job.instance} is known to be missing", subject=job.instance)
     return failed(
-        f"{job.instance} {job.state.predicate}, and {missing_root.message}",
+        f"{job.instance} {job.state.predicate}, but {missing_root.message}",
         missing_root.advice,
         subject=job.instance,
     )

@@ -43,7 +43,11 @@ def metric_out_of_band(metrics: Metrics, history: History, limits: Limits) -> li
 
     def limit(excursion: Excursion) -> str:
         rows = count(limits.rows, "row")
-        return rows if excursion.kind == "band" else f"{FAR:g} times, or a third, for {rows}"
+        return (
+            rows
+            if excursion.kind == "band"
+            else f"{FAR:g} times the expected value, or a third of it, for {rows}"
+        )
 
     return judge_excursions(
         metrics,
@@ -63,6 +67,6 @@ def _describe_departure(excursion: Excursion) -> str:
     value = excursion.expected * excursion.peak
     value_text = f"reached {value:.4g}, " if math.isfinite(value) and value > 0 else ""
     return (
-        f"{excursion.metric} {value_text}outside its band (the bound is {excursion.expected:.4g}) "
+        f"{excursion.metric} {value_text}beyond its bound of {excursion.expected:.4g} "
         f"for {duration(excursion)}"
     )

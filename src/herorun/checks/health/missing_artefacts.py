@@ -47,10 +47,10 @@ def missing_artefacts(
     limits: Limits,
 ) -> list[Verdict]:
     """One verdict for the final checkpoint, and one for the tracker's run."""
-    if job.state is not JobState.SUCCEEDED or final.value is None:
-        return [
-            not_applicable(f"{job.instance} {job.state.predicate}, or its final step is unknown")
-        ]
+    if job.state is not JobState.SUCCEEDED:
+        return [not_applicable(f"{job.instance} {job.state.predicate}")]
+    if final.value is None:
+        return [not_applicable("the final step is unknown")]
     newest = checkpoints.newest
     last_step = (
         max(history.reached(metrics, checkpoints), newest.step if newest else 0)

@@ -84,8 +84,10 @@ def _of_current(
         )
     if isinstance(metrics, Metrics) and wrote:
         return failed(
-            f"{job.instance} is at step {metrics.logged(metrics.step)} without a receipt",
+            f"{job.instance} is at step {metrics.logged(metrics.step)}, but has no receipt of its "
+            "check-in",
             CAUSE,
             subject=job.instance,
         )
-    return failed(f"{job.instance} has no receipt, although {sign}", CAUSE, subject=job.instance)
+    message = f"{job.instance} has no receipt of its check-in, although {sign}"
+    return failed(message, CAUSE, subject=job.instance)

@@ -75,7 +75,7 @@ def _describe_due(
     every = contract.checkpoints.temporary_every
     if every is not None:
         is_overdue = age - limits.startup > limits.intervals * every
-        return f"temporary_every is {format_duration(every)}" if is_overdue else ""
+        return f"one is due every {format_duration(every)} (temporary_every)" if is_overdue else ""
     interval = save_interval(contract, checkpoints)
     steps = metrics.step - max(metrics.first_step - 1, 0)
     if interval is None or steps <= limits.intervals * interval[0]:

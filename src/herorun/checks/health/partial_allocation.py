@@ -27,5 +27,8 @@ def partial_allocation(job: Job) -> Verdict:
     verb = "runs" if job.running_tasks == 1 else "run"
     message = f"{job.running_tasks} of {count(job.tasks, 'task')} of {job.instance} {verb}"
     if 0 < job.running_tasks < job.tasks:
-        return failed(f"{message}{f': {job.reason}' if job.reason else ''}", subject=job.instance)
+        return failed(
+            f"{message}{f'; the reason of the rest is {job.reason}' if job.reason else ''}",
+            subject=job.instance,
+        )
     return passed(message, subject=job.instance)

@@ -30,8 +30,7 @@ from herorun.core.health.queue_reasons import ADVICE, Waiting, why_waiting
 from herorun.core.lazy_dataclass import dataclass
 
 UNCONFIRMED = (
-    "allocation unconfirmed (the scheduler says running, but there is no row, log line or "
-    "receipt); "
+    "the scheduler says running, but there is no row, log line or receipt; "
     "check whether it has its machines"
 )
 
@@ -104,8 +103,8 @@ def pending_too_long(
         ]
     reason = UNCONFIRMED if running else _describe_waiting(why, job)
     message = (
-        f"{job.instance} has been pending for {format_span(waits)} (the limit is "
-        f"{format_span(limit)}): {reason}"
+        f"{job.instance} has been {'unconfirmed' if running else 'pending'} for "
+        f"{format_span(waits)} (the limit is {format_span(limit)}): {reason}"
     )
     return [failed(message, subject=subject) for subject in _subjects(job.instance, waits, limits)]
 

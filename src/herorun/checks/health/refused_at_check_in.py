@@ -39,4 +39,4 @@ def refused_at_check_in(job: Job, receipt: Receipt | Nothing | Unavailable) -> V
 def _reasons(receipt: Receipt | None) -> str:
     items = receipt.items if receipt else ()
     wrong = [f"{item} {message}" for item, outcome, message in items if outcome == "fail"]
-    return "; ".join(wrong) or "its log names the item"
+    return "; ".join(wrong) or "the reason is in its log"

@@ -69,7 +69,7 @@ def resume_mismatch(
         return unknown(why, subject=where)
     if resume.counter_reset:
         return unknown(
-            "not comparable: the step count restarted but the loss did not", subject=where
+            "not comparable: the step count began again, but the loss continued", subject=where
         )
     exact = contract.data.order == "deterministic"
     logged_resume = resume_as_logged(metrics, resume)
@@ -132,7 +132,10 @@ def _compare_after_warmup(resume: Resume, exact: bool, limits: Limits) -> Verdic
     if resume.fall is None and resume.offset < -_least(resume, limits):
         return unknown(f"not comparable: {level}, and there are too few earlier rows")
     if resume.overlapped:
-        return passed(f"the steps that both attempts logged differ as with other data, and {level}")
+        return passed(
+            "the losses of the steps that both attempts logged differ only as much as other data "
+            f"explains, and {level}"
+        )
     return passed(f"no step was logged twice, and {level}")
 
 
@@ -140,8 +143,8 @@ def _not_verified(resume: Resume) -> str:
     """Why neither equal steps nor the level after the warm-up show whether the resume is sound."""
     if resume.overlapped:
         return (
-            f"not verified: {_differs(resume)}; other data at the same step would explain it, "
-            'and the contract does not say `[data] order = "deterministic"`'
+            f"not verified: {_differs(resume)}; other data at the same step would explain it; if "
+            'the order of the data is fixed, state `[data] order = "deterministic"`'
         )
     if resume.broken:
         return "not comparable: rows are missing after the resume, see `lost-rows`"
@@ -195,7 +198,7 @@ def _shifted(resume: Resume) -> str:
 
 
 def _differs(resume: Resume) -> str:
-    side = "lower: data seen twice?" if resume.worst < 0 else "higher"
+    side = "lower, perhaps because data was seen twice" if resume.worst < 0 else "higher"
     first = f", first at step {resume.first_bad_step}" if resume.first_bad_step is not None else ""
     return (
         f"{_equal(resume)} by {resume.median:.4f} in the median; "

@@ -89,7 +89,7 @@ def second_writer(
 
 def _late_writer(job: Job, what: str, last: datetime | None, limit: timedelta) -> Verdict:
     return failed(
-        f"{what} continued until {last:%H:%M} UTC, and {job.instance} ended at "
+        f"{what} continued until {last:%H:%M} UTC, but {job.instance} ended at "
         f"{job.ended:%H:%M} UTC; the limit is {format_span(limit)} after the end",
         subject=what,
     )

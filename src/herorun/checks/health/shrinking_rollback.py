@@ -31,13 +31,17 @@ def shrinking_rollback(
         return not_applicable("the contract states no [checkpoints] keep")
     if history.most_saved < keep:
         return not_applicable(
-            f"there have been at most {count(history.most_saved, 'checkpoint')}; keep = {keep}"
+            f"there have been at most {count(history.most_saved, 'checkpoint')}; "
+            f"[checkpoints] keep is {keep}"
         )
     if job.state is JobState.SUCCEEDED:
-        return not_applicable(f"{job.instance} ended with success: what it no longer needs may go")
-    message = f"{count(checkpoints.kept, 'checkpoint')} to fall back on; keep = {keep}"
+        return not_applicable(
+            f"{job.instance} ended with success: the trainer may delete what it no longer needs"
+        )
+    number = count(checkpoints.kept, "checkpoint")
+    message = f"there are {number} to fall back on; [checkpoints] keep is {keep}"
     return (
-        failed(f"{message}, and there were {history.most_saved}")
+        failed(f"{message}, and there have been {history.most_saved}")
         if checkpoints.kept < keep
         else passed(message)
     )

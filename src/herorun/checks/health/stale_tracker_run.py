@@ -66,16 +66,16 @@ def stale_tracker_run(
     start = job_start(job, history)
     if job.state.in_doubt or identity.state is TrackerState.UNREACHABLE:
         return [unknown(f"could not check: {identity.why or 'the state of the job is unknown'}")]
-    if job.state is not JobState.RUNNING or start is None:
-        return [not_applicable(f"{job.instance} {job.state.predicate}, or has just begun")]
+    if job.state is not JobState.RUNNING:
+        return [not_applicable(f"{job.instance} {job.state.predicate}")]
+    if start is None:
+        return [not_applicable(f"the start of {job.instance} is unknown")]
     if identity.state in (TrackerState.ABSENT, TrackerState.DELETED):
         return [not_applicable("the tracker has no such run")]
     if now.at - start <= limits.startup:
         has_reported = _has_reported(identity, metrics, history, start)
         verdicts = _judge_tracker_state(identity) if has_reported else []
-        return verdicts or [
-            not_applicable(f"{job.instance} {job.state.predicate}, or has just begun")
-        ]
+        return verdicts or [not_applicable(f"{job.instance} has just begun")]
     most = max(limits.silent, limits.cadences * cadence.every)
     verdicts = [
         *_judge_tracker_state(identity),

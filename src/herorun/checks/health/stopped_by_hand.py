@@ -18,7 +18,8 @@ def stopped_by_hand(job: Job, history: History) -> Verdict:
     stopped_by = dict(history.stopped).get(job.instance)
     if job.stopped_by_hand and stopped_by:
         return not_applicable(
-            f"{job.instance} was stopped by `herorun stop`, for {stopped_by}", subject=job.instance
+            f"{job.instance} was stopped by `herorun stop`, on behalf of {stopped_by}",
+            subject=job.instance,
         )
     if job.stopped_by_hand:
         return failed(

@@ -22,10 +22,8 @@ def stopped_short(
     """
     stopped_by = dict(history.stopped).get(job.instance)
     if job.state is not JobState.SUCCEEDED or not stopped_by:
-        message = (
-            f"{job.instance} is "
-            f"{job.state}{'' if stopped_by else ', and no `herorun stop` ended it'}"
-        )
+        stop_note = "" if stopped_by else ", and no `herorun stop` ended it"
+        message = f"{job.instance} {job.state.predicate}{stop_note}"
         return not_applicable(message, subject=job.instance)
     newest = checkpoints.newest
     last_step = max(
@@ -37,5 +35,6 @@ def stopped_short(
             f"{job.instance} reached step {last_step} of {final.value}", subject=job.instance
         )
     until = "; the final step is unknown" if final.value is None else f" of {final.value}"
-    message = f"{job.instance} was stopped for {stopped_by}, and ended at step {last_step}{until}"
+    message = f"{job.instance} was stopped on behalf of {stopped_by}, and ended at step "
+    message += f"{last_step}{until}"
     return failed(message, subject=job.instance)

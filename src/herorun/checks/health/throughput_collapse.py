@@ -65,7 +65,10 @@ def throughput_collapse(
     def limit(excursion: Excursion) -> str:
         match excursion.kind:
             case "wall":
-                slower, length = 1 / SLOW_WALL, count(limits.half_hours, "half hour")
+                slower, length = (
+                    1 / SLOW_WALL,
+                    count(limits.half_hours, "period of 30 minutes", "periods of 30 minutes"),
+                )
             case "leak":
                 slower, length = limits.halved, count(limits.halved_rows, "row")
             case _:

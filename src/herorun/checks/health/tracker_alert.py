@@ -49,5 +49,5 @@ def _report_alert(same_alerts: list[TrackerAlert]) -> Verdict:
     at = f" at step {newest.step}" if newest.step is not None else ""
     text = f": {newest.text}" if newest.text else ""
     times = f" ({count(len(same_alerts), 'time')})" if len(same_alerts) > 1 else ""
-    message = f"the trainer raised {newest.level} {newest.title!r}{at}{times}{text}"
+    message = f"the trainer raised an alert ({newest.level}), {newest.title!r}{at}{times}{text}"
     return failed(message, subject=newest.title)

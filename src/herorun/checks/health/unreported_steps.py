@@ -52,12 +52,12 @@ def unreported_steps(
     progress_sign = steps_seen(job, log, checkpoints, history, above)
     if not progress_sign:
         return _without_a_sign(job, log, checkpoints)
-    rows = "the instance has no row"
+    rows = f"{job.instance} has no row"
     if wrote and isinstance(metrics, Metrics):
         rows = f"the last row is of step {metrics.logged(metrics.step)}"
     message = (
-        f"{job.instance}: {progress_sign}, and {rows} in {_place(contract)}; check "
-        "whether it reports there"
+        f"{job.instance}: {progress_sign}, but {rows} in {_place(contract)}; check whether the job "
+        "reports there"
     )
     return failed(message, *_tracker_runs_in_log(log), subject=job.instance)
 

@@ -69,7 +69,7 @@ def weights_reset(
 
 def _began_again(excursion: Excursion) -> str:
     return (
-        f"the first rows came again: the loss is {excursion.expected * excursion.usual:.4g} for "
+        f"the loss is that of the first rows again: {excursion.expected * excursion.usual:.4g} for "
         f"{duration(excursion)}; it had come down to {excursion.expected:.4g}: training began from "
         "untrained weights"
     )

@@ -47,7 +47,7 @@ def writes_after_end(
         return [not_applicable(f"the end of {job.instance} is unknown")]
     late_writes = [
         failed(
-            f"{message} until {last:%H:%M} UTC, and {job.instance} ended ({job.state}) at "
+            f"{message} until {last:%H:%M} UTC, but {job.instance} ended ({job.state}) at "
             f"{ended_at:%H:%M} UTC: look for another process that writes there",
             subject=what,
         )

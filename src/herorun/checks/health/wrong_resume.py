@@ -56,7 +56,7 @@ def wrong_resume(
     start, the first row.
     """
     if prior.instance != job.instance:
-        return not_applicable(f"the newest plan is {prior.instance}'s", subject=job.instance)
+        return not_applicable(f"the newest plan is that of {prior.instance}", subject=job.instance)
     if prior.adopted:
         return _of_adopted(job, log)
     start = start_of(prior)
@@ -70,8 +70,10 @@ def wrong_resume(
     )
     if wrong:
         return failed(f"{job.instance} {wrong}", subject=job.instance)
-    if isinstance(metrics, Unavailable) or isinstance(receipt, Unavailable):
-        return unknown(f"cannot tell where {job.instance} began", subject=job.instance)
+    if isinstance(metrics, Unavailable):
+        return _unread(job, metrics)
+    if isinstance(receipt, Unavailable):
+        return _unread(job, receipt)
     by_rows = None
     if isinstance(metrics, Metrics) and history.wrote(metrics):
         all_there = Checkpoints(
@@ -85,6 +87,11 @@ def wrong_resume(
     if witness := by_rows or by_log:
         return passed(f"{job.instance} {witness.right}", subject=job.instance)
     return not_applicable(f"{job.instance}: {_silent(metrics, history)}", subject=job.instance)
+
+
+def _unread(job: Job, source: Unavailable) -> Verdict:
+    message = f"could not read where {job.instance} began: {source.why}"
+    return unknown(message, subject=job.instance)
 
 
 def _silent(metrics: Metrics | Nothing, history: History) -> str:

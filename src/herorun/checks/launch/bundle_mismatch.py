@@ -21,7 +21,7 @@ def bundle_mismatch(bundle: Bundle) -> Verdict:
     name, commit = bundle.name, bundle.commit
     if " " in bundle.admitted and bundle.identity != bundle.admitted:
         digests = (
-            f"{bundle.identity.rpartition(' ')[2]}, and {bundle.admitted.rpartition(' ')[2]} was "
+            f"{bundle.identity.rpartition(' ')[2]}, but {bundle.admitted.rpartition(' ')[2]} was "
             "admitted"
         )
         return failed(

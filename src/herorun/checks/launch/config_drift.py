@@ -70,7 +70,7 @@ def _report_config_drift(blocking: list[ConfigChange], prior: PriorLaunch) -> It
     if further:
         texts = [str(change) for change in further]
         yield failed(
-            f"{len(further)} more keys differ: {few(texts)}", *texts, subject="further keys"
+            f"{len(further)} other keys differ: {few(texts)}", *texts, subject="further keys"
         )
 
 
@@ -80,7 +80,7 @@ def _judge_allowed(
     """The verdict on differences that do not block."""
     allowed_changes = [str(change) for change in changes if change not in blocking]
     if not allowed_changes:
-        other = "nothing else differs from" if blocking else "the same as"
+        other = "nothing else differs from" if blocking else "no difference from"
         return passed(f"{other} {prior.instance}", subject=prior.instance)
     return passed(
         f"allowed differences from {prior.instance}: {few(allowed_changes)}",

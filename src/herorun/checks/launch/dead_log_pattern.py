@@ -16,7 +16,7 @@ from herorun.core.finding import Verdict, failed, passed
 def dead_log_pattern(patterns: PrintedPatterns) -> list[Verdict]:
     """One verdict for each row that names the package that prints it."""
     dead_patterns = [
-        failed(f"the signature {name} can match no line: {why}", subject=name)
+        failed(f"the signature {name!r} can match no line: {why}", subject=name)
         for name, why in sorted(patterns.lost.items())
     ]
     return dead_patterns or [

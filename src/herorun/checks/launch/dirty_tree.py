@@ -50,7 +50,7 @@ def _list_changes(tree: WorkTree) -> Iterator[tuple[str, str]]:
         if path not in inside:
             yield path, _how(tree, path)
     yield from ((path, "untracked") for path in tree.untracked)
-    yield from ((path, "hidden") for path in tree.hidden)
+    yield from ((path, "hidden from git status") for path in tree.hidden)
     yield from ((path, "importable, in no commit") for path in tree.importable)
 
 

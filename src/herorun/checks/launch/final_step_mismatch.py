@@ -47,7 +47,7 @@ def final_step_mismatch(
         return wrong
     if not statements:
         return [not_applicable("nothing else states how long the run is")]
-    others = few([subject for subject, *_ in statements])
+    others = few(list(dict.fromkeys(subject for subject, *_ in statements)))
     return [
         passed(
             f"ends at step {final.value}, confirmed by {others}",

@@ -67,7 +67,7 @@ def _report_fork_drift(inheritance: Inherited, instance: str) -> list[Verdict]:
     if not further:
         return one_by_one
     message = (
-        f"{len(further)} more keys differ from {instance}: "
+        f"{len(further)} other keys differ from {instance}: "
         f"{few([str(change) for change in further])}"
     )
     return [*one_by_one, failed(message, *map(str, further), subject="further keys")]

@@ -17,10 +17,11 @@ def no_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> Verdi
     babysit = contract.babysit
     if babysit.declined and contract.is_hero:
         return failed(
-            f"a hero run, and its monitoring is declined: {babysit.declined}", subject="declined"
+            f"a hero run needs a babysitter, but [babysit] declined says: {babysit.declined}",
+            subject="declined",
         )
     if babysit.declined:
-        return passed(f"declined: {babysit.declined}")
+        return passed(f"[babysit] declined: {babysit.declined}")
     if babysit.owner and babysit.owner != launcher.owner:
         return _elsewhere(babysit.owner, watch)
     if watch.here:
@@ -33,6 +34,7 @@ def _elsewhere(owner: str, watch: Watch) -> Verdict:
     if watch.lease_owner == owner:
         return passed(f"{owner} owns the run and watches it")
     return failed(
-        f"[babysit] owner is {owner}: launch starts no babysitter here, and none was seen there",
+        f"[babysit] owner is {owner}: launch starts no babysitter here, and {owner} has not been "
+        "seen to monitor the run",
         subject=owner,
     )

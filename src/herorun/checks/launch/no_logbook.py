@@ -35,7 +35,7 @@ def no_logbook(
             ["git", "push", remote, f"FETCH_HEAD:refs/heads/{free}", f":refs/heads/{branch}"]
         )
         message = (
-            f"{remote} has a branch {branch}, so it takes no branch {record}: "
+            f"{remote} has a branch {branch}, so a branch {record} cannot be created there: "
             f"`{fetch} && {push}` renames it"
         )
         return failed(message, subject=branch)

@@ -70,10 +70,10 @@ def output_root_mismatch(
         if not _is_under_root(value, plan.roots, names)
     }
     if not wrong:
-        return [passed(f"{', '.join(places)} as in the contract")]
-    roots = " or ".join(plan.roots)
+        return [passed(f"as in the contract: {', '.join(places)}")]
+    roots = " and ".join(plan.roots)
     return [
-        failed(f"{where} is {value}, the contract's is {roots}", subject=where)
+        failed(f"{where} is {value}, but the contract's roots are {roots}", subject=where)
         for where, value in wrong.items()
     ]
 

@@ -14,7 +14,14 @@ from herorun.core.finding import Verdict, failed, passed
 @check(Gate.LAUNCH, Response.BLOCK)
 def refused_request(review: RequestReview) -> list[Verdict]:
     """By the back end's own dry run: one verdict for each objection."""
-    objections = (*review.refused, *review.changed)
-    if not objections:
+    if not review.refused and not review.changed:
         return [passed(f"{review.where} accepts the request unchanged")]
-    return [failed(message, subject=message) for message in objections]
+    refusals = [
+        failed(f"{review.where} refuses the request: {message}", subject=message)
+        for message in review.refused
+    ]
+    changes = [
+        failed(f"{review.where} would change the request: {message}", subject=message)
+        for message in review.changed
+    ]
+    return [*refusals, *changes]

@@ -11,7 +11,7 @@ from herorun.core.contract import Contract
 from herorun.core.durations import format_span
 from herorun.core.estimate import estimate
 from herorun.core.evidence import Offered
-from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 
 
 @check(Gate.LAUNCH, Response.WARN)
@@ -23,9 +23,10 @@ def short_time_limit(contract: Contract, offer: Offered) -> Verdict:
         )
     if forecast.limit_hours is None:
         return not_applicable("the scheduler reports no time limit")
-    budget_text = f"{forecast.accelerator_hours:g} accelerator-hours on {contract.hardware.count}"
+    accelerators = count(contract.hardware.count or 0, "accelerator")
     message = (
-        f"{budget_text} take {format_span(3600 * forecast.wall_hours)}; the time limit is "
+        f"{forecast.accelerator_hours:g} accelerator-hours on {accelerators} take "
+        f"{format_span(3600 * forecast.wall_hours)}; the time limit is "
         f"{format_span(3600 * forecast.limit_hours)}"
     )
     return failed(message, subject="time limit") if forecast.short_by else passed(message)

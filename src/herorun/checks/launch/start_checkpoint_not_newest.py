@@ -120,5 +120,5 @@ def _ambiguous(choice: Candidate, good: Checkpoints) -> str:
     return (
         f"{choice.path} is the newest by step ({choice.step}), and {later.path} (step "
         f"{later.step}) was written "
-        "after it: decide which lineage continues"
+        "after it: decide which one continues, and state [start] from and reason"
     )

@@ -15,7 +15,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 @check(Gate.LAUNCH, Response.BLOCK)
 def unnotified_hero(contract: Contract, notifiers: NotifiedBy) -> Verdict:
     if notifiers.channels:
-        return passed(f"notifies {', '.join(notifiers.channels)}")
+        return passed(f"notifies by {', '.join(notifiers.channels)}")
     if notifiers.issue:
         return passed(f"notifies by its {contract.issue.kind} issue")
     if not contract.is_hero:

@@ -36,4 +36,6 @@ def unpinned_container(
         )
     now = container.digest if isinstance(container, Container) else None
     note = f"; now it is {now}" if now else ""
+    if "@" in image:
+        return failed(f"{image} is not named by a complete digest{note}", subject=image)
     return failed(f"{image} is named by a tag, which can be moved{note}", subject=image)

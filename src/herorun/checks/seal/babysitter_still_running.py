@@ -20,10 +20,10 @@ def babysitter_still_running(lease: LeaseSeen | Nothing, heart: Heartbeat) -> Ve
     """
     if isinstance(lease, LeaseSeen) and not lease.mine:
         since = (
-            f"its lease was last renewed at {lease.unchanged_since:%Y-%m-%d %H:%M} UTC, by this "
+            f"it last renewed its lease at {lease.unchanged_since:%Y-%m-%d %H:%M} UTC, by this "
             "machine's clock"
         )
-        return failed(f"{lease.owner} holds the run: {since}", subject=lease.owner)
+        return failed(f"{lease.owner} monitors the run: {since}", subject=lease.owner)
     if heart.held:
-        return passed("the babysitter of this machine is stopped once the run is sealed")
+        return passed("the seal will stop the babysitter of this machine")
     return passed("no babysitter runs")

@@ -31,9 +31,9 @@ def incomplete_final_checkpoint(checkpoints: Checkpoints | Nothing, final: Final
     if at_end:
         return failed("; ".join(_wrong(candidate) for candidate in at_end), subject=at_end[0].path)
     of_step = (
-        f"the newest complete one is {listing.newest.path}"
+        f"the newest complete checkpoint is {listing.newest.path}"
         if listing.newest
-        else "there is no complete one"
+        else "there is no complete checkpoint at all"
     )
     return failed(
         f"there is no checkpoint of step {final.value}; {of_step}", subject=f"step {final.value}"

@@ -31,7 +31,11 @@ def missing_final_metrics(
     if isinstance(metrics, Nothing) or metrics.step is None:
         return [failed("no row was ever reported", subject="rows")]
     if not metrics.last:
-        return [failed(f"the last row, of step {metrics.step}, holds no number", subject="rows")]
+        return [
+            failed(
+                f"the last row, of step {metrics.step}, has no metric with a number", subject="rows"
+            )
+        ]
     if final.value is None:
         return [failed(f"the final step is unknown: {final.source}", subject="rows")]
     if history.has_given_up(metrics) or history.reached(metrics, checkpoints) < metrics.step:

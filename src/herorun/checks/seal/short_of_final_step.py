@@ -7,7 +7,7 @@ Fix: find out why it ended early; relaunch it, or correct `final_step` with a re
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import Checkpoints, FinalStep, History, Metrics, Nothing, Unavailable
-from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.finding import Verdict, count, failed, passed, unknown
 
 
 @check(Gate.SEAL, Response.BLOCK)
@@ -35,7 +35,8 @@ def short_of_final_step(
         return unknown(f"could not check: {'; '.join(gaps)}", *gaps, subject="step")
     if last_step is None:
         return failed(f"no step was reported; the final step is {final.value}", subject="step")
-    missing = f"{final.value - last_step} are missing"
+    steps = final.value - last_step
+    missing = f"{count(steps, 'step')} {'is' if steps == 1 else 'are'} missing"
     return failed(
         f"the last reported step is {last_step} of {final.value}: {missing}", subject="step"
     )

@@ -41,6 +41,9 @@ def _report_unfinished(identity: TrackerIdentity) -> Verdict:
     name = f"the tracker's run {identity.id}".rstrip()
     if identity.state is TrackerState.FINISHED:
         return passed(f"{name} is finished", subject="state")
+    if identity.state in (TrackerState.ABSENT, TrackerState.DELETED):
+        message = f"the tracker has no run {identity.id} ({identity.state})"
+        return failed(message, subject="state")
     return failed(f"{name} is {identity.state}", subject="state")
 
 
@@ -60,7 +63,7 @@ def _last_step(
         logged_steps, final.value, metrics if isinstance(metrics, Metrics) else None
     )
     row = (
-        f"its last row is step {identity.last_step}, which is {logged_steps} of "
+        f"the tracker's last row is step {identity.last_step}, which is {logged_steps} of "
         f"{count(final.value or 0, 'update')}"
     )
     return [

@@ -40,8 +40,8 @@ def resolve(name: str, table: Mapping[str, str], where: str, kind: str, instead:
     )
     if cluster_path is None:
         raise WrongUse(
-            f"{name!r} is no cluster that is known here "
-            f"({', '.join(sorted(table)) or 'none is'}): give {instead}, or add it to "
+            f"{name!r} is not a known cluster "
+            f"(known here: {', '.join(sorted(table)) or 'none'}): give {instead}, or add it to "
             f"[{kind}] in {where}."
         )
     return cluster_path

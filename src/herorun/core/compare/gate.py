@@ -63,5 +63,5 @@ def parse_gate(text: str) -> ComparisonGate:
         bool(match["percent"]),
     )
     if gate.bound is Bound.WITHIN and gate.size < 0:
-        raise ValueError(f"{text!r}: `within` needs a number of 0 or more")
+        raise ValueError(f"{text!r}: the number after within must be 0 or more")
     return gate

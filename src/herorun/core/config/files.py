@@ -19,7 +19,9 @@ class UnreadableConfig(ValueError):
 def parse_config(name: str, data: bytes) -> dict[str, Any]:
     """TOML, JSON or YAML, by the file's ending. A key that is given twice is an error."""
     if len(data) > LARGEST:
-        raise UnreadableConfig(f"{name} is larger than {LARGEST // 1_000_000} MB: it is no config")
+        raise UnreadableConfig(
+            f"{name} is larger than {LARGEST // 1_000_000} MB: too large for a config"
+        )
     try:
         document = _parsed(name, data)
         tables = _without_times(_overrides(document))
@@ -32,8 +34,8 @@ def parse_config(name: str, data: bytes) -> dict[str, Any]:
             raise
         raise UnreadableConfig(f"{name}: {str(error).splitlines()[0]}") from None
     if not isinstance(tables, dict):
-        content = "is empty" if document is None else f"contains a {type(document).__name__}"
-        raise UnreadableConfig(f"{name} {content}: a config is a table of keys")
+        content = "empty" if document is None else f"a {type(document).__name__}"
+        raise UnreadableConfig(f"{name} is {content}, not a table of keys")
     return tables
 
 

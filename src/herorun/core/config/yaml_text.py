@@ -58,7 +58,7 @@ def _demand_once(loader: _Loader, node: yaml.MappingNode) -> None:
             continue
         if key.value in keys:
             line = key.start_mark.line + 1
-            raise ValueError(f"the key {key.value!r} is given twice, again in line {line}")
+            raise ValueError(f"the key {key.value!r} is given a second time in line {line}")
         keys.add(key.value)
 
 

@@ -71,7 +71,8 @@ class Taint:
                 f"{self.step}"
             )
         return (
-            f"tainted by {self.alert}; last healthy at {self.since:%Y-%m-%d %H:%M} UTC, step "
+            f"tainted by {self.alert}; the run was last healthy at "
+            f"{self.since:%Y-%m-%d %H:%M} UTC, step "
             f"{self.step}"
         )
 

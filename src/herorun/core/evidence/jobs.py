@@ -111,7 +111,7 @@ class Job:
             if self.signal
             else f"exit code {self.exit_code}"
             if self.exit_code is not None
-            else self.reason or "no reason given"
+            else self.reason or "the scheduler gives no reason"
         )
         return f"{self.instance} ended as {self.state}: {how}"
 

@@ -111,7 +111,7 @@ class LeaseSeen:
     def caveat(self) -> str:
         """What a person must know of the age; empty where nothing."""
         return (
-            ", by the wall clock: this machine does not report its uptime"
+            ", by the wall clock, which may jump: this machine does not report its uptime"
             if self.by_wall_clock
             else ""
         )

@@ -55,7 +55,7 @@ def overdue(
         return not_applicable("no save interval is stated or seen yet", subject=job.instance)
     if lag.intervals > most.intervals:
         return failed(
-            f"{lag.message}: {lag.intervals:.1f} intervals without one; the limit is "
+            f"{lag.message}, and none came for {lag.intervals:.1f} intervals; the limit is "
             f"{most.intervals:g}",
             subject=job.instance,
         )
@@ -117,7 +117,7 @@ def _by_step(
     newest = max([*steps, metrics.first_step - 1, 0])
     every, source = interval
     message = (
-        f"step {metrics.step}, newest complete checkpoint {newest}; one is due every "
+        f"at step {metrics.step}, the newest complete checkpoint is {newest}; one is due every "
         f"{count(every, 'step')} ({source})"
     )
     return Lag((metrics.step - newest) / every, message)
@@ -145,9 +145,14 @@ def _by_time(
     ]
     since = max(times)
     delay = metrics.stamped_at - since - grace
-    which = f"newest complete checkpoint {newest.step}" if newest else "no complete checkpoint"
+    newest_text = (
+        f"the newest complete checkpoint is {newest.step}"
+        if newest
+        else "there is no complete checkpoint"
+    )
     message = (
-        f"{which} at {metrics.stamped_at:%H:%M} UTC; one is due every {format_duration(every)}"
+        f"at {metrics.stamped_at:%H:%M} UTC, {newest_text}; one is due every "
+        f"{format_duration(every)}"
     )
     return Lag(max(delay, timedelta()) / every, message)
 

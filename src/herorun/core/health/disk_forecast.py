@@ -46,13 +46,13 @@ def shortage(disks: Disks, path: str, at: datetime, least: Headroom) -> str:
         limit = _size(max(least.bytes, FULL))
         return f"{format_room(replace(disk, inodes=None))}; the limit is {limit}"
     if disk.inodes is not None and disk.inodes < least.inodes:
-        return f"room for {disk.inodes} more files; the limit is {least.inodes}"
+        return f"{count(disk.inodes, 'inode')} free (new files); the limit is {least.inodes}"
     days = headroom(
         disk, disks.before.get(path), at - disks.before_at if disks.before_at else None, least.pace
     )
     if days is not None and days < least.days:
         return (
-            f"full in {days:.1f} days at the pace of the last hours ({_size(disk.free)} are free); "
+            f"it will be full in {days:.1f} days at its recent pace ({_size(disk.free)} are free); "
             f"the limit is {count(least.days, 'day')}"
         )
     return ""

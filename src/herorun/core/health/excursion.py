@@ -63,9 +63,9 @@ def subject(excursion: Excursion) -> str:
 
 
 def format_ratio(excursion: Excursion) -> str:
-    way = "down" if excursion.peak < 1 else "up"
+    change = "fell" if excursion.peak < 1 else "rose"
     return (
-        f"{excursion.metric} {way} to {excursion.expected * excursion.peak:.4g} "
+        f"{excursion.metric} {change} to {excursion.expected * excursion.peak:.4g} "
         f"({excursion.peak:.3g} times the expected {excursion.expected:.4g}) "
         f"for {duration(excursion)}"
     )
@@ -80,8 +80,8 @@ def format_slowdown(excursion: Excursion) -> str:
         usual, slower = (usual if excursion.kind == "wall" else 1 / usual), 1 / slower
     name = "steps/s by the wall clock" if excursion.kind == "wall" else excursion.metric
     return (
-        f"{name} {usual * slower:.4g}, expected {usual:.4g}, {100 * (slower - 1):+.0f} % "
-        f"for {duration(excursion)}"
+        f"{name} became {usual * slower:.4g}, not {usual:.4g} as expected, "
+        f"{100 * (slower - 1):+.0f} % for {duration(excursion)}"
     )
 
 
@@ -142,7 +142,7 @@ def two_write(metrics: Metrics) -> str:
     names = {"mixed": "interleaved-writers", "doubled": "duplicate-rows"}
     check_name = next((names[e.kind] for e in metrics.of(*names) if e.open), "")
     return (
-        f"not comparable: these rows have more than one writer, see `{check_name}`"
+        f"not comparable: these rows have more than one writer (see `{check_name}`)"
         if check_name
         else ""
     )

@@ -28,7 +28,7 @@ ADVICE = {
         "compare the accelerator, count and topology of the request with what there is"
     ),
     Waiting.CAPACITY: "wait, or decide on other capacity",
-    Waiting.NEVER: "stop it, and submit it without what it waits for",
+    Waiting.NEVER: "stop it, create what is missing, and submit it again",
     Waiting.UNSTATED: "ask the scheduler",
     Waiting.OTHER: "ask the scheduler",
 }

@@ -76,7 +76,7 @@ def name_drift(contract: Contract, identity: TrackerIdentity, must_be_there: boo
             (
                 "id",
                 (
-                    f"the tracker has no run {wanted_id(contract)} ({identity.state}), and the "
+                    f"the tracker has no run {wanted_id(contract)} ({identity.state}), but the "
                     "job trains"
                 ),
             )

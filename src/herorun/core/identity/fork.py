@@ -64,17 +64,17 @@ def _parent(fork_from: str, point: ForkPoint, identity: TrackerIdentity) -> Verd
     state, last = identity.parent, identity.parent_last_step
     if state in (None, TrackerState.UNREACHABLE):
         return unknown(
-            f"could not query {identity.tracker} about the parent {point.id}: {identity.why}",
+            f"could not query {identity.tracker} about the parent run {point.id!r}: {identity.why}",
             subject=fork_from,
         )
     if state in (TrackerState.ABSENT, TrackerState.DELETED):
         message = (
-            f"{identity.tracker} has no run {point.id} in the project to fork from: "
+            f"{identity.tracker} has no run {point.id!r} to fork from in its project: "
             "check [tracker] fork_from"
         )
         return failed(message, subject=fork_from)
     if last is None or last < point.step:
-        log_text = "has logged nothing" if last is None else f"has logged up to step {last} only"
+        log_text = "has logged nothing" if last is None else f"has logged only up to step {last}"
         return failed(
             f"{point.id} {log_text}: it cannot be forked at step {point.step}", subject=fork_from
         )
@@ -92,7 +92,7 @@ def _judge_fork_step(fork_from: str, point: ForkPoint, first: int | None, servic
             f"{service} continues at step {point.step + 1}, the first row is {first}",
             subject=fork_from,
         )
-    below = f"fork below step {first}" if first else "do not fork"
+    below = f"fork at step {first - 1} or earlier" if first else "do not fork"
     message = (
         f"the first row will be step {first}, and {service} would drop every row "
         f"up to step {point.step}: {below}"

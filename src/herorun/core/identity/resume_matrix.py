@@ -101,8 +101,8 @@ _TAKEN_REFUSED = _fail(
     "choose another [tracker] id"
 )
 _SECOND_WRITER = _fail(
-    "{id} is running, and no instance of this run reports there: two writers would mix in it; "
-    "choose another [tracker] id"
+    "{id} is running, but no instance of this run reports to it: the rows of two writers would "
+    "mix; choose another [tracker] id"
 )
 _APPENDED = _fail(
     "{id} is a {state} run that no instance of this run wrote, and {tracker} would append to it: "
@@ -111,7 +111,7 @@ _APPENDED = _fail(
 _SOMEBODYS = _each(_APPENDED, _APPENDED, _TAKEN_REFUSED, _APPENDED)
 
 _UNKNOWN_RUN = "an instance of this run reported under {id}, but {tracker} has no such run"
-_WHY_LOST = "check whether the run was deleted, or entity, project or id is mistyped"
+_WHY_LOST = "check [tracker] entity, project and id, and whether the run was deleted"
 _EMPTY = _fail(f"{_UNKNOWN_RUN}: {{tracker}} would silently create an empty one; {_WHY_LOST}")
 _GOES_ON = _pass("{tracker} shows {id} as {state}, and the run continues it")
 _NEVER_RESUMED = _fail(
@@ -130,8 +130,8 @@ _OURS = _each(
 )
 
 _FORKED = _pass(
-    "{tracker} begins {id} as a fork: for this launch, pass fork_from to its client and no resume, "
-    "because it refuses both together"
+    "{tracker} begins {id} as a fork: at this launch, the trainer must pass fork_from and no "
+    "resume to the client of {tracker}, which refuses both together"
 )
 _FORK_TAKEN = _any(
     _fail(
@@ -151,7 +151,9 @@ _TABLE: Mapping[tuple[Intent, TrackerState], Mapping[str, ResumeVerdict]] = {
     (Intent.NEW, TrackerState.UNREACHABLE): _UNREACHABLE,
     (Intent.RESUME, TrackerState.ABSENT): _each(
         _EMPTY,
-        _fail(f"{_UNKNOWN_RUN}: with resume = must it would refuse to begin; {_WHY_LOST}"),
+        _fail(
+            f"{_UNKNOWN_RUN}: with resume = must, {{tracker}} would refuse to begin; {_WHY_LOST}"
+        ),
         _EMPTY,
         _EMPTY,
     ),

@@ -221,8 +221,8 @@ def _spent(
             objections.append(
                 RelaunchObjection(
                     "budget",
-                    f"The budget of {count(most, 'relaunch', 'relaunches')} after {ending.cause} "
-                    "is spent.",
+                    f"The budget of {count(most, 'relaunch', 'relaunches')} after ends by "
+                    f"{ending.cause} is spent.",
                     reason=SPEND,
                 )
             )
@@ -252,7 +252,7 @@ def _hours(policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> list[Relaun
         why = "[budget] accelerator_hours cannot be counted: [hardware] count is not stated."
         return [RelaunchObjection("hours", why, reason=SPEND)]
     hours = hours_used(ledger.spans, policy.accelerators, now)
-    why = f"{hours:.1f} of {most:g} accelerator-hours are used."
+    why = f"The budget of {most:g} accelerator-hours is spent: {hours:.1f} are used."
     return [RelaunchObjection("hours", why, reason=SPEND)] if hours >= most else []
 
 
@@ -262,7 +262,7 @@ def _tried(ledger: Ledger) -> list[RelaunchObjection]:
         return [
             RelaunchObjection(
                 "tries",
-                f"{count(tries.count, 'attempt')} failed; the last one: {tries.why}",
+                f"{count(tries.count, 'submission')} failed; the last one: {tries.why}",
                 reason=EscalationReason.CLUSTER,
             )
         ]

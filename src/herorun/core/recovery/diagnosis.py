@@ -213,9 +213,11 @@ def _describe_diagnosis(job: Job, triage: Triage | None) -> str:
         _CLASSES.get(triage.failure_class) if triage else None,
     )
     if certain and log_cause and certain is not log_cause:
-        return _log_clause(triage, "; the scheduler's state counts, not the log (", ")")
+        return _log_clause(
+            triage, "; the cause is taken from the scheduler, not from its log (", ")"
+        )
     return (
-        _log_clause(triage, "; its log says ")
+        _log_clause(triage, "; the error in its log is of class ")
         if triage and triage.failure_class != "unknown"
         else ""
     )

@@ -13,8 +13,7 @@ NAME = lazy_regex(r"[A-Za-z0-9_][A-Za-z0-9._@%:-]*")  # never one that ssh would
 def _check_name(name: str) -> str:
     if not NAME.fullmatch(name):
         raise ValueError(
-            "must be a name that ssh could be given: letters, digits and . _ @ % : - after the "
-            "first"
+            "must be a name for ssh: a letter, digit or _, then letters, digits and . _ @ % : -"
         )
     return name
 

@@ -44,7 +44,7 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
     slowest.
     """
     if final_step is None:
-        return Eta(None, None, "unknown: the final step is not resolved")
+        return Eta(None, None, "unknown: the final step is not known")
     last_step = max((beat.step for beat in beats), default=0)
     if beats and last_step >= final_step:
         return Eta(None, None, "none: all steps are done")

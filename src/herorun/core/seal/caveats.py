@@ -53,7 +53,7 @@ def _alerts(memory: Memory, assessment: HealthAssessment) -> list[str]:
         for which, message in assessment.alerts
         if which not in ended_keys
     ]
-    gaps = [f"could not be checked: {which}: {message}" for which, message in assessment.unseen]
+    gaps = [f"{which} could not be checked: {message}" for which, message in assessment.unseen]
     return [*alert_lines, *still, *gaps]
 
 
@@ -94,7 +94,7 @@ def _gap(instance: str, since: datetime, until: datetime) -> str:
 
 def _waived(waiver: Waiver) -> str:
     subject = f" [{waiver.subject}]" if waiver.subject else ""
-    return f"waived: {waiver.check}{subject}: {waiver.reason} ({waiver.approved_by})"
+    return f"waived: {waiver.check}{subject}, by {waiver.approved_by}: {waiver.reason}"
 
 
 def _overlooked(memory: Memory) -> list[str]:

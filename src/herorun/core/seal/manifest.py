@@ -160,7 +160,9 @@ def _describe_change(before: FileRecord, after: FileRecord) -> str:
     kind = _common_kind(before, after)
     old, new = (each.checksums.get(kind, "") for each in (before, after))
     return (
-        "" if old == new else f"the content of {name} has changed: {kind} {new:.16}, was {old:.16}"
+        ""
+        if old == new
+        else f"the content of {name} has changed: {kind} is {new:.16}, not {old:.16}"
     )
 
 

@@ -92,10 +92,12 @@ def _own_signature(row: Mapping[str, Any], name: str) -> LogSignature:
 
 def _signature(row: Mapping[str, Any], name: str) -> LogSignature:
     what = f"{name}: signature {row.get('id', '?')}"
-    _require(not set(row) - _KEYS, what, f"unknown keys {sorted(set(row) - _KEYS)}")
+    _require(not set(row) - _KEYS, what, f"unknown keys: {', '.join(sorted(set(row) - _KEYS))}")
     for key in ("id", "class", "role", "pattern", "advice"):
         _require(
-            isinstance(row.get(key), str) and bool(row[key]), what, f"{key} is missing or no text"
+            isinstance(row.get(key), str) and bool(row[key]),
+            what,
+            f"{key} is missing or is not a text",
         )
     keywords = row.get("keywords")
     _require(isinstance(keywords, list) and bool(keywords), what, "keywords is missing or empty")
@@ -109,8 +111,8 @@ def _signature(row: Mapping[str, Any], name: str) -> LogSignature:
         )
     return LogSignature(
         id=RENAMED.get(row["id"], row["id"]),
-        failure=_one_of(FailureClass, row["class"], what),
-        role=_one_of(LineRole, row["role"], what),
+        failure=_one_of(FailureClass, row["class"], f"{what}: class"),
+        role=_one_of(LineRole, row["role"], f"{what}: role"),
         strength=_strength(row.get("strength", "cause"), what),
         keywords=tuple(keyword.lower() for keyword in keywords),
         pattern=lazy_regex(row["pattern"], re.IGNORECASE),
@@ -131,7 +133,7 @@ def _loads(row: Mapping[str, Any], what: str) -> LoadedState | None:
         what,
         "loads belongs to the role loading, and to no other",
     )
-    return _one_of(LoadedState, row["loads"], what) if "loads" in row else None
+    return _one_of(LoadedState, row["loads"], f"{what}: loads") if "loads" in row else None
 
 
 def _parse_mebibytes(value: object, what: str) -> int:
@@ -145,7 +147,7 @@ def _one_of(kind: type[T], value: str, what: str) -> T:
     try:
         return kind(value)
     except ValueError:
-        raise WrongUse(f"{what}: {value!r} is none of {', '.join(kind)}.") from None
+        raise WrongUse(f"{what} {value!r} is none of {', '.join(kind)}.") from None
 
 
 def _strength(value: object, what: str) -> Strength:

@@ -67,7 +67,11 @@ def _refusal(candidate: Candidate, contract: Contract, history: History, own: bo
         return candidate.problem
     if own:
         return refusal(candidate, contract, history)
-    return "its lineage is rejected" if is_rejected(candidate.path, contract.start.rejected) else ""
+    return (
+        "it is under [start] rejected"
+        if is_rejected(candidate.path, contract.start.rejected)
+        else ""
+    )
 
 
 def _candidate_entry(candidate: Candidate, start: Any, refusal_reason: str) -> CandidateEntry:

@@ -137,7 +137,7 @@ def _wrong(document: Any, slug: str) -> str:
         return "it has no plan_digest or no plan"
     if document.get("schema") != SCHEMA or isinstance(document["schema"], bool):
         return (
-            f"its schema is {json.dumps(document.get('schema'))}, and this herorun reads {SCHEMA}"
+            f"its schema is {json.dumps(document.get('schema'))}, but this herorun reads {SCHEMA}"
         )
     if document.get("run", slug) != slug:
         return f"it is the plan of another run, {json.dumps(document['run'])}"
@@ -145,7 +145,7 @@ def _wrong(document: Any, slug: str) -> str:
     if not isinstance(plan, dict) or not all(
         isinstance(v, dict) and "value" in v for v in plan.values()
     ):
-        return "its plan is not a table of values"
+        return "its plan is not a JSON object"
     if MASK not in canonical(plan) and _digest(plan) != document["plan_digest"]:
         return "it was edited, so its values do not match its plan_digest"
     return ""

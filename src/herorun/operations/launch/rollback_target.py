@@ -122,7 +122,7 @@ def _against(run: Run, candidate: Candidate, memory: Memory) -> str:
     if candidate.problem:
         return candidate.problem if candidate.unread else f"it is incomplete ({candidate.problem})"
     if is_rejected(candidate.path, run.contract.start.rejected):
-        return "its lineage is rejected"
+        return "it is under [start] rejected"
     return mistrust(candidate, memory.history)
 
 

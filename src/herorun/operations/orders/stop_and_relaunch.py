@@ -148,7 +148,7 @@ def _still_there(job: Job, name: str) -> Job:
     if job.state.in_doubt:
         raise CouldNotLook(
             f"{name} was asked to stop, and the scheduler does not report whether it has ended, so "
-            f"nothing was started{_why(job)} Type the same command again."
+            f"nothing was started{_why(job)} Repeat the same command in a minute."
         )
     return job
 

@@ -163,5 +163,5 @@ def must_have(session: JobSession, entries: list[Entry], job: str, start: Path) 
     matches = [entry for entry in entries if entry["id"] in (job, str((start / job).resolve()))]
     if not matches:
         ids = ", ".join(str(entry["id"]) for entry in entries) or "none"
-        raise WrongUse(f"{session.file} has no job {job}: there are {ids}.")
+        raise WrongUse(f"{session.file} has no job {job}; its jobs: {ids}.")
     return matches

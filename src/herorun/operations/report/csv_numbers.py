@@ -70,8 +70,8 @@ def _undecided(path: Path, firsts: Iterable["_Firsts"]) -> Notation:
         return Notation.POINT
     decimal = float(example.translate(_SWAPPED).replace(",", ""))
     raise WrongUse(
-        f"{path}: {example!r} is {float(example.replace(',', '')):g} or {decimal:g}, and no other "
-        "number of the file says which: write numbers with a point before the decimals."
+        f"{path}: {example!r} may be {float(example.replace(',', '')):g} or {decimal:g}, and no "
+        "other number in the file shows which: write numbers with a point before the decimals."
     )
 
 

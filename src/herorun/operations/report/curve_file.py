@@ -77,7 +77,7 @@ def _has_steps(columns: Sequence[str]) -> bool:
 
 def _without_steps(path: Path, columns: Sequence[str]) -> str:
     first = f"its first line is {','.join(columns)[:80]!r}"
-    return f"{path} has no column called step, nor one by another usual name: {first}"
+    return f"{path} has no step column, such as step, global_step or iteration: {first}"
 
 
 def _step_name(columns: Sequence[str]) -> str | None:
@@ -95,7 +95,7 @@ def columns_of(path: Path) -> list[str]:
     if len(losses := _losses_of_runs(columns)) > 1:
         raise WrongUse(
             f"{path} has the losses of {len(losses)} runs, {losses[0]!r} and {losses[1]!r}: export "
-            "one run a file."
+            "each run to its own file."
         )
     return columns
 

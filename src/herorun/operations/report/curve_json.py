@@ -57,7 +57,7 @@ def _trainer_rows(path: Path) -> Iterator[Row]:
                 yield Row(int(entry["step"]), values, None)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         raise WrongUse(
-            f"{path} is one JSON document, and no trainer's state with a {TRAINER_STATE!r}."
+            f"{path} is one JSON document, but not a trainer's state with a {TRAINER_STATE!r}."
         ) from None
 
 

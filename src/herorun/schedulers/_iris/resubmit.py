@@ -34,12 +34,12 @@ def _extras(flags: dict[str, list[str]]) -> list[str]:
     for device in devices:
         if flag_names and device in ("cpu", *_ACCELERATORS) and device not in flag_names:
             notices.append(
-                f"--extra ...:{device} installs the packages for {device}, and the job asks for "
+                f"--extra ...:{device} installs the packages for {device}, but the job asks for "
                 f"--{flag_names[0]}: use the extra for {flag_names[0]}."
             )
         if not flag_names and device in _ACCELERATORS:
             notices.append(
-                f"--extra ...:{device} installs the packages for {device}, and no --{device} "
+                f"--extra ...:{device} installs the packages for {device}, but no --{device} "
                 f"attaches one: add --{device} <variant>."
             )
     return notices
@@ -51,7 +51,7 @@ def _reservation(flags: dict[str, list[str]]) -> list[str]:
     variant = flags["reserve"][0] or "<variant>"
     return [
         (
-            f"--reserve {variant} only holds capacity and attaches no device to the job: add "
+            f"--reserve {variant} only reserves capacity and attaches no device to the job: add "
             "--tpu or --gpu with the variant."
         )
     ]

@@ -60,7 +60,8 @@ class RayJobKind(JobKind):
     def must_be_reachable(self, spec: JobSpec) -> None:
         if not spec.cluster:
             raise WrongUse(
-                "A Ray job needs --cluster, its dashboard's address or the cluster's short name."
+                "A Ray job needs --cluster: the address of the dashboard, or the cluster's short "
+                "name."
             )
 
     def must_return(self, command: str) -> None:

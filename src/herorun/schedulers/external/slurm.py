@@ -49,8 +49,8 @@ class SlurmJobKind(JobKind):
         flags = submitter_flags(command)
         if "srun" in flags or ("sbatch" in flags and flags & {"--wait", "-W"}):
             raise WrongUse(
-                "The resubmit command waits for the job's end: use sbatch without --wait "
-                f"({command})."
+                f"The resubmit command `{command}` waits for the job's end: use sbatch without "
+                "--wait."
             )
 
 

@@ -45,7 +45,7 @@ def wrong_step(file: str, value: Any, step: int) -> str:
         return f"{file} has no step"
     if not isinstance(value, int) or isinstance(value, bool):
         return f"{file} has a step that is no integer"
-    return "" if value == step else f"metadata step {value} differs from the folder's step {step}"
+    return "" if value == step else f"its metadata has step {value}, but the folder has step {step}"
 
 
 def visible(names: Iterable[str]) -> set[str]:

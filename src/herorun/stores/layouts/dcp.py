@@ -53,9 +53,7 @@ def shard_problem(files: Mapping[str, FileEntry]) -> str:
         return _unmarked(set(files), shards)
     if entry.size == 0:
         return f"{MARKER} is empty"
-    return (
-        "" if shards else f"{MARKER} is there without its data: there is no .distcp file next to it"
-    )
+    return "" if shards else f"there is no .distcp file next to {MARKER}: the data is missing"
 
 
 def _unmarked(names: set[str], shards: bool) -> str:

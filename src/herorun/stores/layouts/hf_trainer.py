@@ -74,6 +74,6 @@ def _without_weights(names: set[str]) -> str:
     if any(_WEIGHTS.fullmatch(name) for name in names):
         return ""
     index = next((name for name in names if _INDEX.fullmatch(name)), None)
-    return f"{MARKER} is there without its data: " + (
+    return f"{MARKER} has no complete weights next to it: " + (
         f"only {index} is there" if index else "there are no weights"
     )

@@ -76,7 +76,7 @@ def _unmarked(names: set[str]) -> str:
 
 def _without_data(names: set[str]) -> str:
     if not names:
-        return f"{MARKER} is there without its data"
+        return f"there is no data next to {MARKER}"
     if names == {MANIFEST}:
-        return f"{MARKER} is there without its data: only {MANIFEST} is next to it"
+        return f"there is no data next to {MARKER}: only {MANIFEST} is there"
     return ""

@@ -71,7 +71,11 @@ def _unfinished(tracker: bytes | None, step: int) -> str:
     text = tracker.decode("utf-8", "replace").strip()
     if not re.fullmatch("[0-9]{1,18}", text):
         return f"{TRACKER} says {text[:40]!r}, which is no iteration"
-    return f"{TRACKER} is at {int(text)}: the save was not finished" if int(text) < step else ""
+    return (
+        f"{TRACKER} says {int(text)}: the save of this step was not finished"
+        if int(text) < step
+        else ""
+    )
 
 
 def _without_data(files: Mapping[str, FileEntry]) -> str:
@@ -92,4 +96,4 @@ def _without_data(files: Mapping[str, FileEntry]) -> str:
 def _distributed_problem(files: Mapping[str, FileEntry], names: set[str]) -> str:
     if any(name.endswith(".distcp") for name in names):
         return shard_problem(files)
-    return "" if names - {METADATA, COMMON} else f"{METADATA} is there without its data"
+    return "" if names - {METADATA, COMMON} else f"there is no data next to {METADATA}"

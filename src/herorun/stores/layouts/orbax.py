@@ -86,9 +86,7 @@ def _problem(
     if under_way:
         return f"{under_way} is a temporary name: the save was begun and not finished"
     if COMMIT in names or commit_time:
-        return (
-            "" if data else f"{COMMIT if COMMIT in names else METADATA} is there without its data"
-        )
+        return "" if data else f"there is no data next to {COMMIT if COMMIT in names else METADATA}"
     if metadata is None:
         return f"{METADATA} is not JSON"
     if METADATA in names:

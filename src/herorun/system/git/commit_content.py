@@ -63,7 +63,7 @@ def in_repository(cwd: str, name: str) -> str:
         raise WrongUse(
             f"{name} is an absolute path: [config] files are relative to [command] cwd, and read "
             "from the commit."
-            " Commit it there, or let a [config] command print it."
+            " Commit it to the repository, or let a [config] command print it."
         )
     parts: list[str] = []
     for part in f"{cwd}/{name}".split("/"):
@@ -72,7 +72,8 @@ def in_repository(cwd: str, name: str) -> str:
                 raise WrongUse(
                     f"{name} lies outside the repository: [config] files are relative to "
                     "[command] cwd,"
-                    " and read from the commit. Move it in, or let a [config] command print it."
+                    " and read from the commit. Move it into the repository, or let a [config] "
+                    "command print it."
                 )
             parts.pop()
         elif part not in ("", "."):
@@ -111,7 +112,7 @@ def printed_config(repository: Repository, contract: Contract, commit: str) -> d
         document = parse_json(answer.out.decode())
     except (ValueError, RecursionError) as error:
         raise WrongUse(
-            f"[config] command `{' '.join(command)}` must print one JSON object: {error}."
+            f"[config] command `{' '.join(command)}` did not print one JSON object: {error}."
         ) from None
     if not isinstance(document, dict):
         raise WrongUse(f"[config] command `{' '.join(command)}` printed no JSON object.")
