@@ -217,7 +217,7 @@ def _victim(each: SizedCheckpoint, policy: RetentionPolicy) -> Victim:
     why = (
         f"incomplete: {candidate.problem}"
         if candidate.incomplete
-        else f"{kind}, older than the latest {policy.keep}, and nothing names it"
+        else f"{kind}, older than the latest {policy.keep}, and no contract or record refers to it"
     )
     return Victim(candidate.path, candidate.step, each.bytes, each.files, each.digest, why)
 

@@ -121,7 +121,13 @@ def show_status(
     for line in _status_lines(document, at, summary):
         _line(out, STATUS, line)
     if document["next"]:
-        out.print(f"  next       {document['next']}", soft_wrap=True)  # to be copied whole
+        # a person decided that the run stays down: then the command is no advice
+        name = "to restart" if _stays_down(document) else "next      "
+        out.print(f"  {name} {document['next']}", soft_wrap=True)  # to be copied whole
+
+
+def _stays_down(document: Mapping[str, Any]) -> bool:
+    return bool(document["stopped_by"]) or (document["answer"] or "").startswith("denied")
 
 
 def _status_lines(
@@ -247,7 +253,7 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
     for key in document["unfinished_actions"]:
         yield (
             f"  unfinished {clean(key.replace('/', ' ', 1))}: whether it was carried out is "
-            "unknown; next: `herorun explain unfinished-action` says how to check"
+            "unknown; `herorun explain unfinished-action` says what to do"
         )
     yield from _questions(document)
 

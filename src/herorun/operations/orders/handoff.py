@@ -52,9 +52,9 @@ def offer_handoff(run: Run, to: str, reason: str = "") -> OrderOutcome:
             hand_lease(run, to)
         warnings = _post_handoff(run)
     message = (
-        f"handed over: this machine no longer monitors the run; {to} does once it runs `herorun "
-        f"babysit {run.slug}`. On {to}, `herorun handoff {run.slug} --to {run.launcher.owner}` "
-        "gives it back"
+        "handed over: this machine no longer monitors the run, and nobody does until "
+        f"`herorun babysit {run.slug}` runs as {to}. There, `herorun handoff {run.slug} --to "
+        f"{run.launcher.owner}` gives it back"
     )
     return OrderOutcome(run, message, warnings=warnings)
 
