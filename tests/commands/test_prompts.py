@@ -164,4 +164,4 @@ def test_without_a_terminal_one_sentence_names_what_is_missing(tmp_path: Path) -
     )
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
-    assert mentions(line, "herorun: ", "--cluster", "--experiment", "needs")
+    assert mentions(line, "herorun: ", "needs", "--cluster", "--experiment")

@@ -190,7 +190,7 @@ def test_a_secret_in_it_blocks_and_is_never_told(
         "fail",
         "setup.sh",
     )
-    assert mentions(item["message"], "setup.sh", "2 may", "secret")
+    assert mentions(item["message"], "setup.sh", "2", "secret")
     assert edited.launch() == 1
     assert KEY not in json.dumps(verdict) + "".join(capsys.readouterr())
     assert (refs(edited.work), refs(edited.origin), edited.starts) == ({}, {}, [])
@@ -205,7 +205,7 @@ def test_no_lenient_mode_pushes_a_secret(
     (story.work / "setup.sh").write_text(f"export HF_TOKEN={KEY}\n")
     capsys.readouterr()
     assert story.launch() == 1
-    assert mentions(capsys.readouterr().out, "setup.sh", "1 may", "secret")
+    assert mentions(capsys.readouterr().out, "setup.sh", "1", "secret")
     assert (refs(story.origin), story.starts) == ({}, [])
 
 

@@ -381,7 +381,7 @@ def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
         "alert not-checked-in [tiny-1] ended unresolved",
         ": an old image",
         "tiny-1 never checked in",
-        "waived: not-checked-in: a test (@dri)",
+        "waived: not-checked-in, by @dri: a test",
     ):
         assert doubt in caveats
     assert f"- Caveats: {story.stated['caveats'][0]}" in git(story.work, "cat-file", "tag", TAG)
