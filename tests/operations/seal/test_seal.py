@@ -123,7 +123,7 @@ def test_what_is_not_on_the_remote_is_not_tagged(
     done.refuse_pushes()
     assert done.herorun(*NOTE, "late") == 3
     assert done.seal() != 0
-    assert mentions(capsys.readouterr().err, "note", "queued")
+    assert mentions(capsys.readouterr().err, "note", "clone", "not on origin")
     assert (done.tags(), done.events("Sealed")) == ([], [])
 
 
