@@ -35,7 +35,7 @@ def test_what_the_seed_requires_and_nobody_gave_is_named(
 def test_all_that_is_missing_stands_in_one_sentence() -> None:
     with pytest.raises(WrongUse) as error:
         must_be_whole(JobSpec(job="x", kind="ray"))
-    assert mentions(str(error.value), "monitor", "--cluster", "--experiment")
+    assert mentions(str(error.value), "without", "--cluster", "--experiment")
 
 
 @pytest.mark.parametrize(

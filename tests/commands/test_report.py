@@ -162,7 +162,7 @@ def test_the_page_is_opened_in_the_users_browser(
 def test_before_the_launch_there_is_a_page_and_no_estimate(story: Story, capsys: CAPTURE) -> None:
     story.init()
     answer = ask(story, capsys, "report", SLUG, "--json")
-    assert answer.code == 0 and mentions(answer.document["eta"]["text"], "final", "resolved")
+    assert answer.code == 0 and mentions(answer.document["eta"]["text"], "final", "known")
     assert mentions(answer.document["verdict"], "launched")
 
 
