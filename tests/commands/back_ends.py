@@ -135,7 +135,7 @@ def a_box(top: Path, path: Path) -> World:
             "a folder that is no path": ({"folder": "jobs"}, "`folder`: must be an absolute path"),
             "a host that is an option": (
                 {"host": "-oProxyCommand=x"},
-                "a name that ssh could be given",
+                "must be a name for ssh",
             ),
         },
         blind={"a box without this Python": ({"python": "python-of-nobody"}, "python-of-nobody")},

@@ -158,7 +158,7 @@ def test_a_full_disk_under_the_document_and_a_closed_input_are_no_tracebacks(
     assert process.returncode == 2 and "Traceback" not in text
     process = herorun("babysit", "--job", "7", "--json", shell="<&-", cwd=tmp_path)
     assert (
-        "--scheduler is missing"
+        "needs --scheduler"
         in FailureDocument.model_validate_json(process.communicate(timeout=60)[0]).error
     )
     assert process.returncode == 2

@@ -122,7 +122,7 @@ def test_one_that_waits_is_alive_and_one_that_failed_is_down_with_its_exit_code(
     gone = look(queue, capsys)
     assert states(gone) == (1, "down", ["gone"]), gone.document
     (advice,) = [each for each in gone.document["advice"] if each["row"] == "gone"]
-    assert mentions(advice["message"], "calls", "3:0") and advice["command"] == "sh resume.sh"
+    assert mentions(gone.document["line"], "calls", "3:0") and advice["command"] == "sh resume.sh"
 
 
 @pytest.mark.thorough
