@@ -308,6 +308,12 @@ STATES: dict[str, Any] = {
         unfinished_actions=["relaunch/tiny-2"],
         next="herorun relaunch tiny",
     ),
+    "stopped-at-the-end": status(
+        replace(HEALTHY, run="finished", step=100_000, next_tick=None),
+        progress=DONE,
+        stopped_by="ada",
+        next="herorun seal tiny",
+    ),
     "denied": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
         alerts=[ENDED],

@@ -127,7 +127,8 @@ def show_status(
 
 
 def _stays_down(document: Mapping[str, Any]) -> bool:
-    return bool(document["stopped_by"]) or (document["answer"] or "").startswith("denied")
+    is_denied = (document["answer"] or "").startswith("denied")
+    return document["run"] == "down" and (bool(document["stopped_by"]) or is_denied)
 
 
 def _status_lines(
