@@ -4,6 +4,7 @@ import pytest
 
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.contract import SLUG
+from herorun.core.redaction.scrub import scrub
 
 
 @pytest.mark.parametrize("kind", ["iris", "slurm", "a-sites-own"])
@@ -16,6 +17,13 @@ def test_a_jobs_slug_is_a_slug_and_another_on_another_cluster(kind: str) -> None
 def test_a_long_name_keeps_its_date_in_the_slug() -> None:
     job = "/dlwh/iris-run-train_a_rather_long_experiment_name-20260302-185630"
     assert "-20260302-185630-" in JobSpec(job=job, kind="iris", config="c").slug
+
+
+def test_a_slug_is_nothing_that_would_be_masked() -> None:
+    """Else the journal could not tell one instance of it from another."""
+    key = "sk-" + "a1" * 12
+    slugs = [JobSpec(job=f"{folder}{key}", kind="slurm").slug for folder in ("/data/", "/other/")]
+    assert [scrub(slug) for slug in slugs] == slugs and len({*slugs}) == 2
 
 
 @pytest.mark.parametrize("field", ["kind", "cluster", "config", "host", "user"])

@@ -48,6 +48,9 @@ PLANTED = "zq7Kp2Vx9mW4"  # looks like nothing that is known
         "3 of 5 pass and 2 fail; basic training of the bearer; sign in with the login name",
         "https://h/o?design=abcdef&signal=abcdef",
         "--use-auth --steps 5",
+        "resubmit/local-sk-w-jobs-loose-1-2cd1ca-2 after local-sk-w-jobs-loose-1-2cd1ca-1",
+        "sk-learn-large-baseline-7b-1 and /data/sk-moe-30b-long-context-2026/step-100",
+        "xai-baseline-300b-long-context-2026-v2-3 tskey-ablation-300b-long-context-1",
     ],
 )
 def test_what_is_no_secret_stays(text):
@@ -195,6 +198,8 @@ def test_a_tree_is_masked_by_its_keys_and_its_texts():
         "?sig=",
         "Pass",
         "basic a",
+        "sk-",
+        "-sk-a",
     ],
 )
 def test_hostile_text_takes_no_time(piece):

@@ -8,6 +8,7 @@ from typing import Any
 from herorun.core.canonical_json import digest
 from herorun.core.contract import SLUG
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.redaction.scrub import scrub
 
 _LONGEST = 40  # characters of a name in a slug
 
@@ -80,6 +81,8 @@ class JobSpec:
         name = re.sub(r"[^a-z0-9]+", "-", f"{self.kind}-{self.job}".lower()).strip("-")
         if len(name) > _LONGEST:  # the end of a name is mostly its date
             name = f"{name[:24].rstrip('-')}-{name[-15:].lstrip('-')}"
+        if scrub(name) != name:  # it reads like a secret, and would be masked wherever it stands
+            name = f"{self.kind}-job"
         return f"{name}-{suffix}"
 
 

@@ -12,6 +12,9 @@ from herorun.core.lazy_regex import lazy_regex
 
 _WORD = r"[A-Za-z0-9]"
 _URLSAFE = r"[A-Za-z0-9_-]"
+# A capital somewhere: else the name of a run or a folder, as `sk-moe-30b-long-context`, reads as a
+# key, and all its instances become one.
+_MIXED = rf"(?=[a-z0-9_-]{{0,80}}[A-Z]){_URLSAFE}"
 
 _ROWS: tuple[tuple[str, str], ...] = (
     # where code and packages are kept
@@ -19,7 +22,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("github_pat_", r"[A-Za-z0-9_]{20,}"),
     (
         "glpat- gldt- glft- glsoat- gloas- glrt- glptt- glcbt- glimt- glagent- glffct-",
-        rf"{_URLSAFE}{{18,}}",
+        rf"{_MIXED}{{18,}}",
     ),
     ("npm_", rf"{_WORD}{{30,}}"),
     ("pypi-AgE", rf"{_URLSAFE}{{40,}}"),
@@ -30,11 +33,13 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("wandb_v0_ wandb_v1_ wandb_v2_", r"[A-Za-z0-9_-]{20,}"),
     ("hf_jwt_ hf_oauth_", r"eyJ[A-Za-z0-9_.-]{20,}"),
     ("hf_ api_org_", rf"{_WORD}{{20,}}"),
-    ("sk-", rf"(?:{_WORD}{{20,}}|(?=[a-z_-]{{0,40}}[A-Z0-9]){_URLSAFE}{{20,}}){_URLSAFE}*"),
+    ("sk-", rf"(?:(?:[a-z0-9]{{1,8}}-){{0,3}}{_WORD}{{20,}}|{_MIXED}{{20,}}){_URLSAFE}*"),
     ("sess-", rf"(?=[a-z0-9]*[A-Z]){_WORD}{{40}}(?![A-Za-z0-9])"),
     ("gsk_ csk- fw_ rpa_", rf"{_WORD}{{36,}}"),
     ("fw_", rf"(?=[A-Za-z]*\d)(?=[a-z\d]*[A-Z]){_WORD}{{22,}}(?![\w])"),
-    ("tgp_v1_ xai- pplx- nvapi-", rf"{_URLSAFE}{{32,}}"),
+    ("tgp_v1_", rf"{_URLSAFE}{{32,}}"),
+    ("xai- pplx-", rf"{_WORD}{{32,}}"),
+    ("nvapi-", rf"{_MIXED}{{32,}}"),
     ("r8_", rf"{_WORD}{{30,}}"),
     ("lsv2_pt_ lsv2_sk_", r"[0-9a-f_]{32,}"),
     # clouds
@@ -52,7 +57,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("doo_v1_ dop_v1_ dor_v1_", r"[0-9a-f]{40,}"),
     ("pul-", r"[0-9a-f]{40}(?![A-Za-z0-9])"),
     ("hvs. hvb. hvr.", rf"{_URLSAFE}{{20,}}"),
-    ("tskey-", rf"{_URLSAFE}{{20,}}"),
+    ("tskey-", rf"{_MIXED}{{20,}}"),
     ("pscale_tkn_ pscale_pw_ pscale_oauth_", r"[A-Za-z0-9_.=-]{20,}"),
     ("pnu_", r"[a-z0-9]{30,}"),
     ("nfp_ figd_ ntn_ lin_api_", rf"{_URLSAFE}{{30,}}"),
