@@ -512,6 +512,7 @@ WAYS = PatrolCommands(
     transfer=(("/data/set", "rsync -a data/set/ gpu7:/data/set"),),
     remove=removal("tiny"),
     logs="herorun -C /work logs tiny",
+    stop="herorun -C /work stop tiny",
 )
 RUNBOOK_FACTS = RunbookFacts(
     top="/work",

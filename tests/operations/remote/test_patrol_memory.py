@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from builders import a_contract
+from builders import NOON, a_contract, an_instance
 from core.patrol.test_table import GIB, NOW, a_look
+from herorun.core.event import Ordered, Word
+from herorun.core.journal import Memory
 from herorun.core.patrol.observation import (
     Alive,
     Blind,
@@ -20,6 +22,7 @@ from herorun.core.patrol.observation import (
 )
 from herorun.core.patrol.summary_line import facts_of, movement_of
 from herorun.core.patrol.table import decide
+from herorun.core.recovery.policy import RelaunchAnswer
 from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.operations.remote import patrol
 from herorun.operations.remote.patrol import PatrolTick, decided, remember, remembered, ways_of
@@ -28,14 +31,17 @@ from wording import mentions
 CHAIN = {"folder": "/c", "stage": [{"name": "eval", "run": "true"}]}
 
 
-def a_run(folder: Path, current: Any = None, reach: Any = None, **tables: Any) -> Any:
-    memory = SimpleNamespace(current=current)
+LAUNCHED = Memory(instances=(an_instance(),))
+STOP = Ordered(at=NOON, word=Word.STOP, about=("tiny-1",), by="ada")
+
+
+def a_run(folder: Path, memory: Memory | None = None, reach: Any = None, **tables: Any) -> Any:
     return SimpleNamespace(
         slug="tiny",
         state=folder,
         prepare=lambda: None,
         contract=a_contract(**tables),
-        record=SimpleNamespace(memory=lambda: memory),
+        record=SimpleNamespace(memory=lambda: memory or Memory()),
         place=SimpleNamespace(repository="/my work", reach=reach),
     )
 
@@ -77,11 +83,11 @@ def test_the_commands_of_a_run(tmp_path: Path) -> None:
     assert others.transfer == (("/d/set", "rsync -a --partial '/my work/set/' /d/set/"),)
     assert "herorun-patrol-tiny.timer" in others.remove
     box = RemoteTarget(SshLogin(host="box1"))
-    ours = ways_of(a_run(tmp_path, object(), box, chain=CHAIN, **tables))
+    ours = ways_of(a_run(tmp_path, LAUNCHED, box, chain=CHAIN, **tables))
     assert ours.resume == "herorun -C '/my work' status tiny"
     assert ours.chain.startswith("herorun -C '/my work' box chain tiny | ssh ")
     assert ours.transfer[0][1].endswith("'/my work/set/' box1:/d/set/")
-    own = ways_of(a_run(tmp_path, object(), patrol={"resume_command": "make again"}))
+    own = ways_of(a_run(tmp_path, LAUNCHED, patrol={"resume_command": "make again"}))
     assert own.resume == "make again"
 
 
@@ -105,7 +111,7 @@ def test_the_gate_is_asked_for_the_command_of_a_run_that_is_down(
     proposer = SimpleNamespace(proposals=lambda options: (proposal,))
     monkeypatch.setattr(patrol, "Proposer", lambda run, memory: proposer)
     monkeypatch.setattr(patrol, "with_taints_now", lambda run, memory: memory)
-    run = a_run(tmp_path, object() if current else None, patrol=table)
+    run = a_run(tmp_path, LAUNCHED if current else None, patrol=table)
     (gone,) = decided(run, a_look(alive=Alive.NO, **changes)).advice
     assert (gone.row, gone.command) == ("gone", command)
     assert decided(run, a_look()).advice == ()
@@ -113,3 +119,27 @@ def test_the_gate_is_asked_for_the_command_of_a_run_that_is_down(
         run, a_look(alive=Alive.NO, succeeded=True, markers={"/d/DONE": None})
     ).advice
     assert mentions(unproven.message, "/d/DONE") and "relaunch" not in unproven.command
+
+
+@pytest.mark.parametrize(
+    ("order", "names"),
+    [
+        ({"orders": (STOP,)}, ("ada",)),
+        ({"done": {"stop/tiny-1": "submitted"}}, ("contract",)),
+        (
+            {"answers": {"tiny-1": RelaunchAnswer(False, NOON, "ada", "bad data")}},
+            ("ada", "bad data"),
+        ),
+        ({"answers": {"tiny-1": RelaunchAnswer(True, NOON, "ada")}}, ()),
+        ({}, ()),
+    ],
+)
+def test_whose_order_a_relaunch_would_override(
+    tmp_path: Path, order: dict[str, Any], names: tuple[str, ...]
+) -> None:
+    ways = ways_of(a_run(tmp_path, replace(LAUNCHED, **order)))
+    assert bool(ways.stays_down) is bool(names)
+    (gone,) = decide(a_look(alive=Alive.NO), ways).advice
+    assert mentions(gone.message, *names) and ways.stays_down in gone.message
+    assert "ada" in names or "ada" not in gone.message
+    assert ways.logs in gone.message

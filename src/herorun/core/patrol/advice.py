@@ -32,6 +32,8 @@ class PatrolCommands:
     remove: str = ""  # this patrol
     memory: float = 0.9
     logs: str = ""  # prints the end of the log; empty where herorun did not start the job
+    stop: str = ""  # stops the job; empty where herorun did not start it
+    stays_down: str = ""  # the order by which nothing relaunches it; empty where there is none
 
     def sends(self, path: str) -> str:
         return dict(self.transfer).get(path, "")

@@ -55,11 +55,12 @@ def _advise_on_log(observation: HostObservation, ways: PatrolCommands) -> Iterat
             critical=False,
         )
     else:
+        stop = f" If it hangs, `{ways.stop}` stops it." if ways.stop else ""
         yield Advice(
             "silent",
             f"Neither the log nor the output has changed for {format_span(log.age)}: the job may "
-            f"hang. Read its log, and look at its processes on {observation.where}"
-            f"{':' if ways.logs else '.'}",
+            f"hang. Look at its processes on {observation.where} (`nvidia-smi`, `py-spy dump`) "
+            f"and at the end of its log.{stop}{' Its log:' if ways.logs else ''}",
             ways.logs,
         )
 

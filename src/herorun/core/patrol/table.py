@@ -40,7 +40,7 @@ def _unreachable(observation: HostObservation) -> Advice:
     return Advice(
         "unreachable",
         f"Check in the provider's console whether {observation.where} is on and its bill is paid. "
-        "Its job may still run; the patrol restarts nothing.",
+        "Its job may still run; the patrol restarts nothing. Then repeat the patrol.",
     )
 
 
@@ -70,25 +70,31 @@ def _down(observation: HostObservation, remedy: Remedy, ways: PatrolCommands) ->
 
 
 def _resumed(observation: HostObservation, without: str, ways: PatrolCommands) -> Iterator[Advice]:
-    log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
-    why = f" Its log shows {log.failure}: {log.excerpt}. {log.advice}" if log.failure else ""
     no_reason = "" if observation.why else ", and no reason is known"  # the line has the reason
-    then = (
-        "The next command is:"
-        if ways.resume
-        else "Submit it again yourself: herorun does not know the command."
-    )
-    yield Advice(
-        "gone",
-        f"The job is gone{without}{no_reason}.{why} {then}",
-        ways.resume,
-    )
+    message = f"The job is gone{without}{no_reason}.{_cause(observation, ways)}"
+    yield Advice("gone", f"{message} {_how_to_resume(ways)}", ways.resume)
     if ways.chain and chain_fact(observation) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE):
         yield Advice(
             "chain",
             "Once the job runs again, start its chain; it skips finished stages:",
             ways.chain,
         )
+
+
+def _cause(observation: HostObservation, ways: PatrolCommands) -> str:
+    """What its log shows, or how to read it: a restart repeats a failure that nobody understood."""
+    log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
+    if log.failure:
+        return f" Its log shows {log.failure}: {log.excerpt}. {log.advice}"
+    return f" First look for the cause in its log: `{ways.logs}`." if ways.logs else ""
+
+
+def _how_to_resume(ways: PatrolCommands) -> str:
+    if not ways.resume:
+        return "Submit it again yourself: herorun does not know the command."
+    if ways.stays_down:
+        return f"{ways.stays_down}. To restart it anyway:"
+    return "The next command is:"
 
 
 def _results(observation: HostObservation) -> Iterator[Advice]:

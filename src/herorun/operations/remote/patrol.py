@@ -10,6 +10,7 @@ from dataclasses import replace
 from herorun.core.canonical_json import canonical, plain
 from herorun.core.decode import decode
 from herorun.core.errors import HerorunError
+from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation import Option
 from herorun.core.patrol.advice import PatrolAdvice, PatrolCommands, PatrolState
@@ -91,8 +92,21 @@ def ways_of(run: Run) -> PatrolCommands:
         ),
         removal(run.slug),
         patrol_keys.memory_fraction,
-        f"{_herorun(run)} logs {run.slug}" if _was_launched_here(run) else "",
+        logs=f"{_herorun(run)} logs {run.slug}" if _was_launched_here(run) else "",
+        stop=f"{_herorun(run)} stop {run.slug}" if _was_launched_here(run) else "",
+        stays_down=_stays_down(run.record.memory()),
     )
+
+
+def _stays_down(memory: Memory) -> str:
+    """Which order forbids the babysitter to relaunch the newest instance; "" if none does."""
+    if memory.current is None:
+        return ""
+    answer = memory.answers.get(memory.current.name)
+    if answer and not answer.yes:
+        return f"A relaunch was {answer.summary}"
+    by = memory.stopped_instances.get(memory.current.name)
+    return f"Its stop was ordered by {by}" if by else ""
 
 
 def _herorun(run: Run) -> str:
