@@ -12,6 +12,7 @@ import pytest
 from builders import a_contract
 from herorun.core.patrol.advice import PatrolCommands
 from herorun.core.remote.runbook import RunbookFacts, render_runbook
+from wording import mentions
 
 FACTS = RunbookFacts(
     top="/work",
@@ -25,6 +26,7 @@ FACTS = RunbookFacts(
     written_at="12:00",
 )
 WAYS = PatrolCommands("RESUME", "CHAIN", (("/data/set", "RSYNC"),), "REMOVE | it")
+REMOVE = WAYS.remove
 PATROL = "herorun -C /work box patrol tiny"
 BABYSIT = "herorun -C /work handoff tiny --take --wait 40m\nherorun -C /work babysit tiny"
 WAIT = "herorun -C /work box wait tiny"
@@ -43,10 +45,10 @@ def commands(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("changes", "typed"),
     [
-        ({}, [PATROL, "RESUME", "RSYNC", BABYSIT, WAIT, FETCH]),
-        ({"sealed": "v1"}, [PATROL, "RESUME", "RSYNC", FETCH]),
-        ({"instances": ()}, [PATROL, "RESUME", "RSYNC", WAIT]),
-        ({"remote": ""}, [PATROL, "RESUME", "RSYNC", BABYSIT, WAIT]),
+        ({}, [PATROL, "RESUME", "RSYNC", BABYSIT, WAIT, FETCH, REMOVE]),
+        ({"sealed": "v1"}, [PATROL, "RESUME", "RSYNC", FETCH, REMOVE]),
+        ({"instances": ()}, [PATROL, "RESUME", "RSYNC", WAIT, REMOVE]),
+        ({"remote": ""}, [PATROL, "RESUME", "RSYNC", BABYSIT, WAIT, REMOVE]),
     ],
 )
 def test_only_what_there_is_to_do_is_typed(changes: dict[str, Any], typed: list[str]) -> None:
@@ -55,7 +57,7 @@ def test_only_what_there_is_to_do_is_typed(changes: dict[str, Any], typed: list[
 
 def test_a_chain_is_copied_there_again_and_a_job_of_others_has_no_resume_command() -> None:
     chained = page(ways=replace(WAYS, resume="", transfer=()), chain=STAGE)
-    assert commands(chained) == [PATROL, "CHAIN", BABYSIT, WAIT, FETCH]
+    assert commands(chained) == [PATROL, "CHAIN", BABYSIT, WAIT, FETCH, REMOVE]
     assert "\n1. `eval`: `make eval`\n" in chained
 
 
@@ -77,7 +79,9 @@ def test_its_own_resume_command_prints_no_next_one() -> None:
 )
 def test_each_declared_sign_is_listed(tables: dict[str, Any], signs: list[str]) -> None:
     """The scheduler's word is the sign of a run that declares none of its own, or only copies."""
-    part = page(**tables).partition("run is done\n\n")[2].partition("\n\n")[0]
+    part = (
+        page(**tables).partition("## The run is done")[2].partition("\n\n")[2].partition("\n\n")[0]
+    )
     lines = [line for line in part.splitlines() if "scheduler" not in line]
     assert len(lines) == 1 and all(sign in lines[0] for sign in signs)
     assert ("the scheduler" in part) == ("copies" in tables.get("patrol", {}))
@@ -95,5 +99,11 @@ def test_a_run_without_a_goal_an_owner_or_an_end_says_so() -> None:
     assert "- instance `tiny-1`: job `job-1`, started 02:00\n" in full
 
 
-def test_a_pipe_stays_inside_its_cell() -> None:
-    assert "`REMOVE \\| it` |\n" in page()
+@pytest.mark.parametrize("sign", [{"after": "/d/DONE"}, {"after_pattern": "All done"}, {}])
+def test_a_chain_that_waits_for_nothing_starts_only_after_the_training(sign: Any) -> None:
+    text = page(chain={**STAGE, **sign}, patrol={"log": "/d/log"})
+    (line,) = [
+        line for line in text.splitlines() if line.startswith("The chain") and "Once" in line
+    ]
+    assert mentions(line, "job", "runs") is bool(sign)
+    assert mentions(line, "training", "done") is not bool(sign)

@@ -266,6 +266,8 @@ def test_every_command_of_the_handbook_works_when_it_is_typed(
         if program == "git":
             stories.git(story.clone("fresh").work, *words)
             continue
+        if program == "systemctl":  # it would change this machine's timers
+            continue
         assert (program, words[:2]) == ("herorun", ["-C", str(story.work)])
         verb = words[3] if words[2] == "box" else words[2]
         answer = ask(story, capsys, *words[2:], *cut_short.get(verb, []))

@@ -30,7 +30,7 @@ def render_runbook(contract: Contract, ways: PatrolCommands, facts: RunbookFacts
                 *_signs(contract),
                 *_commands(contract, ways, facts),
                 *_write_ways(ways),
-                *_rules(),
+                *_rules(contract.slug),
             ]
         )
         + "\n"
@@ -69,7 +69,7 @@ def _head(contract: Contract, facts: RunbookFacts) -> Iterator[str]:
 
 def _signs(contract: Contract) -> Iterator[str]:
     patrol, chain = contract.patrol, contract.chain
-    yield "## All of these show that the run is done"
+    yield "## The run is done when all of these are there"
     yield ""
     yield from (f"- marker `{path}`" for path in (*patrol.markers, *map(chain.marker, chain.stage)))
     yield from (f"- result `{path}`" for path in patrol.results)
@@ -94,7 +94,9 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield f"If the patrol says that the run is down, {how}"
         yield from _write_code(ways.resume)
         if not own:
-            yield "Then type the command that it prints as `next`; the patrol prints the same one."
+            yield "Read its rows `alert`, `unfinished`, `stopped` and `answer`, and the log. If"
+            yield "they allow it, type the command in its row `next`. A row `to restart`"
+            yield "means that a person decided that the run stays down: ask that person."
             yield ""
     else:
         yield (
@@ -108,7 +110,8 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield ""
         yield from (f"1. `{stage.name}`: `{stage.run}`" for stage in contract.chain.stage)
         yield ""
-        yield "Copy the chain there and start it; it skips finished stages, and never runs twice:"
+        yield _when_to_chain(contract)
+        yield "copy the chain there and start it; it skips finished stages, and never runs twice:"
         yield from _write_code(ways.chain)
     for path, command in ways.transfer:
         yield f"If `{path}` is incomplete, continue its transfer:"
@@ -130,6 +133,13 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield from _write_code(f"git fetch {facts.remote} {facts.branch}:{ref}")
 
 
+def _when_to_chain(contract: Contract) -> str:
+    """A chain that waits for nothing would start beside the training."""
+    if contract.chain.after or contract.chain.after_pattern:
+        return "The chain waits for the end of the training. Once the job runs,"
+    return "The chain does not wait for the training. Once the training is done,"
+
+
 def _write_ways(ways: PatrolCommands) -> Iterator[str]:
     yield "## What to do after a patrol"
     yield ""
@@ -143,11 +153,11 @@ def _write_ways(ways: PatrolCommands) -> Iterator[str]:
     yield "| down | what the patrol advises: relaunch the run, or only start the chain again |"
     yield "| a result file | report its numbers as they are |"
     yield "| files 90/100 (for example) | continue the transfer |"
-    yield f"| done | remove the patrol: `{ways.remove.replace('|', chr(92) + '|')}` |"
-    yield ""
+    yield "| done | remove the patrol, by the command below |"
+    yield from _write_code(ways.remove)
 
 
-def _rules() -> Iterator[str]:
+def _rules(slug: str) -> Iterator[str]:
     yield "## Rules"
     yield ""
     yield "- A lost connection is not a dead job: run the patrol before each restart."
@@ -155,7 +165,10 @@ def _rules() -> Iterator[str]:
         "- Only the signs above prove that the run is done; an unchanged log, an existing folder "
         "or a missing process does not."
     )
-    yield "- Keep one babysitter for each run: stop the old one first."
+    yield (
+        "- Keep one babysitter for each run. If the old one still runs, end it on its machine: "
+        f"`herorun handoff {slug} --to USER@MACHINE` names the next owner."
+    )
     yield "- Keep the ssh keys on this machine: never give them to a cloud runner."
 
 
