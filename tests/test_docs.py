@@ -306,7 +306,7 @@ def test_a_line_holds_one_sentence() -> None:
 def generate(folder: Path, *words: str, seed: str = "0") -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONHASHSEED": seed, "COLUMNS": "200"}
     argv = [sys.executable, str(folder / "generate.py"), *words]
-    return subprocess.run(argv, cwd=TOP, env=env, capture_output=True, text=True, timeout=60)
+    return subprocess.run(argv, cwd=TOP, env=env, capture_output=True, text=True, timeout=300)
 
 
 def test_the_printed_pages_are_fresh() -> None:

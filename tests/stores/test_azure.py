@@ -315,7 +315,7 @@ def test_nobody_there_is_an_error_with_its_reason(
     nobody = azure_connection(azure).replace(azure.url, "http://127.0.0.1:1")
     monkeypatch.setenv(CONNECTION, nobody)
     with pytest.raises(OSError, match=r"abfs://bucket/x: .*Cannot connect"):
-        connect(deadline=SHORT).names("abfs://bucket/x")
+        connect(deadline=2 * SHORT).names("abfs://bucket/x")
 
 
 def test_without_an_account_nothing_is_asked_and_the_login_is_broken(

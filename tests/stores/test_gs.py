@@ -254,7 +254,7 @@ def test_a_server_that_hangs_is_a_time_out(gcs: Service, root: str) -> None:
 def test_nobody_there_is_an_error_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:1")
     with pytest.raises(OSError, match=r"gs://bucket/x: .*Connect call failed"):
-        connect(deadline=SHORT).names("gs://bucket/x")
+        connect(deadline=2 * SHORT).names("gs://bucket/x")
 
 
 @pytest.fixture
@@ -268,7 +268,7 @@ def no_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_credentials_are_never_taken_for_anonymous_ones(no_login: None) -> None:
     with pytest.raises(OSError, match=r"Google credentials|no answer"):
-        connect(deadline=SHORT).names("gs://bucket/x")
+        connect(deadline=2 * SHORT).names("gs://bucket/x")
 
 
 @pytest.fixture
