@@ -66,6 +66,9 @@ def test_init_says_what_it_could_not_find(story: Story, capsys: CAPTURE) -> None
 
 def test_a_name_with_quotes_stays_one_word() -> None:
     draft = CommandDraft(scripts=('a"b\\train.sh',), configs=("ü.toml",))
-    contract = tomllib.loads(with_command(template("run.toml"), draft))
+    text = with_command(template("run.toml"), draft)
+    contract = tomllib.loads(text)
     assert contract["command"]["argv"] == ["bash", 'a"b\\train.sh']
     assert contract["config"]["files"] == ["ü.toml"]
+    resume = tomllib.loads(text.replace("# resume_argv", "resume_argv"))["command"]["resume_argv"]
+    assert resume == [*contract["command"]["argv"], "--resume", "{start}"]

@@ -109,3 +109,14 @@ def test_the_run_is_evaluated_only_for_what_needs_it(monkeypatch: pytest.MonkeyP
     assert wait._observe_run(run, WaitCondition(step=0)) == unseen
     memory.current = None
     assert wait._observe_run(run, WaitCondition(step=0)) == {}
+
+
+def test_the_line_that_is_printed_is_no_older_than_the_state_that_ended_the_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reads: list[str] = []
+    for name in ("_observe_run", "probe_host", "decided"):
+        monkeypatch.setattr(wait, name, lambda *args, name=name: reads.append(name))
+    run: Any = SimpleNamespace(place=SimpleNamespace(reach="box"))
+    wait.observer_of_run(run, WaitCondition(state="finished"))()
+    assert reads == ["_observe_run", "probe_host", "decided"]

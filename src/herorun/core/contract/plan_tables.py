@@ -20,17 +20,26 @@ from herorun.core.contract.values import (
 from herorun.core.lazy_pydantic import AfterValidator, Field
 
 
+def _begins_with_program(argv: tuple[str, ...]) -> tuple[str, ...]:
+    if argv and argv[0].startswith("-"):
+        raise ValueError(
+            f"begins with the option {argv[0]!r}: write the whole command line, program included"
+        )
+    return argv
+
+
+CommandLine = Annotated[tuple[Argument, ...], AfterValidator(_begins_with_program)]
+
+
 class Command(Table):
     """The command to run."""
 
-    argv: tuple[Argument, ...] = Field(
-        min_length=1, description="The exact command line, as a list."
-    )
-    resume_argv: tuple[Argument, ...] = Field(
+    argv: CommandLine = Field(min_length=1, description="The exact command line, as a list.")
+    resume_argv: CommandLine = Field(
         (),
         description=(
-            "The command line of a launch that starts from a checkpoint; `{start}` is replaced by "
-            "its path."
+            "The whole command line of a launch that starts from a checkpoint; `{start}` is "
+            "replaced by its path. Without it, the script must load the path in `HERORUN_START`."
         ),
     )
     cwd: str = Field(".", description="Working directory, relative to the repository root.")

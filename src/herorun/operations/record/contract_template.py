@@ -101,7 +101,10 @@ def with_command(text: str, command: CommandDraft) -> str:
         text = re.sub(
             r"(?m)^argv = .*$", lambda _: f"argv = {_listed(command.argv)}", text, count=1
         )
-        text = re.sub(r"(?m)^# resume_argv = .*\n", "", text, count=1)
+        resume = _listed([*command.argv, "--resume", "{start}"])
+        text = re.sub(
+            r"(?m)^# resume_argv = .*$", lambda _: f"# resume_argv = {resume}", text, count=1
+        )
     else:
         text = _example(text, "argv", "no training script was found")
     if command.configs:

@@ -90,8 +90,10 @@ def observer_of_run(run: Run, condition: WaitCondition) -> Callable[[], WaitObse
         )
 
     def see() -> WaitObservation:
+        run_facts = _observe_run(run, condition)
+        # after them: the line that is printed is never older than the state that ended the wait
         observation = probe_host(run, condition.marker)
-        return observation, decided(run, observation), _observe_run(run, condition)
+        return observation, decided(run, observation), run_facts
 
     return see
 
