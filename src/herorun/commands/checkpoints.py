@@ -170,12 +170,16 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     prune_plan = read_plan(Path(start, file))
     for victim in prune_plan.victims:
         click.echo(f"delete  {output.clean(victim.path)}, {format_size(victim.bytes)}", err=True)
-    click.echo(
-        "This cannot be undone. Type the first 12 characters of the digest: "
-        f"{prune_plan.digest.removeprefix('sha256:')[:12]}",
-        err=True,
-    )
-    outcome = delete(watched_run(run, Path(start))[0], prune_plan, sys.stdin.readline())
+    if prune_plan.victims:
+        click.echo(
+            "This cannot be undone. Type the first 12 characters of the digest: "
+            f"{prune_plan.digest.removeprefix('sha256:')[:12]}",
+            err=True,
+        )
+    else:
+        click.echo("The plan names nothing to delete.", err=True)
+    typed_digest = sys.stdin.readline() if prune_plan.victims else prune_plan.digest
+    outcome = delete(watched_run(run, Path(start))[0], prune_plan, typed_digest)
     if as_json:
         output.show_json(outcome.document())
     else:

@@ -120,8 +120,11 @@ def test_a_printed_plan_names_the_command_that_comes_next_until_all_is_deleted(
     assert ended.herorun(*argv) == 0
     assert there(ended) == PERMANENT
     capsys.readouterr()
-    assert ended.herorun("checkpoints", "plan", SLUG) == 0
+    assert ended.herorun("checkpoints", "plan", SLUG, "--out", "later.json") == 0
     assert "next: " not in capsys.readouterr().out
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))  # nothing is asked where nothing goes
+    assert ended.herorun(*argv[:3], "--plan", "later.json") == 0
+    assert "digest" not in capsys.readouterr().err
 
 
 def test_exactly_the_plan_is_deleted_and_doing_it_twice_is_doing_it_once(
