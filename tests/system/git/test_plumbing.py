@@ -17,6 +17,7 @@ from herorun.system.git.plumbing import (
     fetch,
     push,
     push_many,
+    tag_text,
 )
 from stories import Story, git
 
@@ -117,3 +118,15 @@ def test_an_export_removes_what_a_killed_one_left(repository: Repository, tmp_pa
     commit = repository.git("rev-parse", "HEAD").text.strip()
     export(repository, commit, tmp_path / "code")
     assert {path.name for path in tmp_path.iterdir()} == {"code", *(each.name for each in others)}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_tag_is_read_as_git_keeps_it(repository: Repository, packed: bool) -> None:
+    annotated_tag(repository, "ours", "HEAD", "sealed: 日本\n")
+    repository.git("tag", "of-a-commit", "HEAD")
+    kept_by_git = repository.git("cat-file", "tag", "ours").text
+    if packed:
+        repository.git("pack-refs", "--all")
+        repository.git("repack", "-a", "-d", "--quiet")
+    names = ("ours", "of-a-commit", "no-tag", "../heads/main", "our")
+    assert [tag_text(repository, name) for name in names] == [kept_by_git, None, None, None, None]

@@ -14,7 +14,7 @@ from herorun.system import progress
 from herorun.system.disk_reserve import give_up_reserve
 from herorun.system.git import REMOTE, GitFailed, Repository
 from herorun.system.git.leftovers import swept
-from herorun.system.git.loose_objects import Elsewhere
+from herorun.system.git.loose_objects import Elsewhere, Loose
 from herorun.system.host import owner
 from herorun.system.process import ProcessResult
 
@@ -277,11 +277,18 @@ def tag_text(repository: Repository, name: str) -> str | None:
     """An annotated tag as git keeps it, head and message; None if there is no such tag. One of
     `LARGEST_TAG` is refused.
     """
-    size = repository.git("cat-file", "-s", f"refs/tags/{name}", ok=(0, 128))
+    ref = f"refs/tags/{name}"
+    if repository.lacks(ref):
+        return None
+    if oid := repository.loose(ref):
+        with contextlib.suppress(Elsewhere):
+            tag = Loose(f"{repository.common}/objects").content(oid, b"tag", LARGEST_TAG)
+            return tag.decode("utf-8", "surrogateescape")
+    size = repository.git("cat-file", "-s", ref, ok=(0, 128))
     if size.code == 0 and int(size.text) > LARGEST_TAG:
         raise HerorunError(
             f"The tag {name} holds {int(size.text) >> 20} MiB, and no seal is that large: "
             "herorun did not make it. A person must check it."
         )
-    answer = repository.git("cat-file", "tag", f"refs/tags/{name}", ok=(0, 128))
+    answer = repository.git("cat-file", "tag", ref, ok=(0, 128))
     return answer.text if answer.code == 0 else None

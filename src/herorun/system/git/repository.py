@@ -117,9 +117,9 @@ class Repository:
         try:
             return self._commit(name)
         except Elsewhere:
-            return None if name.startswith("refs/") and self._lacks(name) else self._resolved(name)
+            return None if name.startswith("refs/") and self.lacks(name) else self._resolved(name)
 
-    def _lacks(self, ref: str) -> bool:
+    def lacks(self, ref: str) -> bool:
         """Whether git has no such ref, where it keeps them as files: its own file goes only after
         it is packed.
         """
@@ -138,7 +138,7 @@ class Repository:
             if not os.path.isdir(heads) or os.path.lexists(ref):
                 return False
             with open(f"{self.common}/packed-refs", "rb") as file:
-                return packed_refs.encode() not in file.read()
+                return os.fsencode(packed_refs) not in file.read()
         except FileNotFoundError:
             return True
         except OSError:
