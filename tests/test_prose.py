@@ -144,11 +144,22 @@ def idioms_of_tests(tree: ast.Module) -> list[str]:
     ]
 
 
+def may_hold_idioms(code: str) -> bool:
+    """Few files need to be parsed: most hold none of the words anywhere."""
+    return _IN_CODE.search(" ".join(code.replace("_", " ").split())) is not None
+
+
+_IN_CODE = re.compile(
+    "|".join(rf"\b{word.removesuffix('$')}\b" for word in {*IN_NAMES, *IN_DOCSTRINGS})
+)
+
+
 def test_the_tests_are_named_in_plain_english() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(TESTS.rglob("*.py"))}
     wrong = {
         str(path.relative_to(TOP)): idioms
-        for path in sorted(TESTS.rglob("*.py"))
-        if (idioms := idioms_of_tests(ast.parse(path.read_text(encoding="utf-8"))))
+        for path, text in texts.items()
+        if may_hold_idioms(text) and (idioms := idioms_of_tests(ast.parse(text)))
     }
     assert wrong == {}
 
@@ -164,6 +175,7 @@ def test_the_tests_are_named_in_plain_english() -> None:
     ],
 )
 def test_an_idiom_of_a_test_is_noticed(code: str) -> None:
+    assert may_hold_idioms(code)
     assert len(idioms_of_tests(ast.parse(code))) == 1
 
 
