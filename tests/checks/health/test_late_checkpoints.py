@@ -97,6 +97,14 @@ def test_a_run_that_starts_from_a_parents_step_owes_nothing_before_it():
     assert answer(late_checkpoints, BY_STEPS, LONG, rows, saved()).outcome is Outcome.PASS
 
 
+def test_a_run_without_a_complete_checkpoint_is_not_said_to_have_one():
+    rows = some_metrics(250, advanced_at=NOON, first_step=1)
+
+    verdict = answer(late_checkpoints, BY_STEPS, LONG, rows, saved())
+    assert verdict.outcome is Outcome.FAIL
+    assert "newest" not in verdict.message
+
+
 def test_a_job_that_does_not_train_owes_none():
     ended, none = a_job(JobState.FAILED), {Metrics: Nothing("no rows yet")}
 

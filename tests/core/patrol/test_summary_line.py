@@ -101,7 +101,7 @@ def test_each_figure_of_the_line(changes: dict[str, Any], printed: list[str]) ->
         (ChainState(True, "", "eval"), Alive.NO, ["job gone", "chain running (eval)"]),
         (ChainState(True, "", "wait"), Alive.YES, ["chain waiting"]),
         (ChainState(False, "x"), Alive.YES, ["chain failed"]),
-        (ChainState(False), Alive.YES, ["chain gone"]),
+        (ChainState(False), Alive.YES, ["chain not running"]),
         (Blind("x"), Alive.YES, ["chain unknown"]),
     ],
 )

@@ -116,9 +116,11 @@ def _by_step(
     ]
     newest = max([*steps, metrics.first_step - 1, 0])
     every, source = interval
+    newest_text = _newest_text(max(steps) if steps else None)
+    if not steps and newest:
+        newest_text += f" since step {newest}"
     message = (
-        f"at step {metrics.step}, the newest complete checkpoint is {newest}; one is due every "
-        f"{count(every, 'step')} ({source})"
+        f"at step {metrics.step}, {newest_text}; one is due every {count(every, 'step')} ({source})"
     )
     return Lag((metrics.step - newest) / every, message)
 
@@ -145,16 +147,18 @@ def _by_time(
     ]
     since = max(times)
     delay = metrics.stamped_at - since - grace
-    newest_text = (
-        f"the newest complete checkpoint is {newest.step}"
-        if newest
-        else "there is no complete checkpoint"
-    )
+    newest_text = _newest_text(newest.step if newest else None)
     message = (
         f"at {metrics.stamped_at:%H:%M} UTC, {newest_text}; one is due every "
         f"{format_duration(every)}"
     )
     return Lag(max(delay, timedelta()) / every, message)
+
+
+def _newest_text(step: int | None) -> str:
+    if step is None:
+        return "there is no complete checkpoint"
+    return f"the newest complete checkpoint is {step}"
 
 
 def _counts_as_saved(candidate: Candidate) -> bool:

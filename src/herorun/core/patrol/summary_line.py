@@ -46,7 +46,8 @@ def _detail_facts(observation: HostObservation, advice: PatrolAdvice) -> Iterato
     if job.value != advice.state.value and job is not JobFact.ALIVE:
         yield f"job {job}"
     stage = observation.chain.stage if isinstance(observation.chain, ChainState) else ""
-    yield f"chain {chain}{f' ({stage})' if chain is ChainFact.RUNNING else ''}"
+    state = "not running" if chain is ChainFact.GONE else chain  # it may never have been started
+    yield f"chain {state}{f' ({stage})' if chain is ChainFact.RUNNING else ''}"
 
 
 def _summary_parts(observation: HostObservation, before: PreviousTick | None) -> Iterator[str]:
