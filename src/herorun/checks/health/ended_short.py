@@ -32,14 +32,10 @@ def ended_short(
         return failed(
             f"{job.instance} ended, and its planned final step is unknown", subject=job.instance
         )
-    newest = checkpoints.newest
-    last_step = max(
-        history.reached(metrics, checkpoints) if isinstance(metrics, Metrics) else 0,
-        newest.step if newest else 0,
-    )
+    last_step = history.last_step(metrics, checkpoints)
     if last_step < final.value:
         where = f"at step {last_step} of {final.value}"
-        if not isinstance(metrics, Metrics) and newest is None:
+        if not isinstance(metrics, Metrics) and checkpoints.newest is None:
             where = f"without a row or a checkpoint; the final step is {final.value}"
         return failed(f"{job.instance} ended with success {where}", subject=job.instance)
     return passed(f"{job.instance} reached step {last_step} of {final.value}", subject=job.instance)

@@ -51,13 +51,8 @@ def missing_artefacts(
         return [not_applicable(f"{job.instance} {job.state.predicate}")]
     if final.value is None:
         return [not_applicable("the final step is unknown")]
-    newest = checkpoints.newest
-    last_step = (
-        max(history.reached(metrics, checkpoints), newest.step if newest else 0)
-        if isinstance(metrics, Metrics)
-        else None
-    )
-    if last_step is not None and last_step < final.value:
+    last_step = history.last_step(metrics, checkpoints)
+    if isinstance(metrics, Metrics) and last_step < final.value:
         return [not_applicable(f"{job.instance} ended at step {last_step}: see ended-short")]
     verdicts = [_checkpoint(checkpoints, final.value)]
     if isinstance(identity, TrackerIdentity):

@@ -25,11 +25,7 @@ def stopped_short(
         stop_note = "" if stopped_by else ", and no `herorun stop` ended it"
         message = f"{job.instance} {job.state.predicate}{stop_note}"
         return not_applicable(message, subject=job.instance)
-    newest = checkpoints.newest
-    last_step = max(
-        history.reached(metrics, checkpoints) if isinstance(metrics, Metrics) else 0,
-        newest.step if newest else 0,
-    )
+    last_step = history.last_step(metrics, checkpoints)
     if final.value is not None and last_step >= final.value:
         return passed(
             f"{job.instance} reached step {last_step} of {final.value}", subject=job.instance

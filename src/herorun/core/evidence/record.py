@@ -173,6 +173,11 @@ class History:
         is_own = newest and newest.modified and newest.modified >= current.since
         return max(min(metrics.step, current.start), newest.step if newest and is_own else 0)
 
+    def last_step(self, metrics: Metrics | Nothing, checkpoints: Checkpoints) -> int:
+        """The later of what was `reached` and the newest checkpoint; 0 where there is neither."""
+        reached = self.reached(metrics, checkpoints) if isinstance(metrics, Metrics) else 0
+        return max(reached, checkpoints.newest.step if checkpoints.newest else 0)
+
     def at_tick(self, at: datetime) -> "History":
         """The same for a query at this moment, before the record has it."""
         return replace(self, instances=with_misdated(self.instances, self.leaps, at))
