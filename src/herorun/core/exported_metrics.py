@@ -54,7 +54,7 @@ METRICS: Sequence[ExportedMetric] = (
     _metric("cadence_seconds", "The contract's time between two ticks."),
     _metric("ticks_total", "Ticks in the record."),
     _metric("last_tick_timestamp_seconds", "Time of the last tick."),
-    _metric("step", "The newest step, in completed updates."),
+    _metric("step", "Completed updates that the run keeps: none that a rollback gave up."),
     _metric("final_step", "The step at which the run is finished."),
     _metric("step_advanced_timestamp_seconds", "Time at which the step last advanced."),
     _metric("steps_per_second", "The pace of the newest rows; 0 while the step does not advance."),
