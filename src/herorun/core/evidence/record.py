@@ -175,8 +175,12 @@ class History:
 
     def last_step(self, metrics: Metrics | Nothing, checkpoints: Checkpoints) -> int:
         """The later of what was `reached` and the newest checkpoint; 0 where there is neither."""
-        reached = self.reached(metrics, checkpoints) if isinstance(metrics, Metrics) else 0
-        return max(reached, checkpoints.newest.step if checkpoints.newest else 0)
+        newest = checkpoints.newest.step if checkpoints.newest else 0
+        return (
+            max(newest, self.reached(metrics, checkpoints))
+            if isinstance(metrics, Metrics)
+            else newest
+        )
 
     def at_tick(self, at: datetime) -> "History":
         """The same for a query at this moment, before the record has it."""
