@@ -5,6 +5,7 @@ changes nothing.
 import random
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,17 @@ from ports.tracker_suite import drain
 from trackers.written import event, framed, history, tfrecord
 
 COUNT = 300
-WANDB = framed([history(step, {"loss": step / 2}) for step in range(COUNT)], 0)
-EVENTS = b"".join(tfrecord(event(step, {"loss": step / 2})) for step in range(COUNT))
+
+
+@cache
+def wandb_bytes() -> bytes:
+    """Made when first used: W&B takes a second to import, and each worker imports this module."""
+    return framed([history(step, {"loss": step / 2}) for step in range(COUNT)], 0)
+
+
+@cache
+def event_bytes() -> bytes:
+    return b"".join(tfrecord(event(step, {"loss": step / 2})) for step in range(COUNT))
 
 
 def wandb_log(folder: Path) -> Tracker:
@@ -29,8 +39,11 @@ def event_file(folder: Path) -> Tracker:
     return tensorboard.connect(tensorboard.Options(path="log"), Place("tiny", "", str(folder), ""))
 
 
-KINDS = pytest.mark.parametrize(("connect", "whole"), [(wandb_log, WANDB), (event_file, EVENTS)])
+KINDS = pytest.mark.parametrize(
+    ("connect", "whole_log"), [(wandb_log, wandb_bytes), (event_file, event_bytes)]
+)
 Connect = Callable[[Path], Tracker]
+WholeLog = Callable[[], bytes]
 
 
 def in_pieces(
@@ -53,8 +66,9 @@ def in_pieces(
 @KINDS
 @pytest.mark.parametrize("seed", range(8))
 def test_however_it_grows_every_row_comes_once(
-    tmp_path: Path, connect: Connect, whole: bytes, seed: int
+    tmp_path: Path, connect: Connect, whole_log: WholeLog, seed: int
 ) -> None:
+    whole = whole_log()
     ends = sorted(random.Random(seed).sample(range(len(whole)), 12))
     points = in_pieces(connect(tmp_path), tmp_path / "log", whole, ends)
     assert points == ([(step, step / 2) for step in range(COUNT)], 0)
@@ -63,10 +77,10 @@ def test_however_it_grows_every_row_comes_once(
 @KINDS
 @pytest.mark.parametrize("seed", range(40))
 def test_damaged_bytes_cost_rows_and_invent_none(
-    tmp_path: Path, connect: Connect, whole: bytes, seed: int
+    tmp_path: Path, connect: Connect, whole_log: WholeLog, seed: int
 ) -> None:
     chance = random.Random(seed)
-    data = bytearray(whole)
+    data = bytearray(whole_log())
     for _ in range(chance.randint(1, 4)):
         at = chance.randrange(7, len(data))
         data[at] ^= 1 << chance.randrange(8)
@@ -80,9 +94,10 @@ def test_damaged_bytes_cost_rows_and_invent_none(
 @KINDS
 @pytest.mark.parametrize("seed", range(20))
 def test_pieces_that_are_missing_or_foreign_invent_no_rows(
-    tmp_path: Path, connect: Connect, whole: bytes, seed: int
+    tmp_path: Path, connect: Connect, whole_log: WholeLog, seed: int
 ) -> None:
     chance = random.Random(seed)
+    whole = whole_log()
     begin, end = sorted(chance.sample(range(7, len(whole)), 2))
     foreign = (
         chance.randbytes(chance.randint(0, 2000)) if seed % 2 else bytes(chance.randint(0, 2000))
@@ -112,20 +127,20 @@ LINES = b"".join(
 
 
 @pytest.mark.parametrize(
-    ("connect", "whole", "after", "first"),
+    ("connect", "whole_log", "after", "first"),
     [
-        (event_file, EVENTS, EVENTS, 1),  # of which a step 0 cannot be told from none
-        (json_rows, LINES, b"\n" + LINES, 0),
-        (printed_log, LINES, b"\n" + LINES, 0),
-        (wandb_log, WANDB, b"", COUNT),
+        (event_file, event_bytes, event_bytes(), 1),  # of which a step 0 cannot be told from none
+        (json_rows, lambda: LINES, b"\n" + LINES, 0),
+        (printed_log, lambda: LINES, b"\n" + LINES, 0),
+        (wandb_log, wandb_bytes, b"", COUNT),
     ],
 )
 def test_a_hole_of_gigabytes_is_passed_over_at_once(
-    tmp_path: Path, connect: Connect, whole: bytes, after: bytes, first: int
+    tmp_path: Path, connect: Connect, whole_log: WholeLog, after: bytes, first: int
 ) -> None:
     """A sparse file costs its writer nothing; the rows on both sides of the hole count."""
     with (tmp_path / "log").open("wb") as log:
-        log.write(whole)
+        log.write(whole_log())
         log.seek(8 << 30)
         log.write(after)
         log.truncate((8 << 30) + (64 << 20))
