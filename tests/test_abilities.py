@@ -62,11 +62,14 @@ def test_every_adapter_has_its_members_as_declared(port: str) -> None:
 
 
 def test_each_optional_member_that_is_asked_for_is_declared() -> None:
-    asked = {
-        member
+    codes = [
+        path.read_text(encoding="utf-8")
         for path in SOURCES.rglob("*.py")
         if not str(path.relative_to(SOURCES)).startswith(ADAPTERS)
-        for member in asked_members(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    # to parse all of them takes a second
+    asked = {
+        member for code in codes if "attr(" in code for member in asked_members(ast.parse(code))
     }
     assert len(asked) >= 15
     assert {(port, name) for port, name in asked if name not in declared_members(port)} == set()

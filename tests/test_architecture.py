@@ -360,22 +360,29 @@ def is_participle(name: str) -> bool:
     )
 
 
-def _participles(tree: ast.AST, in_class: bool = False) -> Iterator[tuple[str, bool]]:
+def _participles(tree: ast.AST) -> Iterator[tuple[str, bool]]:
     """The names below a node that are bare participles, and whether each is a field."""
-    for node in ast.iter_child_nodes(tree):
-        name = ""
-        if isinstance(node, ast.arg):
-            name = node.arg
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            name = node.id
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            name = node.attr if node.attr.startswith("_") else ""
-        elif isinstance(node, ast.ExceptHandler):
-            name = node.name or ""
-        if is_participle(name):
-            yield name, in_class
-        is_statement = isinstance(node, ast.AnnAssign | ast.Assign)
-        yield from _participles(node, isinstance(node, ast.ClassDef) or (in_class and is_statement))
+    parents = [(tree, False)]
+    while parents:
+        parent, in_class = parents.pop()
+        for node in ast.iter_child_nodes(parent):
+            name = _named_by(node)
+            if name and is_participle(name):
+                yield name, in_class
+            is_statement = isinstance(node, ast.AnnAssign | ast.Assign)
+            parents.append((node, isinstance(node, ast.ClassDef) or (in_class and is_statement)))
+
+
+def _named_by(node: ast.AST) -> str:
+    """The variable or the parameter that a node binds."""
+    if isinstance(node, ast.Name):
+        return node.id if isinstance(node.ctx, ast.Store) else ""
+    if isinstance(node, ast.Attribute):
+        is_private = isinstance(node.ctx, ast.Store) and node.attr.startswith("_")
+        return node.attr if is_private else ""
+    if isinstance(node, ast.arg):
+        return node.arg
+    return node.name or "" if isinstance(node, ast.ExceptHandler) else ""
 
 
 def test_no_variable_is_a_bare_participle() -> None:
