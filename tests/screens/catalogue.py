@@ -19,7 +19,7 @@ from herorun.core.compare.operand import Side
 from herorun.core.compare.verdict import ComparisonAnswer, compare
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse
-from herorun.core.event import Launched
+from herorun.core.event import Launched, Leased
 from herorun.core.evidence import Candidate, CodeChange, JobState, LiveJobs, Published
 from herorun.core.exported_metrics import RunReading
 from herorun.core.goodput.latencies import Delay, Delays
@@ -115,7 +115,11 @@ JOURNAL_FAULT = (
 )
 WATCHDOG = {
     "fresh": Memory(instances=LONG_AGO, last_seen=NOON - timedelta(minutes=5)),
-    "stale": Memory(instances=LONG_AGO, last_seen=NOON - timedelta(hours=4)),
+    "stale": Memory(
+        instances=LONG_AGO,
+        last_seen=NOON - timedelta(hours=4),
+        lease=Leased(at=NOON, owner="ada@box", slug="tiny", fence=1, beat=1),
+    ),
     "not-watched": Memory(),
 }
 
@@ -300,8 +304,8 @@ def saved_checkpoint(step: int, problem: str = "") -> Candidate:
 
 
 NOT_ANCHORED = (
-    "not anchored: nothing outside the branch names one of its commits, "
-    "so a rewrite of all would not show"
+    "not anchored: no seal, issue comment or receipt names one of its commits, "
+    "so nobody would notice a rewrite of the whole branch"
 )
 LOST_EVIDENCE = "stored evidence was changed since the tick: metrics (the digest differs)"
 CHANGED = "commit 4f4f4f4f4: journal/20260101.jsonl: earlier lines were changed or removed"

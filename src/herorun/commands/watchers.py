@@ -13,8 +13,13 @@ ACTIONS = {
     "retired": "it was asked to end",
     "forgotten": "its entry was removed",
     "could not be retired": "it could not be asked to end",
+    "left alone: stop it yourself": "it is left alone (stop it yourself)",
 }
-WOULD = {"retired": "it would be asked to end", "forgotten": "its entry would be removed"}
+WOULD = {
+    **ACTIONS,
+    "retired": "it would be asked to end",
+    "forgotten": "its entry would be removed",
+}
 
 
 @click.command(short_help="List waits and babysitters of this machine; end stale waits.")
@@ -57,7 +62,7 @@ def command(dry_run: bool, as_json: bool) -> int:
             if each
             else row.path.name
         )
-        why = f": {row.why}; {actions.get(row.action, row.action)}" if row.why else ""
+        why = f", and {actions.get(row.action, row.action)}: {row.why}" if row.why else ""
         output.show_line(output.clean(f"{who} is {STATES.get(row.stands, row.stands)}{why}"))
     for other in unregistered_processes:
         output.show_line(

@@ -9,7 +9,7 @@ import pytest
 from builders import NOON, a_contract
 from core.babysit.test_policy import CHECKS, alert
 from core.story import begun
-from herorun.core.event import Decided, Ordered, Sealed, Word
+from herorun.core.event import Decided, HandedOff, Leased, Ordered, Sealed, Word
 from herorun.core.journal import Memory
 from herorun.core.remote.watchdog import MonitorSilence, WatchState, watchdog
 
@@ -46,6 +46,26 @@ def test_the_key_names_the_instance_and_the_last_tick_so_that_each_silence_has_o
     observations, due = replace(WATCHED, last_seen=NOON), NOON + HOUR
     assert look(observations, due).key == "watchdog/tiny-1/20260101T120000.000000"
     assert look(NO_TICK, due).key == "watchdog/tiny-1/20260101T110000.000000"
+
+
+LEASE = Leased(at=NOON, owner="ada@box", slug="tiny", fence=1, beat=1)
+HANDED = HandedOff(at=NOON, to="eve@node7")
+BEGUN_BY = replace(WATCHED.launchings["tiny-1"], by="dan@login")
+
+
+@pytest.mark.parametrize(
+    ("changes", "owner"),
+    [
+        ({"lease": LEASE, "handed": HANDED}, "ada@box"),
+        ({"handed": HANDED}, "eve@node7"),
+        ({"launchings": {"tiny-1": BEGUN_BY}}, "dan@login"),
+    ],
+)
+def test_a_stale_monitor_names_the_machine_that_should_have_it(
+    changes: dict[str, Any], owner: str
+) -> None:
+    memory = replace(WATCHED, last_seen=NOON, **changes)
+    assert owner in look(memory, NOON + HOUR).why and owner not in look(memory, NOON).why
 
 
 @pytest.mark.parametrize("last_seen", [None, LAUNCHED - HOUR])

@@ -19,8 +19,8 @@ from wording import mentions
 REF = "refs/herorun/record/tiny"
 BRANCH = "refs/heads/herorun/tiny"
 BARE = (
-    "not anchored: nothing outside the branch names one of its commits, "
-    "so a rewrite of all would not show"
+    "not anchored: no seal, issue comment or receipt names one of its commits, "
+    "so nobody would notice a rewrite of the whole branch"
 )
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.check import Check
 from herorun.core.contract import Contract
-from herorun.core.durations import format_duration
+from herorun.core.durations import format_duration, format_span
 from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
@@ -61,11 +61,24 @@ def watchdog(
         else f"the babysitter made no tick since {current.name} was launched"
     )
     every = format_duration(cadence)
-    message = f"{what} at {since:%Y-%m-%d %H:%M} UTC; a tick is due every {every}"
+    age = f"{format_span(max(now - since, timedelta(0)))} ago"
+    message = f"{what} at {since:%Y-%m-%d %H:%M} UTC ({age}); a tick is due every {every}"
+    if now >= due and (owner := _owner(memory)):
+        message += f"; by the record, its owner is {owner}"
     key = write_key(Verb.WATCHDOG, current.name, f"{since:%Y%m%dT%H%M%S.%f}")
     return MonitorSilence(
         slug, WatchState.STALE if now >= due else WatchState.FRESH, message, last_seen, due, key
     )
+
+
+def _owner(memory: Memory) -> str:
+    """The user and machine that should monitor it, as far as the record says."""
+    if memory.lease:
+        return memory.lease.owner
+    if memory.handed:
+        return memory.handed.to
+    launching = memory.launchings.get(memory.current.name) if memory.current else None
+    return launching.by if launching else ""
 
 
 def _quiet(memory: Memory, contract: Contract, checks: Mapping[str, Check]) -> str:

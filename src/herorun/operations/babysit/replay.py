@@ -100,14 +100,12 @@ class ReplayedTicks:
         for tick in self.ticks:
             if tick.result is not ReplayResult.SAME:
                 rules = (
-                    "the same rules"
+                    "the same rules give another result"
                     if tick.same_rules
-                    else f"today's rules, not those of herorun {tick.version}"
+                    else f"recorded by herorun {tick.version}; today's rules give another result"
                 )
-                lines.append(
-                    f"tick of {timestamp(tick.at)}: "
-                    f"{tick.result}{f': {tick.why}' if tick.why else f' under {rules}'}"
-                )
+                reason = f"{tick.result}: {tick.why}" if tick.why else rules
+                lines.append(f"tick of {timestamp(tick.at)}: {reason}")
                 lines += [f"  {message}" for message in (*tick.interventions, *tick.differences)]
         counts = totals(self.ticks)
         others = sum(not tick.same_rules for tick in self.ticks)

@@ -78,7 +78,7 @@ def _describe_queued(run: Run, push_result: Pushed) -> str:
     if is_locked(run.lock("babysitter")):
         delivers = "the babysitter that runs in this clone pushes it after its next tick"
     else:
-        delivers = "repeat the command within one hour to push it; that makes no second note"
+        delivers = "repeat the command within one hour to push it; later it would be a second note"
     return (
         f"the note is in this clone, {run.repository.main}, but not on {run.record.remote} yet "
         f"({push_result.why}): {delivers}"

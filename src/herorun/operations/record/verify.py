@@ -165,8 +165,8 @@ def _verified(record: Record, private: str, outside: ExternalAnchors | None) -> 
     )
     if not (has_anchor or outside is None or any(note.startswith(NOT_ANCHORED) for note in notes)):
         notes.append(
-            f"{NOT_ANCHORED}: nothing outside the branch names one of its commits, "
-            "so a rewrite of all would not show"
+            f"{NOT_ANCHORED}: no seal, issue comment or receipt names one of its commits, "
+            "so nobody would notice a rewrite of the whole branch"
         )
     judgements = [judge_history(read_history(record, line)) for line in lines]
     history_faults = dict.fromkeys(fault for each in judgements for fault in each.faults)
