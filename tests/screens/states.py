@@ -21,7 +21,8 @@ from herorun.core.ports import submission_of
 from herorun.core.responsible import responsible
 from herorun.core.run_summary import OpenAlert, Pace, RunSummary
 from herorun.gate import GateReport
-from herorun.operations.launch.preflight import PreflightOutcome
+from herorun.operations.babysit.tick_json import name_dri
+from herorun.operations.launch.preflight import PreflightOutcome, notifies_nobody
 from herorun.schemas.parts import (
     Acked,
     AlertEntry,
@@ -86,8 +87,9 @@ def gate(kind: Gate, *changes: Any, mode: Mode = Mode.ENFORCE) -> GateReport:
 def preflight(*changes: Any, mode: Mode = Mode.ENFORCE) -> PreflightOutcome:
     plan = a_plan(RUN.contract)
     submission = submission_of(plan, "tiny-1")
-    people = responsible(RUN.contract, "@dri", False, "issue.md")
-    return PreflightOutcome(gate(Gate.LAUNCH, *changes, mode=mode), plan, submission, "", people)
+    report = gate(Gate.LAUNCH, *changes, mode=mode)
+    people = responsible(RUN.contract, "@dri", False, "issue.md", notifies_nobody(report))
+    return PreflightOutcome(report, plan, submission, "", people)
 
 
 NO_REMOTE = Unavailable("origin does not answer: connection timed out", "remote origin")
@@ -138,7 +140,7 @@ NAN = alert(
     "critical",
     "train/loss is nan at steps 41150 to 41200",
     minutes=2,
-    fix=CHECKS["not-finite"].next_action("tiny"),
+    fix=name_dri(CHECKS["not-finite"].next_action("tiny"), "@dri"),
 )
 SLOW = alert(
     "throughput-leak", "warn", "a step takes 2.6 s instead of 2.4 s since step 40900", minutes=10
@@ -239,7 +241,11 @@ STATES: dict[str, Any] = {
         ],
     ),
     "warning": status(
-        replace(HEALTHY, run="degraded"),
+        replace(
+            HEALTHY,
+            run="degraded",
+            pace=Pace("throughput/tokens_per_s", 1_150_000.0, 1_246_000.0, 2.6),
+        ),
         alerts=[SLOW],
         other_jobs=[OTHER],
         acknowledgements=[NOTED],
@@ -260,7 +266,7 @@ STATES: dict[str, Any] = {
         alerts=[ENDED],
         next="herorun relaunch tiny",
         questions=["question/relaunch/crash"],
-        babysitter="gone, last heartbeat 18m0s ago: start it with `herorun babysit tiny`",
+        babysitter="gone, last heartbeat 18m0s ago: the relaunch starts it",
         monitor="stale",
     ),
     "ended": status(

@@ -30,7 +30,16 @@ COLOURS = {
     "healthy": "green",
 }
 TRAINS = ("healthy", "degraded", "starting")  # states in which the newest speed is current
-COLUMNS = ("run", "state", "last tick", "progress", "loss", "speed", "checkpoint", "next tick")
+COLUMNS = (
+    "run",
+    "state",
+    "last tick",
+    "progress",
+    "loss",
+    "speed",
+    "checkpoint",
+    "next tick",
+)
 FEWEST = 2  # columns that stay on any terminal
 GAP = 2  # cells between two columns
 
@@ -190,9 +199,11 @@ def _alert_texts(run_summaries: Sequence[RunSummary]) -> Iterator[Cell]:
             yield f"{clean(summary.slug)}: missing: {clean(missing.message)}{until}", "yellow"
         for alert in summary.alerts:
             style = "red" if alert.severity == "critical" else "yellow"
+            command = f"herorun status {clean(summary.slug)}"
+            more = f" (`{command}`)" if alert.severity == "critical" else ""
             text = (
                 f"{clean(summary.slug)}: {alert.state} {alert.severity} {alert.check}: "
-                f"{clean(alert.message)}"
+                f"{clean(alert.message)}{more}"
             )
             yield text, style if alert.state == "firing" else "dim"
 

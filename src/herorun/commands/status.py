@@ -75,7 +75,8 @@ def _show_all(start: str, in_a_table: bool, as_json: bool) -> int:
     ordered_answers = sorted(answers, key=lambda answer: places.index(answer.slug))
     for answer in ordered_answers:
         if answer.value is None:
-            output.show_run_note(answer.slug, answer.error)
+            if as_json or not in_a_table:  # the table says it
+                output.show_run_note(answer.slug, answer.error)
         elif not as_json and not in_a_table:
             _show_one(*answer.value)
     if as_json:
@@ -89,7 +90,7 @@ def _show_all(start: str, in_a_table: bool, as_json: bool) -> int:
     elif not answers:
         output.show_line("No run here yet: `herorun init RUN` begins one.")
     elif in_a_table:
-        _show_table([summary for summary in summaries.values() if not summary.error])
+        _show_table(list(summaries.values()))
     return worst(
         status_code(answer.value[0]) if answer.value else answer.code for answer in answers
     )

@@ -15,6 +15,7 @@ class Responsible:
     dri: str  # labelled where it is only inferred
     contact: str  # who must be contacted before this launch, and how
     notifies: str  # where the DRI is reached while it runs
+    notifies_nobody: bool = False  # whether that reaches nobody who does not sit at this machine
 
     def rows(self) -> list[tuple[str, str]]:
         """For people."""
@@ -27,15 +28,19 @@ class Responsible:
         ]
 
 
-def responsible(contract: Contract, dri: str, launches: bool, issue: str) -> Responsible:
+def responsible(
+    contract: Contract, dri: str, launches: bool, issue: str, notifies_nobody: bool = False
+) -> Responsible:
     """`launches`: the DRI launches it. `issue` is its link; empty before there is one."""
     channels = contract.notify.channels
+    places = ", ".join([*channels, f"the {contract.issue.kind} issue {issue}".strip()])
     return Responsible(
         contract.goal.strip(),
         contract.stop_when.strip(),
         dri,
         "not needed: the DRI launches it" if launches else f"{dri}; {_how(channels)}",
-        ", ".join([*channels, f"the {contract.issue.kind} issue {issue}".strip()]),
+        f"{places}; no person is notified" if notifies_nobody else places,
+        notifies_nobody,
     )
 
 

@@ -76,11 +76,7 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
     ):  # the shared reason is what must be fixed, not this one check
         _show_names(out, "unknown for the same reason", effects)
         return
-    details = [detail for detail in finding["details"] if detail not in finding["message"]]
-    for detail in details[:10]:
-        hang(out, INDENT, clean(detail), "dim")
-    if len(details) > 10:
-        out.print(f"{INDENT}and {len(details) - 10} more", style="dim")
+    _show_details(out, finding)
     _show_names(
         out, "this also causes", [effect for effect in effects if effect["outcome"] == "fail"]
     )
@@ -92,6 +88,17 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
     if mark_of(finding) == "lenient":
         hang(out, INDENT, "NOT ENFORCED: only [policy] mode lets this pass")
     hang(out, INDENT, f"fix: {finding['fix']}")
+
+
+def _show_details(out: Any, finding: Mapping[str, Any]) -> None:
+    """Those that the message does not name; if it names some, they are its others."""
+    details = [detail for detail in finding["details"] if detail not in finding["message"]]
+    if details and len(details) < len(finding["details"]):
+        out.print(f"{INDENT}the others:", style="dim")
+    for detail in details[:10]:
+        hang(out, INDENT, clean(detail), "dim")
+    if len(details) > 10:
+        out.print(f"{INDENT}and {len(details) - 10} more", style="dim")
 
 
 def _show_names(out: Any, title: str, findings: Sequence[Mapping[str, Any]]) -> None:
@@ -136,11 +143,7 @@ def show_preflight(
     if not progress.quiet:
         if answer.plan:
             _show_plan(out, slug, answer, document["submission"])
-        if progress.verbose and answer.responsible:
-            rows = [(name, scrub(text)) for name, text in answer.responsible.rows()]
-            show_table(out, "\nGoal and people", rows)
-        if progress.verbose or len(answer.estimate.rows()) > 1:
-            show_table(out, "\nEstimate", answer.estimate.rows())
+        _show_people_and_size(out, answer)
         _show_changes(out, changes)
         show_candidates(out, document["checkpoints"])
         out.print()
@@ -152,6 +155,10 @@ def show_preflight(
     show_verdict(out, document["verdict"], _describe_verdict(answer), title)
     clear = document["verdict"] == "clear"
     after = launch or f"herorun launch {slug}" if clear else ""
+    if title:
+        after += " (or first fix what failed)"
+        if what_runs := answer.what_runs:
+            hang(out, "", f"if you launch now, {what_runs}")
     show_next(out, after or what_blocks(answer, f"herorun preflight {slug}"))
 
 
@@ -172,6 +179,24 @@ def _show_plan(out: Any, slug: str, answer: Any, submission: Mapping[str, Any]) 
         out.print(
             f"  and {count(len(request_lines) - most, 'line')} more: -v shows them", style="dim"
         )
+
+
+def _show_people_and_size(out: Any, answer: Any) -> None:
+    """Without --verbose that an alert would reach nobody, and an estimate that says something or
+    lacks the size, which decides what is checked.
+    """
+    people, estimate = answer.responsible, answer.estimate
+    rows = [(name, scrub(text)) for name, text in people.rows()] if people else []
+    if progress.verbose:
+        if rows:
+            show_table(out, "\nGoal and people", rows)
+        show_table(out, "\nEstimate", estimate.rows())
+        return
+    rows = [row for row in rows if row[0] == "notifications" and people.notifies_nobody]
+    if len(estimate.rows()) > 1 or not estimate.is_size_known:
+        rows += estimate.rows()
+    if rows:
+        show_table(out, "\nNotifications and estimate", rows)
 
 
 def _show_changes(out: Any, changes: Sequence[str]) -> None:
@@ -237,7 +262,7 @@ def _describe_verdict(answer: Any) -> str:
     if not answer.policy:
         return tally
     strict = answer.report.would_be.upper()
-    return f"{tally}; [policy] mode is {answer.report.mode}, enforce would give {strict}"
+    return f'{tally}; {strict} if [policy] mode were "enforce" (it is "{answer.report.mode}")'
 
 
 def plan_rows(plan: Any) -> list[tuple[str, str]]:

@@ -117,13 +117,24 @@ def show_status(
 ) -> None:
     """How a run stands at a time; `summary` is its loss, speed and the like, each by its name."""
     out = console()
-    out.print(f"{document['slug']}: {document['stage']}", style="bold")
+    is_launched = document["stage"] == "launched"
+    progress_text = f"{document['run']}, {format_steps(document['progress'])}"
+    out.print(
+        f"{document['slug']}: {progress_text if is_launched else document['stage']}", style="bold"
+    )
     for line in _status_lines(document, at, summary):
         _line(out, STATUS, line)
     if document["next"]:
-        # a person decided that the run stays down: then the command is no advice
-        name = "to restart" if _stays_down(document) else "next      "
-        out.print(f"  {name} {document['next']}", soft_wrap=True)  # to be copied whole
+        out.print(f"  {_label(document)} {document['next']}", soft_wrap=True)  # to be copied whole
+    elif document["unread"]:
+        out.print(f"  next       herorun doctor {document['slug']}", soft_wrap=True)
+
+
+def _label(document: Mapping[str, Any]) -> str:
+    """Of the command. What a person decided against, or must decide first, is no advice."""
+    if _stays_down(document):
+        return "to restart"
+    return "to go back" if document["next"].startswith("herorun rollback ") else "next      "
 
 
 def _stays_down(document: Mapping[str, Any]) -> bool:
@@ -134,8 +145,6 @@ def _stays_down(document: Mapping[str, Any]) -> bool:
 def _status_lines(
     document: Mapping[str, Any], at: datetime, summary: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
-    if document["stage"] == "launched":
-        yield f"  run        {document['run']}, {format_steps(document['progress'])}"
     yield from _problems(document, at)
     if document["stage"] == "launched":
         yield from _monitoring(document)
@@ -149,16 +158,18 @@ def _status_lines(
     if document["log"] and not document["seal_tag"]:
         yield f"  log        {clean(document['log'])}"
     yield from (f"  other      {_other(other)}" for other in document["other_jobs"])
-    yield from _orders(document, at)
+    yield from _orders(document)
     if document["seal_tag"]:
         yield f"  sealed     tag {document['seal_tag']}, at {format_steps(document['progress'])}"
-    push_text = "pushed" if document["pushed"] else "not pushed"
+    push_text = "pushed" if document["pushed"] else "not pushed: other clones lack the newest"
     record = (
         f"branch {clean(document['branch'])} at {shortened(document['record'])} ({push_text})"
         if document["record"]
         else "none yet"
     )
     yield f"  record     {record}"
+    if document["next"].startswith("herorun seal "):
+        yield "  note       a seal cannot be undone, and ends the launches of this run"
 
 
 def _monitoring(document: Mapping[str, Any]) -> Iterator[str]:
@@ -172,9 +183,12 @@ def _monitor(document: Mapping[str, Any]) -> str:
     """Its state, and what that means here."""
     if document["unread"]:
         gaps = clean("; ".join(format_gaps(document["unread"])))
-        access = f"next: `herorun doctor {document['slug']}` tests the access"
+        access = f"`herorun doctor {document['slug']}` tests the access"
         return f"{document['monitor']}: could not read {gaps}; {access}"
-    meaning = {"fresh": "all evidence was read", "stale": "no babysitter monitors the run"}
+    meaning = {
+        "fresh": "all evidence was read",
+        "stale": "no babysitter monitors the run; this command read it now",
+    }
     state = document["monitor"]
     return f"{state}: {meaning[state]}" if state in meaning else state
 
@@ -184,8 +198,15 @@ def format_steps(progress: str) -> str:
 
     >>> format_steps("~120/200"), format_steps("~unknown/200"), format_steps("~unknown/unknown")
     ('step ~120/200', 'step unknown, final step 200', 'step unknown')
+
+    A row of the final step is exact.
+
+    >>> format_steps("~200/200")
+    'step 200/200'
     """
     step, _, last = progress.partition("/")
+    if step == f"~{last}" and last.isdecimal():
+        return f"step {last}/{last}"
     if step != "~unknown":
         return f"step {progress}"
     return "step unknown" if last in ("", "unknown") else f"step unknown, final step {last}"
@@ -214,10 +235,10 @@ def _next_action(alert: Mapping[str, Any]) -> str:
 def _unjudged(metric: Mapping[str, Any], is_finished: bool) -> str:
     """A run that is over gets no further row, so it is never judged."""
     row = None if is_finished else metric["until_row"]
-    until = "" if row is None else f", until row {row}"
+    until = "" if row is None else f", until its row {row}"
     return (
         f"{', '.join(metric['checks'])} ({clean(metric['metric'])}){until}: "
-        f"{clean(metric['reason'])}"
+        f"{clean(metric['reason'])}{'; look at the curve yourself' if is_finished else ''}"
     )
 
 
@@ -239,7 +260,9 @@ def _other(job: Mapping[str, str]) -> str:
 
 
 def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
-    """What a person must know first: alerts, gaps in the evidence, and open questions."""
+    """What a person must know first: a pause, alerts, gaps in the evidence, and questions."""
+    if pause := document["paused"]:
+        yield f"  paused     {_pause(pause, document['slug'], at)}"
     for alert in document["alerts"]:
         yield (
             f"  alert      {alert['state']} {alert['severity']} {alert['check']} (opened "
@@ -259,15 +282,19 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
     yield from _questions(document)
 
 
-def _orders(document: Mapping[str, Any], at: datetime) -> list[str]:
+def _pause(pause: Mapping[str, Any], slug: str, at: datetime) -> str:
+    """Monitoring continues, so what is paused must be named."""
+    remaining = format_span(datetime.fromisoformat(pause["until"]) - at)
+    return (
+        f"automatic stop and relaunch, by {clean(pause['by'])} until "
+        f"{_cut_fraction(pause['until'])} (in {remaining}){_because(pause['reason'])}; "
+        f"`herorun resume {slug}` ends the pause"
+    )
+
+
+def _orders(document: Mapping[str, Any]) -> list[str]:
     """What people ordered and still holds."""
     lines = []
-    if pause := document["paused"]:
-        remaining = format_span(datetime.fromisoformat(pause["until"]) - at)
-        lines.append(
-            f"  paused     by {clean(pause['by'])} until {_cut_fraction(pause['until'])} "
-            f"(in {remaining}){_because(pause['reason'])}"
-        )
     if document["stopped_by"]:
         lines.append(f"  stopped    with `herorun stop`, by {clean(document['stopped_by'])}")
     for ack in document["acknowledgements"]:

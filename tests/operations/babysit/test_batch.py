@@ -59,7 +59,7 @@ def test_a_broken_run_does_not_blind_a_status(
     broken, fine = answer.document["runs"]
     assert broken.keys() == {"slug", "error"} and fine["run"] == "finished"
     assert answer.code == 1 and BROKEN in answer.err
-    assert "tiny: launched" in ask(two, capsys, "status").out
+    assert "tiny: finished" in ask(two, capsys, "status").out
 
 
 @pytest.mark.thorough

@@ -97,9 +97,14 @@ def test_people_see_each_finding_in_warn_and_one_line_in_audit(
         page = capsys.readouterr().out
         assert page.count("fix: ") == lines
         assert mentions(page, "recorded: ", "[policy]", "audit") is (not lines)
-        last = page.splitlines()[-2]
-        assert mentions(last, "NOT ENFORCED", "1 failed")
-        assert mentions(last, "[policy]", f"{policy['mode']}", "enforce", "BLOCKED")
+        verdict, what_runs, _ = page.splitlines()[-3:]
+        assert mentions(verdict, "NOT ENFORCED", "1 failed")
+        assert mentions(verdict, "BLOCKED", "[policy]", "enforce", f"{policy['mode']}")
+        assert mentions(what_runs, "commit", dirty.run.repository.resolve("HEAD")[:9], "without")
+    lenient(dirty, WARN, code={"in_place": True})
+    capsys.readouterr()
+    assert dirty.herorun("preflight", SLUG) == 0
+    assert mentions(capsys.readouterr().out.splitlines()[-2], "work tree", "edits")
 
 
 @pytest.mark.thorough

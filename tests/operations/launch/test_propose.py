@@ -71,14 +71,15 @@ def playing(scene: str) -> Iterator[Story]:
             story.end()
 
 
+NEXT = r"^  (?:next      |to go back) (herorun .+)$"
+
+
 def proposed(story: Story, capsys: CAPTURE) -> list[str]:
     """In the issue, and as the next command of `status`."""
     page = (story.state / "issue.md").read_text()
     status = ask(story, capsys, "status", SLUG).out
     matches = re.findall(r"^- `(herorun [^`]+)`: ", page, re.MULTILINE)
-    return list(
-        dict.fromkeys([*matches, *re.findall(r"^  next       (herorun .+)$", status, re.MULTILINE)])
-    )
+    return list(dict.fromkeys([*matches, *re.findall(NEXT, status, re.MULTILINE)]))
 
 
 def does_it(story: Story, command: str, capsys: CAPTURE) -> None:
@@ -139,4 +140,5 @@ def test_every_proposed_command_does_what_was_proposed(scene: str, capsys: CAPTU
 def test_status_proposes_what_continues_it(scene: str, command: str, capsys: CAPTURE) -> None:
     with playing(scene) as story:
         assert command in proposed(story, capsys)
-        assert f"  next       {command}\n" in ask(story, capsys, "status", SLUG).out
+        label = "to go back" if "rollback" in command else "next      "
+        assert f"  {label} {command}\n" in ask(story, capsys, "status", SLUG).out

@@ -1,9 +1,9 @@
 """The code that affects the training changed since the last instance, but the tracker id did not.
 
 Why: a curve made by two versions of the code cannot be compared with anything.
-Fix: create a new run with its own tracker id from the old checkpoint: `herorun fork RUN NEW
---reason "..."`; if the change cannot affect the training, say so in `[code] impact`; or let the DRI
-waive it.
+Fix: create a new run with its own tracker id from a checkpoint of this one: `herorun fork RUN NEW
+--from STEP --reason "..."`; if the change cannot affect the training, say so in `[code] impact`; or
+let the DRI waive it.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -105,7 +105,7 @@ class TickOutcome:
             progress=self.progress,
             missing_evidence=tick.awaited if tick else [],
             findings=finding_entries(tick.findings, checks, slug) if tick and with_findings else [],
-            alerts=alert_entries(alerts, checks, slug, decision),
+            alerts=alert_entries(alerts, checks, slug, decision, self.run.dri),
             actions=actions_of(self.performed),
             other_jobs=other_jobs(self.evidence),
         )

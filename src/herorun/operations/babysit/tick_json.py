@@ -69,10 +69,14 @@ def severity_of(alert: Alert, checks: Mapping[str, Check]) -> str:
 
 
 def alert_entries(
-    alerts: Iterable[Alert], checks: Mapping[str, Check], slug: str, decision: str = ""
+    alerts: Iterable[Alert],
+    checks: Mapping[str, Check],
+    slug: str,
+    decision: str = "",
+    dri: str = "",
 ) -> list[AlertEntry]:
     """`decision`: the command for a run that is down and is not relaunched automatically. An alert
-    that another one inhibits refers to it.
+    that another one inhibits refers to it. `dri`: a name, for what the DRI decides.
     """
     alerts = list(alerts)
     inhibited_by = inhibitors(alerts, checks)
@@ -84,13 +88,22 @@ def alert_entries(
         if alert.id in inhibited_by:
             return f"see {' and '.join(inhibited_by[alert.id])}"
         if decision and alert.firing and check.response is Response.RELAUNCH:
-            return f"herorun does not relaunch it; the DRI decides: `{decision}`"
-        return check.next_action(slug)
+            return name_dri(f"herorun does not relaunch it; the DRI decides: `{decision}`", dri)
+        return name_dri(check.next_action(slug), dri)
 
     return [
         AlertEntry.of(alert, severity=severity_of(alert, checks), fix=fix(alert))
         for alert in alerts
     ]
+
+
+def name_dri(fix: str, dri: str) -> str:
+    """Whom a person at night asks.
+
+    >>> name_dri("the DRI decides: wait, or roll back", "@ada")
+    'the DRI, @ada, decides: wait, or roll back'
+    """
+    return fix.replace("the DRI decides", f"the DRI, {dri}, decides", 1) if dri else fix
 
 
 ACTION_WORDS: dict[type[actions.Action], str] = {

@@ -92,6 +92,18 @@ class PreflightOutcome:
         )
 
     @property
+    def what_runs(self) -> str:
+        """Which code a launch runs although the work tree is dirty; "" if it is clean."""
+        is_dirty = any(finding.check == "dirty-tree" for finding in self.report.overlooked)
+        if self.plan is None or not is_dirty:
+            return ""
+        if self.plan.in_place.value:
+            return "the job runs the work tree as it is, with the edits"
+        if self.plan.patch.value:
+            return "the job runs a snapshot that has the edits"
+        return f"the job runs commit {self.plan.commit.value:.9}, without the edits"
+
+    @property
     def estimate(self) -> Estimate:
         """Compute, accelerator-hours, cost and time, if known."""
         evidence = self.report.evidence
@@ -144,11 +156,17 @@ def preflight(run: Run, adoptee: Adoptee | None = None) -> PreflightOutcome:
     report = run_gate(run, Gate.LAUNCH, extra=[Plan], inputs=inputs)
     plan = report.evidence[Plan]
     issue = memory.initialised.issue if memory.initialised else ""
-    people = responsible(run.contract, run.dri, run.launched_by_dri, issue)
+    people = responsible(run.contract, run.dri, run.launched_by_dri, issue, notifies_nobody(report))
     if not isinstance(plan, Plan):
         return PreflightOutcome(report, None, None, responsible=people)
     submission = submission_of(plan, f"{run.slug}-{memory.next_number}")
     return PreflightOutcome(report, plan, submission, _request(run, submission), people)
+
+
+def notifies_nobody(report: GateReport) -> bool:
+    """Whether alerts reach nobody, as far as the contract says."""
+    notifiers = report.evidence.get(NotifiedBy)
+    return isinstance(notifiers, NotifiedBy) and not (notifiers.channels or notifiers.issue)
 
 
 def _history(run: Run, memory: Memory) -> History:

@@ -9,9 +9,9 @@ from herorun.system.clock import now
 from herorun.system.files import is_locked
 
 
-def describe_babysitter(run: Run, is_finished: bool = False) -> str:
+def describe_babysitter(run: Run, is_finished: bool = False, next_command: str = "") -> str:
     """What monitors the run, as text, separately from the run's health. A babysitter of a finished
-    run has ended.
+    run has ended; a relaunch, if that is the next command, starts one.
     """
     if run.contract.babysit.declined:
         return f"declined: {run.contract.babysit.declined}"
@@ -22,8 +22,9 @@ def describe_babysitter(run: Run, is_finished: bool = False) -> str:
     if is_finished and not is_locked(run.lock("babysitter")):
         return f"stopped (the run is over), last heartbeat {format_span(age)} ago"
     if is_babysitter_lost(run):
-        command = f"herorun babysit {run.slug}"
-        return f"gone, last heartbeat {format_span(age)} ago: start it with `{command}`"
+        relaunches = next_command.startswith("herorun relaunch ")
+        command = "the relaunch" if relaunches else f"`herorun babysit {run.slug}`"
+        return f"gone, last heartbeat {format_span(age)} ago: {command} starts it"
     return (
         f"{'monitor stale: ' if monitor_is_stale(run) else ''}last heartbeat {format_span(age)} ago"
     )

@@ -104,8 +104,6 @@ def status_of_run(
     is_finished = result.run == RunHealth.FINISHED or (
         result.run == RunHealth.DOWN and result.settled
     )
-    if is_finished:
-        facts["babysitter"] = describe_babysitter(run, is_finished=True)
     alerts = [*shown_alerts(result, memory), *_silence(run, memory, evidence, checks)]
     unread_record = _unread_record(run, evidence)
     monitor = _monitor_state(run, result, is_finished, bool(unread_record))
@@ -113,6 +111,7 @@ def status_of_run(
     summary = summarise(run, memory, evidence, state, now(), alerts, missing=result.awaited)
     memory_after = fold([decided(result, evidence, memory, ())], memory)
     command = next_command(run, result, memory_after, evidence)
+    facts["babysitter"] = describe_babysitter(run, is_finished, command)
     stays_down = result.stays_down and not memory.ledger.paused(now())
     status = Status(
         run=result.run,
@@ -121,7 +120,7 @@ def status_of_run(
         progress=progress_of(evidence),
         missing_evidence=result.awaited,
         findings=finding_entries(result.findings, checks, run.slug) if with_findings else [],
-        alerts=alert_entries(alerts, checks, run.slug, command if stays_down else ""),
+        alerts=alert_entries(alerts, checks, run.slug, command if stays_down else "", run.dri),
         actions=[],
         other_jobs=other_jobs(evidence),
         next=command,
