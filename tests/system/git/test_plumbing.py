@@ -10,6 +10,7 @@ import pytest
 from herorun.system.files import node
 from herorun.system.git import Repository, find_repository, plumbing
 from herorun.system.git.export import export
+from herorun.system.git.parse import plain_identity
 from herorun.system.git.plumbing import (
     RefUpdate,
     annotated_tag,
@@ -68,6 +69,29 @@ def test_whatever_the_user_is_called(repository: Repository, name: bytes) -> Non
     assert repository.is_ancestor(tip, again)
     assert repository.git("fsck", "--strict", "--no-dangling", again).code == 0
     assert annotated_tag(repository, "x/1", again, "said\n")
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_plain"),
+    [
+        ({}, True),
+        ({"user.name": "Jörg M. 日本-2"}, True),
+        ({"committer.name": "Another", "committer.email": "a+b@c.example"}, True),
+        ({"committer.name": "Another", "user.email": ""}, False),
+        ({"user.name": "A <b> c"}, False),
+        ({"user.name": ".Dri."}, False),
+        ({"user.email": "'dri'@example.org"}, False),
+        ({"user.email": "no-at-sign"}, False),
+    ],
+)
+def test_a_plain_committer_is_as_git_says(
+    repository: Repository, settings: dict[str, str], is_plain: bool
+) -> None:
+    for key, value in settings.items():
+        repository.git("config", key, value)
+    answer = repository.git("var", "GIT_COMMITTER_IDENT", ok=(0, 128)).text
+    identity = plain_identity(repository.listed_settings)
+    assert identity == (answer.rsplit(" ", 2)[0] if is_plain else "")
 
 
 def test_a_machine_with_an_odd_login_name(

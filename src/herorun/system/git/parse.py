@@ -8,6 +8,8 @@ from herorun.core.lazy_regex import lazy_regex
 _REMOTE = lazy_regex(r"^(\S+)\t(.*) \((fetch|push)\)", re.MULTILINE)
 
 _PLAIN = lazy_regex(r"\w[\w.-]*")
+_PLAIN_NAME = lazy_regex(r"\w(?:[\w .-]*\w)?")
+_PLAIN_MAIL = lazy_regex(r"\w[\w.+-]*@[\w.-]*\w")
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,18 @@ def last_setting(text: str, key: str) -> str | None:
         value.strip() if equals else "true" for name, equals, value in records if name == listed_key
     ]
     return values[-1] or None if values else None
+
+
+def plain_identity(text: str) -> str:
+    """The committer by `git config --list -z`; empty where only git can tell, as it removes some
+    characters from the ends of a name, and makes up what is not set.
+    """
+    name, mail = (
+        last_setting(text, f"committer.{key}") or last_setting(text, f"user.{key}") or ""
+        for key in ("name", "email")
+    )
+    is_plain = _PLAIN_NAME.fullmatch(name) and _PLAIN_MAIL.fullmatch(mail)
+    return f"{name} <{mail}>" if is_plain else ""
 
 
 def _as_listed(key: str) -> str:

@@ -15,6 +15,7 @@ from herorun.system.disk_reserve import give_up_reserve
 from herorun.system.git import REMOTE, GitFailed, Repository
 from herorun.system.git.leftovers import swept
 from herorun.system.git.loose_objects import Elsewhere, Loose
+from herorun.system.git.parse import plain_identity
 from herorun.system.host import owner
 from herorun.system.process import ProcessResult
 
@@ -123,6 +124,9 @@ def _read_identity(repository: Repository) -> str:
 
 @lru_cache(maxsize=8)
 def identity_of(repository: Repository, settings_key: tuple[str | None, ...]) -> str:
+    with contextlib.suppress(CouldNotLook):  # of settings that git cannot read
+        if identity := plain_identity(repository.listed_settings):
+            return identity
     answer = repository.git("var", "GIT_COMMITTER_IDENT", ok=(0, 128))
     if answer.code == 0:
         return answer.text.strip().rsplit(" ", 2)[0]
