@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from core.triage.judged import judged
+from core.triage.judged import judged_training
 from herorun import receipt_file
 from wording import mentions
 
@@ -294,7 +294,7 @@ def test_a_receipt_that_finds_no_room_leaves_nothing_and_is_no_cause_of_an_end(
     assert done.returncode == 0
     assert mentions(done.stderr, "space", "device")
     assert list((world.root / "_herorun/receipts").iterdir()) == []
-    assert judged(done.stderr).failure == "benign"
+    assert judged_training(done.stderr).failure == "benign"
 
 
 # --- other code than was admitted -----------------------------------------------------------------

@@ -272,7 +272,7 @@ def test_what_may_last_shows_a_bar_on_a_terminal(
     csv, log = story.home / "long.csv", story.home / "long.log"
     files = {"backtest": str(csv), "triage": str(log), "report": SLUG, "launch": SLUG}
     csv.write_text("step,loss\n" + "".join(f"{n},{3 - n / 100}\n" for n in range(50)))
-    log.write_text("a line\n" * 50)
+    log.write_text("step 1: loss 2.0\n" * 50)
     if command == "report":
         story.launched()
         story.tick()

@@ -19,6 +19,11 @@ def judged(
     return judge_log(signatures, see(AttemptLog(), matches), state.last_line, exit_code)
 
 
+def judged_training(log: str) -> TriageVerdict:
+    """The same of a job that then made a step: only what shows a success can be benign."""
+    return judged(f"{log}\nstep 900: loss 2.0")
+
+
 def scanned(
     log: str | bytes, signatures: Catalogue, block: int = 1 << 20
 ) -> tuple[Scan, list[Match]]:

@@ -172,7 +172,7 @@ def test_a_log_of_a_loader_that_fell_back_is_not_benign() -> None:
         "not-a-failure",
         2,
     ) and "no checkpoint" in verdict.advice
-    sound = verdict_of_log(shipped(), followed("Resuming training from step 120"), None)
+    sound = verdict_of_log(shipped(), followed("Resuming training from step 120", "step 121"), None)
     assert sound.failure == "benign"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.triage.judged import judged
+from core.triage.judged import judged, judged_training
 from herorun.core.triage.tracebacks import Frame, frame_of
 
 SITE = "/opt/conda/lib/python3.11/site-packages/torch/nn/module.py"
@@ -162,7 +162,7 @@ CLEAN_UP = [
     ],
 )
 def test_an_ignored_exception_is_no_failure(lines: list[str]) -> None:
-    assert judged("\n".join(lines)).failure == "benign"
+    assert judged_training("\n".join(lines)).failure == "benign"
 
 
 @pytest.mark.parametrize(

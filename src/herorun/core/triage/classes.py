@@ -42,6 +42,8 @@ class LineRole(StrEnum):
     RESTART = "restart"  # a new attempt begins here
     LOADING = "loading"  # where the training begins; held against the plan, and no failure
     PROGRESS = "progress"  # many steps were made since the last root, or a retry succeeded
+    SUSPECT = "suspect"  # it looks like a failure, and no other row knows it
+    SUCCESS = "success"  # it shows that the training runs, or ended as it should
 
 
 class LoadedState(StrEnum):

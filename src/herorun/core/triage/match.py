@@ -1,6 +1,9 @@
 """What one line means: its signature, or the exception that it ends."""
 
+import re
+
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.classes import FailureClass, LineRole, Strength
 from herorun.core.triage.fingerprint import fingerprint
 from herorun.core.triage.lines import LogLine
@@ -12,6 +15,11 @@ SMALL, COMPLEX, CASCADE = "code-bug-small", "code-bug-complex", "process-cascade
 PIPE_CLOSED = "pipe-closed"
 UNSAVED = "save-failed"
 UNREACHABLE = "service-unreachable"
+SUSPECT = "unexplained-error"
+# The levels of a logger's prefix; PyTorch and glog print a letter for the milder ones.
+_SEVERE = lazy_regex(r"(?<![\w-])(?:ERROR|CRITICAL|FATAL)(?![\w-])")
+_MILD = lazy_regex(r"(?<![\w-])(?:WARN(?:ING)?|INFO|DEBUG)(?![\w-])|\[[WI]\d{0,4} |\b[WI]\d{4} ")
+_MILD_CONTENT = lazy_regex(r"^\W{0,4}(?:[WI] \S+[/.]|WARN|INFO\b|DEBUG\b|note\b)", re.IGNORECASE)
 _EXCERPT = 400
 
 
@@ -33,19 +41,43 @@ class Match:
 
 
 def of_line(catalogue: Catalogue, line: LogLine, number: int) -> list[Match]:
-    """All that the line matches, in the catalogue's order; a benign row keeps the others quiet."""
-    return [
-        _match(signature, start, line, number)
-        for signature, start in _hits(catalogue, line.content)
-    ]
+    """All that the line matches, in the catalogue's order; a benign row keeps the others quiet,
+    and any other row a suspicion.
+    """
+    signatures = _candidates(catalogue, line.content)
+    hits = _hits(catalogue, line.content, signatures) or _suspicions(catalogue, line, signatures)
+    return [_match(signature, start, line, number) for signature, start in hits]
+
+
+def _suspicions(
+    catalogue: Catalogue, line: LogLine, signatures: list[LogSignature]
+) -> list[tuple[LogSignature, int]]:
+    """An error by the level that its logger gave it, or else by its words."""
+    severe = _SEVERE.search(line.stream) is not None
+    suspects = [signature for signature in signatures if signature.role is LineRole.SUSPECT]
+    if not (severe or suspects):
+        return []
+    if _MILD.search(line.stream) or _MILD_CONTENT.match(line.content):
+        return []
+    if catalogue.source_text.match(line.content):
+        return []
+    if severe:
+        return [(catalogue.named(SUSPECT), 0)]
+    hedge = catalogue.hedges.search(line.content)
+    return _matches(
+        suspects, line.content, line.content[: hedge.start()] if hedge else line.content
+    )
 
 
 def of_exception(
     catalogue: Catalogue, line: LogLine, number: int, exception: LoggedException
 ) -> list[Match]:
     """The signature of the exception's own line, if there is one; otherwise what its type shows."""
+    candidates = _candidates(catalogue, line.content)
     hits = [
-        s for s, _ in _hits(catalogue, line.content) if s.role in (LineRole.ROOT, LineRole.CASCADE)
+        signature
+        for signature, _ in _hits(catalogue, line.content, candidates)
+        if signature.role in (LineRole.ROOT, LineRole.CASCADE)
     ]
     if not hits or exception.peer_left:
         hits = [_by_type(catalogue, exception)]
@@ -92,8 +124,15 @@ def torn(traceback_line: int, where: Frame | None, text: str) -> Match:
     )
 
 
-def _hits(catalogue: Catalogue, content: str) -> list[tuple[LogSignature, int]]:
-    signatures = [catalogue.signatures[row] for row in catalogue.gate.rows(content)]
+def _candidates(catalogue: Catalogue, content: str) -> list[LogSignature]:
+    """The rows that have a keyword in the line."""
+    return [catalogue.signatures[row] for row in catalogue.gate.rows(content)]
+
+
+def _hits(
+    catalogue: Catalogue, content: str, candidates: list[LogSignature]
+) -> list[tuple[LogSignature, int]]:
+    signatures = [each for each in candidates if each.role is not LineRole.SUSPECT]
     if not signatures or catalogue.source_text.match(content):
         return []
     hedge = catalogue.hedges.search(content)

@@ -30,6 +30,19 @@ _WORDS = (
     "epoch",
     *(f"{digit} [" for digit in range(10)),
 )  # each match holds one
+# What a trainer measures and no config sets, in a line without a step.
+_MEASURED = lazy_regex(
+    rb"\b\w{0,40}(?:loss|accuracy|acc|perplexity|ppl|mAP|grad_norm|tokens_per_second)\b"
+    rb"[\"'\]]?\s{0,4}[:=]\s{0,4}\[?-?\d",
+    re.IGNORECASE,
+)
+# A bar that did not move, or that counts what comes before the training.
+_NO_STEP = lazy_regex(
+    rb"\b0/\d{1,12} \[|\b(?:load|download|fetch|map|token|generat|filter|convert|pack|process|cach"
+    rb"|resolv|extract|sanity|captur|compil|quantiz)\w{0,12}\b[^\[]{0,200}\d/\d{1,12} \[",
+    re.IGNORECASE,
+)
+END_BYTES = 8_192  # of a log, in which steps show that it trains to its end
 _MAX_LINE_BYTES = 4_096  # bytes of a line
 _COLOUR = lazy_regex(rb"\x1b\[[0-9;]{0,40}m")  # its last letter hides where a word begins
 
@@ -103,3 +116,25 @@ def progress_match(number: int) -> Match:
         excerpt="",
         fingerprint="",
     )
+
+
+def signs_of_training(end: bytes, last_line: int) -> list[Match]:
+    """What the end of a log shows, whose last line, complete or not, has that number: its newest
+    step or measurement, and the line after which it made as many steps as outlive a failure.
+    """
+    lines = end.split(b"\n")
+    advances, newest, step = [], 0, -1
+    for number, line in enumerate(lines, last_line + 1 - len(lines)):
+        for part in line.split(b"\r"):
+            new_step = None if _NO_STEP.search(part[:_MAX_LINE_BYTES]) else step_of(part)
+            if new_step is not None and new_step > step:
+                step = new_step
+                advances.append(number)
+            if new_step is not None or _MEASURED.search(part[:_MAX_LINE_BYTES]):
+                newest = number
+    matches = [_sign("trains", newest)] if newest else []
+    return [*matches, *(_sign("outlived", number) for number in advances[:-ENOUGH][-1:])]
+
+
+def _sign(signature: str, number: int) -> Match:
+    return replace(progress_match(number), signature=signature, role=LineRole.SUCCESS)

@@ -10,7 +10,14 @@ from dataclasses import replace
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.line_parser import Ignoring, LineParser, awaits_ignored, match_line
 from herorun.core.triage.match import Match, torn
-from herorun.core.triage.progress import NOT_YET, ProgressWatch, progress_match, step_lines
+from herorun.core.triage.progress import (
+    END_BYTES,
+    NOT_YET,
+    ProgressWatch,
+    progress_match,
+    signs_of_training,
+    step_lines,
+)
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.tracebacks import Open
 
@@ -33,6 +40,7 @@ class Scan:
     handled: tuple[tuple[str, int], ...] = ()
     ignoring: tuple[tuple[str, Ignoring], ...] = ()  # of each stream
     watch: ProgressWatch = NOT_YET
+    end: bytes = b""  # the newest bytes
 
 
 def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Match]]:
@@ -57,7 +65,9 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
     while len(carry) > LONGEST:
         match_line(now, carry[:LONGEST], lines + 1, inside)
         carry, inside = carry[LONGEST - OVERLAP :], True
-    return _scan_after(now, state.offset + len(data), lines, last_line, carry, inside), now.matches
+    end = (state.end + data[-END_BYTES:])[-END_BYTES:]
+    after = _scan_after(now, state.offset + len(data), lines, last_line, carry, inside)
+    return replace(after, end=end), now.matches
 
 
 def _scan_after(
@@ -87,8 +97,8 @@ def skip(state: Scan, size: int, newlines: int = 0) -> Scan:
 
 
 def finish(catalogue: Catalogue, state: Scan) -> tuple[Scan, list[Match]]:
-    """The end of the log: what its last line says, newline or not, and which tracebacks were never
-    ended.
+    """The end of the log: what its last line says, newline or not, which tracebacks were never
+    ended, and whether it still trains.
     """
     after, matches = scan(catalogue, state, b"\n") if state.carry else (state, [])
     remaining = [
@@ -96,7 +106,8 @@ def finish(catalogue: Catalogue, state: Scan) -> tuple[Scan, list[Match]]:
         for o in after.open
         if not o.ignored
     ]
-    return replace(after, offset=state.offset), [*matches, *remaining]
+    signs = signs_of_training(state.end, state.lines + 1)
+    return replace(after, offset=state.offset), [*matches, *remaining, *signs]
 
 
 def _walk(now: LineParser, body: bytes, lines: int, inside: bool) -> int:

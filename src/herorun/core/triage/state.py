@@ -53,6 +53,8 @@ class AttemptLog:
     # what the code around a bug said of it: no cause, however often it is repeated
     wrapper_messages: tuple[str, ...] = ()
     ended_step: str = ""  # the newest Slurm step that srun itself ended
+    suspect: Match | None = None  # the newest line that looks like a failure, and is not known
+    success: Match | None = None  # what shows that it trains, or ended as it should
 
 
 def see(log: AttemptLog, matches: Iterable[Match]) -> AttemptLog:
@@ -91,9 +93,14 @@ def _advance_attempt(log: AttemptLog, match: Match) -> AttemptLog:
             return _mark_progressed(log) if match.signature == "progress" else _retry_succeeded(log)
         case LineRole.LOADING:
             return replace(log, loading=match)
+        case LineRole.SUSPECT:
+            return replace(log, suspect=match)
+        case LineRole.SUCCESS if match.line > log.began:
+            return _with_success(log, match)
         case LineRole.BENIGN:
             if match.signature == "retried":
-                log = replace(log, retried=match.line)
+                suspect = None if _is_handled(log.suspect, match) else log.suspect
+                log = replace(log, retried=match.line, suspect=suspect)
             return log if log.benign else replace(log, benign=match)
     return log
 
@@ -104,6 +111,16 @@ def _with_cascade(log: AttemptLog, match: Match) -> AttemptLog:
         log = replace(log, ended_step=step[1])
     keeps = log.cascade and (log.cascade.signature == UNSAVED or match.signature != UNSAVED)
     return log if keeps else replace(log, cascade=match)
+
+
+def _with_success(log: AttemptLog, match: Match) -> AttemptLog:
+    """A step alone does not show that an error before it was harmless: other ranks go on for a
+    while.
+    """
+    suspect = log.suspect
+    if suspect and match.signature != "trains" and suspect.line <= match.line:
+        suspect = None
+    return replace(log, suspect=suspect, success=match)
 
 
 def _ended_by_srun(log: AttemptLog, match: Match) -> bool:
@@ -204,6 +221,10 @@ def _retry_succeeded(log: AttemptLog) -> AttemptLog:
         return log
     lately = tuple(match for match in log.lately if match.failure is not root.failure)
     return replace(log, root=None, survived=root, lately=lately, retried=0)
+
+
+def _is_handled(before: Match | None, match: Match) -> bool:
+    return before is not None and match.line - before.line <= _HANDLER_LINES
 
 
 def _batch_skipped(log: AttemptLog, match: Match) -> AttemptLog:

@@ -79,7 +79,7 @@ def _without_a_root(
     catalogue: Catalogue, attempt: AttemptLog, code: int | None, last_line: int
 ) -> TriageVerdict:
     meaning = catalogue.exit_codes.get(code) if code is not None else None
-    match = attempt.root or attempt.cascade
+    match = attempt.root or attempt.cascade or attempt.suspect
     if meaning:
         verdict = _verdict_of(catalogue, match, attempt) if match else _nothing(attempt)
         return replace(
@@ -89,7 +89,19 @@ def _without_a_root(
         return replace(_verdict_of(catalogue, match, attempt), failure=_faint(match))
     if code or not last_line:
         return replace(_nothing(attempt), advice=_EMPTY if not last_line else _NO_WORD, person=True)
-    return _quiet(catalogue, attempt)
+    return _doubted(_quiet(catalogue, attempt), attempt)
+
+
+def _doubted(verdict: TriageVerdict, attempt: AttemptLog) -> TriageVerdict:
+    """That nothing in a log looks wrong is no success: the line that shows one may be missing."""
+    if verdict.failure is not FailureClass.BENIGN or attempt.success:
+        return verdict
+    return replace(
+        verdict,
+        failure=FailureClass.UNKNOWN,
+        role=LineRole.CASCADE,
+        advice=f"{verdict.advice} {_NO_SUCCESS}",
+    )
 
 
 def _faint(match: Match) -> FailureClass:
@@ -106,6 +118,10 @@ _NO_LOG = (
 _EMPTY = (
     "The log is empty. If checkpoints or metrics advance, the output is block-buffered "
     "(PYTHONUNBUFFERED=1), not stuck."
+)
+_NO_SUCCESS = (
+    "But neither a step at its end nor a message of success shows that it trained: give the exit "
+    "code, or a longer part of the log."
 )
 _NOT_THIS = "It ended with exit code 0, so this did not end it: verify the artefacts."
 _OWN_LIMIT = (
@@ -157,7 +173,7 @@ def _verdict_of(catalogue: Catalogue, match: Match, attempt: AttemptLog) -> Tria
 
 def no_text(verdict: TriageVerdict) -> TriageVerdict:
     """The same of a file that is no text: that nothing was found in it says nothing."""
-    if verdict.failure is not FailureClass.BENIGN or verdict.signature:
+    if verdict.failure not in (FailureClass.BENIGN, FailureClass.UNKNOWN) or verdict.signature:
         return verdict
     return replace(
         verdict, failure=FailureClass.UNKNOWN, role=LineRole.CASCADE, advice=_NO_TEXT, person=True

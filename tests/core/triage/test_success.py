@@ -1,0 +1,138 @@
+"""What a log shows of a success, and which errors nobody explains."""
+
+import pytest
+
+from core.triage.judged import judged, judged_training
+
+STEPS = "".join(f"[rank{step % 2}] step {step}/1000 loss 2.0\n" for step in range(1, 61))
+KEY = """Traceback (most recent call last):
+  File "/home/u/train.py", line 51, in main
+    model = config['model']
+KeyError: 'model'"""
+
+WARNED = "a.py:1: UserWarning: the batch is small"
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "{'loss': 2.04, 'epoch': 0.1}",
+        " 12%|#   | 251/2724 [9:17:06<91:10:29, 132.73s/it]",
+        "train_loss = 2.04",
+        "Training finished in 3 h",
+        "[INFO] [launch.py:347:main] Process 6293 exits successfully.",
+        "`Trainer.fit` stopped: `max_epochs=3` reached.",
+        "{'train_runtime': 120.5, 'train_samples_per_second': 3.1}",
+        "4711  train  gpu  COMPLETED  0:0",
+    ],
+)
+def test_only_what_shows_a_success_is_benign(end: str) -> None:
+    for before in ("", f"{WARNED}\n", f"{WARNED}\n" * 500):
+        assert judged(f"{before}{end}\n").failure == "benign"
+        assert judged(f"{before}Loading the model\n").failure == "unknown"
+        assert judged(f"{before}Loading the model\n", 0).failure == "benign"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Training finished: False",
+        "training done with error",
+        "job completed 3 of 40 tasks",
+        "DeepSpeed exits with return code = 1",
+        "4711  train  gpu  FAILED  1:0",
+        "the loss is high",
+        "Loading checkpoint shards:  50%|##   | 3/7 [00:04<00:04,  1.1s/it]",
+        "Map (num_proc=8):  12%|#   | 251/2724 [00:06<01:10, 132.7 examples/s]",
+        "  0%|    | 0/2724 [00:00<?, ?it/s]",
+        "lr: 0.0003",
+    ],
+)
+def test_what_shows_no_success_is_not_benign(line: str) -> None:
+    assert judged(line).failure == "unknown"
+
+
+def test_a_step_of_an_older_attempt_or_of_long_ago_shows_no_success() -> None:
+    restarted = f"{STEPS}=== attempt 2 ===\n{WARNED}\n"
+    assert (judged(restarted).failure, judged(f"{restarted}step 1\n").failure) == (
+        "unknown",
+        "benign",
+    )
+    assert judged(f"{STEPS}{'quiet line' * 9}\n" + "no news\n" * 2000).failure == "unknown"
+
+
+ERRORS = (
+    "[2025-10-31 05:07:11,062][__main__][ERROR] - the launcher gave up",
+    "ERROR:root:the shards do not suffice",
+    "2025-10-31 05:07:11,062 - trainer - CRITICAL - the shards do not suffice",
+    "Error: the stream is broken",
+    "the collector failed on rank 3",
+    "│ ❱ 580 │   raise subprocess.CalledProcessError(returncode=1)",
+    "----> 1 launch_training(args)",
+)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_an_error_that_no_row_knows_is_unknown_and_shown(error: str) -> None:
+    log = f"{STEPS}{error}\nstep 61 loss 2.0\n"
+    for code in (None, 1):
+        judgement = judged(log, code)
+        assert (judgement.failure, judgement.line) == ("unknown", 61)
+        assert judgement.signature == "unexplained-error"
+    assert judged(log, 0).failure == "benign"
+    assert judged(f"{KEY}\n{log[len(STEPS) :]}").failure == "code-bug-small"
+    assert judged(f"{error}\n{STEPS}").failure == "benign"
+    assert judged(f"{error}\nTraining finished.\n").failure == "benign"
+    assert judged(f"Training finished.\n{error}\n").failure == "unknown"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[2025-10-31 05:07:11,062][__main__][WARNING] - the cache failed",
+        "[2025-10-31 05:07:11,062][__main__][INFO] - the cache failed",
+        "[W socket.cpp:401] cannot reach the store yet",
+        "mean_squared_error: 0.025",
+        "Error: 0.025",
+        "failed to import apex, using torch layernorm instead",
+        "shard lookup failed: ignoring it",
+        "Network error resolved after 0:00:12, resuming",
+        "failed: 0",
+        "no test failed=0",
+        "it never failed",
+    ],
+)
+def test_what_is_no_error_or_is_handled_is_no_doubt(line: str) -> None:
+    assert judged_training(line).failure in ("benign", "not-a-failure")
+
+
+@pytest.mark.parametrize(
+    ("line", "failure"),
+    [
+        ("RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB", "oom-accelerator"),
+        ("torch.OutOfMemoryError: Allocation on device 0 (out of memory)", "oom-accelerator"),
+        ("RuntimeError: the queue is out of memory slots of the NPU", "code-bug-complex"),
+        ("HCCL function error: hcclAllReduce, error code is 9", "network-collective"),
+        ("HCCL function error: hcclAllReduce, error code is 1", "unknown"),
+        ("NPU function error: aclrtSynchronize, error code is 507048", "network-collective"),
+        ("NPU function error: aclrtSynchronize, error code is 507011", "unknown"),
+        ("EI0002: The wait execution of the Notify register times out.", "network-collective"),
+        ("omegaconf.errors.InterpolationKeyError: 'x' not found", "code-bug-small"),
+        ("yaml.scanner.ScannerError: mapping values are not allowed here", "code-bug-small"),
+        ("RuntimeError: Engine core initialization failed. See root cause above.", "unknown"),
+        ("vllm.EngineDeadError: EngineCore encountered an issue.", "unknown"),
+    ],
+)
+def test_a_type_or_a_message_has_its_class(line: str, failure: str) -> None:
+    assert judged(line).failure == failure
+
+
+def test_the_bug_of_a_spawned_process_is_the_root() -> None:
+    wrapper = (
+        'Traceback (most recent call last):\n  File "/u/launch.py", line 3, in <module>\n'
+        "    mp.spawn(run)\ntorch.multiprocessing.spawn.ProcessRaisedException:\n\n"
+        "-- Process 0 terminated with the following error:\n"
+    )
+    judgement = judged(f"{wrapper}{KEY}\n", 1)
+    assert (judgement.failure, str(judgement.where)) == ("code-bug-small", "/home/u/train.py:51")
+    assert judged(wrapper, 1).failure == "unknown"
