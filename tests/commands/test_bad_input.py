@@ -521,6 +521,8 @@ def test_a_full_disk_under_the_output_is_reported(story: Story) -> None:
 def test_among_several_runs_each_fault_keeps_its_line(story: Story, capsys: CAPTURE) -> None:
     path = story.work / "runs" / "tiny.toml"
     path.write_text(path.read_text().replace("slug =", "slg = 1\nslug =") + "\n[babysit.budget]\n")
-    answer = ask(story, capsys, "status", "--all")
+    answer = ask(story, capsys, "status")
     assert [line[:7] for line in answer.err.splitlines()] == ["herorun", "  line ", "  line "]
+    below = ask(story, capsys, "status", "--all").out.splitlines()[-3:]
+    assert [line[:7] for line in below] == ["tiny: r", "  line ", "  line "]
     assert mentions(ask(story, capsys, "watch").out, "2 errors:\n  line ", "slg", "\n  line ")
