@@ -168,6 +168,7 @@ def _status_lines(
         else "none yet"
     )
     yield f"  record     {record}"
+    yield from _counting_note(document["progress"])
     if document["next"].startswith("herorun seal "):
         yield "  note       a seal cannot be undone, and ends the launches of this run"
 
@@ -210,6 +211,17 @@ def format_steps(progress: str) -> str:
     if step != "~unknown":
         return f"step {progress}"
     return "step unknown" if last in ("", "unknown") else f"step unknown, final step {last}"
+
+
+def _counting_note(progress: str) -> Iterator[str]:
+    """Where a trainer's own numbers fit better than the contract's: one update beyond the last.
+
+    >>> list(_counting_note("~100/100")), len(list(_counting_note("~101/100")))
+    ([], 1)
+    """
+    step, _, last = progress.removeprefix("~").partition("/")
+    if step.isdecimal() and last.isdecimal() and int(step) == int(last) + 1:
+        yield f"  note       if the trainer's last step is {last}, set `[tracker] first_step = 1`"
 
 
 def _missing_evidence(missing: Mapping[str, Any]) -> str:

@@ -50,7 +50,7 @@ PLANTED = "zq7Kp2Vx9mW4"  # looks like nothing that is known
         "--use-auth --steps 5",
         "resubmit/local-sk-w-jobs-loose-1-2cd1ca-2 after local-sk-w-jobs-loose-1-2cd1ca-1",
         "sk-learn-large-baseline-7b-1 and /data/sk-moe-30b-long-context-2026/step-100",
-        "xai-baseline-300b-long-context-2026-v2-3 tskey-ablation-300b-long-context-1",
+        "xai-baseline-300b-long-context-2026-v2-3",
     ],
 )
 def test_what_is_no_secret_stays(text):
@@ -106,6 +106,9 @@ def test_what_is_no_secret_stays(text):
         ("", "AKIAABCDEFGHIJKLMNOP", ""),
         ("", "sk-abcdefghijklmnopqrstuvwx", ""),
         ("", "xoxb-1234567890-abcdef", ""),
+        ("", f"glptt-{SHA}", ""),
+        ("", "sk-lf-1a2b3c4d-5e6f-7a8b-9c0d-1e2f3a4b5c6d", ""),
+        ("", "sk-helicone-a1b2c3d-e4f5a6b-c7d8e9f-a0b1c2d", ""),
         ("", f"AIza{'b' * 35}", ""),
         ("", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefgh", ""),
         ("x\n", "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----", "\ny"),

@@ -81,9 +81,11 @@ class JobSpec:
         name = re.sub(r"[^a-z0-9]+", "-", f"{self.kind}-{self.job}".lower()).strip("-")
         if len(name) > _LONGEST:  # the end of a name is mostly its date
             name = f"{name[:24].rstrip('-')}-{name[-15:].lstrip('-')}"
-        if scrub(name) != name:  # it reads like a secret, and would be masked wherever it stands
-            name = f"{self.kind}-job"
-        return f"{name}-{suffix}"
+        slug = f"{name}-{suffix}"
+        instance = f"{slug}-1"
+        if scrub(instance) != instance:  # it reads like a secret, and would be masked everywhere
+            slug = f"{self.kind}-job-{suffix}"
+        return slug
 
 
 OPTIONS = {

@@ -116,7 +116,7 @@ def _by_step(
     ]
     newest = max([*steps, metrics.first_step - 1, 0])
     every, source = interval
-    newest_text = _newest_text(max(steps) if steps else None)
+    newest_text = _newest_text(max(steps) if steps else None, permanent_only)
     if not steps and newest:
         newest_text += f" since step {newest}"
     message = (
@@ -155,10 +155,9 @@ def _by_time(
     return Lag(max(delay, timedelta()) / every, message)
 
 
-def _newest_text(step: int | None) -> str:
-    if step is None:
-        return "there is no complete checkpoint"
-    return f"the newest complete checkpoint is {step}"
+def _newest_text(step: int | None, permanent_only: bool = False) -> str:
+    kind = "complete permanent checkpoint" if permanent_only else "complete checkpoint"
+    return f"there is no {kind}" if step is None else f"the newest {kind} is {step}"
 
 
 def _counts_as_saved(candidate: Candidate) -> bool:

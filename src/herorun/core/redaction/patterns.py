@@ -12,9 +12,14 @@ from herorun.core.lazy_regex import lazy_regex
 
 _WORD = r"[A-Za-z0-9]"
 _URLSAFE = r"[A-Za-z0-9_-]"
-# A capital somewhere: else the name of a run or a folder, as `sk-moe-30b-long-context`, reads as a
-# key, and all its instances become one.
-_MIXED = rf"(?=[a-z0-9_-]{{0,80}}[A-Z]){_URLSAFE}"
+# A capital, or digits and letters in turn: else the name of a run or a folder, as
+# `sk-moe-30b-long-context`, reads as a key, and all its instances become one.
+_MIXED = (
+    r"(?=[a-z0-9_-]{0,80}(?:[A-Z]|(?:[0-9]{1,9}[a-z]{1,9}){3}[0-9]))"
+    rf"{_URLSAFE}"
+)
+_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_LONG = rf"(?:{_WORD}{{20,}}|(?=[a-z]*[0-9]){_WORD}{{16,}}|{_UUID})"  # longer than a word of a name
 
 _ROWS: tuple[tuple[str, str], ...] = (
     # where code and packages are kept
@@ -22,7 +27,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("github_pat_", r"[A-Za-z0-9_]{20,}"),
     (
         "glpat- gldt- glft- glsoat- gloas- glrt- glptt- glcbt- glimt- glagent- glffct-",
-        rf"{_MIXED}{{18,}}",
+        rf"{_URLSAFE}{{18,}}",
     ),
     ("npm_", rf"{_WORD}{{30,}}"),
     ("pypi-AgE", rf"{_URLSAFE}{{40,}}"),
@@ -33,13 +38,16 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("wandb_v0_ wandb_v1_ wandb_v2_", r"[A-Za-z0-9_-]{20,}"),
     ("hf_jwt_ hf_oauth_", r"eyJ[A-Za-z0-9_.-]{20,}"),
     ("hf_ api_org_", rf"{_WORD}{{20,}}"),
-    ("sk-", rf"(?:(?:[a-z0-9]{{1,8}}-){{0,3}}{_WORD}{{20,}}|{_MIXED}{{20,}}){_URLSAFE}*"),
+    (
+        "sk-",
+        rf"(?:{_MIXED}{{20,}}|(?:[a-z0-9]{{1,8}}-){{0,3}}{_LONG}{_URLSAFE}*)",
+    ),
+    ("sk-helicone-", rf"{_URLSAFE}{{20,}}"),
     ("sess-", rf"(?=[a-z0-9]*[A-Z]){_WORD}{{40}}(?![A-Za-z0-9])"),
     ("gsk_ csk- fw_ rpa_", rf"{_WORD}{{36,}}"),
     ("fw_", rf"(?=[A-Za-z]*\d)(?=[a-z\d]*[A-Z]){_WORD}{{22,}}(?![\w])"),
-    ("tgp_v1_", rf"{_URLSAFE}{{32,}}"),
-    ("xai- pplx-", rf"{_WORD}{{32,}}"),
-    ("nvapi-", rf"{_MIXED}{{32,}}"),
+    ("tgp_v1_ nvapi-", rf"{_URLSAFE}{{32,}}"),
+    ("xai- pplx-", rf"(?:{_MIXED}{{32,}}|{_WORD}{{32,}})"),
     ("r8_", rf"{_WORD}{{30,}}"),
     ("lsv2_pt_ lsv2_sk_", r"[0-9a-f_]{32,}"),
     # clouds
@@ -57,7 +65,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("doo_v1_ dop_v1_ dor_v1_", r"[0-9a-f]{40,}"),
     ("pul-", r"[0-9a-f]{40}(?![A-Za-z0-9])"),
     ("hvs. hvb. hvr.", rf"{_URLSAFE}{{20,}}"),
-    ("tskey-", rf"{_MIXED}{{20,}}"),
+    ("tskey-", rf"{_URLSAFE}{{20,}}"),
     ("pscale_tkn_ pscale_pw_ pscale_oauth_", r"[A-Za-z0-9_.=-]{20,}"),
     ("pnu_", r"[a-z0-9]{30,}"),
     ("nfp_ figd_ ntn_ lin_api_", rf"{_URLSAFE}{{30,}}"),
