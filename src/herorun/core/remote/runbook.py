@@ -95,8 +95,9 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
         yield from _write_code(ways.resume)
         if not own:
             yield "Read its rows `alert`, `unfinished`, `stopped` and `answer`, and the log. If"
-            yield "they allow it, type the command in its row `next`. A row `to restart`"
-            yield "means that a person decided that the run stays down: ask that person."
+            yield "they allow it, type the command in its row `next`. In its place, `to restart`"
+            yield "means that a person decided that the run stays down, and `to go back` that the"
+            yield "DRI must decide: ask that person first."
             yield ""
     else:
         yield (
