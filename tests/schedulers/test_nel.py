@@ -18,12 +18,11 @@ from herorun.core.ports import Absent, Found, Place, Search, Submission
 from herorun.operations.report.logs import read_log
 from herorun.schedulers import nel
 from ports.scheduler_suite import SECRET, long_ago
-from services.nel import EVALUATED
+from services.nel import EVALUATED, INSTALLED, PROGRAM
 from services.servers import REQUIRE
 
 pytestmark = pytest.mark.back_end
 
-PROGRAM = Path(__file__).parents[2] / ".venv-nel" / "bin" / "nel"
 PATIENCE = 120.0
 EVALUATION = """\
 defaults:
@@ -83,8 +82,8 @@ class Story:
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
-    if not PROGRAM.exists():
-        why = f"there is no {PROGRAM}: `make services-nel` installs it"
+    if not INSTALLED.exists():
+        why = f"there is no {INSTALLED}: `make services-nel` installs it"
         pytest.fail(why) if os.environ.get(REQUIRE) == "1" else pytest.skip(why)
     folder = tmp_path_factory.mktemp("nel")
     (folder / "bin").mkdir()
@@ -93,7 +92,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     (folder / "bin" / "docker").write_text(DOCKER)
     (folder / "bin" / "docker").chmod(0o755)
     options = nel.Options(
-        program=(str(PROGRAM),),
+        program=PROGRAM,
         exec_db=str(folder / "db" / "exec.v1.jsonl"),
         settle="100ms",
         timeout="2m",

@@ -19,10 +19,9 @@ from herorun.core.ports import Absent, Found, Place, Submission
 from herorun.operations.report.logs import read_log
 from herorun.schedulers import nel
 from ports.scheduler_suite import SECRET, long_ago
-from schedulers.test_nel import PROGRAM
 from services import boxes
 from services.fixtures import skip_or_fail
-from services.nel import EVALUATED
+from services.nel import EVALUATED, INSTALLED, PROGRAM
 from services.slurm import Cluster
 from stories import eventually
 
@@ -118,9 +117,9 @@ class Login:
 @pytest.fixture(scope="module")
 def login(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Login]:
     lacking = [*boxes.missing(), *([] if Path("/usr/bin/rsync").exists() else ["rsync"])]
-    if lacking or not PROGRAM.exists():
+    if lacking or not INSTALLED.exists():
         skip_or_fail(
-            f"{' and '.join(lacking) or PROGRAM} not there: .ci/install and `make services-nel` "
+            f"{' and '.join(lacking) or INSTALLED} not there: .ci/install and `make services-nel` "
             "bring it"
         )
     folder = tmp_path_factory.mktemp("nel")
@@ -133,7 +132,7 @@ def login(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     text = EVALUATION.format(host=node.name, user=getpass.getuser()) + EVALUATED
     (folder / "code" / "eval.yaml").write_text(text)
     options = nel.Options(
-        program=(str(PROGRAM),),
+        program=PROGRAM,
         folder=f"{folder}/out",
         exec_db=f"{folder}/db/exec.v1.jsonl",
         ssh_config=str(node.config),

@@ -20,7 +20,7 @@ from schedulers.kubernetes_rig import contract_table
 from services.boxes import Box
 from services.fixtures import skip_or_fail
 from services.k8s import Space
-from services.nel import EVALUATED
+from services.nel import EVALUATED, INSTALLED, PROGRAM
 from services.ray_service import Head
 from services.slurm import Cluster
 from stories import WAIT, Story, contract_of, eventually
@@ -30,7 +30,6 @@ LIVES = frozenset(
     {"job-not-succeeded", "surviving-job", "short-of-final-step", "incomplete-final-checkpoint"}
 )
 SERVICES = Path(__file__).parents[2] / "services"
-NEL = Path(__file__).parents[3] / ".venv-nel" / "bin" / "nel"
 EVALUATION = """\
 defaults:
   - execution: local
@@ -103,8 +102,8 @@ def on_nel(story: Story, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """Real invocations; their `docker` does what a container would, and here that is the job of all
     stories.
     """
-    if not NEL.exists():
-        skip_or_fail(f"there is no {NEL}: `make services-nel` installs it")
+    if not INSTALLED.exists():
+        skip_or_fail(f"there is no {INSTALLED}: `make services-nel` installs it")
     top = story.home / "nel"
     (top / "bin").mkdir(parents=True)
     (top / "home").mkdir()
@@ -118,7 +117,12 @@ def on_nel(story: Story, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setenv("HOME", str(top / "home"))
     (story.work / "eval.yaml").write_text(EVALUATION + EVALUATED)
     fields = {
-        **{"kind": "nel", "program": [str(NEL)], "folder": str(top / "results"), "settle": "100ms"},
+        **{
+            "kind": "nel",
+            "program": list(PROGRAM),
+            "folder": str(top / "results"),
+            "settle": "100ms",
+        },
         **{"exec_db": str(top / "exec.v1.jsonl"), "timeout": "2m"},
     }
     yield here(story, fields, command={"argv": ["eval.yaml"]})
