@@ -325,9 +325,9 @@ class Box:
         if not self.config.exists():
             self._describe("127.0.0.1", self._relay.port, str(self._etc), self._relay.target)
         sshd = shutil.which("sshd", path=_PATH) or "sshd"
-        env = " ".join(
-            f"{name}={value}" for name, value in {"TMUX_TMPDIR": tmux, **self._env_there}.items()
-        )
+        # at this level bash reads no ~/.bashrc for a command, which here is that of who tests
+        variables = {"SHLVL": 1, "TMUX_TMPDIR": tmux, **self._env_there}
+        env = " ".join(f"{name}={value}" for name, value in variables.items())
         argv = ["-o", "ListenAddress=127.0.0.1", "-o", f"SetEnv={env}"]
         if not os.geteuid():
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
