@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -68,6 +69,7 @@ class Reader:
     """
 
     def __init__(self) -> None:
+        self._turn = threading.Lock()
         self._process = subprocess.Popen(
             [sys.executable, str(HERE / "wandb_reader.py")],
             stdin=subprocess.PIPE,
@@ -79,10 +81,20 @@ class Reader:
 
     def __call__(self, question: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(json.dumps(question) + "\n")
-        self._process.stdin.flush()
-        answer: Mapping[str, Any] = json.loads(self._process.stdout.readline())
+        with self._turn:
+            self._process.stdin.write(json.dumps(question) + "\n")
+            self._process.stdin.flush()
+            answer: Mapping[str, Any] = json.loads(self._process.stdout.readline())
         return answer
 
     def stop(self) -> None:
         self._process.communicate(timeout=20)
+
+
+@contextmanager
+def reading() -> Iterator[Reader]:
+    reader = Reader()
+    try:
+        yield reader
+    finally:
+        reader.stop()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from services.wandb_server import KEY
-from services.wandb_service import Reader, WandbService, running
+from services.wandb_service import Reader, WandbService, reading, running
 
 
 @pytest.fixture(scope="session")
@@ -16,9 +16,8 @@ def wandb_server() -> Iterator[WandbService]:
 
 @pytest.fixture(scope="session")
 def wandb_reader() -> Iterator[Reader]:
-    reader = Reader()
-    yield reader
-    reader.stop()
+    with reading() as reader:
+        yield reader
 
 
 @pytest.fixture

@@ -13,10 +13,11 @@ import pytest
 import tomli_w
 
 from commands.answers import ask
+from herorun.trackers import wandb as tracker
 from operations.launch import test_on_object_stores as stores
 from operations.seal.sealed_story import seal_json
 from services.servers import Service
-from services.wandb_service import WandbService
+from services.wandb_service import WandbService, reading
 from stories import SLUG, TAG, Story, eventually
 from wording import mentions
 
@@ -29,7 +30,9 @@ BACK = ("rollback", SLUG, "--to", "104", "--no-babysit", "--reason", "a spike at
 
 @pytest.fixture
 def wandb(monkeypatch: pytest.MonkeyPatch) -> Iterator[WandbService]:
-    with stores.serving(monkeypatch) as service:
+    """One process asks it for all commands: that of a launch to a seal starts one for each."""
+    with stores.serving(monkeypatch) as service, reading() as reader:
+        monkeypatch.setattr(tracker, "ask_client", reader)
         yield service
 
 
