@@ -101,7 +101,7 @@ STARTED = {
 BACK: Mapping[str, Any] = {
     "Back to": "/data/tiny/step-41000 (step 41000), from tiny-1",
     "Discards": "200 steps, 102.4 accelerator-hours",
-    "Never used again": "none: the run has no checkpoint above step 41000",
+    "Never used again": "no checkpoint: the run has none above step 41000",
     "Reason": "why",
 }
 PREVIEW = SimpleNamespace(target=a_checkpoint(41_000), facts=BACK)
@@ -117,8 +117,9 @@ def starts() -> Iterator[Screen]:
         "stop_and_relaunch___until_ended": ended,
     }
     yield ordered("stop tiny --reason why", **stopping)
-    launching = SimpleNamespace(relaunch_of="")
-    relaunched = replace(RELAUNCHED, launchings={"tiny-1": launching})
+    launching = SimpleNamespace(relaunch_of="", plan={"start": {"value": None}})
+    again = SimpleNamespace(plan={"start": {"value": {"path": "/data/tiny/step-41000"}}})
+    relaunched = replace(RELAUNCHED, launchings={"tiny-1": launching, "tiny-2": again})
     yield ordered("relaunch tiny", relaunched, **STARTED)
     rolling = {
         "rollback__settled": "tiny-1",

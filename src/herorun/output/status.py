@@ -229,13 +229,13 @@ def _missing_evidence(missing: Mapping[str, Any]) -> str:
     return f"{clean(missing['message'])}{until}"
 
 
-ENDED = f"{AlertState.ENDED}: the job or its evidence ended before the problem was seen to be over"
+ENDED = "the job or its evidence ended, and nothing shows that the problem is over"
 
 
 def _ended_note(document: Mapping[str, Any], ack: str) -> list[str]:
     """What the state means, once, and what closes it."""
     states = [alert["state"] for alert in document["alerts"]]
-    return [f"{ENDED}; `{ack}` closes it"] if AlertState.ENDED in states else []
+    return [f"{AlertState.ENDED}: {ENDED}; `{ack}` closes it"] if AlertState.ENDED in states else []
 
 
 def _next_action(alert: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Word
 from herorun.core.notify.escalation import Option
 from herorun.operations.orders import acknowledge as module
+from wording import mentions
 
 CHECKS = {check.name: check for check in discover.checks(Gate.HEALTH)}
 SPIKE = Alert(
@@ -94,13 +95,16 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 def test_without_a_name_all_that_is_open_or_ended_unresolved_is_acknowledged(world: World) -> None:
     outcome = module.acknowledge(world.run, reason="known")
     assert world.orders == [(Word.ACK, [SPIKE.key, DRIFT.key], "known")]
+    silenced, closed = outcome.message.split("; acknowledged ")
+    assert mentions(silenced, "loss-spike", "open") and mentions(closed, "loss-drift", "closed")
     assert outcome.warnings == ("ordered",)
 
 
 @pytest.mark.parametrize("name", ["loss-spike", "loss-spike[train/loss]", SPIKE.key])
 def test_an_alert_is_named_by_its_check_its_subject_or_its_key(world: World, name: str) -> None:
-    module.acknowledge(world.run, name)
+    outcome = module.acknowledge(world.run, name)
     assert world.orders == [(Word.ACK, [SPIKE.key], "")]
+    assert "closed" not in outcome.message
 
 
 def test_what_is_acknowledged_is_not_ordered_again(world: World) -> None:

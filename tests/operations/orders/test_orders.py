@@ -176,6 +176,7 @@ def test_a_person_relaunches_an_ended_run_through_the_gate(story: Story, capsys:
     story.launched(CRASH)
     answer = ask(story, capsys, "relaunch", SLUG, "--reason", "new switch", "--no-babysit")
     assert answer.code == 0 and mentions(answer.out, "tiny-2", "place", "tiny-1")
+    assert f"{story.root}/step-2" in "".join(answer.out.split())
     story.ended("tiny-2")
     assert story.starts[1] == f"tiny-2 {story.root}/step-2"
     again = ask(story, capsys, "relaunch", SLUG, "--reason", "new switch", "--no-babysit")
@@ -334,6 +335,7 @@ def test_a_pause_holds_a_relaunch_that_a_tick_has_just_decided(
     story.tick()
     assert story.starts == ["tiny-1 scratch"]
     assert list(story.run.record.memory().launchings) == ["tiny-1"]
+    assert mentions(story.events("Failed")[-1].why, "paused", "first", f"herorun resume {SLUG}")
     monkeypatch.undo()
     assert story.herorun("relaunch", SLUG, "--reason", "a person may", "--no-babysit", "--yes") == 0
     assert len(story.starts) == 2

@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from datetime import timedelta
 
-from herorun.core.canonical_json import canonical, digest
+from herorun.core.canonical_json import canonical, digest, timestamp
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, describe_error
 from herorun.core.event import Launched, Launching
 from herorun.core.evidence import Job
@@ -103,8 +103,8 @@ def _intend(run: Run, order: LaunchOrder) -> Launching:
         why = f"the intent could not be pushed: {push_result.why}"
         give_up(run, launching, why)
         raise CouldNotLook(
-            f"Nothing was submitted: {why}. Once {run.record.remote} takes {run.record.branch}, "
-            "launch again."
+            f"Nothing was submitted: {why}. Launch again once {run.record.branch} can be pushed to "
+            f"{run.record.remote}."
         )
     return launching
 
@@ -170,12 +170,25 @@ def _new_intent(run: Run, order: LaunchOrder) -> Launching:
         message = "; ".join(f"{name}: {change}" for name, change in amendment_event.lines.items())
         launching = replace(launching, facts={**launching.facts, "Contract amended": message})
     events = (amendment_event, launching) if amendment_event is not None else (launching,)
-    if order.by_itself and run.record.memory().ledger.paused(now()):
-        raise CouldNotLook("Nothing was submitted: a pause was ordered meanwhile.")
+    if order.by_itself:
+        _must_not_be_paused(run)
     # before it is in the record, so that this clone trusts it without proof
     note_own(run.repository, run.slug, launching)
     run.record.append(*events, files=_attached_files(run, order.plan))
     return launching
+
+
+def _must_not_be_paused(run: Run) -> None:
+    """`CouldNotLook` where a person paused the run after the babysitter decided to act."""
+    ledger, at = run.record.memory().ledger, now()
+    if ledger.pause is None or not ledger.paused(at):
+        return
+    pause = ledger.pause
+    reason = f" ({pause.reason})" if pause.reason else ""
+    raise CouldNotLook(
+        f"Nothing was submitted: {pause.by} paused {run.slug} until {timestamp(pause.until)}"
+        f"{reason}; `herorun resume {run.slug}` ends the pause."
+    )
 
 
 def _attached_files(run: Run, plan: Plan) -> dict[str, bytes]:

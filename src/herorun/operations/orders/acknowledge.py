@@ -2,7 +2,7 @@
 act.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from herorun.core.babysit.action_key import Verb, parse_key, write_key
 from herorun.core.babysit.alert import Alert
@@ -37,11 +37,24 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
     if not fresh:
         message = "already acknowledged" if keys else "no open alerts to acknowledge"
         return OrderOutcome(run, message, warnings=push_warning(run))
+    ended_keys = [alert.key for alert in memory.unacknowledged]
     warnings = order(run, Word.ACK, fresh, reason)
-    names = ", ".join(key.rpartition("@")[0] for key in fresh)
-    which = "this alert" if len(fresh) == 1 else "these alerts"
-    message = f"acknowledged {names}: no more reminders of {which}"
-    return OrderOutcome(run, message, warnings=warnings)
+    return OrderOutcome(run, _acknowledged(fresh, ended_keys), warnings=warnings)
+
+
+def _acknowledged(keys: Sequence[str], ended_keys: Sequence[str]) -> str:
+    """What the order does: it closes an alert that ended unresolved, and only silences another."""
+    effects = {
+        "no more reminders; it stays open until the problem is over": [
+            k for k in keys if k not in ended_keys
+        ],
+        "closed": [k for k in keys if k in ended_keys],
+    }
+    return "; ".join(
+        f"acknowledged {', '.join(key.rpartition('@')[0] for key in of_effect)}: {effect}"
+        for effect, of_effect in effects.items()
+        if of_effect
+    )
 
 
 def _chosen(run: MonitoredRun, alerts: Iterable[Alert], name: str) -> list[Alert]:
@@ -129,8 +142,8 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
     final = [key for key in questions if parse_key(key).last in FINAL]
     if yes and run.contract.babysit.recovery is Recovery.OBSERVE:
         raise Blocked(
-            'The contract says recovery = "observe": the babysitter relaunches nothing. '
-            f"`{_continuation_command(run, memory)}` does."
+            'The contract says recovery = "observe": the babysitter relaunches nothing, also '
+            f"after an approval. To continue the run: `{_continuation_command(run, memory)}`"
         )
     if yes and final:
         raise Blocked(
@@ -147,12 +160,17 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
         )
         return OrderOutcome(run, message, warnings=warnings)
     watch_warnings = unwatched_warnings(run)
-    cadence = format_span(run.contract.babysit.cadence)
-    within = f" (within {cadence})" if babysitter_runs(run) else ""
-    message = (
-        f"approved: the babysitter's next tick{within} runs the launch checks and, if they pass, "
-        f"relaunches {current.name}; to delay that: `herorun pause {run.slug} --until 2h`"
-    )
+    if babysitter_runs(run):
+        message = (
+            "approved: the babysitter's next tick (within "
+            f"{format_span(run.contract.babysit.cadence)}) runs the launch checks and, if they "
+            f"pass, relaunches {current.name}; to delay that: `herorun pause {run.slug} --until 2h`"
+        )
+    else:
+        message = (
+            f"approved, but nothing relaunches {current.name} before a babysitter's next tick, "
+            "which runs the launch checks first"
+        )
     return OrderOutcome(run, message, warnings=(*warnings, *watch_warnings))
 
 

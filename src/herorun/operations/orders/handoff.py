@@ -95,9 +95,9 @@ def take_over(
         warnings = _post_handoff(run)
     return OrderOutcome(
         run,
-        f"{owner} took it over from {giver}, where a babysitter can only observe now. This "
-        f"machine monitors it once `herorun babysit {run.slug}` runs here; to give it back: "
-        f"`herorun handoff {run.slug} --to {giver}`",
+        f"{owner} took it over from {giver}, where a babysitter can only observe now; to give it "
+        f"back: `herorun handoff {run.slug} --to {giver}`. No babysitter acts on the run until "
+        f"`herorun babysit {run.slug}` runs here",
         warnings=warnings,
     )
 

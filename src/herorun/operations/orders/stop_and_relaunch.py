@@ -8,6 +8,7 @@ from herorun.core.durations import format_span
 from herorun.core.errors import Blocked, CouldNotLook, sentence
 from herorun.core.event import Intended, Word
 from herorun.core.evidence import Job, JobState
+from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option, ProposedCommand
 from herorun.core.ports import Found, Unknown
 from herorun.core.recovery.classify import Cause
@@ -246,7 +247,16 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
     relaunch_once(
         run, intended_once(run, key, f"relaunch after {name}: {why}"), name, why, ask=False
     )
-    return f"{run.record.memory().done[key]} was submitted in place of {name}"
+    memory = run.record.memory()
+    new_name = memory.done[key]
+    return f"{new_name} was submitted{_start_of(memory, new_name)}, in place of {name}"
+
+
+def _start_of(memory: Memory, name: str) -> str:
+    """The checkpoint that the instance was submitted with; empty if its plan names none."""
+    launching = memory.launchings.get(name)
+    start = launching.plan["start"]["value"] if launching else None
+    return f" from {start['path']}" if start else ""
 
 
 def _may_be_relaunched(run: Run, name: str) -> None:
