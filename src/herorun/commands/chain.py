@@ -9,6 +9,11 @@ from herorun.commands._options import RunArgument
 if TYPE_CHECKING:
     from herorun.runs import Run
 
+STARTS_AT_ONCE = (
+    "[chain] has no `after` and no `after_pattern`: its stages run as soon as it is started, also "
+    "while the job trains"
+)
+
 
 @click.command(short_help="Print a script that runs the stages of the contract's [chain].")
 @click.argument("run", cls=RunArgument)
@@ -31,7 +36,12 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.remote.job_chain import behind_a_job, install_and_start, script_of
+    from herorun.core.remote.job_chain import (
+        behind_a_job,
+        install_and_start,
+        script_of,
+        waits_for_the_job,
+    )
     from herorun.runs import watched_run
     from herorun.schemas.machines import ChainDocument
     from herorun.system.files import write_atomic
@@ -59,9 +69,12 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
         return 0
     if path is None:
         click.echo(text, nl=False)
-    output.show_note("this installs the script and starts it:", f"  {message}")
+    where = login.host if login and login.host else "this machine"
+    output.show_note(f"nothing is installed; to install and start it on {where}:", f"  {message}")
     if behind:
         output.show_note(f"or this, as a job of its own behind job {job}:", f"  {behind}")
+    if not waits_for_the_job(monitored_run.contract.chain):
+        output.show_note(STARTS_AT_ONCE)
     return 0
 
 

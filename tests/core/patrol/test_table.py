@@ -299,6 +299,19 @@ def test_after_the_training_only_what_is_left_of_the_chain_is_proposed() -> None
     assert [(each.row, each.command) for each in decide(gone, WAYS).advice] == [("chain", "CHAIN")]
 
 
+def test_a_chain_that_waits_for_nothing_is_not_started_next_to_the_job() -> None:
+    look = a_look(alive=Alive.NO, chain=ChainState(False))
+    starts = {}
+    for waits in (True, False):
+        (chain,) = [
+            each
+            for each in decide(look, replace(WAYS, chain_waits=waits)).advice
+            if each.row == "chain"
+        ]
+        starts[waits] = chain.message
+    assert mentions(starts[False], "finished") and not mentions(starts[True], "has finished")
+
+
 def test_where_nobody_knows_how_a_job_was_started_no_command_is_made_up() -> None:
     (gone,) = decide(a_look(alive=Alive.NO), PatrolCommands()).advice
     assert (gone.row, gone.command) == ("gone", "")

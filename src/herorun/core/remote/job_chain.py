@@ -110,6 +110,11 @@ def must_have_stages(contract: Contract) -> ChainTable:
     return contract.chain
 
 
+def waits_for_the_job(chain: ChainTable) -> bool:
+    """Whether the script itself waits before its first stage."""
+    return bool(chain.after or chain.after_pattern)
+
+
 def _wait(contract: Contract) -> str:
     chain, log = contract.chain, contract.patrol.log
     if chain.after_pattern and not log:

@@ -19,7 +19,7 @@ from herorun.core.patrol.state import patrol_state_of
 from herorun.core.patrol.summary_line import facts_of, movement_of, patrol_line
 from herorun.core.patrol.table import decide
 from herorun.core.redaction.scrub import scrub
-from herorun.core.remote.job_chain import install_and_start, transfer
+from herorun.core.remote.job_chain import install_and_start, transfer, waits_for_the_job
 from herorun.core.remote.timer import removal
 from herorun.core.untrusted_json import read_json
 from herorun.operations.health.taints import with_taints_now
@@ -92,6 +92,7 @@ def ways_of(run: Run) -> PatrolCommands:
         ),
         removal(run.slug),
         patrol_keys.memory_fraction,
+        chain_waits=waits_for_the_job(run.contract.chain),
         logs=f"{_herorun(run)} logs {run.slug}" if _was_launched_here(run) else "",
         stop=f"{_herorun(run)} stop {run.slug}" if _was_launched_here(run) else "",
         stays_down=_stays_down(run.record.memory()),
