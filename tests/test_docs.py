@@ -20,6 +20,7 @@ import pytest
 from herorun import discover
 from herorun.cli import herorun
 from herorun.core.agent_tools import ORDERS, READS
+from herorun.demo.sandbox import SLUG
 from wording import mentions
 
 TOP = Path(__file__).parents[1]
@@ -69,7 +70,8 @@ def test_the_picture_says_what_the_checks_say_today() -> None:
     output = " ".join(drawn_text.split())
     shown = [check for check in CHECKS if f"✗ fail {check.name} " in output]
     assert {check.name for check in shown} >= {"dirty-tree", "start-checkpoint-not-newest"}
-    assert [check.name for check in shown if " ".join(check.fix.split()) not in output] == []
+    fixes = {check.name: " ".join(check.next_action(SLUG).split()) for check in shown}
+    assert [name for name, fix in fixes.items() if fix not in output] == []
 
 
 # --- links ----------------------------------------------------------------------------------------

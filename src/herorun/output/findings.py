@@ -214,13 +214,15 @@ def abridged(text: str) -> str:
 
 
 def what_blocks(answer: Any, again: str) -> str:
-    """The command that explains the first finding that blocks; `again` if everything that blocks
-    could only not be checked, which no page explains.
+    """The command to repeat once what blocks is fixed, and the one that explains the first finding
+    that blocks; what could only not be checked has no such page.
     """
     blocking = answer.report.blocking
     if answer.verdict is GateVerdict.UNKNOWN:
         return f"{again} (once what did not answer is fixed)"
-    return f"herorun explain {blocking[0].check}" if blocking else ""
+    if not blocking:
+        return ""
+    return f"{again} (once this is fixed)\nmore: herorun explain {blocking[0].check}"
 
 
 def show_next(out: Any, command: str) -> None:

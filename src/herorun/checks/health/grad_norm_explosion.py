@@ -1,8 +1,8 @@
 """The gradient norm is many times its usual value.
 
 Why: it shows an instability before the loss does, and often the loss never recovers.
-Fix: the DRI decides: wait, roll back (`herorun rollback RUN --to STEP --stop-first`), or skip data;
-a relaunch would meet the same problem.
+Fix: the DRI decides: wait, roll back (`herorun rollback RUN --to STEP --stop-first`; STEP: see
+`herorun checkpoints list RUN`), or skip data; a relaunch would meet the same problem.
 Source: bigscience-workshop/bigscience, 176B: the norm rose from 0.24 to 145 one step before the
 loss rose from 2.2 to 5.1. So it fires at ten times the trend for 3 rows, or at a hundred times
 once. If the usual norm is almost zero, gradients that return to normal are no instability: then it

@@ -3,7 +3,8 @@
 Why: in a slow divergence the trend moves along, so no row is a spike, but the learned state is
 lost.
 Fix: the DRI decides: roll back to a checkpoint before the rise (`herorun rollback RUN --to STEP
---stop-first`), lower the learning rate, or stop (`herorun stop RUN`).
+--stop-first`; STEP: see `herorun checkpoints list RUN`), lower the learning rate, or stop (`herorun
+stop RUN`).
 Source: the 50 % are those of marin-community/marin, manage-hero-run, here of the smoothed loss
 above its lowest level. The other limits are set on the public curves of docs/backtest.md. A jump by
 15 %: two language runs rose from 1.21 to 1.74 and from 2.35 to 2.95 and never came back, and no

@@ -3,7 +3,8 @@
 Why: after a non-finite loss the weights are lost, and every further step is wasted; a relaunch
 would meet the same problem.
 Fix: the DRI decides: roll back to a checkpoint before it (`herorun rollback RUN --to STEP
---stop-first`), skip data, lower the learning rate, or stop (`herorun stop RUN`).
+--stop-first`; STEP: see `herorun checkpoints list RUN`), skip data, lower the learning rate, or
+stop (`herorun stop RUN`).
 Source: one row of a loss is enough. A gradient norm may overflow on single skipped steps, so it
 must be 10 consecutive rows, or 3 that span 50 steps: the search of half precision for its loss
 scale, which halves with each skipped step from 2^32 to 1, ends within 32 steps. Checkpoints are

@@ -3,8 +3,9 @@
 Why: the probability of the right class is rounded to zero for every example. The loss is then -ln
 of the smallest float, 87.3365, and its gradient is zero or not finite; where the probability is not
 clipped, the same weights give NaN.
-Fix: roll back to a checkpoint before it (`herorun rollback RUN --to STEP --stop-first`), or begin
-again with a lower learning rate; check the labels and the scale of the inputs.
+Fix: roll back to a checkpoint before it (`herorun rollback RUN --to STEP --stop-first`; STEP: see
+`herorun checkpoints list RUN`), or begin again with a lower learning rate; check the labels and the
+scale of the inputs.
 Source: 126 ln 2, the largest loss in single precision, to four decimals (`core.detectors.loss`): no
 mean over real predictions comes so near to it. Public Caffe runs never left it once they had
 reached it.

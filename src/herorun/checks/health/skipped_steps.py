@@ -3,7 +3,8 @@
 Why: a step with non-finite gradients is skipped; a few are normal for the loss scale, many within
 minutes are an instability that the loss does not show.
 Fix: look at the gradient norm and the loss scale there; the DRI decides: roll back (`herorun
-rollback RUN --to STEP --stop-first`), skip data, or continue.
+rollback RUN --to STEP --stop-first`; STEP: see `herorun checkpoints list RUN`), skip data, or
+continue.
 Source: three skipped steps within 15 minutes; `not-finite` reports ten in a row. The first 50 rows
 of an attempt, in which half precision searches for its loss scale, do not count.
 """

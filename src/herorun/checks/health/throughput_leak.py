@@ -1,4 +1,4 @@
-"""Steps have taken slightly longer than at their best, for a long time.
+"""Steps have taken slightly longer than at their best for many rows.
 
 Why: one slow node costs a few per cent of every accelerator for weeks; a baseline that moves along
 never shows it.

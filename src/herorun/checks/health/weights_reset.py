@@ -4,7 +4,7 @@ from untrained weights.
 Why: a start that loads nothing looks like a continued run, and overwrites good checkpoints with bad
 ones.
 Fix: stop the job before it overwrites a checkpoint, and go back to the newest one from before the
-reset (`herorun rollback RUN --to STEP --stop-first`).
+reset (`herorun rollback RUN --to STEP --stop-first`; STEP: see `herorun checkpoints list RUN`).
 Source: public tuning runs that began again unnoticed. Four rows are within 10 % of the first four,
 after the loss had fallen to half; then the loss stays high for three quarters of the rows that its
 first descent took, at most for 100. If the step counter begins again too, four rows within 40 % are

@@ -3,7 +3,7 @@
 Why: overflowed half precision prints 0.0 for thousands of steps, and a rule for high losses does
 not detect it.
 Fix: look at the gradient norm and the loss scale before that step; roll back to a checkpoint before
-it (`herorun rollback RUN --to STEP --stop-first`).
+it (`herorun rollback RUN --to STEP --stop-first`; STEP: see `herorun checkpoints list RUN`).
 Source: two public fine-tuning runs with a loss of 0.0 and a gradient norm of nan for 6,000 and
 15,000 steps. A loss that is small by nature is printed as zero now and then, so it fires after ten
 rows. It fires after only two if the row before was 1 nat or more, unless the gradient norm is zero

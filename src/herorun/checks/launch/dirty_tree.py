@@ -1,9 +1,10 @@
 """The source tree has uncommitted changes that can change the training.
 
 Why: a run whose code cannot be checked out again cannot be resumed, rolled back or audited.
-Fix: commit and push, or remove the changes; list the files that cannot change the training in the
-contract's `[code] impact`; or let the DRI waive it (`herorun waive dirty-tree`): herorun then
-pushes a snapshot of the edits, and the job runs from that.
+Fix: commit and push, or remove the changes; if they cannot change the training, set their files to
+"ignore" in the contract's `[code] impact`; or let the DRI waive it (`herorun waive dirty-tree RUN`
+prints the waiver to sign and commit): herorun then pushes a snapshot of the edits, and the job runs
+from that.
 """
 
 from collections.abc import Iterator
