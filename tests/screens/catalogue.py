@@ -411,7 +411,7 @@ PARTS = (
         "this machine",
         Fit.UNCHECKED,
         "synchronisation by NTP was not checked: timedatectl is not on this machine; the clock is "
-        "later than this clone's newest commit (2026-01-01 11:00:00 UTC)",
+        "not far behind this clone's newest commit (2026-01-01 11:00:00 UTC)",
     ),
 )
 
@@ -739,15 +739,18 @@ def wrong() -> Iterator[Screen]:
     }.items():
         yield answered_by(f"error-{name}", "preflight tiny", target, raising(error))
     blocked = Blocked(
-        'The contract says recovery = "observe": the babysitter relaunches nothing. '
-        "`herorun relaunch tiny` does."
+        'The contract says recovery = "observe": the babysitter relaunches nothing, also after an '
+        "approval. To continue the run: `herorun relaunch tiny`"
     )
     yield answered_by(
         "error-blocked", "approve tiny", "orders.acknowledge.answer", raising(blocked)
     )
-    paused = CouldNotLook("Nothing was submitted: a pause was ordered meanwhile.")
+    unpushed = CouldNotLook(
+        "Nothing was submitted: the intent could not be pushed: origin does not answer. Launch "
+        "again once herorun/tiny can be pushed to origin."
+    )
     target = "launch.launch.launch"
-    yield answered_by("error-could-not-look", "launch tiny", target, raising(paused))
+    yield answered_by("error-could-not-look", "launch tiny", target, raising(unpushed))
 
 
 # --- servers, and text for programs ---------------------------------------------------------------

@@ -118,7 +118,8 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
     )
     output.show_line(f"digest {prune_plan.digest}")
     if prune_plan.victims:
-        output.show_line(f"next: {_next_command(run, keep, plan_file)}")
+        then = "" if plan_file else " (writes the plan for `herorun checkpoints prune`)"
+        output.show_line(f"next: {_next_command(run, keep, plan_file)}{then}")
     return 0
 
 
@@ -183,6 +184,8 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     if as_json:
         output.show_json(outcome.document())
     else:
+        for path in outcome.deleted:
+            output.show_line(f"deleted  {output.clean(path)}")
         for path, why in outcome.remaining:
             reason = output.clean(why.removeprefix(f"{path} ").removeprefix("must be kept: "))
             output.show_line(f"kept     {output.clean(path)}: {reason}")

@@ -56,8 +56,10 @@ def list_(start: str, session: str, as_json: bool) -> int:
         )
     for entry in () if as_json else entries:
         about = f" ({entry['description']})" if entry.get("description") else ""
-        status = f"last status {entry['last_status']}" if entry.get("last_status") else UNASKED
-        message = f"{entry['type']} {entry['id']}: {status}{about}"
+        status = (
+            f"last recorded status {entry['last_status']}" if entry.get("last_status") else UNASKED
+        )
+        message = f"{entry['type']} {entry['id']}{about}: {status}"
         output.show_line(output.clean(message))
     if not entries and not as_json:
         output.show_line(
@@ -277,10 +279,14 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
         output.show_line(f"{output.clean(place.name)}: {problem or count(len(place.jobs), 'job')}")
         for job, description in place.jobs:
             output.show_line(f"  {output.clean(f'{job}: {description}')}")
-    if any(place.jobs for place in places):
-        there = shlex.join(["--host", host]) if host else ""
-        how = f"herorun babysit --scheduler KIND --job ID {there}".rstrip()
-        output.show_line(f"next: `{how}` monitors one of these jobs")
+    jobs = {job for place in places for job, _ in place.jobs}  # each as `KIND ID`
+    if jobs:
+        job = next(iter(jobs)) if len(jobs) == 1 else "KIND ID"
+        kind, _, job_id = job.partition(" ")
+        argv = ["herorun", "babysit", "--scheduler", kind, "--job", job_id]
+        how = shlex.join([*argv, *(["--host", host] if host else [])])
+        which = "the job" if len(jobs) == 1 else "one of these jobs"
+        output.show_line(f"next: `{output.clean(how)}` monitors {which}")
     return _find_code(places)
 
 

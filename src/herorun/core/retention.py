@@ -213,11 +213,12 @@ def _reasons_to_keep(each: SizedCheckpoint, top: int | None, now: datetime) -> l
 def _victim(each: SizedCheckpoint, policy: RetentionPolicy) -> Victim:
     candidate = each.candidate
     assert each.bytes is not None and each.files is not None
-    kind = "temporary" if candidate.temporary else "permanent"
+    kind = "temporary, " if candidate.temporary else ""
     why = (
         f"incomplete: {candidate.problem}"
         if candidate.incomplete
-        else f"{kind}, older than the latest {policy.keep}, and no contract or record refers to it"
+        else f"{kind}older than the latest {policy.keep}, none that the contract keeps for good, "
+        "and no contract or record refers to it"
     )
     return Victim(candidate.path, candidate.step, each.bytes, each.files, each.digest, why)
 

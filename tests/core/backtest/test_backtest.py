@@ -174,7 +174,8 @@ def test_each_check_that_fired_names_the_next_action_once() -> None:
     ]
 
     assert next_steps == [
-        f"next for {name}: {fix}" for name, fix in sorted({(a.check, a.fix) for a in alerts})
+        f"next for {name} (live run): {fix}"
+        for name, fix in sorted({(a.check, a.fix) for a in alerts})
     ]
     assert mentions(next_steps, "loss-spike", "DRI", "roll")
 

@@ -155,8 +155,8 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
         raise CouldNotLook(f"It is unknown whether the clock is synchronised: {why}.")
     if why:
         message = (
-            f"synchronisation by NTP was not checked: {why}; the clock is later than this clone's "
-            f"newest commit ({newest:%Y-%m-%d %H:%M:%S} UTC)"
+            f"synchronisation by NTP was not checked: {why}; the clock is not far behind "
+            f"this clone's newest commit ({newest:%Y-%m-%d %H:%M:%S} UTC)"
         )
         yield DoctorPart("clock", "this machine", Fit.UNCHECKED, message)
         return

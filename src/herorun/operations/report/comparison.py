@@ -61,7 +61,8 @@ KINDS = {
     "curves": "two curves",
 }
 UNJUDGED = (
-    "no verdict, because no gate is set: set one with --gate, or in the contract's [compare] gates"
+    "no verdict, because no gate is set; exit code 0 does not mean go. Set one with --gate, or in "
+    "the contract's [compare] gates"
 )
 
 
@@ -78,8 +79,8 @@ def _answer(result: RunComparison) -> str:
     if result.answer is ComparisonAnswer.NO_GO:
         failures = sum(gate.answer is result.answer for gate in result.gates)
         return f"no-go: {failures} of {gates} failed: {names}"
-    parts = len(result.unexercised)
-    return f"go: {gates} passed" + (f", {count(parts, 'part')} not tested" if parts else "")
+    parts = ", ".join(each.partition(":")[0] for each in result.unexercised)
+    return f"go: {gates} passed" + (f"; not tested: {parts}" if parts else "")
 
 
 def _metric(pairing: Pairing, noise: bool) -> list[str]:
@@ -87,7 +88,7 @@ def _metric(pairing: Pairing, noise: bool) -> list[str]:
     by = f" ({percent:+.3g}%)" if percent is not None else ""
     largest = (
         f"largest {pairing.largest:+.6g} at step {pairing.largest_step}, over "
-        f"{count(pairing.pairs, 'step')}"
+        f"{count(pairing.pairs, 'step')} of both"
     )
     means = f"means {pairing.mean_a:.6g} -> {pairing.mean_b:.6g}"
     lines = [
