@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 STARTS_AT_ONCE = (
     "[chain] has no `after` and no `after_pattern`: its stages run as soon as it is started, also "
-    "while the job trains"
+    "while the job trains; "
 )
 
 
@@ -70,11 +70,10 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     if path is None:
         click.echo(text, nl=False)
     where = login.host if login and login.host else "this machine"
-    output.show_note(f"nothing is installed; to install and start it on {where}:", f"  {message}")
+    at_once = "" if waits_for_the_job(monitored_run.contract.chain) else STARTS_AT_ONCE
+    output.show_note(f"{at_once}this installs the script on {where} and starts it:", f"  {message}")
     if behind:
         output.show_note(f"or this, as a job of its own behind job {job}:", f"  {behind}")
-    if not waits_for_the_job(monitored_run.contract.chain):
-        output.show_note(STARTS_AT_ONCE)
     return 0
 
 
