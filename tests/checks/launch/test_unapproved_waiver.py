@@ -64,3 +64,8 @@ def test_no_waiver_covers_it():
     verdict = asked("me", ANA)
     waiver = Waiver("unapproved-waiver", "r", "me", NOON)
     assert not waiver.covers("unapproved-waiver", verdict, NOON.replace(year=2025))
+
+
+def test_without_a_waiver_there_is_nothing_to_judge():
+    verdict = answer(unapproved_waiver, a_contract(), Waivers(()), Approvals(()))
+    assert verdict.outcome is Outcome.NOT_APPLICABLE

@@ -18,3 +18,4 @@ def test_a_key_that_the_job_contradicts_is_named() -> None:
 def test_a_job_whose_text_shows_nothing_is_not_applicable() -> None:
     nothing = answer(unmatched_tracker, {TrackerMentions: Nothing("numpy may name it")})
     assert nothing.outcome is Outcome.NOT_APPLICABLE
+    assert answer(unmatched_tracker, TrackerMentions()).outcome is Outcome.NOT_APPLICABLE

@@ -10,7 +10,7 @@ without proof, except for a hero run.
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Approvals, Waivers
-from herorun.core.finding import Verdict
+from herorun.core.finding import Verdict, not_applicable
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
@@ -18,4 +18,5 @@ def unapproved_waiver(contract: Contract, waivers: Waivers, approvals: Approvals
     """One verdict for each waiver; no waiver can cover this check."""
     from herorun.core.approvals import approval_verdicts
 
-    return list(approval_verdicts(contract, waivers.waivers, approvals))
+    verdicts = list(approval_verdicts(contract, waivers.waivers, approvals))
+    return verdicts or [not_applicable("the contract has no waiver")]

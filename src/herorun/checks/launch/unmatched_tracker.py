@@ -7,7 +7,7 @@ the script writes; or let the script write there, as `herorun.log` does.
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import TrackerMentions
-from herorun.core.finding import Verdict, failed, passed
+from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 
 @check(Gate.LAUNCH, Response.WARN)
@@ -19,4 +19,5 @@ def unmatched_tracker(mentions: TrackerMentions) -> list[Verdict]:
         for key, why in sorted(mentions.named.items())
         if key not in mentions.others
     ]
-    return [*wrong, *right]
+    verdicts = [*wrong, *right]
+    return verdicts or [not_applicable("the job names no tracker's project, run or folder")]
