@@ -113,7 +113,7 @@ def test_chunks_change_nothing(size, parts):
         backtest.CHUNK = before
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(8))
 def test_a_loud_curve_has_the_same_alerts_in_chunks_of_any_size(seed, monkeypatch):
     rows = leaping(seed)
     whole = fired(rows)

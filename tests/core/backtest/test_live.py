@@ -36,7 +36,7 @@ CURVES = {
     "zeros for good": [*FALLING, *[0.0] * 50],
     "one value for good": [*FALLING, *[2.01] * 120],
     "no learning": [7.4, 7.2, *(6.908 * math.exp(LOTS.gauss(0, 0.001)) for _ in range(200))],
-    "weights begun anew": [*FALLING, *FALLING[:50]],
+    "weights begun anew": [*FALLING, *FALLING[:100]],
     "a spike, and then no number": [*FALLING, *[4.0] * 15, *[NAN] * 20],
     "a spike between two": [*FALLING, NAN, *FALLING[-9:], *[4.0] * 15, *FALLING[-9:], NAN],
     "many spikes": [*FALLING, *(x for _ in range(16) for x in (*[4.0] * 4, *FALLING[-40:]))],

@@ -17,7 +17,7 @@ PARTS = st.sampled_from(WORDS.split())
 TEXTS = st.lists(st.one_of(PARTS, st.text(max_size=3)), max_size=8)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=1500, deadline=None)
 @given(TEXTS, TEXTS)
 def test_what_is_passed_over_without_a_pattern_matches_none(
     names: list[str], values: list[str]
