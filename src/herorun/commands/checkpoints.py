@@ -118,8 +118,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
     )
     output.show_line(f"digest {prune_plan.digest}")
     if prune_plan.victims:
-        then = "" if plan_file else " (writes the plan for `herorun checkpoints prune`)"
-        output.show_line(f"next: {_next_command(run, keep, plan_file)}{then}")
+        output.show_line(f"next: {_next_command(run, keep, plan_file)}")
     return 0
 
 
