@@ -167,14 +167,14 @@ def test_a_command_starts_git_no_more_often_than_it_did(story: Story, command: s
     argv = [sys.executable, "-m", "herorun", "-C", str(story.work), command, SLUG]
     path = f"{programs}:{os.environ['PATH']}"
     counts = []
-    for _ in range(3):  # a slow answer is asked for again, which no program does each time
+    for _ in range(3):  # of which one may have asked again after a slow answer
         calls.unlink(missing_ok=True)
         subprocess.run(argv, env={**os.environ, "PATH": path}, check=True, timeout=300)
         made = calls.read_text().splitlines()
         counts.append(len(made))
-        if 0 < len(made) <= MOST_GIT[command]:
+        if len(counts) == 1 and 0 < counts[0] <= MOST_GIT[command]:
             break
-    assert 0 < counts[-1] <= MOST_GIT[command], (counts, made)
+    assert 0 < sorted(counts)[len(counts) // 2] <= MOST_GIT[command], (counts, made)
 
 
 @pytest.mark.thorough

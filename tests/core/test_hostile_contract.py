@@ -11,12 +11,10 @@ from herorun.core.errors import WrongUse
         {"command": {"argv": ["sh"], "env": {"A=B": "1"}}},
         {"command": {"argv": ["sh"], "env": {"": "1"}}},
         {"command": {"argv": ["sh"], "env": {"A": "\0"}}},
-        {"command": {"argv": ["--config", "a.toml"]}},
-        {"command": {"argv": ["sh"], "resume_argv": ["--resume", "{start}"]}},
         {"babysit": {"cadence": "999999999999999999d"}},
         {"output": {"root": "//"}},
     ],
-    ids=["nul", "equals", "nameless", "nul-value", "option", "resume-option", "endless", "root"],
+    ids=["nul", "equals", "nameless", "nul-value", "endless", "root"],
 )
 def test_what_no_job_could_be_started_with_is_no_contract(changes: dict[str, object]) -> None:
     with pytest.raises(WrongUse):

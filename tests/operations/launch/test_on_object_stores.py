@@ -246,7 +246,7 @@ def test_a_run_on_object_stores_from_launch_to_seal(
 
     begun_story.ended("tiny-2")
     assert begun_story.tick() == 0
-    assert mentions(capsys.readouterr().out, "finished", "all evidence", "~112/112")
+    assert mentions(capsys.readouterr().out, "finished", "all evidence", "112/112")
     assert logged(wandb) == list(range(START, 112))
     accepts(begun_story, "open-alerts", "resume-mismatch")
     assert begun_story.seal() == 0

@@ -20,22 +20,13 @@ from herorun.core.contract.values import (
 from herorun.core.lazy_pydantic import AfterValidator, Field
 
 
-def _begins_with_program(argv: tuple[str, ...]) -> tuple[str, ...]:
-    if argv and argv[0].startswith("-"):
-        raise ValueError(
-            f"begins with the option {argv[0]!r}: write the whole command line, program included"
-        )
-    return argv
-
-
-CommandLine = Annotated[tuple[Argument, ...], AfterValidator(_begins_with_program)]
-
-
 class Command(Table):
     """The command to run."""
 
-    argv: CommandLine = Field(min_length=1, description="The exact command line, as a list.")
-    resume_argv: CommandLine = Field(
+    argv: tuple[Argument, ...] = Field(
+        min_length=1, description="The exact command line, as a list."
+    )
+    resume_argv: tuple[Argument, ...] = Field(
         (),
         description=(
             "The whole command line of a launch that starts from a checkpoint; `{start}` is "
