@@ -308,7 +308,7 @@ def _orders(document: Mapping[str, Any]) -> list[str]:
     """What people ordered and still holds."""
     lines = []
     if document["stopped_by"]:
-        lines.append(f"  stopped    with `herorun stop`, by {clean(document['stopped_by'])}")
+        lines.append(f"  stopped    its stop was ordered by {clean(document['stopped_by'])}")
     for ack in document["acknowledgements"]:
         lines.append(
             f"  ack        {clean(ack['alert'])} by {clean(ack['by'])}{_because(ack['reason'])}"

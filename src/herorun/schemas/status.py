@@ -88,9 +88,12 @@ class StatusOf(StatusFields):
     """How a person answered the question about the newest instance, as text; null if nobody did."""
     acknowledgements: Sequence[Acked]
     stopped_by: str | None
-    """Who stopped the newest instance."""
+    """Who ordered the stop of the newest instance, also after its end: it stays down. Null if
+    nobody did."""
     next: str
-    """The next command to type; empty while monitoring is all that is needed."""
+    """The next command; empty while monitoring is all that is needed. If the run is down, and
+    `answer` is denied or `stopped_by` is set, it restarts against a person's decision. Whether to
+    roll back is for the DRI to decide."""
     summary: RunSummaryEntry
     unjudged: Sequence[UnjudgedEntry]
     """Metrics that some checks cannot judge yet."""

@@ -108,7 +108,8 @@ def test_a_stop_of_a_job_that_died_just_now_keeps_it_down(story: Story, capsys: 
     story.tick()
     assert len(story.starts) == 1 and words(story) == ["stop"]
     status_now = status(story, capsys)
-    assert status_now["stopped_by"] is None  # it died by itself, and its alert says so
+    assert status_now["stopped_by"] == "Dri"  # an alert says that it died by itself
+    assert "to restart herorun relaunch" in ask(story, capsys, "status", SLUG).out
     assert "crashed" in [alert["check"] for alert in status_now["alerts"]]
     assert mentions(ask(story, capsys, "stop", SLUG).out, "not relaunched")
     assert words(story) == ["stop"]

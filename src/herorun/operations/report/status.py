@@ -258,7 +258,7 @@ def _people(memory: Memory) -> dict[str, Any]:
         "questions": [*_judge_question(memory), *open_questions(memory)],
         "answer": person_answer.summary if person_answer else None,
         "acknowledgements": [Acked.of(ack, alert=key) for key, ack in acks],
-        "stopped_by": memory.stopped.get(current),
+        "stopped_by": memory.stopped_instances.get(current),
     }
 
 
