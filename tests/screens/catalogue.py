@@ -20,7 +20,7 @@ from herorun.core.compare.verdict import ComparisonAnswer, compare
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse
 from herorun.core.event import Launched, Leased
-from herorun.core.evidence import Candidate, CodeChange, JobState, LiveJobs, Published
+from herorun.core.evidence import Candidate, CodeChange, History, JobState, LiveJobs, Published
 from herorun.core.exported_metrics import RunReading
 from herorun.core.goodput.latencies import Delay, Delays
 from herorun.core.goodput.states import WallTimeState
@@ -174,6 +174,9 @@ def gates() -> Iterator[Screen]:
     yield replace(screen, given={**screen.given, "herorun.runs.open_run": LAUNCHED_RUN})
     lenient = preflight(DIRTY, mode=Mode.WARN)
     yield answered_by("preflight-lenient", "preflight tiny", target, lenient)
+    for state, change in (("blocked", History()), ("unknown", {History: NO_REMOTE})):
+        outcome = preflight(DIRTY, change, mode=Mode.WARN)
+        yield answered_by(f"preflight-lenient-{state}", "preflight tiny", target, outcome)
     target = "launch.launch.launch"
     for state, changes in GATES.items():
         outcome = LaunchOutcome(

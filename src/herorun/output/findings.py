@@ -155,7 +155,7 @@ def show_preflight(
     show_verdict(out, document["verdict"], _describe_verdict(answer), title)
     clear = document["verdict"] == "clear"
     after = launch or f"herorun launch {slug}" if clear else ""
-    if title:
+    if clear and title:
         after += " (or first fix what failed)"
         if what_runs := answer.what_runs:
             hang(out, "", f"if you launch now, {what_runs}")
