@@ -121,6 +121,19 @@ def test_the_gate_is_asked_for_the_command_of_a_run_that_is_down(
     assert mentions(unproven.message, "/d/DONE") and "relaunch" not in unproven.command
 
 
+@pytest.mark.parametrize("option", ["rollback", "relaunch"])
+def test_a_rollback_is_for_the_dri_to_decide(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    proposal = SimpleNamespace(command=f"herorun {option} tiny")
+    proposer = SimpleNamespace(proposals=lambda options: (proposal,))
+    monkeypatch.setattr(patrol, "Proposer", lambda run, memory: proposer)
+    monkeypatch.setattr(patrol, "with_taints_now", lambda run, memory: memory)
+    (gone,) = decided(a_run(tmp_path, LAUNCHED), a_look(alive=Alive.NO)).advice
+    assert gone.command == f"herorun -C '/my work' {option} tiny"
+    assert ("DRI" in gone.message) is (option == "rollback")
+
+
 @pytest.mark.parametrize(
     ("order", "names"),
     [

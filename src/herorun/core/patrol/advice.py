@@ -34,6 +34,7 @@ class PatrolCommands:
     logs: str = ""  # prints the end of the log; empty where herorun did not start the job
     stop: str = ""  # stops the job; empty where herorun did not start it
     chain_waits: bool = False  # whether the chain's script waits before its first stage
+    goes_back: bool = False  # whether `resume` is a rollback
     stays_down: str = ""  # the order by which nothing relaunches it; empty where there is none
 
     def sends(self, path: str) -> str:

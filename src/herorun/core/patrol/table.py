@@ -91,6 +91,8 @@ def _how_to_resume(ways: PatrolCommands) -> str:
         return "Submit it again yourself: herorun does not know the command."
     if ways.stays_down:
         return f"{ways.stays_down}. To restart it anyway:"
+    if ways.goes_back:
+        return "The DRI decides whether to roll back:"
     return "The next command is:"
 
 

@@ -72,7 +72,11 @@ def decided(
     if _was_launched_here(run) and not run.contract.patrol.resume_command and is_down:
         memory = with_taints_now(run, run.record.memory())
         command = Proposer(run, memory).proposals((Option.RELAUNCH,))[0].command
-        ways = replace(ways, resume=command.replace("herorun", _herorun(run), 1))
+        ways = replace(
+            ways,
+            resume=command.replace("herorun", _herorun(run), 1),
+            goes_back=command.startswith("herorun rollback "),
+        )
     return decide(observation, ways, before)
 
 
