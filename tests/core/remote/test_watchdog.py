@@ -68,6 +68,13 @@ def test_a_stale_monitor_names_the_machine_that_should_have_it(
     assert owner in look(memory, NOON + HOUR).why and owner not in look(memory, NOON).why
 
 
+def test_the_contracts_owner_comes_before_who_launched_and_after_a_hand_over() -> None:
+    launched = replace(WATCHED, last_seen=NOON, launchings={"tiny-1": BEGUN_BY})
+    handed = replace(launched, handed=HandedOff(at=NOON, to="ada@box"))
+    assert "bob@node9" in look(launched, NOON + HOUR, owner="bob@node9").why
+    assert "ada@box" in look(handed, NOON + HOUR, owner="bob@node9").why
+
+
 @pytest.mark.parametrize("last_seen", [None, LAUNCHED - HOUR])
 def test_without_a_tick_of_this_instance_the_launch_counts(last_seen: datetime | None) -> None:
     silence = look(replace(NO_TICK, last_seen=last_seen), NOON)

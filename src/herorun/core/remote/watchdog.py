@@ -63,20 +63,22 @@ def watchdog(
     every = format_duration(cadence)
     age = f"{format_span(max(now - since, timedelta(0)))} ago"
     message = f"{what} at {since:%Y-%m-%d %H:%M} UTC ({age}); a tick is due every {every}"
-    if now >= due and (owner := _owner(memory)):
-        message += f"; by the record, its owner is {owner}"
+    if now >= due and (owner := _owner(memory, contract)):
+        message += f"; by the record and contract, its owner is {owner}"
     key = write_key(Verb.WATCHDOG, current.name, f"{since:%Y%m%dT%H%M%S.%f}")
     return MonitorSilence(
         slug, WatchState.STALE if now >= due else WatchState.FRESH, message, last_seen, due, key
     )
 
 
-def _owner(memory: Memory) -> str:
-    """The user and machine that should monitor it, as far as the record says."""
+def _owner(memory: Memory, contract: Contract) -> str:
+    """The user and machine that should monitor it, as far as the record and the contract say."""
     if memory.lease:
         return memory.lease.owner
     if memory.handed:
         return memory.handed.to
+    if contract.babysit.owner:
+        return contract.babysit.owner
     launching = memory.launchings.get(memory.current.name) if memory.current else None
     return launching.by if launching else ""
 
