@@ -33,6 +33,7 @@ from herorun.schemas.parts import (
 )
 from herorun.schemas.status import RunSummaryEntry, Status
 from herorun.schemas.tick import TickEntry
+from herorun.system.user_trust import describe_missing_trust
 
 TIP = "4f" * 20
 MINUTE = timedelta(minutes=1)
@@ -260,6 +261,16 @@ STATES: dict[str, Any] = {
         monitor="partial",
         unread=["Job: the scheduler does not answer: connection timed out"],
         pushed=False,
+    ),
+    "unproven": status(
+        replace(HEALTHY, run="unknown", monitor="stale"),
+        monitor="stale",
+        unread=["all: Nothing that the contract names was used: origin does not answer."],
+    ),
+    "untrusted": status(
+        replace(HEALTHY, run="unknown", monitor="stale"),
+        monitor="stale",
+        unread=[f"all: {describe_missing_trust('tiny', ['the program sbatch'])}"],
     ),
     "down": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),

@@ -8,7 +8,7 @@ from typing import Any
 
 from herorun.core.babysit.alert import AlertState
 from herorun.core.durations import format_span
-from herorun.core.evidence_names import format_gaps
+from herorun.core.evidence_names import ALL, format_gaps
 from herorun.core.finding import count
 from herorun.output import clean, console, hang, shortened
 from herorun.system import progress
@@ -127,7 +127,14 @@ def show_status(
     if document["next"]:
         out.print(f"  {_label(document)} {document['next']}", soft_wrap=True)  # to be copied whole
     elif document["unread"]:
-        out.print(f"  next       herorun doctor {document['slug']}", soft_wrap=True)
+        way_on = "trust" if _is_closed(document) else "doctor"
+        out.print(f"  next       herorun {way_on} {document['slug']}", soft_wrap=True)
+
+
+def _is_closed(document: Mapping[str, Any]) -> bool:
+    """Whether nothing may be read before a person trusts it; the reason then has the command."""
+    way_on = f"`herorun trust {document['slug']}`"
+    return any(gap.startswith(f"{ALL}: ") and way_on in gap for gap in document["unread"])
 
 
 def _label(document: Mapping[str, Any]) -> str:
@@ -184,8 +191,10 @@ def _monitor(document: Mapping[str, Any]) -> str:
     """Its state, and what that means here."""
     if document["unread"]:
         gaps = clean("; ".join(format_gaps(document["unread"])))
-        access = f"`herorun doctor {document['slug']}` tests the access"
-        return f"{document['monitor']}: could not read {gaps}; {access}"
+        access = f"; `herorun doctor {document['slug']}` tests the access"
+        return (
+            f"{document['monitor']}: could not read {gaps}{'' if _is_closed(document) else access}"
+        )
     meaning = {
         "fresh": "all evidence was read",
         "stale": "no babysitter monitors the run; this command read it now",
