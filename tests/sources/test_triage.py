@@ -1,13 +1,17 @@
 """Why an instance ended, from the end of its own log."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from builders import a_contract, a_job
+from builders import NOON, a_contract, a_job, an_instance
 from herorun.core.errors import CouldNotLook
-from herorun.core.evidence import Job, JobState, Nothing, Triage, Unavailable
+from herorun.core.evidence import Checkpoints, Job, JobState, Nothing, Triage, Unavailable
 from herorun.core.ports import Place
+from herorun.core.recovery.classify import Cause, Ending, ending_of
+from herorun.core.recovery.decision import repeated
+from herorun.core.recovery.diagnosis import Scene
 from herorun.core.triage.incremental import OwnLog, follow
 from herorun.sources._signatures import catalogue_of
 from herorun.sources.triage import read_triage
@@ -109,3 +113,21 @@ def test_a_log_that_cannot_be_read_is_no_log_that_says_nothing() -> None:
 
 def seen_of(log: OwnLog | Unavailable, job: Job) -> Triage | Nothing:
     return read_triage(log, job, a_contract(), Place("tiny", ".", "/data/tiny", "."))
+
+
+@pytest.mark.parametrize("shards", [("books", "poems"), ("books", "books")])
+def test_unexplained_ends_are_the_same_failure(shards: tuple[str, str]) -> None:
+    """Else a failure whose harmless lines differ would be relaunched again and again."""
+    first, second = (_unexplained_end(n, shard) for n, shard in enumerate(shards, 1))
+    assert first.cause is Cause.UNKNOWN and repeated(second, (first,))
+
+
+def _unexplained_end(number: int, shard: str) -> Ending:
+    job = a_job(JobState.FAILED, instance=f"tiny-{number}", exit_code=1)
+    log = f"step 1 loss 2\nthe prefetcher of shard {shard} could not be closed\n"
+    triage = read(log, job)
+    assert isinstance(triage, Triage)
+    scene = Scene(triage=triage, checkpoints=Checkpoints())
+    ending = ending_of(job, scene, an_instance(number), -1, NOON + timedelta(hours=number))
+    assert ending is not None
+    return ending

@@ -162,13 +162,20 @@ def _verdict_of(catalogue: Catalogue, match: Match, attempt: AttemptLog) -> Tria
         role=match.role,
         line=match.line,
         excerpt=match.excerpt,
-        fingerprint=match.fingerprint,
+        fingerprint=_fingerprint_of(match),
         advice=row.advice if row else "The traceback is cut: look for its end in the other logs.",
         signature=match.signature,
         where=match.where,
         person=row.person if row else True,
         attempt=attempt.attempt,
     )
+
+
+def _fingerprint_of(match: Match) -> str:
+    """None for a suspect: it may be harmless, so it says of no two ends that they are the same
+    failure, or that they are not.
+    """
+    return "" if match.role is LineRole.SUSPECT else match.fingerprint
 
 
 def no_text(verdict: TriageVerdict) -> TriageVerdict:
