@@ -137,7 +137,7 @@ def test_only_a_package_that_is_named_is_optional() -> None:
     "log",
     [
         f"DEBUG {OOM}\nDEBUG Traceback\n{SKIPS}\nBatch loss: 0.01\n",
-        f"DEBUG {OOM}, skipping batch\nBatch loss: 0.01\n",
+        f"DEBUG {OOM}, skipping batch\nBatch loss: 0.01\nBatch loss: 0.02\n",
     ],
 )
 def test_a_batch_that_is_skipped_ended_nothing(log: str) -> None:

@@ -30,12 +30,16 @@ _WORDS = (
     "epoch",
     *(f"{digit} [" for digit in range(10)),
 )  # each match holds one
-# What a trainer measures and no config sets, in a line without a step.
+# What a trainer measures. A config may set a weight or a target of that name: a step must be in the
+# same line, or another value in a later one.
 _MEASURED = lazy_regex(
-    rb"\b\w{0,40}(?:loss|accuracy|acc|perplexity|ppl|mAP|grad_norm|tokens_per_second)\b"
-    rb"[\"'\]]?\s{0,4}[:=]\s{0,4}\[?-?\d",
+    rb"\b(?!(?:z|max|min|target|best|\w{0,20}aux)_|grad\w{0,10}_acc)"
+    rb"(\w{0,40}(?:loss|accuracy|acc|perplexity|ppl|grad_norm|tokens_per_second)|(?-i:mAP))\b"
+    rb"[\"'\]]?\s{0,4}[:=]\s{0,4}\[?(-?\d{1,12}\.?\d{0,12})",
     re.IGNORECASE,
 )
+# A heading of an epoch in which no step was made yet.
+_FIRST_EPOCH = lazy_regex(rb"\bepoch\W{1,4}[01](?: ?/ ?\d{1,6})?\W{0,8}$", re.IGNORECASE)
 # A bar that did not move, or that counts what comes before the training.
 _NO_STEP = lazy_regex(
     rb"\b0/\d{1,12} \[|\b(?:load|download|fetch|map|token|generat|filter|convert|pack|process|cach"
@@ -124,16 +128,26 @@ def signs_of_training(end: bytes, last_line: int) -> list[Match]:
     """
     lines = end.split(b"\n")
     advances, newest, step = [], 0, -1
+    values: dict[bytes, bytes] = {}
     for number, line in enumerate(lines, last_line + 1 - len(lines)):
         for part in line.split(b"\r"):
             new_step = None if _NO_STEP.search(part[:_MAX_LINE_BYTES]) else step_of(part)
             if new_step is not None and new_step > step:
                 step = new_step
                 advances.append(number)
-            if new_step is not None or _MEASURED.search(part[:_MAX_LINE_BYTES]):
+            if _trains(part[:_MAX_LINE_BYTES], new_step, values):
                 newest = number
     matches = [_sign("trains", newest)] if newest else []
     return [*matches, *(_sign("outlived", number) for number in advances[:-ENOUGH][-1:])]
+
+
+def _trains(part: bytes, step: int | None, values: dict[bytes, bytes]) -> bool:
+    """Whether this part of a line shows that a step was made, the earlier values known."""
+    measurements = _MEASURED.findall(part)
+    changes = [value for name, value in measurements if values.setdefault(name, value) != value]
+    if step is None:
+        return bool(changes)
+    return bool(measurements) or (step > 0 and (step > 1 or not _FIRST_EPOCH.search(part)))
 
 
 def _sign(signature: str, number: int) -> Match:
