@@ -582,15 +582,15 @@ Its *role* says how a line that matches counts:
 - `advice`: the line is a tool's general advice, and is ignored.
 - `progress`: what failed before was retried with success or skipped, so it is not the root cause.
 - `suspect`: the line looks like an error, and no other row explains it.
-  If the log has no root and no cascade, the class is `unknown`.
-- `success`: the trainer or the launcher reports a normal end, so an earlier suspect counts no more.
+  If the log has no root and no cascade, the class is `unknown`; it has no fingerprint.
+- `success`: the trainer or the launcher reports a normal end, so an earlier suspect counts no more, unless it is the end of one process or job of many.
 
 Rules for all of them:
 
 - A root after which the training continued for many steps is not reported, unless its strength is `cause` or its class is `numeric`.
 - An exception that no row matches is a bug of the program; the innermost frame is reported.
   Its class is `code-bug-small` for a type such as `KeyError` or `ImportError`, and for one such as `TypeError` or `ValueError` if all of the user's frames are in one file; otherwise it is `code-bug-complex`.
-- A log is `benign` only if its exit code is 0, or if a step, a loss or another measurement in its last 8 KiB, or a row with the role `success`, shows that it trains or ended normally.
+- A log is `benign` only if its exit code is 0, or if a step beyond 0, a measurement with its step, or one that changes, in its last 8 KiB, or a row with the role `success`, shows that it trains or ended normally.
   Otherwise a log without a failure is `unknown`.
 - Text after words such as "this might be caused by" is a tool's guess and is ignored.
   So is source code that a log prints.

@@ -18,7 +18,16 @@ WARNED = "a.py:1: UserWarning: the batch is small"
     [
         "{'loss': 2.04, 'epoch': 0.1}",
         " 12%|#   | 251/2724 [9:17:06<91:10:29, 132.73s/it]",
-        "train_loss = 2.04",
+        "train_loss = 2.04\ntrain_loss = 2.03",
+        "step 0: loss 2.04, grad_norm: 1.2",
+        "epoch: 0, train_loss: 2.04",
+        "mAP: 0.3\nmAP: 0.4",
+        "Training complete!",
+        "Training completed. Do not forget to share your model",
+        "Training done in 1104.74 seconds.",
+        "[TRAIN] [Rank 0] [INFO] [train.py:535] Training finished, exiting ...",
+        "300 epochs completed in 1.5 hours.",
+        "[launch.py:351] exits with return code = 0",
         "Training finished in 3 h",
         "[INFO] [launch.py:347:main] Process 6293 exits successfully.",
         "`Trainer.fit` stopped: `max_epochs=3` reached.",
@@ -46,6 +55,34 @@ def test_only_what_shows_a_success_is_benign(end: str) -> None:
         "Map (num_proc=8):  12%|#   | 251/2724 [00:06<01:10, 132.7 examples/s]",
         "  0%|    | 0/2724 [00:00<?, ?it/s]",
         "lr: 0.0003",
+        "train_loss = 2.04",
+        "grad_acc: 8",
+        "gradient_acc = 8",
+        "device_map: 0\ndevice_map: 1",
+        "z_loss: 0.0001",
+        "target_accuracy: 0.759\ntarget_accuracy: 0.8",
+        "router_aux_loss: 0.001",
+        "max_loss: 10",
+        "bbox_loss=5.0",
+        "Namespace(lr=0.1, ctc_loss=1, bbox_loss=5.0)",
+        "best_acc = 0",
+        "epoch: 0",
+        "Epoch 1/90",
+        "step 0",
+        "Training complete: 12 of 100000 steps, giving up",
+        "Training finished after 12 s, giving up",
+        "Training done after exception",
+        "Training finished (crashed)",
+        "Training finished: aborted",
+        "Training finished with status 1",
+        "Training finished with exit code 1",
+        "training is complete nonsense",
+        "Warmup training finished",
+        "dataset upload job completed successfully",
+        "checkpoint upload status: completed",
+        "0 epochs completed in 0.000 hours.",
+        "4711.extern  extern  COMPLETED  0:0",
+        "wandb: Waiting for W&B process to finish... (failed 1).\nwandb: Run history:",
     ],
 )
 def test_what_shows_no_success_is_not_benign(line: str) -> None:
@@ -87,9 +124,62 @@ def test_an_error_that_no_row_knows_is_unknown_and_shown(error: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "end",
+    [
+        "[INFO] [launch.py:347:main] Process 6293 exits successfully.",
+        "4712  train  gpu  COMPLETED  0:0",
+        "wandb: Run history:",
+    ],
+)
+def test_the_end_of_one_process_explains_no_error(end: str) -> None:
+    for error in ERRORS:
+        assert judged(f"{STEPS}{error}\n{end}\n").failure == "unknown"
+
+
+def test_of_a_failed_job_in_accounting_no_row_shows_a_success() -> None:
+    rows = "4711  train  gpu  FAILED  1:0\n4711.batch  batch  FAILED  1:0\n"
+    assert judged(f"{rows}4711.extern  extern  COMPLETED  0:0\n").failure == "unknown"
+    assert judged(f"{rows}4712  train  gpu  COMPLETED  0:0\n").failure == "unknown"
+
+
+def test_an_unexplained_error_has_no_fingerprint() -> None:
+    for error in ERRORS:
+        for code in (None, 1, 137):
+            assert not judged(f"{STEPS}{error}\n", code).fingerprint
+    assert judged(f"{STEPS}{KEY}\n", 1).fingerprint
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "the prefetcher crashed=True",
+        "terminated: True, truncated: False",
+        "aborted=3",
+        "number of failed samples: 7",
+        "crashed: 0, aborted: 2",
+        "failed at step: 0",
+        "crashed on rank: 0",
+        "The process was terminated with exit code 1",
+        "libfoo: error: warning: cannot load the driver",
+        "cannot warn the users",
+    ],
+)
+def test_what_may_be_an_error_is_a_doubt(line: str) -> None:
+    assert judged_training(line).failure == "unknown"
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "[2025-10-31 05:07:11,062][__main__][WARNING] - the cache failed",
+        "libibverbs: Warning: couldn't load driver 'libbnxt_re-rdmav34.so'",
+        "wandb: WARNING unable to render progress bar",
+        "terminated: False, truncated: False",
+        "crashed=False",
+        "aborted=0",
+        "No errors, aborted: 0",
+        "number of failed samples: 0",
+        "The process was terminated with exit code 0",
         "[2025-10-31 05:07:11,062][__main__][INFO] - the cache failed",
         "[W socket.cpp:401] cannot reach the store yet",
         "mean_squared_error: 0.025",
@@ -125,6 +215,43 @@ def test_what_is_no_error_or_is_handled_is_no_doubt(line: str) -> None:
 )
 def test_a_type_or_a_message_has_its_class(line: str, failure: str) -> None:
     assert judged(line).failure == failure
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "NPU: out of memory handler installed",
+        "hpu: raise on out of memory = false",
+        "hpu: raise on out of memory",
+        "cudaMalloc: retry on out of memory enabled",
+        "HCCL error reporting is enabled",
+        "HCCL error handling: off",
+        "Got completion from peer 3 with status OK",
+        "Got completion from peer 3 with status=IBV_WC_SUCCESS(0)",
+        "malloc(): using jemalloc",
+    ],
+)
+def test_a_setting_is_no_failure(line: str) -> None:
+    assert judged(f"{line}\n{KEY}\n").failure == "code-bug-small"
+    assert judged(line, 1).failure == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("line", "failure"),
+    [
+        ("ggml: allocating 1.00 MiB: cudaMalloc failed: out of memory", "oom-accelerator"),
+        ("HPU is out of memory.", "oom-accelerator"),
+        ("HCCL function error: hcclAllReduce, error code is 9", "network-collective"),
+        ("NET/IB : Got completion from peer 10.0.0.1<3637> with error 12", "network-collective"),
+        ("Got completion from peer 3 with status=5", "network-collective"),
+        ("socketProgress: Connection closed by remote peer", "network-collective"),
+        ("malloc(): invalid size (unsorted)", "code-bug-complex"),
+        ("malloc(): corrupted top size", "code-bug-complex"),
+        ("malloc(): smallbin double linked list corrupted", "code-bug-complex"),
+    ],
+)
+def test_the_failure_itself_keeps_its_class(line: str, failure: str) -> None:
+    assert judged(line, 1).failure == failure
 
 
 def test_the_bug_of_a_spawned_process_is_the_root() -> None:

@@ -19,7 +19,13 @@ SUSPECT = "unexplained-error"
 # The levels of a logger's prefix; PyTorch and glog print a letter for the milder ones.
 _SEVERE = lazy_regex(r"(?<![\w-])(?:ERROR|CRITICAL|FATAL)(?![\w-])")
 _MILD = lazy_regex(r"(?<![\w-])(?:WARN(?:ING)?|INFO|DEBUG)(?![\w-])|\[[WI]\d{0,4} |\b[WI]\d{4} ")
-_MILD_CONTENT = lazy_regex(r"^\W{0,4}(?:[WI] \S+[/.]|WARN|INFO\b|DEBUG\b|note\b)", re.IGNORECASE)
+_MILD_CONTENT = lazy_regex(
+    r"^\W{0,4}(?:[WI] \S+[/.]|WARN|INFO\b|DEBUG\b|note\b"
+    # libibverbs: Warning: couldn't load driver
+    r"|(?:(?!\S*(?:error|fatal|critical|panic|fail|abort|crash|kill))\S{1,60}\s){1,2}"
+    r"(?:(?-i:WARN(?:ING)?\b)|warn(?:ing)?:))",
+    re.IGNORECASE,
+)
 _EXCERPT = 400
 
 

@@ -57,6 +57,9 @@ class AttemptLog:
     success: Match | None = None  # what shows that it trains, or ended as it should
 
 
+_PARTIAL = ("trains", "part-ended-well")  # of one rank, or one job
+
+
 def see(log: AttemptLog, matches: Iterable[Match]) -> AttemptLog:
     """What is known after these, too."""
     for match in matches:
@@ -114,11 +117,11 @@ def _with_cascade(log: AttemptLog, match: Match) -> AttemptLog:
 
 
 def _with_success(log: AttemptLog, match: Match) -> AttemptLog:
-    """A step alone does not show that an error before it was harmless: other ranks go on for a
-    while.
+    """A step or the end of one process does not show that an error before it was harmless: other
+    ranks go on for a while.
     """
     suspect = log.suspect
-    if suspect and match.signature != "trains" and suspect.line <= match.line:
+    if suspect and match.signature not in _PARTIAL and suspect.line <= match.line:
         suspect = None
     return replace(log, suspect=suspect, success=match)
 
