@@ -520,6 +520,7 @@ WAYS = PatrolCommands(
     remove=removal("tiny"),
     logs="herorun -C /work logs tiny",
     stop="herorun -C /work stop tiny",
+    restart="herorun -C /work relaunch tiny --stop-first",
 )
 RUNBOOK_FACTS = RunbookFacts(
     top="/work",

@@ -230,7 +230,8 @@ def _counting_note(progress: str) -> Iterator[str]:
     """
     step, _, last = progress.removeprefix("~").partition("/")
     if step.isdecimal() and last.isdecimal() and int(step) == int(last) + 1:
-        yield f"  note       if the trainer's last step is {last}, set `[tracker] first_step = 1`"
+        key = "`[tracker] first_step = 1` is right from the next launch on"
+        yield f"  note       if the trainer's last step is {last}, {key}"
 
 
 def _missing_evidence(missing: Mapping[str, Any]) -> str:

@@ -26,10 +26,10 @@ from herorun.operations.report.curve_file import columns_of, names_of, rows_of
 CHECKS = judging(checks(Gate.HEALTH))
 BY_NAME = {check.name: check for check in CHECKS}
 LOTS = Random(5)
-FALLING = [2 + 4 * math.exp(-i / 30) + LOTS.gauss(0, 0.01) for i in range(200)]
+FALLING = [2 + 4 * math.exp(-i / 60) + LOTS.gauss(0, 0.01) for i in range(400)]
 CURVES = {
     "calm": FALLING,
-    "a spike that recovers": [*FALLING, *[4.0] * 15, *FALLING[-80:]],
+    "a spike that recovers": [*FALLING, *[4.0] * 15, *FALLING[-200:]],
     "a spike that stays": [*FALLING, *[4.0] * 120],
     "a level that leapt": [*FALLING, *(1.3 * x for x in FALLING[-150:])],
     "not a number, twice": [*FALLING, NAN, *FALLING[-60:], NAN, *FALLING[-60:]],
@@ -39,7 +39,7 @@ CURVES = {
     "weights begun anew": [*FALLING, *FALLING[:100]],
     "a spike, and then no number": [*FALLING, *[4.0] * 15, *[NAN] * 20],
     "a spike between two": [*FALLING, NAN, *FALLING[-9:], *[4.0] * 15, *FALLING[-9:], NAN],
-    "many spikes": [*FALLING, *(x for _ in range(16) for x in (*[4.0] * 4, *FALLING[-40:]))],
+    "many spikes": [*FALLING, *(x for _ in range(16) for x in (*[4.0] * 4, *FALLING[-60:]))],
 }
 
 

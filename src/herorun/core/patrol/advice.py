@@ -32,7 +32,8 @@ class PatrolCommands:
     remove: str = ""  # this patrol
     memory: float = 0.9
     logs: str = ""  # prints the end of the log; empty where herorun did not start the job
-    stop: str = ""  # stops the job; empty where herorun did not start it
+    stop: str = ""  # stops the job for good; empty where herorun did not start it
+    restart: str = ""  # stops it, and starts it again from its newest checkpoint
     chain_waits: bool = False  # whether the chain's script waits before its first stage
     goes_back: bool = False  # whether `resume` is a rollback
     stays_down: str = ""  # the order by which nothing relaunches it; empty where there is none

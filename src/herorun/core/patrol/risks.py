@@ -55,7 +55,12 @@ def _advise_on_log(observation: HostObservation, ways: PatrolCommands) -> Iterat
             critical=False,
         )
     else:
-        stop = f" If it hangs, `{ways.stop}` stops it." if ways.stop else ""
+        stop = (
+            f" If it hangs, `{ways.restart}` stops it and starts it again; after `{ways.stop}` "
+            "nothing does."
+            if ways.stop
+            else ""
+        )
         yield Advice(
             "silent",
             f"Neither the log nor the output has changed for {format_span(log.age)}: the job may "

@@ -86,9 +86,9 @@ def ways_of(run: Run) -> PatrolCommands:
     """
     patrol_keys, top = run.contract.patrol, run.place.repository
     login = run.place.reach.login if run.place.reach else None
+    is_ours = _was_launched_here(run)
     return PatrolCommands(
-        patrol_keys.resume_command
-        or (f"{_herorun(run)} status {run.slug}" if _was_launched_here(run) else ""),
+        patrol_keys.resume_command or (f"{_herorun(run)} status {run.slug}" if is_ours else ""),
         install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
         tuple(
             (path, transfer(source(run, local), path, login))
@@ -97,8 +97,9 @@ def ways_of(run: Run) -> PatrolCommands:
         removal(run.slug),
         patrol_keys.memory_fraction,
         chain_waits=waits_for_the_job(run.contract.chain),
-        logs=f"{_herorun(run)} logs {run.slug}" if _was_launched_here(run) else "",
-        stop=f"{_herorun(run)} stop {run.slug}" if _was_launched_here(run) else "",
+        logs=f"{_herorun(run)} logs {run.slug}" if is_ours else "",
+        stop=f"{_herorun(run)} stop {run.slug}" if is_ours else "",
+        restart=f"{_herorun(run)} relaunch {run.slug} --stop-first" if is_ours else "",
         stays_down=_stays_down(run.record.memory()),
     )
 
