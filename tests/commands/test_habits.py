@@ -137,7 +137,7 @@ def test_quiet_keeps_what_is_open_and_the_verdict(story: Story, capsys: CAPTURE)
     loud = ask(story, capsys, "preflight", SLUG)
     answer = ask(story, capsys, "--quiet", "preflight", SLUG)
     assert (loud.code, answer.code) == (1, 1)
-    assert "Plan of tiny" in loud.out and f"next: herorun preflight {SLUG}" in loud.out
+    assert "Plan of tiny" in loud.out and "more: herorun explain dirty-tree" in loud.out
     assert "Plan of tiny" not in answer.out and "✓" not in answer.out and "next:" not in answer.out
     assert "✗ fail    dirty-tree" in answer.out
     assert answer.out.splitlines()[-1].startswith("BLOCKED: 1 blocking, ")

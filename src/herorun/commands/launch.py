@@ -106,7 +106,7 @@ def _show_gate(page: Any, run: "Run", outcome: "LaunchOutcome", nothing_done: st
         output.show_verdict(
             page, preflight.verdict.value, f"{preflight.report.tally}; {nothing_done}"
         )
-        show_next(page, what_blocks(preflight, f"herorun launch {run.slug}"))
+        show_next(page, what_blocks(preflight))
 
 
 def _show_babysit_command(page: Any, loaded_run: "Run", start: str, run: str) -> None:

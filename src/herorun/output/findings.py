@@ -156,10 +156,9 @@ def show_preflight(
     clear = document["verdict"] == "clear"
     after = launch or f"herorun launch {slug}" if clear else ""
     if clear and title:
-        after += " (or first fix what failed)"
-        if what_runs := answer.what_runs:
-            hang(out, "", f"if you launch now, {what_runs}")
-    show_next(out, after or what_blocks(answer, f"herorun preflight {slug}"))
+        what_runs = f"if you launch now, {answer.what_runs}; " if answer.what_runs else ""
+        hang(out, "", f"{what_runs}you may fix first what failed")
+    show_next(out, after or what_blocks(answer))
 
 
 def _show_plan(out: Any, slug: str, answer: Any, submission: Mapping[str, Any]) -> None:
@@ -213,16 +212,18 @@ def abridged(text: str) -> str:
     return f"{text[:LONGEST]}... and {count(left_out, 'character')} more: -v shows them"
 
 
-def what_blocks(answer: Any, again: str) -> str:
-    """The command to repeat once what blocks is fixed, and the one that explains the first finding
-    that blocks; what could only not be checked has no such page.
+def what_blocks(answer: Any) -> str:
+    """What to do before the same command is typed again, and the command that explains the first
+    finding that blocks; what could only not be checked has no such page.
+
+    The command itself is not proposed: one without its --adopt or --plan would do something else.
     """
-    blocking = answer.report.blocking
     if answer.verdict is GateVerdict.UNKNOWN:
-        return f"{again} (once what did not answer is fixed)"
+        return "repeat this command once what did not answer is fixed"
+    blocking = answer.report.blocking
     if not blocking:
         return ""
-    return f"{again} (once this is fixed)\nmore: herorun explain {blocking[0].check}"
+    return f"fix this, then repeat the command\nmore: herorun explain {blocking[0].check}"
 
 
 def show_next(out: Any, command: str) -> None:
