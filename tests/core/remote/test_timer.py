@@ -1,5 +1,6 @@
 """What would look regularly, as text; systemd itself reads the units."""
 
+import os
 import re
 import shlex
 import shutil
@@ -96,9 +97,22 @@ def test_one_command_removes_either_timer() -> None:
     assert read.split()[-2:] == ["table=$(crontab", "-l)"]
     assert [shlex.split(part) for part in written.split(" | ")] == [
         ["echo", "$table"],
-        ["grep", "-vF", "# herorun patrol tiny"],
+        ["grep", "-v", "# herorun patrol tiny$"],
         ["crontab", "-"],
     ]
+
+
+def test_a_run_with_a_longer_name_keeps_its_line(tmp_path: Path) -> None:
+    table = tmp_path / "table"
+    others = cron(a_wish(slug="tiny-b")) + "5 4 * * * /usr/bin/true # tiny\n"
+    table.write_text(cron(a_wish()) + others)
+    program = tmp_path / "crontab"
+    program.write_text(f'#!/bin/sh\n[ "$1" = -l ] && exec cat {table}\nexec cat > {table}\n')
+    program.chmod(0o755)
+    command = removal("tiny").partition("; ")[2]
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    subprocess.run(["sh", "-c", command], env=env, check=True, timeout=60)
+    assert table.read_text() == others
 
 
 @pytest.mark.parametrize("seconds", [59, 60.5])

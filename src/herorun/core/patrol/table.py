@@ -74,8 +74,10 @@ def _resumed(observation: HostObservation, without: str, ways: PatrolCommands) -
     message = f"The job is gone{without}{no_reason}.{_cause(observation, ways)}"
     yield Advice("gone", f"{message} {_how_to_resume(ways)}", ways.resume)
     if ways.chain and chain_fact(observation) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE):
-        start = "Once the job runs again" if ways.chain_waits else "When the job has finished"
-        yield Advice("chain", f"{start}, start its chain; it skips finished stages:", ways.chain)
+        when = "once the job runs again" if ways.chain_waits else "only when the training is done"
+        yield Advice(
+            "chain", f"Start its chain {when}, not before; it skips finished stages:", ways.chain
+        )
 
 
 def _cause(observation: HostObservation, ways: PatrolCommands) -> str:

@@ -62,7 +62,7 @@ def removal(slug: str, command: str = "patrol") -> str:
     read is not written back.
     """
     unit = f"herorun-{command}-{slug}.timer"
-    without = f"grep -vF '# herorun {command} {slug}'"
+    without = f"grep -v '# herorun {command} {slug}$'"  # to the end: `tiny` is not `tiny-b`
     return (
         f'systemctl --user disable --now {unit}; table=$(crontab -l) && echo "$table" | {without} '
         "| crontab -"
