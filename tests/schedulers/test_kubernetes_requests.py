@@ -223,14 +223,15 @@ def test_the_request_fits_the_schemas_of_newer_servers(version: str, tmp_path: P
     """The server of the tests drops without a word what it does not know."""
     asked = {"replicas": 4, "queue": "heroes", "time_limit": "2d"}
     asked["resources"] = {"nvidia.com/gpu": "8"}
-    paths = [tmp_path / f"{name}.json" for name in ("job", "inner", "bundled")]
+    job, inner = tmp_path / "job.json", tmp_path / "inner.json"
+    job.write_text(json.dumps(request(**asked)))
+    inner.write_text(json.dumps(job_in(jobset_of(request(**asked), options(**asked)))))
     bundled, bundle_options = request(**asked), options(**asked, code="bundle", folder=None)
     template = bundled["spec"]["template"]
     bundled["spec"]["template"] = with_bundle(
         template, CodeArchive("/out/a.tar", "abc"), bundle_options
     )
-    inner = job_in(jobset_of(request(**asked), options(**asked)))
-    for path, document in zip(paths, (request(**asked), inner, bundled), strict=True):
-        path.write_text(json.dumps(document))
+    (tmp_path / "bundled.json").write_text(json.dumps(bundled))
     new = ["podReplacementPolicy"] if int(version.partition(".")[2]) < 28 else []
-    assert unexpected_fields(version, *paths) == new * len(paths)
+    assert unexpected_fields(version, job) == unexpected_fields(version, inner) == new
+    assert unexpected_fields(version, tmp_path / "bundled.json") == new
