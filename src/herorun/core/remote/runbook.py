@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from herorun.core.contract import Contract
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolCommands
+from herorun.core.remote.job_chain import waits_for_the_job
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +137,7 @@ def _commands(contract: Contract, ways: PatrolCommands, facts: RunbookFacts) -> 
 
 def _when_to_chain(contract: Contract) -> str:
     """A chain that waits for nothing would start beside the training."""
-    if contract.chain.after or contract.chain.after_pattern:
+    if waits_for_the_job(contract.chain):
         return "The chain waits for the end of the training. Once the job runs,"
     return "The chain does not wait for the training. Once the training is done,"
 
