@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import subprocess
 import sys
 import threading
@@ -84,6 +85,8 @@ class Reader:
         with self._turn:
             self._process.stdin.write(json.dumps(question) + "\n")
             self._process.stdin.flush()
+            ready, _, _ = select.select([self._process.stdout], [], [], seconds)
+            assert ready, f"W&B's client gave no answer within {seconds} s"
             answer: Mapping[str, Any] = json.loads(self._process.stdout.readline())
         return answer
 

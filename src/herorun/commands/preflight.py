@@ -70,7 +70,8 @@ def _typed_path(start: str, path: "Path") -> str:
     from os.path import relpath
     from pathlib import Path
 
-    return relpath(path.resolve(), Path.cwd()) if start == "." else str(path.resolve())
+    typed = relpath(path.resolve(), Path.cwd()) if start == "." else str(path.resolve())
+    return f"./{typed}" if typed.startswith("-") else typed  # never an option of `mv`
 
 
 def _launch_command(start: str, slug: str, out: str, move_to: str) -> str:

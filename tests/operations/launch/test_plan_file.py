@@ -305,6 +305,7 @@ def test_a_plan_in_the_state_folder_does_not_block_its_launch(story: Story, kind
         ("work", ".", "plan.json"),
         ("work", ".", SLUG),
         ("work", ".", "docs/plan.json"),
+        ("work", ".", "-p.json"),
         ("work/docs", ".", "../a plan.json"),
         ("", "work", "plan.json"),
         ("", "work", "docs/plan.json"),
@@ -329,7 +330,7 @@ def test_the_command_after_preflight_launches_from_where_a_person_stands(
     earlier.write_text("an earlier plan")
     monkeypatch.chdir(story.home / stands_in)
     capsys.readouterr()
-    assert story.herorun("-C", folder, "preflight", SLUG, "--out", name) == 0
+    assert story.herorun("-C", folder, "preflight", SLUG, f"--out={name}") == 0
     output = capsys.readouterr()
     blocks = story.herorun("preflight", SLUG) == 1
     assert bool(output.err) == blocks == (not name.startswith("docs/"))
@@ -346,6 +347,21 @@ def test_the_command_after_preflight_launches_from_where_a_person_stands(
     assert story.herorun("-C", ".", *argv, "--no-babysit") == 0
     assert earlier.read_text() == "an earlier plan"
     story.ended()
+
+
+@pytest.mark.parametrize("name", ["reserve", ".gitignore"])
+def test_a_file_of_the_state_folder_is_not_overwritten(
+    story: Story, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert story.init() == 0
+    own_file = story.work / ".herorun" / name
+    content = own_file.read_bytes()
+    capsys.readouterr()
+    assert story.herorun("preflight", SLUG, "--out", f".herorun/{name}") == 2
+    assert str(own_file) in capsys.readouterr().err
+    assert own_file.read_bytes() == content
+    for _ in range(2):  # an earlier plan is replaced
+        assert story.herorun("preflight", SLUG, "--out", ".herorun/plan.json") == 0
 
 
 def test_a_program_is_told_where_the_plan_must_be_moved(

@@ -5,6 +5,7 @@ The digest covers the plan. The file also contains evidence of the review that m
 changing the plan: a launch reports the differences.
 """
 
+import contextlib
 import itertools
 import json
 import os
@@ -57,6 +58,7 @@ def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> Path | No
             "such as `.herorun/plan.json`."
         )
     if ours in place.parents:  # a linked work tree or a fresh clone has no such folder yet
+        _must_be_free_or_a_plan(place)
         hide_from_git(ours)
     write_atomic(place, (canonical(document) + "\n").encode(), 0o644)
     untracked_argv = ("ls-files", "--others", "--exclude-standard", "--", name)
@@ -64,6 +66,17 @@ def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> Path | No
         return None
     hide_from_git(ours)
     return _free_path(ours, run.slug)
+
+
+def _must_be_free_or_a_plan(place: Path) -> None:
+    """`WrongUse` if the path is a file of herorun's own, such as its reserve of disk space."""
+    if not os.path.lexists(place):
+        return
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        document = parse_json(read_regular(place, LARGEST_PLAN).decode("utf-8"))
+        if isinstance(document, dict) and "plan_digest" in document:
+            return
+    raise WrongUse(f"{place} is a file of herorun's own, and no plan: name another file.")
 
 
 def _name_that_blocks(run: Run, place: Path) -> str:

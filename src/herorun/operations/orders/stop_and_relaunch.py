@@ -1,6 +1,7 @@
 """Stops and relaunches a job by order. A relaunch follows only a confirmed end."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 
 from herorun.core.babysit.action_key import STARTS, Verb, verb_of, write_key
@@ -9,6 +10,7 @@ from herorun.core.errors import Blocked, CouldNotLook, sentence
 from herorun.core.event import Intended, Word
 from herorun.core.evidence import Job, JobState
 from herorun.core.journal import Memory
+from herorun.core.journal.launch_intents import plan_value
 from herorun.core.notify.escalation import Option, ProposedCommand
 from herorun.core.ports import Found, Unknown
 from herorun.core.recovery.classify import Cause
@@ -255,8 +257,8 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
 def _start_of(memory: Memory, name: str) -> str:
     """The checkpoint that the instance was submitted with; empty if its plan names none."""
     launching = memory.launchings.get(name)
-    start = launching.plan["start"]["value"] if launching else None
-    return f" from {start['path']}" if start else ""
+    start = plan_value(launching.plan, "start") if launching else None
+    return f" from {start['path']}" if isinstance(start, Mapping) else ""
 
 
 def _may_be_relaunched(run: Run, name: str) -> None:
