@@ -113,9 +113,7 @@ def _show_babysit_command(page: Any, loaded_run: "Run", start: str, run: str) ->
     """Prints the command to monitor the run, if a person must type it."""
     from shlex import join
 
-    from herorun.operations.launch.launch import watched_elsewhere
-
-    if loaded_run.contract.babysit.declined or watched_elsewhere(loaded_run):
+    if loaded_run.contract.babysit.declined or loaded_run.other_babysit_owner:
         return
     folder_options = [] if start == "." else ["-C", start]
     page.print("Watch it with:")

@@ -223,6 +223,9 @@ class Run(MonitoredRun):
         """Who is responsible, labelled where it is only inferred."""
         if self.contract.dri:
             return self.contract.dri
+        launched_by = self.record.memory().launched_by
+        if launched_by and launched_by != self.launcher.owner:
+            return f"{launched_by} (inferred: launched the run)"
         return f"{self.launcher.user or 'unknown'} (inferred: the launching user)"
 
     @property
@@ -230,6 +233,13 @@ class Run(MonitoredRun):
         """Whether the person who launches from here is the DRI, by any of their names."""
         names = (self.launcher.user, host.user(), self.repository.config("user.email") or "")
         return is_the_dri(self.contract.dri, names)
+
+    @property
+    def other_babysit_owner(self) -> str:
+        """The other machine that the contract names for the babysitter; empty if there is none."""
+        babysit = self.contract.babysit
+        is_here = babysit.declined or babysit.owner in (None, "", self.launcher.owner)
+        return "" if is_here else str(babysit.owner)
 
     def given(self, memory: Memory) -> dict[Any, Any]:
         """Evidence that needs no reading, and what sources read from."""

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from herorun.core.record.lease import Lease, read_lease
+from herorun.operations.report import babysitter_state
 from herorun.system import host
-from stories import SLUG, Story
+from stories import NOON, SLUG, Story
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -77,3 +78,27 @@ def test_a_line_to_paste_is_only_printed_where_it_helps(story: Story, capsys: CA
     capsys.readouterr()
     assert story.launch() == 0
     assert not mentions(capsys.readouterr().out, "Watch")
+
+
+def test_who_answers_is_inferred_from_the_launch_wherever_somebody_looks(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contract = story.work / "runs" / f"{SLUG}.toml"
+    contract.write_text(contract.read_text().replace('dri = "@dri"\n', ""))
+    story.publish()
+    story.launched()
+    launcher, here = host.owner(), story.run.dri
+    monkeypatch.setattr(host, "owner", lambda: THERE)
+    assert launcher not in here and story.run.dri.split()[0] == launcher
+
+
+def test_a_lost_babysitter_is_started_on_the_machine_of_its_owner(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched()
+    story.sign(babysit={"owner": THERE})
+    monkeypatch.setattr(babysitter_state, "last_heartbeat", lambda run: NOON)
+    monkeypatch.setattr(babysitter_state, "is_lost", lambda run: True)
+    relaunch = f"herorun relaunch {SLUG}"
+    described = babysitter_state.describe_babysitter(story.run, next_command=relaunch)
+    assert f"`herorun babysit {SLUG}` on {THERE}" in described

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from herorun.core.babysit.action_key import Verb, parse_key, verb_of
 from herorun.core.babysit.alert import Alert
 from herorun.core.event import (
+    Launching,
     Ordered,
     Sealed,
     Word,
@@ -239,8 +240,16 @@ class Memory(JournalFields):
 
     def _began(self) -> int | None:
         """Where the first instance began."""
-        first = self.launchings.get(self.instances[0].name) if self.instances else None
-        return start_step(first) if first else None
+        return start_step(self._first_launching) if self._first_launching else None
+
+    @property
+    def launched_by(self) -> str:
+        """`user@machine` that launched the first instance; empty if it is not recorded."""
+        return self._first_launching.by if self._first_launching else ""
+
+    @property
+    def _first_launching(self) -> Launching | None:
+        return self.launchings.get(self.instances[0].name) if self.instances else None
 
     @property
     def _deleting(self) -> frozenset[str]:

@@ -157,19 +157,13 @@ def start_watch(run: Run, babysit: bool) -> tuple[str, str]:
     """
     section = run.contract.babysit
     try:
-        if watched_elsewhere(run):
-            hand_lease(run, section.owner or "")
+        if run.other_babysit_owner:
+            hand_lease(run, run.other_babysit_owner)
         elif babysit and not section.declined:
             return start_babysitter(run), ""
     except (HerorunError, OSError) as error:
         return "not started", describe_error(error)
     return _describe_monitor(run, babysit), ""
-
-
-def watched_elsewhere(run: Run) -> bool:
-    """Whether the contract names another owner, so that no babysitter is started here."""
-    section = run.contract.babysit
-    return bool(section.owner) and section.owner != run.launcher.owner and not section.declined
 
 
 def _continued(run: Run, babysit: bool) -> tuple[Launched, PreflightOutcome] | None:
@@ -275,7 +269,7 @@ def _describe_monitor(run: Run, babysit: bool) -> str:
     if section.declined:
         return f"declined: {section.declined}"
     every = format_duration(section.cadence)
-    if watched_elsewhere(run):
+    if run.other_babysit_owner:
         return (
             f"{section.owner}, every {every}: none is started here, start `herorun babysit "
             f"{run.slug}` there"

@@ -23,7 +23,11 @@ def describe_babysitter(run: Run, is_finished: bool = False, next_command: str =
         return f"stopped (the run is over), last heartbeat {format_span(age)} ago"
     if is_babysitter_lost(run):
         relaunches = next_command.startswith("herorun relaunch ")
-        command = "the relaunch" if relaunches else f"`herorun babysit {run.slug}`"
+        command = f"`herorun babysit {run.slug}`"
+        if run.other_babysit_owner:
+            command += f" on {run.other_babysit_owner}"
+        elif relaunches:
+            command = "the relaunch"
         return f"gone, last heartbeat {format_span(age)} ago: {command} starts it"
     return (
         f"{'monitor stale: ' if monitor_is_stale(run) else ''}last heartbeat {format_span(age)} ago"
