@@ -1,8 +1,11 @@
-"""Prints the outcome of an order, and of a calculation."""
+"""Prints the outcome of an order, and of a calculation, and the command to type next."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def show(outcome: Any, as_json: bool) -> int:
@@ -49,3 +52,20 @@ def show_lines(outcome: Any, as_json: bool) -> int:
             body = text.lstrip(" ")
             output.hang(out, text[: len(text) - len(body)], body)
     return int(outcome.code)
+
+
+def typed_command(start: str, *argv: str) -> str:
+    """A command of herorun, as a person types it who typed the present one."""
+    from shlex import join
+
+    folder_options = [] if start == "." else ["-C", start]
+    return join(["herorun", *folder_options, *argv])
+
+
+def typed_path(start: str, path: "Path") -> str:
+    """The path as it is typed where the person stands, which `-C` does not say."""
+    from os.path import relpath
+    from pathlib import Path
+
+    typed = relpath(path.resolve(), Path.cwd()) if start == "." else str(path.resolve())
+    return f"./{typed}" if typed.startswith("-") else typed  # never an option of another program

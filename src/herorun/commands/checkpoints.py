@@ -3,6 +3,7 @@
 import click
 
 from herorun.commands._options import RunArgument
+from herorun.commands._output import typed_command, typed_path
 
 
 @click.group(short_help="List checkpoints; plan and carry out a clean-up.")
@@ -12,8 +13,8 @@ def command() -> None:
     \b
     Example:
       herorun checkpoints list grug
-      herorun checkpoints plan grug --out prune.json
-      herorun checkpoints prune grug --plan prune.json
+      herorun checkpoints plan grug --out .herorun/prune.json
+      herorun checkpoints prune grug --plan .herorun/prune.json
     """
 
 
@@ -22,8 +23,9 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def list_(start: str, run: str, as_json: bool) -> int:
-    """Every checkpoint of the run's roots, by step: complete or not, permanent or temporary, size,
-    age.
+    """Every checkpoint of the run's roots, by step: complete or not, size and age.
+
+    A temporary one lies in the temporary root, where the trainer replaces it.
 
     A tainted checkpoint, written after the numbers went wrong, is shown with the alert and the
     first bad step.
@@ -50,11 +52,11 @@ def list_(start: str, run: str, as_json: bool) -> int:
     out = output.console()
     for entry in listing.checkpoints:
         age = None if entry.age_seconds is None else timedelta(seconds=entry.age_seconds)
-        kind = "temporary" if entry.temporary else "permanent"
+        kind = "temporary, " if entry.temporary else ""
         why = "".join(
             f": {output.clean(message)}" for message in (entry.problem, entry.tainted) if message
         )
-        message = f"{kind}, {format_size(entry.bytes)}, {format_age(age)}"
+        message = f"{kind}{format_size(entry.bytes)}, {format_age(age)}"
         head = f"step {entry.step:<9} {entry.state:<10}  "
         output.hang(out, head, f"{message}  {output.clean(entry.path)}{why}")
     if not listing.checkpoints:
@@ -83,7 +85,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
 
     \b
     Example:
-      herorun checkpoints plan grug --out prune.json
+      herorun checkpoints plan grug --out .herorun/prune.json
     """
     from pathlib import Path
 
@@ -94,9 +96,10 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
     from herorun.runs import watched_run
     from herorun.schemas.evaluations import CheckpointsPlan
 
-    prune_plan = make_plan(watched_run(run, Path(start))[0], keep)
+    monitored_run = watched_run(run, Path(start))[0]
+    prune_plan = make_plan(monitored_run, keep)
     if out:
-        write_plan(prune_plan, Path(start, out))
+        write_plan(monitored_run, prune_plan, Path(start, out))
     if as_json:
         output.show_json(CheckpointsPlan.of(prune_plan))
         return 0
@@ -118,20 +121,21 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
     )
     output.show_line(f"digest {prune_plan.digest}")
     if prune_plan.victims:
-        output.show_line(f"next: {_next_command(run, keep, plan_file)}")
+        place = monitored_run.repository.top / ".herorun" / f"prune-{prune_plan.digest[7:19]}.json"
+        is_written = bool(plan_file) or place.exists()  # an earlier plan has the same digest
+        typed_file = plan_file or typed_path(start, place)
+        output.show_line(f"next: {_next_command(start, run, keep, typed_file, is_written)}")
     return 0
 
 
-def _next_command(run: str, keep: int | None, plan_file: str | None) -> str:
+def _next_command(start: str, run: str, keep: int | None, plan_file: str, is_written: bool) -> str:
     """The command to type next: it deletes what the plan names if the plan was written to a file,
-    and otherwise writes it.
+    and otherwise writes it, where git does not see it.
     """
-    import shlex
-
-    if plan_file:
-        return shlex.join(["herorun", "checkpoints", "prune", run, "--plan", plan_file])
-    keeping = ["--keep", str(keep)] if keep else []
-    return shlex.join(["herorun", "checkpoints", "plan", run, *keeping, "--out", "plan.json"])
+    if is_written:
+        return typed_command(start, "checkpoints", "prune", run, f"--plan={plan_file}")
+    keeping = [f"--keep={keep}"] if keep else []
+    return typed_command(start, "checkpoints", "plan", run, *keeping, f"--out={plan_file}")
 
 
 @command.command("prune", short_help="Delete exactly what a printed plan names.")
@@ -156,7 +160,7 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
 
     \b
     Example:
-      herorun checkpoints prune grug --plan prune.json
+      herorun checkpoints prune grug --plan .herorun/prune.json
     """
     import sys
     from pathlib import Path

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from herorun.commands._options import RunArgument, yes
+from herorun.commands._output import typed_command
 
 if TYPE_CHECKING:
     from herorun.operations.launch.launch import LaunchOutcome
@@ -111,13 +112,10 @@ def _show_gate(page: Any, run: "Run", outcome: "LaunchOutcome", nothing_done: st
 
 def _show_babysit_command(page: Any, loaded_run: "Run", start: str, run: str) -> None:
     """Prints the command to monitor the run, if a person must type it."""
-    from shlex import join
-
     if loaded_run.contract.babysit.declined or loaded_run.other_babysit_owner:
         return
-    folder_options = [] if start == "." else ["-C", start]
     page.print("Watch it with:")
-    page.print(f"  {join(['herorun', *folder_options, 'babysit', run])}", soft_wrap=True)
+    page.print(f"  {typed_command(start, 'babysit', run)}", soft_wrap=True)
 
 
 def _show_launched(page: Any, run: "Run", outcome: "LaunchOutcome", did: str) -> None:

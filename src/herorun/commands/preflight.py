@@ -1,13 +1,9 @@
 """`herorun preflight`."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from herorun.commands._options import RunArgument
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from herorun.commands._output import typed_command, typed_path
 
 
 @click.command(short_help="Check whether the run may start; changes nothing.")
@@ -53,7 +49,7 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
         from herorun.operations.launch.plan_file import write_plan_file
 
         if hidden_place := write_plan_file(loaded_run, Path(start, out), answer):
-            move_to = _typed_path(start, hidden_place)
+            move_to = typed_path(start, hidden_place)
             warning = f"git sees {out} as an uncommitted change, which blocks the launch: move it"
             output.show_note(output.clean(f"{warning} to {move_to}"))
     if as_json:
@@ -65,23 +61,13 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     return {"clear": 0, "blocked": 1, "unknown": 3}[answer.verdict.value]
 
 
-def _typed_path(start: str, path: "Path") -> str:
-    """The path as it is typed where the person stands, which `-C` does not say."""
-    from os.path import relpath
-    from pathlib import Path
-
-    typed = relpath(path.resolve(), Path.cwd()) if start == "." else str(path.resolve())
-    return f"./{typed}" if typed.startswith("-") else typed  # never an option of `mv`
-
-
 def _launch_command(start: str, slug: str, out: str, move_to: str) -> str:
     """What launches the plan, moved first where it must be, typed where the person stands."""
     from pathlib import Path
     from shlex import join
 
-    folder_options = [] if start == "." else ["-C", start]
     plan_options = ["--plan", move_to or out] if out else []
-    launch = join(["herorun", *folder_options, "launch", slug, *plan_options])
+    launch = typed_command(start, "launch", slug, *plan_options)
     if not move_to:
         return launch
-    return f"{join(['mv', _typed_path(start, Path(start, out)), move_to])} && {launch}"
+    return f"{join(['mv', typed_path(start, Path(start, out)), move_to])} && {launch}"

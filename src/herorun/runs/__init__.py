@@ -10,7 +10,7 @@ from herorun.runs.launch_history import (
     source_launches,
 )
 from herorun.runs.loader import apply_proof, contract_path, known_slugs, open_run, watched_run
-from herorun.runs.run import Run, hide_from_git, log_of
+from herorun.runs.run import Run, hide_from_git, hide_output, log_of
 from herorun.runs.templates import template
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "contract_path",
     "final_step",
     "hide_from_git",
+    "hide_output",
     "known_slugs",
     "log_of",
     "open_run",

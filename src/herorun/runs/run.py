@@ -272,6 +272,17 @@ class Run(MonitoredRun):
             keep_reserve(self.repository.common / "herorun" / "reserve")
 
 
+def hide_output(repository: Repository, file: Path) -> bool:
+    """Let git ignore a file that is to be written, if it lies in our folder of the work tree;
+    whether it does. A linked work tree or a fresh clone has no such folder yet.
+    """
+    folder = repository.top / ".herorun"
+    is_in_it = folder in file.resolve().parents
+    if is_in_it:
+        hide_from_git(folder)
+    return is_in_it
+
+
 def hide_from_git(folder: Path) -> None:
     """Let git ignore a folder of ours and what is in it."""
     make_folders(folder)

@@ -107,14 +107,20 @@ def test_the_plan_says_why_each_is_kept_and_deletes_nothing(ended: Story, capsys
 def test_a_printed_plan_names_the_command_that_comes_next_until_all_is_deleted(
     ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Typed from elsewhere; git sees no new file, and a plan is not written twice."""
     monkeypatch.chdir(ended.home)
     capsys.readouterr()
-    argv = ["checkpoints", "plan", SLUG]
+    plan = ["checkpoints", "plan", SLUG]
+    argv = plan
     for verb in ("plan", "prune"):
         assert ended.herorun(*argv) == 0
         printed = capsys.readouterr().out
-        _, *argv = shlex.split(printed.partition("next: ")[2])
-        assert argv[:3] == ["checkpoints", verb, SLUG]
+        command = printed.partition("next: ")[2]
+        _, _, work, *argv = shlex.split(command)
+        assert (work, argv[:3]) == (str(ended.work), ["checkpoints", verb, SLUG])
+    assert ended.herorun(*plan) == 0
+    assert capsys.readouterr().out.partition("next: ")[2] == command
+    assert git(ended.work, "status", "--porcelain") == ""
     digest = printed.partition("digest sha256:")[2].split()[0]
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{digest}\n"))
     assert ended.herorun(*argv) == 0

@@ -25,7 +25,7 @@ from herorun.core.untrusted_json import read_json
 from herorun.operations.checkpoints.manifest import read_manifest
 from herorun.operations.checkpoints.references import all_references
 from herorun.operations.health.taints import with_taints_now
-from herorun.runs import Run
+from herorun.runs import Run, hide_output
 from herorun.schemas.evaluations import CheckpointsList, ListedEntry
 from herorun.system.clock import now
 from herorun.system.files import read_regular, write_atomic
@@ -192,10 +192,11 @@ def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
     )
 
 
-def write_plan(plan: PrunePlan, path: Path) -> None:
+def write_plan(run: Run, plan: PrunePlan, path: Path) -> None:
     """Write the plan as one JSON document for `prune`; an existing file is not overwritten."""
     if path.exists():
         raise WrongUse(f"{path} is there already: name another file for the plan.")
+    hide_output(run.repository, path)
     document: dict[str, Any] = {"schema": 1, "digest": plan.digest, **plain(plan)}
     write_atomic(path, (canonical(document) + "\n").encode(), 0o644)
 

@@ -29,7 +29,7 @@ from herorun.core.journal import Memory
 from herorun.core.plan import PLAN_SCHEMA, Plan, moved
 from herorun.core.redaction.scrub import MASK, scrub, scrub_tree
 from herorun.operations.launch.preflight import PreflightOutcome, plan_json
-from herorun.runs import Run, hide_from_git
+from herorun.runs import Run, hide_from_git, hide_output
 from herorun.system.files import read_regular, write_atomic
 
 SCHEMA = 1
@@ -57,9 +57,8 @@ def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> Path | No
             f"{path} is tracked by git, and a change of it blocks the launch: name another file, "
             "such as `.herorun/plan.json`."
         )
-    if ours in place.parents:  # a linked work tree or a fresh clone has no such folder yet
+    if hide_output(run.repository, place):
         _must_be_free_or_a_plan(place)
-        hide_from_git(ours)
     write_atomic(place, (canonical(document) + "\n").encode(), 0o644)
     untracked_argv = ("ls-files", "--others", "--exclude-standard", "--", name)
     if not name or not run.repository.git(*untracked_argv).text:
