@@ -419,6 +419,11 @@ PARTS = (
 )
 
 
+def run_here(*_: Any, **__: Any) -> tuple[Any, str]:
+    """A run of the folder that the command is typed in."""
+    return SimpleNamespace(repository=SimpleNamespace(top=Path.cwd())), ""
+
+
 def closer() -> Iterator[Screen]:
     listing = CheckpointListing(SAVED, NOON)
     target = "checkpoints.list.list_with_taints"
@@ -434,7 +439,9 @@ def closer() -> Iterator[Screen]:
     empty = CheckpointListing((), NOON)
     yield answered_by("checkpoints-list-none", "checkpoints list tiny", target, empty)
     argv = "checkpoints plan tiny --keep 1"
-    yield answered_by("checkpoints-plan", argv, "checkpoints.list.make_plan", PLAN)
+    here = {"herorun.runs.watched_run": run_here}
+    replacements = {**OPENED, f"{OPERATIONS}checkpoints.list.make_plan": PLAN, **here}
+    yield Screen("checkpoints-plan", argv, replacements)
     for answer, gates in ANSWER_GATES.items():
         outcome = Compared(
             *CURVES, "change", compare(*CURVES, [*map(parse_gate, gates)]), ("lr: 0.1 -> 0.2",)

@@ -67,5 +67,5 @@ def typed_path(start: str, path: "Path") -> str:
     from os.path import relpath
     from pathlib import Path
 
-    typed = relpath(path.resolve(), Path.cwd()) if start == "." else str(path.resolve())
-    return f"./{typed}" if typed.startswith("-") else typed  # never an option of another program
+    text = relpath(path.resolve(), Path.cwd()) if start == "." else str(path.resolve())
+    return f"./{text}" if text.startswith("-") else text  # never an option of another program

@@ -93,6 +93,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
     from herorun.core.finding import count
     from herorun.core.retention import format_size
     from herorun.operations.checkpoints.list import make_plan, write_plan
+    from herorun.output.findings import show_next
     from herorun.runs import watched_run
     from herorun.schemas.evaluations import CheckpointsPlan
 
@@ -124,7 +125,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
         place = monitored_run.repository.top / ".herorun" / f"prune-{prune_plan.digest[7:19]}.json"
         is_written = bool(plan_file) or place.exists()  # an earlier plan has the same digest
         typed_file = plan_file or typed_path(start, place)
-        output.show_line(f"next: {_next_command(start, run, keep, typed_file, is_written)}")
+        show_next(out, output.clean(_next_command(start, run, keep, typed_file, is_written)))
     return 0
 
 
