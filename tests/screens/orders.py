@@ -10,7 +10,7 @@ from typing import Any
 
 from builders import NOON, a_checkpoint, a_contract, a_job, an_instance
 from herorun.core.babysit.alert import Alert, AlertState
-from herorun.core.event import Intended
+from herorun.core.event import Decided, Intended
 from herorun.core.evidence import JobState, LeaseSeen
 from herorun.core.journal import Memory
 from herorun.core.recovery.policy import ActionPause
@@ -31,6 +31,13 @@ SLOW = Alert(
     message="a step takes 2.6 s instead of 2.4 s since step 40900",
 )
 MEMORY = Memory(instances=(an_instance(1),), alerts={SLOW.id: SLOW})
+CRASH = replace(SLOW, check="crashed", state=AlertState.ENDED)
+CRASHED = replace(
+    MEMORY,
+    alerts={},
+    ended={CRASH.key: CRASH},
+    last_decided=Decided(at=NOON, run="down", monitor="fresh", progress="41200/100000"),
+)
 ASKED = replace(MEMORY, done={QUESTION: "posted"})
 PAUSED = replace(MEMORY, pause=ActionPause(NOON + timedelta(hours=1), "ada", "why"))
 RELAUNCHED = replace(MEMORY, done={"relaunch/tiny-1": "tiny-2"})
@@ -82,6 +89,7 @@ def ordered(argv: str, memory: Memory = MEMORY, **answers: Any) -> Screen:
 
 def answers() -> Iterator[Screen]:
     yield ordered("ack tiny")
+    yield replace(ordered("ack tiny", CRASHED), name="ack-down")
     yield ordered("approve tiny", ASKED)
     yield ordered("deny tiny --reason why", ASKED)
     yield ordered("pause tiny --until 2h --reason why")

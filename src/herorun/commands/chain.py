@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from herorun.runs import Run
 
 STARTS_AT_ONCE = (
-    "[chain] has no `after` and no `after_pattern`: its stages run as soon as it is started, also "
-    "while the job trains; "
+    "[chain] has no `after` and no `after_pattern`: its stages begin as soon as it is started. Do "
+    "not start it before the training is done; then "
 )
 
 

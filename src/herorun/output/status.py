@@ -245,7 +245,9 @@ ENDED = "the job or its evidence ended, and nothing shows that the problem is ov
 def _ended_note(document: Mapping[str, Any], ack: str) -> list[str]:
     """What the state means, once, and what closes it."""
     states = [alert["state"] for alert in document["alerts"]]
-    return [f"{AlertState.ENDED}: {ENDED}; `{ack}` closes it"] if AlertState.ENDED in states else []
+    if AlertState.ENDED not in states:
+        return []
+    return [f"{AlertState.ENDED}: {ENDED}; `{ack}` closes it, and starts nothing"]
 
 
 def _next_action(alert: Mapping[str, Any]) -> str:

@@ -60,6 +60,7 @@ class World:
             failed={},
             judge=NO_JUDGE,
             ledger=SimpleNamespace(taints=()),
+            last_decided=None,
         )
         self.run: Any = SimpleNamespace(
             slug="tiny",
@@ -98,6 +99,14 @@ def test_without_a_name_all_that_is_open_or_ended_unresolved_is_acknowledged(wor
     silenced, closed = outcome.message.split("; acknowledged ")
     assert mentions(silenced, "loss-spike", "open") and mentions(closed, "loss-drift", "closed")
     assert outcome.warnings == ("ordered",)
+
+
+@pytest.mark.parametrize("state", ["down", "degraded"])
+def test_closing_an_alert_says_where_the_run_is_still_down(world: World, state: str) -> None:
+    world.memory.last_decided = SimpleNamespace(run=state)
+    outcome = module.acknowledge(world.run)
+    status = f"`herorun status {world.run.slug}`"
+    assert any(status in warning for warning in outcome.warnings) == (state == "down")
 
 
 @pytest.mark.parametrize("name", ["loss-spike", "loss-spike[train/loss]", SPIKE.key])

@@ -73,11 +73,10 @@ def _resumed(observation: HostObservation, without: str, ways: PatrolCommands) -
     no_reason = "" if observation.why else ", and no reason is known"  # the line has the reason
     message = f"The job is gone{without}{no_reason}.{_cause(observation, ways)}"
     yield Advice("gone", f"{message} {_how_to_resume(ways)}", ways.resume)
-    if ways.chain and chain_fact(observation) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE):
-        when = "once the job runs again" if ways.chain_waits else "only when the training is done"
-        yield Advice(
-            "chain", f"Start its chain {when}, not before; it skips finished stages:", ways.chain
-        )
+    stands_still = chain_fact(observation) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE)
+    if ways.chain and ways.chain_waits and stands_still:
+        message = "Start its chain once the job runs again, not before; it skips finished stages:"
+        yield Advice("chain", message, ways.chain)
 
 
 def _cause(observation: HostObservation, ways: PatrolCommands) -> str:

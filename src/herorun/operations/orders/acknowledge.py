@@ -11,6 +11,7 @@ from herorun.core.contract import Recovery
 from herorun.core.durations import format_span
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Word
+from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option
 from herorun.core.notify.escalation_policy import trouble_began
@@ -38,7 +39,10 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
         message = "already acknowledged" if keys else "no open alerts to acknowledge"
         return OrderOutcome(run, message, warnings=push_warning(run))
     ended_keys = [alert.key for alert in memory.unacknowledged]
+    is_down = memory.last_decided is not None and memory.last_decided.run == RunHealth.DOWN
     warnings = order(run, Word.ACK, fresh, reason)
+    if is_down:
+        warnings += (f"this starts nothing, and {run.slug} was down: `herorun status {run.slug}`",)
     return OrderOutcome(run, _acknowledged(fresh, ended_keys), warnings=warnings)
 
 
