@@ -28,6 +28,9 @@ ATTEMPTS = 3  # Ray waits 30 s for the node that it starts, at times too little 
 QUIET = {
     "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0",  # 30 s by default
     "RAY_USAGE_STATS_ENABLED": "0",
+    # no worker before a job asks for one: each imports Ray, and no test uses what stands ready
+    "RAY_enable_worker_prestart": "0",
+    "RAY_prestart_worker_first_driver": "0",
     "RAY_DISABLE_IMPORT_WARNING": "1",
     "PYTHONPATH": "",
     # each job starts Python anew, and compiling Ray takes longer than running it
@@ -103,6 +106,7 @@ def ray_start(flags: list[str], options: dict[str, object], log: Path) -> "subpr
         *flags,
         "--block",
         "--disable-usage-stats",
+        "--include-log-monitor=false",  # it prints to drivers what their workers print
     ]
     with log.open("ab") as log_file:
         return subprocess.Popen(
