@@ -18,8 +18,7 @@ from herorun.core.ports import Absent, Found, Place, Search, Submission
 from herorun.operations.report.logs import read_log
 from herorun.schedulers import nel
 from ports.scheduler_suite import SECRET, long_ago
-from services.nel import EVALUATED, INSTALLED, PROGRAM
-from services.servers import REQUIRE
+from services.nel import EVALUATED
 
 pytestmark = pytest.mark.back_end
 
@@ -81,10 +80,9 @@ class Story:
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
-    if not INSTALLED.exists():
-        why = f"there is no {INSTALLED}: `make services-nel` installs it"
-        pytest.fail(why) if os.environ.get(REQUIRE) == "1" else pytest.skip(why)
+def story(
+    nel_program: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Story]:
     folder = tmp_path_factory.mktemp("nel")
     (folder / "bin").mkdir()
     (folder / "code").mkdir()
@@ -92,7 +90,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     (folder / "bin" / "docker").write_text(DOCKER)
     (folder / "bin" / "docker").chmod(0o755)
     options = nel.Options(
-        program=PROGRAM,
+        program=nel_program,
         exec_db=str(folder / "db" / "exec.v1.jsonl"),
         settle="100ms",
         timeout="2m",

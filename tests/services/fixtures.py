@@ -14,6 +14,7 @@ import pytest
 
 from services import boxes
 from services.mlflow_service import MlflowExperiment, MlflowService, mlflow_installed, shared_mlflow
+from services.nel import INSTALLED, nel_running
 from services.ray_service import Head, ray_installed, shared_head
 from services.servers import HERE, PYTHON, REQUIRE, Service, installed, running
 
@@ -57,6 +58,15 @@ def azure_server() -> Iterator[Service]:
     if which("node") is None or not AZURITE.exists():
         skip_or_fail(f"azure_server needs Node 20 or newer and {AZURITE}: `make services`")
     yield from _serve("azure_server")
+
+
+@pytest.fixture(scope="session")
+def nel_program() -> Iterator[tuple[str, ...]]:
+    """The words that start nel."""
+    if not INSTALLED.exists():
+        skip_or_fail(f"there is no {INSTALLED}: `make services-nel` installs it")
+    with nel_running() as program:
+        yield program
 
 
 @pytest.fixture(scope="session")

@@ -18,9 +18,8 @@ import tomli_w
 from operations.seal.sealed_story import PATIENCE, World, ended, is_sealed_after_its_end, seal_json
 from schedulers.kubernetes_rig import contract_table
 from services.boxes import Box
-from services.fixtures import skip_or_fail
 from services.k8s import Space
-from services.nel import EVALUATED, INSTALLED, PROGRAM
+from services.nel import EVALUATED
 from services.ray_service import Head
 from services.slurm import Cluster
 from stories import WAIT, Story, contract_of, eventually
@@ -98,12 +97,12 @@ def on_ssh(home: Path, box: Box) -> Iterator[World]:
 
 
 @pytest.fixture
-def on_nel(story: Story, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def on_nel(
+    story: Story, nel_program: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[World]:
     """Real invocations; their `docker` does what a container would, and here that is the job of all
     stories.
     """
-    if not INSTALLED.exists():
-        skip_or_fail(f"there is no {INSTALLED}: `make services-nel` installs it")
     top = story.home / "nel"
     (top / "bin").mkdir(parents=True)
     (top / "home").mkdir()
@@ -119,7 +118,7 @@ def on_nel(story: Story, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     fields = {
         **{
             "kind": "nel",
-            "program": list(PROGRAM),
+            "program": list(nel_program),
             "folder": str(top / "results"),
             "settle": "100ms",
         },
