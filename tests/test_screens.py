@@ -46,7 +46,8 @@ def test_a_state_is_shown_and_not_a_refusal_to_show_it() -> None:
 
 def is_one_piece(line: str) -> bool:
     """A command, a path or a digest is pasted, so it stays whole."""
-    return line.startswith(("$ ", "digest ", "scp ", "herorun -C ", "next: herorun ")) or " " not in line.strip()
+    starts = ("$ ", "digest ", "scp ", "herorun -C ", "next: herorun ")
+    return line.startswith(starts) or " " not in line.strip()
 
 
 def test_a_screen_is_no_wider_than_the_terminal() -> None:
