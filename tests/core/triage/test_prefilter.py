@@ -24,6 +24,31 @@ def test_the_lines_with_a_stem_are_found_and_no_others(text: str) -> None:
     assert Sieve(STEMS).starts(block) == target
 
 
+@given(TEXT)
+def test_a_stem_with_an_edge_hides_none_that_it_overlaps(text: str) -> None:
+    stems, block, at, target = ("|an|", "nano", "room"), text.encode(), 0, []
+    alone = KeywordFilter([stems])
+    for line in block.split(b"\n"):
+        if alone.rows(line.decode("utf-8")):
+            target.append(at)
+        at += len(line) + 1
+    assert Sieve(stems).starts(block) == target
+
+
+@pytest.mark.parametrize(
+    ("line", "is_shown"),
+    [
+        (b"an INFO of it", False),
+        (b"INFO: inf", True),
+        (b'{"message": "it is\\ninf"}', True),
+        (b"a colour\x1b[0minf", True),
+    ],
+)
+def test_an_edge_may_be_hidden(line: bytes, is_shown: bool) -> None:
+    starts = Sieve(("|inf|",)).starts(b"quiet\n" + line + b"\ninfo")
+    assert starts == ([6] if is_shown else [])
+
+
 @pytest.mark.parametrize(
     ("keyword", "rows"),
     [

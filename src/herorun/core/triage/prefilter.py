@@ -16,23 +16,34 @@ _CONTROL = bytes(c for c in (*range(32), 127) if c not in b"\t\n\r")
 
 
 class Sieve:
-    """Lines that hold a stem."""
+    """Lines that hold a stem; `|` at an end of a stem stands for the edge of a word.
+
+    In a line with control characters, or in an envelope, an edge may be hidden: there a stem counts
+    wherever it stands.
+    """
 
     def __init__(self, stems: Sequence[str]) -> None:
-        self._find = _finder(stems)
+        self._edges = tuple(map(_edges_of, stems))
+        self._find = _finder([stem.strip(EDGE) for stem in stems])
 
     def starts(self, block: bytes) -> list[int]:
         """Where the lines begin that hold a stem, in order."""
         return list(self._starts(block.lower()))
 
     def _starts(self, text: bytes) -> Iterator[int]:
-        end = -1  # of the line that was found last
-        for _, at, after in self._find.find_matches_as_indexes(text):
+        start = end = -1  # of the newest line with a stem; no start once it was yielded
+        # overlapping: a stem may begin inside one without its edge
+        for stem, at, after in self._find.find_matches_as_indexes(text, overlapping=True):
             if at > end:
-                yield text.rfind(b"\n", 0, at) + 1
-                end = text.find(b"\n", after)
-                if end < 0:
-                    return
+                if start >= 0 and _is_disguised(text[start:end]):
+                    yield start
+                start, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", after)
+                end = len(text) if end < 0 else end
+            if start >= 0 and _has_edges(self._edges[stem], text, at, after):
+                yield start
+                start = -1
+        if start >= 0 and _is_disguised(text[start:end]):
+            yield start
 
 
 class KeywordFilter:
@@ -48,7 +59,7 @@ class KeywordFilter:
             for word in row_keywords:
                 rows.setdefault(word, set()).add(row)
         self._rows = tuple(rows.values())
-        self._edges = tuple((word.startswith(EDGE), word.endswith(EDGE)) for word in rows)
+        self._edges = tuple(map(_edges_of, rows))
         self._find = _finder([word.strip(EDGE) for word in rows])
 
     def opens(self, line: bytes) -> bool:
@@ -57,7 +68,7 @@ class KeywordFilter:
         """
         for _ in self._keywords_in(line.lower()):
             return True
-        return b'{"' in line or len(line.translate(None, _CONTROL)) < len(line)
+        return _is_disguised(line)
 
     def rows(self, text: str) -> list[int]:
         """Their numbers, in order."""
@@ -66,12 +77,26 @@ class KeywordFilter:
 
     def _keywords_in(self, text: bytes) -> Iterator[int]:
         for word, start, end in self._find.find_matches_as_indexes(text, overlapping=True):
-            before, after = self._edges[word]
-            if not (
-                (before and _in_word(text[start - 1 : start]))
-                or (after and _in_word(text[end : end + 1]))
-            ):
+            if _has_edges(self._edges[word], text, start, end):
                 yield word
+
+
+def _is_disguised(line: bytes) -> bool:
+    return b'{"' in line or len(line.translate(None, _CONTROL)) < len(line)
+
+
+def _edges_of(word: str) -> tuple[bool, bool] | None:
+    """Whether it must begin and end at the edge of a word; None where neither."""
+    return (word.startswith(EDGE), word.endswith(EDGE)) if EDGE in word else None
+
+
+def _has_edges(edges: tuple[bool, bool] | None, text: bytes, start: int, end: int) -> bool:
+    if edges is None:
+        return True
+    before, after = edges
+    return not (
+        (before and _in_word(text[start - 1 : start])) or (after and _in_word(text[end : end + 1]))
+    )
 
 
 def _in_word(character: bytes) -> bool:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import FailureClass, LineRole, LoadedState, Strength
-from herorun.core.triage.prefilter import EDGE, KeywordFilter, Sieve
+from herorun.core.triage.prefilter import KeywordFilter, Sieve
 
 # an exception's lines hold one
 _FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault")
@@ -84,14 +84,20 @@ class Catalogue:
 
     def named(self, name: str) -> LogSignature:
         """The signature of that id; KeyError where there is none."""
-        return {signature.id: signature for signature in self.signatures}[name]
+        return self._by_id[name]
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, LogSignature]:
+        return {signature.id: signature for signature in self.signatures}
 
 
 def _stems(initial: Sequence[str], signatures: Iterable[LogSignature]) -> tuple[str, ...]:
-    """The few words by which lines are found fast; every keyword holds one, or is one itself."""
+    """The few words by which lines are found fast; every keyword holds one, or is one itself.
+
+    One with an edge stands for itself alone: `|inf|` is in few lines, and `inf` in each `INFO`.
+    """
     stems = list(initial)
     for keyword in (k for signature in signatures for k in signature.keywords):
-        word = keyword.strip(EDGE)
-        if not any(map(word.__contains__, stems)):
-            stems.append(word)
+        if not any(map(keyword.__contains__, stems)):
+            stems.append(keyword)
     return tuple(dict.fromkeys(stems))
