@@ -526,6 +526,7 @@ WAYS = PatrolCommands(
     transfer=(("/data/set", "rsync -a data/set/ gpu7:/data/set"),),
     remove=removal("tiny"),
     logs="herorun -C /work logs tiny",
+    status="herorun -C /work status tiny",
     stop="herorun -C /work stop tiny",
     restart="herorun -C /work relaunch tiny --stop-first",
 )

@@ -26,6 +26,7 @@ from herorun.core.recovery.policy import RelaunchAnswer
 from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.operations.remote import patrol
 from herorun.operations.remote.patrol import PatrolTick, decided, remember, remembered, ways_of
+from herorun.system.files import locked
 from wording import mentions
 
 CHAIN = {"folder": "/c", "stage": [{"name": "eval", "run": "true"}]}
@@ -40,6 +41,7 @@ def a_run(folder: Path, memory: Memory | None = None, reach: Any = None, **table
         slug="tiny",
         state=folder,
         prepare=lambda: None,
+        lock=lambda name: folder / f"{name}.lock",
         contract=a_contract(**tables),
         record=SimpleNamespace(memory=lambda: memory or Memory()),
         place=SimpleNamespace(repository="/my work", reach=reach),
@@ -121,6 +123,20 @@ def test_the_gate_is_asked_for_the_command_of_a_run_that_is_down(
     assert mentions(unproven.message, "/d/DONE") and "relaunch" not in unproven.command
 
 
+@pytest.mark.parametrize("recovery", ["relaunch", "ask"])
+def test_a_patrol_says_where_a_babysitter_relaunches_the_run_itself(
+    tmp_path: Path, recovery: str
+) -> None:
+    run = a_run(tmp_path, LAUNCHED, babysit={"recovery": recovery})
+    assert not ways_of(run).relaunches_itself
+    with locked(run.lock("babysitter"), what="the babysitter"):
+        ways = ways_of(run)
+    assert ways.relaunches_itself is (recovery == "relaunch")
+    (gone,) = decide(a_look(alive=Alive.NO), ways).advice
+    assert mentions(gone.message, "babysitter") is ways.relaunches_itself
+    assert f"{ways.status}`" in gone.message
+
+
 @pytest.mark.parametrize("option", ["rollback", "relaunch"])
 def test_a_rollback_is_for_the_dri_to_decide(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
@@ -155,4 +171,4 @@ def test_whose_order_a_relaunch_would_override(
     (gone,) = decide(a_look(alive=Alive.NO), ways).advice
     assert mentions(gone.message, *names) and ways.stays_down in gone.message
     assert "ada" in names or "ada" not in gone.message
-    assert ways.logs in gone.message
+    assert ways.logs in gone.message and ways.status in gone.message

@@ -32,10 +32,12 @@ class PatrolCommands:
     remove: str = ""  # this patrol
     memory: float = 0.9
     logs: str = ""  # prints the end of the log; empty where herorun did not start the job
+    status: str = ""  # shows the run's alerts and orders; empty where `logs` is
     stop: str = ""  # stops the job for good; empty where herorun did not start it
     restart: str = ""  # stops it, and starts it again from its newest checkpoint
     chain_waits: bool = False  # whether the chain's script waits before its first stage
     goes_back: bool = False  # whether `resume` is a rollback
+    relaunches_itself: bool = False  # a babysitter here does, if its rules allow it
     stays_down: str = ""  # the order by which nothing relaunches it; empty where there is none
 
     def sends(self, path: str) -> str:

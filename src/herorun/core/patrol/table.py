@@ -84,7 +84,9 @@ def _cause(observation: HostObservation, ways: PatrolCommands) -> str:
     log = observation.log if isinstance(observation.log, LogEnd) else LogEnd()
     if log.failure:
         return f" Its log shows {log.failure}: {log.excerpt}. {log.advice}"
-    return f" First look for the cause in its log: `{ways.logs}`." if ways.logs else ""
+    if not ways.logs:
+        return ""
+    return f" First look for the cause: `{ways.status}`, and its log, `{ways.logs}`."
 
 
 def _how_to_resume(ways: PatrolCommands) -> str:
@@ -94,6 +96,8 @@ def _how_to_resume(ways: PatrolCommands) -> str:
         return f"{ways.stays_down}. To restart it anyway:"
     if ways.goes_back:
         return "The DRI decides whether to roll back:"
+    if ways.relaunches_itself:
+        return "The babysitter relaunches it at a next tick if its rules allow it; to do it now:"
     return "The next command is:"
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from herorun.core.canonical_json import canonical, plain
+from herorun.core.contract import Recovery
 from herorun.core.decode import decode
 from herorun.core.errors import HerorunError
 from herorun.core.journal import Memory
@@ -27,7 +28,7 @@ from herorun.operations.launch.propose import Proposer
 from herorun.operations.remote.probe import probe_host, source
 from herorun.runs import Run
 from herorun.schemas.machines import PatrolDocument
-from herorun.system.files import write_atomic
+from herorun.system.files import is_locked, write_atomic
 
 MEMORY = "patrol.json"
 
@@ -85,10 +86,11 @@ def ways_of(run: Run) -> PatrolCommands:
     command that continues it.
     """
     patrol_keys, top = run.contract.patrol, run.place.repository
+    status = f"{_herorun(run)} status {run.slug}"
     login = run.place.reach.login if run.place.reach else None
     is_ours = _was_launched_here(run)
     return PatrolCommands(
-        patrol_keys.resume_command or (f"{_herorun(run)} status {run.slug}" if is_ours else ""),
+        patrol_keys.resume_command or (status if is_ours else ""),
         install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
         tuple(
             (path, transfer(source(run, local), path, login))
@@ -98,8 +100,11 @@ def ways_of(run: Run) -> PatrolCommands:
         patrol_keys.memory_fraction,
         chain_waits=waits_for_the_job(run.contract.chain),
         logs=f"{_herorun(run)} logs {run.slug}" if is_ours else "",
+        status=status if is_ours else "",
         stop=f"{_herorun(run)} stop {run.slug}" if is_ours else "",
         restart=f"{_herorun(run)} relaunch {run.slug} --stop-first" if is_ours else "",
+        relaunches_itself=run.contract.babysit.recovery is Recovery.RELAUNCH
+        and is_locked(run.lock("babysitter")),
         stays_down=_stays_down(run.record.memory()),
     )
 
