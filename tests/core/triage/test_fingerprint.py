@@ -1,8 +1,11 @@
 """The same failure has one name; another failure another."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.triage.judged import judged
+from herorun.core.triage.fingerprint import _steady, steady
 
 SAME = [
     (
@@ -93,3 +96,29 @@ def test_the_folder_of_the_checkout_does_not_matter() -> None:
         judged(trace(1, "KeyError: 'a'")).fingerprint
         == judged(trace(1, "KeyError: 'a'", "/scratch/7/x")).fingerprint
     )
+
+
+PARTS = st.sampled_from(
+    [
+        "0",
+        "0x",
+        "1",
+        "29",
+        "3.5e-7",
+        "a",
+        "f",
+        "deadbeef",
+        "node",
+        "rank",
+        "/",
+        "-",
+        " ",
+        ":",
+        "GiB",
+    ]
+)
+
+
+@given(st.lists(PARTS, max_size=30).map("".join))
+def test_no_rule_tells_digits_apart(message: str) -> None:
+    assert steady(message) == _steady.__wrapped__(message[:300].lower())

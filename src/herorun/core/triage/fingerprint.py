@@ -1,10 +1,14 @@
 """The fingerprint of a failure: the same for every rank, node, attempt and time."""
 
 import hashlib
+from functools import lru_cache
 
 from herorun.core.lazy_regex import lazy_regex
 
 _LONGEST = 300
+_ONE_DIGIT = str.maketrans("023456789", "111111111")
+# A number like 0x1f, also once the folders between are left out.
+_MAYBE_HEX = lazy_regex(r"0(?:[x\\/]|[a-z]:)")
 _RULES = (
     (lazy_regex(r"\b[a-z][a-z0-9+.-]{1,10}://[^\s'\"<>]{1,500}"), "<url>"),
     # folders
@@ -36,6 +40,13 @@ def fingerprint(kind: str, exception: str, where: str, message: str) -> str:
 def steady(message: str) -> str:
     """The message without times, ids, addresses, folders, sizes, steps and ranks."""
     text = message[:_LONGEST].lower()
+    # A log full of errors has few lines that differ in more than digits, and no other rule tells
+    # digits apart.
+    return _steady(text if _MAYBE_HEX.search(text) else text.translate(_ONE_DIGIT))
+
+
+@lru_cache(maxsize=1024)
+def _steady(text: str) -> str:
     for rule, instead in _RULES:
         text = rule.sub(instead, text)
     return text.strip()
