@@ -27,7 +27,11 @@ def rows(home: Path) -> Iterator[Row]:
         keyword.strip(EDGE) for signature in shipped().signatures for keyword in signature.keywords
     }
     keywords.write_text("\n".join(sorted(words)) + "\n", encoding="utf-8")
-    for what, lines in (("a training log", training()), ("prose, no two lines alike", prose())):
+    for what, lines in (
+        ("a training log", training()),
+        ("a log whose lines all say INFO", informing()),
+        ("prose, no two lines alike", prose()),
+    ):
         log = filled(home / "log", lines)
         program, searching = search(keywords, log)
         costs = in_turns({"scan": scanning(log), "search": searching}, ROUNDS, cpu_seconds)
@@ -102,6 +106,17 @@ def training() -> Iterator[str]:
                 "a.py:9: UserWarning: the loader's timeout is 1800 s and will be an error in a "
                 "later version"
             )
+
+
+def informing() -> Iterator[str]:
+    """As the logging of Python writes them."""
+    lot, step = random.Random(3), 0
+    while True:
+        step += 1
+        yield (
+            f"2026-01-01 00:{step // 60 % 60:02d}:{step % 60:02d},{step % 1000:03d} [INFO] trainer: "
+            f"step {step} loss {lot.random():.4f} tokens/s {lot.randrange(10**6)}"
+        )
 
 
 def prose() -> Iterator[str]:

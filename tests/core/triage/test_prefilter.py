@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.triage.judged import judged, judged_training
-from herorun.core.triage.prefilter import KeywordFilter, Sieve
+from herorun.core.triage.prefilter import MANY, KeywordFilter, Sieve
 from herorun.core.triage.progress import step_lines
 
 STEMS = ("nan", "an", "out of", "oom")
@@ -45,8 +45,9 @@ def test_a_stem_with_an_edge_hides_none_that_it_overlaps(text: str) -> None:
     ],
 )
 def test_an_edge_may_be_hidden(line: bytes, is_shown: bool) -> None:
-    starts = Sieve(("|inf|",)).starts(b"quiet\n" + line + b"\ninfo")
-    assert starts == ([6] if is_shown else [])
+    for before in (b"quiet\n", b"INFO\n" * 2 * MANY):
+        starts = Sieve(("|inf|",)).starts(before + line + b"\ninfo")
+        assert starts == ([len(before)] if is_shown else [])
 
 
 @pytest.mark.parametrize(

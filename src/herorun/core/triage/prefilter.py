@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick
 
 EDGE = "|"
+MANY = 64  # lines of a block that take as long to look at as all of it
 _CONTROL = bytes(c for c in (*range(32), 127) if c not in b"\t\n\r")
 
 
@@ -31,19 +32,22 @@ class Sieve:
         return list(self._starts(block.lower()))
 
     def _starts(self, text: bytes) -> Iterator[int]:
-        start = end = -1  # of the newest line with a stem; no start once it was yielded
+        end = -1  # of the line that was found last
+        hides, edgeless = True, 0  # whether any line may hide an edge; stems without theirs
         # overlapping: a stem may begin inside one without its edge
         for stem, at, after in self._find.find_matches_as_indexes(text, overlapping=True):
-            if at > end:
-                if start >= 0 and _is_disguised(text[start:end]):
-                    yield start
-                start, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", after)
-                end = len(text) if end < 0 else end
-            if start >= 0 and _has_edges(self._edges[stem], text, at, after):
-                yield start
-                start = -1
-        if start >= 0 and _is_disguised(text[start:end]):
-            yield start
+            if at <= end:
+                continue
+            if not _has_edges(self._edges[stem], text, at, after):
+                edgeless += 1
+                if edgeless == MANY:
+                    hides = _is_disguised(text)
+                if not (hides and _is_disguised(_line_around(text, at, after))):
+                    continue
+            yield text.rfind(b"\n", 0, at) + 1
+            end = text.find(b"\n", after)
+            if end < 0:
+                return
 
 
 class KeywordFilter:
@@ -79,6 +83,11 @@ class KeywordFilter:
         for word, start, end in self._find.find_matches_as_indexes(text, overlapping=True):
             if _has_edges(self._edges[word], text, start, end):
                 yield word
+
+
+def _line_around(text: bytes, start: int, end: int) -> bytes:
+    line_end = text.find(b"\n", end)
+    return text[text.rfind(b"\n", 0, start) + 1 : len(text) if line_end < 0 else line_end]
 
 
 def _is_disguised(line: bytes) -> bool:
