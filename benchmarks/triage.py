@@ -114,8 +114,8 @@ def informing() -> Iterator[str]:
     while True:
         step += 1
         yield (
-            f"2026-01-01 00:{step // 60 % 60:02d}:{step % 60:02d},{step % 1000:03d} [INFO] trainer: "
-            f"step {step} loss {lot.random():.4f} tokens/s {lot.randrange(10**6)}"
+            f"2026-01-01 00:{step // 60 % 60:02d}:{step % 60:02d},{step % 1000:03d} [INFO] "
+            f"trainer: step {step} loss {lot.random():.4f} tokens/s {lot.randrange(10**6)}"
         )
 
 
