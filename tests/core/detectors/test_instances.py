@@ -91,6 +91,24 @@ def test_a_resume_that_repeats_no_step_is_seen_anyway(first):
     assert metrics_of([*at(before, NOON), *at(after, LATER)], boundaries=()).resume is None
 
 
+@pytest.mark.parametrize("overlap", [1, 5, 30])
+@pytest.mark.parametrize("counted", [True, False])
+def test_a_short_repetition_without_times_is_the_relaunch_once_its_writer_is_certain(
+    overlap, counted
+):
+    """Not rows that came late: steps, pace and loss would stay those of the crash before."""
+    start = 120 - overlap
+    boundaries = (TWO[0], Boundary("tiny-2", LATER, start, rows=120, counted=counted))
+    before, after = untimed(curve(*[2.0] * 120)), untimed(curve(*[2.0] * 40, first=start))
+    state = fold_rows(MetricsState(), before, NAMES, LATER, boundaries=TWO[:1])
+    state.polled_at = LATER + timedelta(seconds=0 if not counted else -1)
+    seen_at = LATER + timedelta(minutes=1)
+    metrics = summarise(fold_rows(state, after, NAMES, seen_at, boundaries=boundaries))
+
+    assert (metrics.instance, metrics.first_step) == ("tiny-2", start + 1)
+    assert (metrics.attempts, metrics.late, metrics.step) == (2, 0, start + 40)
+
+
 def test_a_level_that_is_off_behind_such_a_resume_is_measured():
     on = [2.0 * (1 + 0.001 * math.sin(n)) for n in range(300)]
     rows = [

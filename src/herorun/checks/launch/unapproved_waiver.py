@@ -19,4 +19,4 @@ def unapproved_waiver(contract: Contract, waivers: Waivers, approvals: Approvals
     from herorun.core.approvals import approval_verdicts
 
     verdicts = list(approval_verdicts(contract, waivers.waivers, approvals))
-    return verdicts or [not_applicable("the contract has no waiver")]
+    return verdicts or [not_applicable("the committed contract has no waiver")]

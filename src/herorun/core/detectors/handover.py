@@ -23,7 +23,8 @@ from herorun.core.ports import Row
 def is_relaunched(state: MetricsState, row: Row, names: Names, newest: Boundary) -> bool:
     """Whether the row is the first of another instance, or of another start of it."""
     follows = newest.instance != state.instance or newest.attempt > state.start
-    return follows and (row.at is not None or _is_past_start(state, row, names, newest))
+    is_known = row.at is not None or newest.wrote(state.rows, state.polled_at)
+    return follows and (is_known or _is_past_start(state, row, names, newest))
 
 
 def hand_over(state: MetricsState, row: Row, step: int, newest: Boundary, oldest: str) -> None:
