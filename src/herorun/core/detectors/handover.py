@@ -19,6 +19,8 @@ from herorun.core.detectors.names import Names
 from herorun.core.detectors.state import MetricsState
 from herorun.core.ports import Row
 
+RULES = (2,)  # raised when the code assigns rows to instances otherwise, so that states are rebuilt
+
 
 def is_relaunched(state: MetricsState, row: Row, names: Names, newest: Boundary) -> bool:
     """Whether the row is the first of another instance, or of another start of it."""

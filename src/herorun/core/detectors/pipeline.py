@@ -17,6 +17,7 @@ from herorun.core.detectors import (
     gaps,
     grad_norm,
     growth,
+    handover,
     interleaved_writers,
     loss,
     lost_progress,
@@ -78,6 +79,7 @@ def rules_digest() -> str:
         reorder.RULES,
         nonfinite.RULES,
         gaps.RULES,
+        handover.RULES,
         growth.RULES,
         windows.RULES,
     )
