@@ -90,6 +90,21 @@ def _renamed(part: str, old: str, new: str) -> str:
     return f"{new}{part.removeprefix(old)}" if part.startswith((f"{old}-", f"{old}_")) else part
 
 
+def shared_paths(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The options of the tracker that are absolute paths, which the fork has from its parent: both
+    may write to one file.
+
+    >>> shared_paths({"tracker": {"id": "b", "path": "/data/a.jsonl"}})
+    ("path = '/data/a.jsonl'",)
+    """
+    options = data.get("tracker", {})
+    return tuple(
+        f"{name} = {value!r}"
+        for name, value in options.items()
+        if isinstance(value, str) and value.startswith("/")
+    )
+
+
 def leftovers(parent: Contract, data: Mapping[str, Any]) -> tuple[str, ...]:
     """Where the command still names the parent's root or tracker id: a person must look at each."""
     names = {

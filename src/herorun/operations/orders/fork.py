@@ -15,7 +15,13 @@ from herorun.core.contract import SLUG
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse
 from herorun.core.evidence import Candidate, Checkpoints, Metrics, Now, StartSiblings
 from herorun.core.finding import count
-from herorun.core.identity.fork_contract import ForkRequest, fork_contract, leftovers, same_identity
+from herorun.core.identity.fork_contract import (
+    ForkRequest,
+    fork_contract,
+    leftovers,
+    same_identity,
+    shared_paths,
+)
 from herorun.core.lineage import acceptable
 from herorun.core.redaction.scrub import scrub
 from herorun.gather import gather
@@ -124,6 +130,10 @@ def _write_fork(
     notes = [
         f"its command still says {word!r}: is that intended?"
         for word in leftovers(old.contract, data)
+    ]
+    notes += [
+        f"its [tracker] has {option}, as {old.slug} has: does {slug} log to a file of its own?"
+        for option in shared_paths(data)
     ]
     if old.contract.waiver:
         notes.append(
