@@ -272,8 +272,9 @@ def _cut_fraction(moment: str) -> str:
 
 
 def _ago(moment: str, at: datetime) -> str:
-    """Of a moment that another machine's clock may date in the future."""
-    return f"{format_span(max(at - datetime.fromisoformat(moment), timedelta(0)))} ago"
+    """Of a moment that another clock may date in the future, or that is this reading's own."""
+    age = at - datetime.fromisoformat(moment)
+    return f"{format_span(age)} ago" if age >= timedelta(seconds=1) else "just now"
 
 
 def _other(job: Mapping[str, str]) -> str:

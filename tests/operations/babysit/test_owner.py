@@ -1,6 +1,7 @@
 """`[babysit] owner`: one owner of a run, and a babysitter only where the contract wants it."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from herorun.core.record.lease import Lease, read_lease
 from herorun.operations.report import babysitter_state
 from herorun.system import host
-from stories import NOON, SLUG, Story
+from stories import NOON, SLUG, WAIT, Story
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -102,3 +103,20 @@ def test_a_lost_babysitter_is_started_on_the_machine_of_its_owner(
     relaunch = f"herorun relaunch {SLUG}"
     described = babysitter_state.describe_babysitter(story.run, next_command=relaunch)
     assert f"`herorun babysit {SLUG}` on {THERE}" in described
+
+
+def test_a_run_that_was_handed_over_is_not_monitored_before_the_other_machine_ticks(
+    story: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
+) -> None:
+    """An older heartbeat of this machine says nothing about the next owner."""
+    story.launched(WAIT)
+    assert story.tick() == 0
+    assert story.herorun("handoff", SLUG, "--to", THERE) == 0
+    for hours, monitor in ((0, "fresh"), (2, "stale")):
+        later = datetime.now(UTC) + timedelta(hours=hours)
+        monkeypatch.setattr(babysitter_state, "now", lambda at=later: at)
+        capsys.readouterr()
+        story.herorun("status", SLUG, "--json")
+        status = json.loads(capsys.readouterr().out)
+        assert (status["monitor"], status["summary"]["next_tick"]) == (monitor, None)
+        assert mentions(status["babysitter"], THERE, "no tick")

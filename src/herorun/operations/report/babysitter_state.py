@@ -1,8 +1,9 @@
 """Whether a babysitter of this machine monitors the run, and how old its last heartbeat is."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from herorun.core.durations import format_span
+from herorun.core.event import HandedOff
 from herorun.operations.record.heartbeat import is_lost, last_heartbeat
 from herorun.runs import Run
 from herorun.system.clock import now
@@ -15,6 +16,9 @@ def describe_babysitter(run: Run, is_finished: bool = False, next_command: str =
     """
     if run.contract.babysit.declined:
         return f"declined: {run.contract.babysit.declined}"
+    handover = handed_away(run)
+    if handover and not is_finished:
+        return _describe_next_owner(run, handover)
     last_beat = last_heartbeat(run)
     if last_beat is None:
         return "none seen on this machine"
@@ -34,26 +38,43 @@ def describe_babysitter(run: Run, is_finished: bool = False, next_command: str =
     )
 
 
+def handed_away(run: Run) -> HandedOff | None:
+    """The last handoff, if it gave the run to another machine."""
+    handover = run.record.memory().handed
+    return handover if handover and handover.to != run.launcher.owner else None
+
+
+def _describe_next_owner(run: Run, handover: HandedOff) -> str:
+    """What the record shows of it: this machine cannot see the other's process."""
+    last_seen = run.record.memory().last_seen
+    head = f"handed over to {handover.to} {_ago(handover.at)}"
+    if last_seen and last_seen > handover.at:
+        return f"{head}; its last recorded tick was {_ago(last_seen)}"
+    return f"{head}, which has recorded no tick yet: `herorun babysit {run.slug}` starts it there"
+
+
+def _ago(moment: datetime) -> str:
+    return f"{format_span(max(0, round((now() - moment).total_seconds())))} ago"
+
+
 def monitor_is_stale(run: Run) -> bool:
-    """Whether the babysitter of this machine has stopped or hangs. False if the run was handed to
-    another machine.
+    """Whether the babysitter of this machine has stopped or hangs; of a run that was handed to
+    another machine, whether the record shows no tick since for too long.
 
     The evidence of the present command may be new all the same: a command does not monitor.
     """
-    last_beat, handover = last_heartbeat(run), run.record.memory().handed
-    if (
-        last_beat is None
-        or run.contract.babysit.declined
-        or (handover and handover.to != run.launcher.owner)
-    ):
+    if run.contract.babysit.declined:
         return False
     max_age = 2 * run.contract.babysit.cadence + timedelta(minutes=1)
-    return is_lost(run) or now() - last_beat > max_age
+    if handover := handed_away(run):
+        last_seen = run.record.memory().last_seen or handover.at
+        return now() - max(handover.at, last_seen) > max_age
+    last_beat = last_heartbeat(run)
+    return last_beat is not None and (is_lost(run) or now() - last_beat > max_age)
 
 
 def is_babysitter_lost(run: Run) -> bool:
     """Whether the run should have a babysitter here and has none. A run that was handed to another
     machine needs none.
     """
-    handover = run.record.memory().handed
-    return is_lost(run) and (handover is None or handover.to == run.launcher.owner)
+    return is_lost(run) and handed_away(run) is None

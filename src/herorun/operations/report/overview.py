@@ -41,6 +41,7 @@ from herorun.operations.babysit.batch import each
 from herorun.operations.health.rules import evidence_file
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.heartbeat import last_heartbeat, next_due
+from herorun.operations.report.babysitter_state import handed_away
 from herorun.runs import Run, open_run
 from herorun.sources.metrics import COLUMNS
 from herorun.system.clock import now
@@ -173,6 +174,7 @@ def summarise(
         last, loss = {}, None  # of steps that the current instance does not keep
     loss_name = next((name for name in names_of(run.contract).loss if name in last), "")
     is_finished = bool(memory.sealed) or health == RunHealth.FINISHED
+    ticks_here = last_heartbeat(run) is not None and handed_away(run) is None
     return RunSummary(
         slug=run.slug,
         stage=stage_of(run),
@@ -187,7 +189,7 @@ def summarise(
         checkpoint_age=(now() - saved_at).total_seconds() if saved_at else None,
         alerts=_alerts(alerts),
         awaited=missing,
-        next_tick=None if is_finished or last_heartbeat(run) is None else next_due(run),
+        next_tick=next_due(run) if ticks_here and not is_finished else None,
         quiet=(now() - metrics.advanced_at).total_seconds()
         if isinstance(metrics, Metrics)
         else None,
