@@ -259,7 +259,7 @@ def _next_action(alert: Mapping[str, Any]) -> str:
 def _unjudged(metric: Mapping[str, Any], is_finished: bool) -> str:
     """A run that is over gets no further row, so it is never judged."""
     row = None if is_finished else metric["until_row"]
-    until = "" if row is None else f", until its row {row}"
+    until = "" if row is None else f", at least until its row {row}"
     return (
         f"{', '.join(metric['checks'])} ({clean(metric['metric'])}){until}: "
         f"{clean(metric['reason'])}{'; look at the curve yourself' if is_finished else ''}"
