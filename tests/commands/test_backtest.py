@@ -228,3 +228,16 @@ def test_json_lines_that_are_no_curve_are_named_by_their_line(tmp_path, text, no
     (tmp_path / "a.jsonl").write_text(text)
     error = ran(tmp_path / "a.jsonl").exception
     assert isinstance(error, WrongUse) and str(error) == notice
+
+
+@pytest.mark.parametrize(
+    ("offset", "is_judged"), [(2.0, True), (-2.0, False)], ids=["above zero", "below zero"]
+)
+def test_a_loss_that_the_checks_cannot_compare_is_not_silently_free_of_alarms(
+    tmp_path, offset, is_judged
+):
+    path = write(tmp_path, "loss.csv", [f"{i},{offset + i % 7 / 100},{i}" for i in range(300)])
+    shown, document = run(path), json.loads(run(path, "--json").stdout)
+    (unjudged,) = [curve["unjudged"] for curve in document["files"]]
+    assert any("loss-spike" in each["checks"] for each in unjudged) is not is_judged
+    assert mentions(shown.stderr, "loss-spike") is not is_judged

@@ -36,6 +36,7 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
     from herorun.core.errors import WrongUse
     from herorun.operations.report.backtest import backtest, read_labels
     from herorun.schemas.evaluations import BacktestDocument, Curve
+    from herorun.schemas.parts import UnjudgedEntry
 
     if markdown and labels is None:
         raise WrongUse("--markdown needs the known events: name them with --labels FILE.")
@@ -44,8 +45,22 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
         output.show_note(f"{skipped_file}: left out")
     for unjudged_file in report.unjudged:
         output.show_note(f"{unjudged_file}: nothing in it was checked")
+    for name, metrics in report.partly_judged.items():
+        for each in metrics:
+            if len(report.files) == 1 or "loss-spike" in each.checks:
+                checks = ", ".join(each.checks)
+                note = f"{name}: not judged: {checks} ({each.metric}): {each.reason}"
+                output.show_note(output.clean(note))
     if as_json:
-        curves = [Curve(file=name, rows=rows, alerts=a) for name, rows, a in report.files]
+        curves = [
+            Curve(
+                file=name,
+                rows=rows,
+                alerts=a,
+                unjudged=[UnjudgedEntry.of(each) for each in report.partly_judged[name]],
+            )
+            for name, rows, a in report.files
+        ]
         output.show_json(
             BacktestDocument(files=curves, totals=totals_of(report.files, report.scores))
         )

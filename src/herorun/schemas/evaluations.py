@@ -15,7 +15,7 @@ from herorun.core.lazy_pydantic import Field
 from herorun.core.recovery.classify import Cause
 from herorun.core.replay import Replay
 from herorun.core.retention import KeptCheckpoint, RetentionPolicy, Victim
-from herorun.schemas.parts import Document, FindingEntry, Shape, Verdict
+from herorun.schemas.parts import Document, FindingEntry, Shape, UnjudgedEntry, Verdict
 
 
 class SealDocument(Document):
@@ -179,6 +179,8 @@ class Curve(Shape):
     file: str
     rows: int
     alerts: Sequence[FiredEntry]
+    unjudged: Sequence[UnjudgedEntry]
+    """What some checks could not judge up to the last row."""
 
 
 class BacktestDocument(Document):

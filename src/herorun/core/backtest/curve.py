@@ -29,6 +29,7 @@ from herorun.core.evidence import (
     Nothing,
     PriorLaunch,
     SourceLoss,
+    UnjudgedMetric,
 )
 from herorun.core.finding import Finding, Outcome
 from herorun.core.lazy_dataclass import dataclass
@@ -121,6 +122,11 @@ class CurveBacktest:
             self.rows += len(chunk)
         self._describe_open_alerts()
         return self.alerts
+
+    def unjudged(self) -> tuple[UnjudgedMetric, ...]:
+        """What the checks could not judge up to the last row: their silence proves nothing."""
+        metrics = summarise(self.state, self.names)
+        return metrics.unjudged if metrics else ()
 
     def _describe_open_alerts(self) -> None:
         """What still fires says what the last row shows, and not what the first one did."""

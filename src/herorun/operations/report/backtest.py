@@ -11,6 +11,7 @@ from herorun.core.backtest.score import Label, Score
 from herorun.core.check import Gate
 from herorun.core.detectors.names import Names
 from herorun.core.errors import WrongUse
+from herorun.core.evidence import UnjudgedMetric
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
 from herorun.core.untrusted_json import read_json
@@ -38,6 +39,8 @@ class BacktestReport:
     # of several files, why some are not curves
     skipped: list[str] = field(default_factory=list)
     unjudged: list[str] = field(default_factory=list)  # files whose silence means nothing: why
+    # by file, what some checks could not judge
+    partly_judged: dict[str, tuple[UnjudgedMetric, ...]] = field(default_factory=dict)
 
 
 def backtest(
@@ -64,6 +67,7 @@ def backtest(
         chunks = chunks_of(path)
         alerts = run.run_chunks(_recording_steps(chunks, steps) if label else chunks)
         report.files.append((str(path), run.rows, alerts))
+        report.partly_judged[str(path)] = run.unjudged()
         if not run.rows and metric_names is not None:
             report.unjudged.append(f"{path} has no rows")
         # a curve in which nothing can be judged does not count as free of alarms
