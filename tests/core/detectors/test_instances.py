@@ -109,6 +109,17 @@ def test_a_short_repetition_without_times_is_the_relaunch_once_its_writer_is_cer
     assert (metrics.attempts, metrics.late, metrics.step) == (2, 0, start + 40)
 
 
+def test_a_last_row_without_a_time_that_came_late_does_not_begin_the_relaunch():
+    boundaries = (TWO[0], Boundary("tiny-2", LATER, 100, rows=120, counted=True))
+    old, new = untimed(curve(*[2.0] * 123)), untimed(curve(*[2.0] * 60, first=100))
+    state = fold_rows(MetricsState(), old[:120], NAMES, LATER, boundaries=TWO[:1])
+    state = fold_rows(state, old[120:], NAMES, LATER, boundaries=boundaries)
+    assert summarise(state).instance == "tiny-1"
+    metrics = summarise(fold_rows(state, new, NAMES, LATER, boundaries=boundaries))
+
+    assert (metrics.instance, metrics.first_step, metrics.step) == ("tiny-2", 101, 160)
+
+
 def test_a_level_that_is_off_behind_such_a_resume_is_measured():
     on = [2.0 * (1 + 0.001 * math.sin(n)) for n in range(300)]
     rows = [

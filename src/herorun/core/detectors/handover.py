@@ -23,10 +23,18 @@ RULES = (2,)  # raised when the code assigns rows to instances otherwise, so tha
 
 
 def is_relaunched(state: MetricsState, row: Row, names: Names, newest: Boundary) -> bool:
-    """Whether the row is the first of another instance, or of another start of it."""
+    """Whether the row is the first of another instance, or of another start of it.
+
+    One without a time that goes on beyond all earlier steps may be the old instance's last, which
+    its tracker sent late.
+    """
     follows = newest.instance != state.instance or newest.attempt > state.start
-    is_known = row.at is not None or newest.wrote(state.rows, state.polled_at)
-    return follows and (is_known or _is_past_start(state, row, names, newest))
+    if not follows or row.at is not None:
+        return follows
+    step = row.step + 1 - names.first_step
+    highest_step = _highest_step(state, names)
+    repeats = step <= highest_step and newest.wrote(state.rows, state.polled_at)
+    return repeats or passes_start(newest, step, highest_step)
 
 
 def hand_over(state: MetricsState, row: Row, step: int, newest: Boundary, oldest: str) -> None:
@@ -60,10 +68,9 @@ def newest_writer(
     return boundaries[newest] if newest >= 0 else None
 
 
-def _is_past_start(state: MetricsState, row: Row, names: Names, newest: Boundary) -> bool:
+def _highest_step(state: MetricsState, names: Names) -> int:
     offset = 1 - names.first_step
-    highest_step = max([state.high_water, *(other.step + offset for other in state.waiting)])
-    return passes_start(newest, row.step + offset, highest_step)
+    return max([state.high_water, *(other.step + offset for other in state.waiting)])
 
 
 def is_ahead(written_at: datetime | None, seen_at: datetime | None) -> bool:
