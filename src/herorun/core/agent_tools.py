@@ -122,7 +122,7 @@ READS: Sequence[Tool] = (
     Tool(
         "list_checkpoints",
         "checkpoints list",
-        "Every checkpoint of a run: complete or not, permanent or temporary, tainted or not.",
+        "Every checkpoint of a run: complete or not, temporary or not, tainted or not.",
         (RUN,),
         "checkpoints list",
     ),

@@ -2,6 +2,7 @@
 
 import errno
 import json
+from pathlib import Path
 from time import monotonic
 
 import pytest
@@ -54,6 +55,17 @@ def test_a_lease_that_names_no_clone_is_the_next_ones_of_its_owner(story: Story)
     path.parent.mkdir(parents=True)
     path.write_text(f'{{"beat":3,"fence":1,"owner":"{host.owner()}","slug":"{SLUG}"}}')
     assert take_lease(story.run) == Lease(host.owner(), SLUG, 1, 4, str(story.work))
+
+
+def test_another_clone_names_no_log_that_it_does_not_have(story: Story, capsys: CAPTURE) -> None:
+    story.launched()
+    other = story.clone("elsewhere")
+    logs = []
+    for clone in (story, other):
+        capsys.readouterr()
+        clone.herorun("status", SLUG, "--json")
+        logs.append(json.loads(capsys.readouterr().out)["log"])
+    assert (Path(logs[0]).exists(), logs[1]) == (True, "")
 
 
 @pytest.mark.thorough

@@ -99,7 +99,10 @@ def status_of_run(
     if is_shut or not memory.instances or memory.sealed:
         return _inactive_status(run, memory, facts)
     result, evidence = evaluate(run, memory=memory, polls=polls)
-    facts["instances"] = instance_entries(memory, evidence.get(Job))
+    job = evidence.get(Job)
+    facts["instances"] = instance_entries(memory, job)
+    if not isinstance(job, Job) and not run.scheduler.cluster_wide:
+        facts["log"] = ""  # the job may run in another clone, where its log is
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     is_finished = result.run == RunHealth.FINISHED or (
         result.run == RunHealth.DOWN and result.settled
