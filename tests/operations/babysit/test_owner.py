@@ -120,3 +120,7 @@ def test_a_run_that_was_handed_over_is_not_monitored_before_the_other_machine_ti
         status = json.loads(capsys.readouterr().out)
         assert (status["monitor"], status["summary"]["next_tick"]) == (monitor, None)
         assert mentions(status["babysitter"], THERE, "no tick")
+        story.herorun("doctor", SLUG, "--json")
+        parts = json.loads(capsys.readouterr().out)["parts"]
+        (fit,) = [part["status"] for part in parts if part["group"] == "babysitter"]
+        assert fit == ("broken" if monitor == "stale" else "unseen")

@@ -239,22 +239,28 @@ def _patterns(run: Run) -> Iterator[DoctorPart]:
 
 
 def _babysitter(run: Run) -> Iterator[DoctorPart]:
-    from herorun.operations.report.babysitter_state import describe_babysitter
+    from herorun.operations.report.babysitter_state import (
+        describe_babysitter,
+        handed_away,
+        is_babysitter_lost,
+        monitor_is_stale,
+    )
 
-    memory = run.record.memory()
+    memory, handover = run.record.memory(), handed_away(run)
     is_finished = bool(memory.sealed) or (
         memory.last_decided is not None and memory.last_decided.run == "finished"
     )
+    fit, fix = Fit.WORKS, ""
+    if not is_finished and (monitor_is_stale(run) or is_babysitter_lost(run)):
+        where = f" as {handover.to}" if handover else ""
+        fit, fix = Fit.BROKEN, f"`herorun babysit {run.slug}`{where}."
+    elif not is_finished and handover:
+        has_ticked = memory.last_seen is not None and memory.last_seen > handover.at
+        fit = Fit.WORKS if has_ticked else Fit.UNSEEN
+    elif not is_finished and last_heartbeat(run) is None:
+        fit, fix = Fit.UNSEEN, f"`herorun babysit {run.slug}`, unless another machine monitors it."
     message = describe_babysitter(run, is_finished)
-    if is_finished:
-        yield DoctorPart("babysitter", run.slug, Fit.WORKS, message)
-    elif last_heartbeat(run) is None:
-        fix = f"`herorun babysit {run.slug}`, unless another machine monitors it."
-        yield DoctorPart("babysitter", run.slug, Fit.UNSEEN, message, fix)
-    else:
-        stale = message.startswith(("monitor stale", "gone"))
-        fix = f"`herorun babysit {run.slug}`." if stale else ""
-        yield DoctorPart("babysitter", run.slug, Fit.BROKEN if stale else Fit.WORKS, message, fix)
+    yield DoctorPart("babysitter", run.slug, fit, message, fix)
 
 
 def _more(adapter: object) -> Iterator[DoctorPart]:
