@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, as_json: bool) -> int:
-    """One line per run: its state and step at the newest recorded tick (the babysitter's check of
-    the run), and the age of that tick.
+    """One line per run: the age of the newest recorded tick (the babysitter's check of the run),
+    and the state and step at that time.
 
     It queries no scheduler, tracker or remote: `herorun status` and `herorun watch` do. A record
     that another clone created is missing here until `herorun status RUN` has fetched it.
@@ -47,7 +47,7 @@ def command(start: str, as_json: bool) -> int:
 def _show(entries: "list[ListEntry]", at: "datetime") -> None:
     from herorun import output
 
-    rows = [("run", "state", "last tick", "steps"), *(_row(entry, at) for entry in entries)]
+    rows = [("run", "last tick", "state then", "steps"), *(_row(entry, at) for entry in entries)]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
@@ -73,4 +73,4 @@ def _row(entry: "ListEntry", at: "datetime") -> tuple[str, str, str, str]:
     state = entry.run if entry.stage == "launched" and entry.run else entry.stage
     if state == "not initialised":  # but the remote may have one
         state = "no record here"
-    return clean(entry.slug), clean(state), last_tick, clean(entry.progress)
+    return clean(entry.slug), last_tick, clean(state), clean(entry.progress)
