@@ -188,7 +188,7 @@ def test_the_command_prints_the_log_of_a_real_job(story: Story, capsys: CAPTURE)
 
 
 def test_the_list_asks_the_record_alone(story: Story, capsys: CAPTURE) -> None:
-    assert ask(story, capsys, "list").out.split()[-3:] == ["record", "here", "never"]
+    assert ask(story, capsys, "list").out.split()[-4:] == ["never", "no", "record", "here"]
     story.launched()
     story.tick()
     (entry,) = ask(story, capsys, "list", "--json").document["runs"]
