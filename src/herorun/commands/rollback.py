@@ -49,11 +49,11 @@ def command(
     """Start the next instance from an earlier complete checkpoint of the run, under the same
     identity and roots.
 
-    It first prints what it discards, what the tracker will show and what is ruled out, and keeps
-    that in the record and the issue. Newer checkpoints stay where they are; the record rules them
-    out for later relaunches. It refuses a checkpoint that is incomplete, missing, rejected, tainted
-    or not of the lineage, and a previous instance that may still run. Under `[tracker] resume =
-    "never"` use `herorun fork`.
+    It asks nothing: read first, with --dry-run, what it discards, what the tracker will show and
+    what is ruled out; the record and the issue keep that. Newer checkpoints stay where they are;
+    the record rules them out for later relaunches. It refuses a checkpoint that is incomplete,
+    missing, rejected, tainted or not of the lineage, and, without --stop-first, a job that may
+    still run. Under `[tracker] resume = "never"` use `herorun fork`.
 
     \b
     Example:

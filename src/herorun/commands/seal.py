@@ -35,11 +35,13 @@ def command(
     successor: str | None,
     as_json: bool,
 ) -> int:
-    """Verify that the run is done, and tag it. Sealing twice gives one seal.
+    """Verify that the run is done, and tag it, without a question. Sealing twice gives one seal.
 
-    `--milestone step-100000` seals the checkpoint of step 100000. A seal that ends the run stops
-    its babysitter and releases its lease. A milestone, --aborted or --superseded-by skips the
-    checks that only a finished run can pass.
+    A seal cannot be undone. Unless it is of a milestone, the run can no longer be launched, its
+    babysitter stops, and its lease is released.
+
+    `--milestone step-100000` seals the checkpoint of step 100000. A milestone, --aborted or
+    --superseded-by skips the checks that only a finished run can pass.
 
     Exit code 0: sealed. 1: blocked. 3: something could not be read.
 
