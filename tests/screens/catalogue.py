@@ -299,11 +299,17 @@ def replace_note(note: Note) -> Note:
 # --- looking closer -------------------------------------------------------------------------------
 
 STEP = "/data/tiny/step-"
-NEEDED = f"{STEP}100 must be kept: tiny-b starts from it"
+TEMPORARY = "/data/tiny-temporary/step-"
+NEEDED = f"{TEMPORARY}230 must be kept: tiny-b starts from it"
 
 
 def saved_checkpoint(step: int, problem: str = "") -> Candidate:
     return replace(a_checkpoint(step, problem=problem), modified=NOON - timedelta(days=2))
+
+
+def temporary_checkpoint(step: int) -> Candidate:
+    candidate = a_checkpoint(step, "/data/tiny-temporary", temporary=True)
+    return replace(candidate, modified=NOON - timedelta(days=2))
 
 
 NOT_ANCHORED = (
@@ -322,15 +328,17 @@ SAVED = (
     SizedCheckpoint(
         saved_checkpoint(200, problem="metadata.json is missing"), 2 << 30, 11, "sha256:cc"
     ),
+    SizedCheckpoint(temporary_checkpoint(230), 4 << 30, 12, "sha256:dd"),
+    SizedCheckpoint(temporary_checkpoint(260), 4 << 30, 12, "sha256:ee"),
     SizedCheckpoint(saved_checkpoint(300), 4 << 30, 12, "sha256:bb"),
 )
 PLAN = prune_plan(
     "tiny",
     SAVED,
-    RetentionPolicy(keep=1),
+    RetentionPolicy(keep=1, permanent_every=100),  # as the contract of `preflight tiny` says
     RetentionReference(),
     f"{STEP}300",
-    {f"{STEP}100", f"{STEP}300"},
+    {each.candidate.path for each in SAVED},
     NOON,
 )
 TIMES = dict.fromkeys(WallTimeState, 0.0)
@@ -430,7 +438,7 @@ def closer() -> Iterator[Screen]:
     yield answered_by("checkpoints-list", "checkpoints list tiny", target, listing)
     pruned = Pruned(
         (f"{STEP}200",),
-        ((f"{STEP}100", NEEDED),),
+        ((f"{TEMPORARY}230", NEEDED), (f"{TEMPORARY}260", "not tried: the deletion had stopped")),
         2 << 30,
     )
     replacements = {"checkpoints__list__read_plan": PLAN}
@@ -624,7 +632,7 @@ def machines() -> Iterator[Screen]:
         140.0,
         notifies=False,
     )
-    timer = SimpleNamespace(text=cron(request))
+    timer = SimpleNamespace(text=cron(request), notifies_nobody=True)
     yield answered_by("timer", "box timer tiny --for cron", "remote.timer.timer_of", timer)
     page = render_runbook(BOX_RUN, WAYS, RUNBOOK_FACTS)
     yield answered_by("runbook", "box runbook tiny --out -", "remote.runbook.page_of", page)

@@ -217,7 +217,7 @@ def _victim(each: SizedCheckpoint, policy: RetentionPolicy) -> Victim:
     why = (
         f"incomplete: {candidate.problem}"
         if candidate.incomplete
-        else f"{kind}older than the latest {policy.keep}, none that the contract keeps for good, "
+        else f"{kind}older than the latest {policy.keep}, not permanent by the contract, "
         "and no contract or record refers to it"
     )
     return Victim(candidate.path, candidate.step, each.bytes, each.files, each.digest, why)
@@ -226,8 +226,8 @@ def _victim(each: SizedCheckpoint, policy: RetentionPolicy) -> Victim:
 def due_steps(
     every: int | None, milestones: Iterable[int], began: int, oldest: int, newest: int
 ) -> list[int]:
-    """The steps whose checkpoints the contract keeps for good: regular ones from the oldest that is
-    there up to the newest, and milestones above where the run began.
+    """The steps whose checkpoints are permanent by the contract: regular ones from the oldest that
+    is there up to the newest, and milestones above where the run began.
 
     >>> due_steps(100, (150, 900), began=100, oldest=200, newest=400)
     [150, 200, 300, 400]

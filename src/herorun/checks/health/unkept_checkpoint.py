@@ -1,4 +1,4 @@
-"""A checkpoint that the contract keeps permanently is no longer in the store.
+"""A checkpoint that is permanent by the contract is no longer in the store.
 
 Why: rollbacks, forks and comparisons start from permanent checkpoints and milestones; without this
 check, the loss is found on the day when one is needed.

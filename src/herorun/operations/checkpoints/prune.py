@@ -126,7 +126,7 @@ def _prune(run: Run, plan: PrunePlan, begun_paths: set[str]) -> Pruned:
         freed_bytes += victim.bytes
     progress.progress("deleting checkpoints", 1, 1)
     failures += [
-        (v.path, "not reached")
+        (v.path, "not tried: the deletion had stopped")
         for v in plan.victims
         if v.path not in {*deleted_paths, *(p for p, _ in failures)}
     ]
