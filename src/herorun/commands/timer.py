@@ -54,4 +54,6 @@ def command(start: str, run: str, host: str, every: str, what: str | None, as_js
         click.echo(timer.text, nl=False)
         if host == "cron":
             output.show_note("Add this line with `crontab -e`.")
+        if timer.notifies_nobody:
+            output.show_note("It notifies nobody: [notify] names no channel.")
     return 0

@@ -91,17 +91,26 @@ def test_crons_line_ticks_and_writes_its_log_where_nothing_of_the_run_was_writte
     assert re.match(r"\S+Z tiny: down ", log.read_text())
 
 
-@pytest.mark.parametrize("host", ["systemd", "cron"])
-def test_a_tick_has_the_time_that_its_connection_may_take(host: str) -> None:
-    reach = SimpleNamespace(connect=10.0, timeout=50.0)
-    run: Any = SimpleNamespace(
+def run_with(*channels: str) -> Any:
+    return SimpleNamespace(
         slug="tiny",
-        place=SimpleNamespace(reach=reach),
+        place=SimpleNamespace(reach=SimpleNamespace(connect=10.0, timeout=50.0)),
         repository=SimpleNamespace(top="/w"),
-        channels=SimpleNamespace(all=()),
+        channels=SimpleNamespace(all=channels),
         prepare=lambda: None,
     )
-    timer = timer_of(run, host, None, 1800)
+
+
+@pytest.mark.parametrize("host", ["systemd", "cron"])
+def test_a_patrol_that_notifies_nobody_says_so(host: str) -> None:
+    assert timer_of(run_with(), host, None, 1800).notifies_nobody
+    assert not timer_of(run_with("PAGER"), host, None, 1800).notifies_nobody
+    assert not timer_of(run_with(), host, "babysit", 1800).notifies_nobody  # it has an issue
+
+
+@pytest.mark.parametrize("host", ["systemd", "cron"])
+def test_a_tick_has_the_time_that_its_connection_may_take(host: str) -> None:
+    timer = timer_of(run_with(), host, None, 1800)
     limit = round(60 + SPARE)
     assert (timer.host, timer.command, timer.seconds) == (host, "patrol", 1800)
     assert len(timer.files) == (2 if host == "systemd" else 0)

@@ -24,6 +24,7 @@ class TimerOutput:
     seconds: int
     text: str
     files: Mapping[str, str]
+    notifies_nobody: bool = False
 
     def document(self, slug: str) -> TimerDocument:
         files = [TimerFile(path=path, text=text) for path, text in self.files.items()]
@@ -52,11 +53,13 @@ def timer_of(run: Run, host: str, command: str | None, every: float) -> TimerOut
         limit,
         notifies=bool(run.channels.all),
     )
+    text, files = cron(request), dict[str, str]()
     if host == "systemd":
-        return TimerOutput(host, request.command, int(every), systemd(request), units(request))
-    line = cron(request)
-    run.prepare()  # the line writes its log there; without the folder it would fail unnoticed
-    return TimerOutput(host, request.command, int(every), line, {})
+        text, files = systemd(request), units(request)
+    else:
+        run.prepare()  # the line writes its log there; without the folder it would fail unnoticed
+    is_silent = request.command == "patrol" and not request.notifies
+    return TimerOutput(host, request.command, int(every), text, files, is_silent)
 
 
 def _actions(run: Run, command: str, every: float) -> TimerOutput:
