@@ -221,7 +221,21 @@ def test_a_babysitter_that_has_nothing_left_to_watch_is_not_stale(
     heart = story.work / ".herorun" / SLUG / "heartbeat.json"
     heart.write_text(json.dumps({"at": "2026-01-01T00:00:00Z"}))
     babysitter = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
-    assert mentions(babysitter, "over", "heartbeat", "ago")
+    assert mentions(babysitter, "finished", "heartbeat", "ago")
+
+
+@pytest.mark.thorough
+def test_a_babysitter_of_a_run_that_stays_down_has_not_stopped_at_a_good_end(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.sign(babysit={"recovery": "ask"})
+    story.launched(CRASH)
+    assert story.tick() == 1
+    asked = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
+    assert story.herorun("deny", SLUG) == 0
+    denied = ask(story, capsys, "status", SLUG, "--json").document["babysitter"]
+    assert not mentions(asked, "stopped")
+    assert mentions(denied, "stopped", "down") and not mentions(denied, "over")
 
 
 # --- when it looks --------------------------------------------------------------------------------

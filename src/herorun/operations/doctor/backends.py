@@ -259,7 +259,7 @@ def _babysitter(run: Run) -> Iterator[DoctorPart]:
         fit = Fit.WORKS if has_ticked else Fit.UNSEEN
     elif not is_finished and last_heartbeat(run) is None:
         fit, fix = Fit.UNSEEN, f"`herorun babysit {run.slug}`, unless another machine monitors it."
-    message = describe_babysitter(run, is_finished)
+    message = describe_babysitter(run, "the run is finished" if is_finished else "")
     yield DoctorPart("babysitter", run.slug, fit, message, fix)
 
 

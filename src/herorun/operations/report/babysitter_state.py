@@ -10,21 +10,21 @@ from herorun.system.clock import now
 from herorun.system.files import is_locked
 
 
-def describe_babysitter(run: Run, is_finished: bool = False, next_command: str = "") -> str:
-    """What monitors the run, as text, separately from the run's health. A babysitter of a finished
-    run has ended; a relaunch, if that is the next command, starts one.
+def describe_babysitter(run: Run, needless: str = "", next_command: str = "") -> str:
+    """What monitors the run, as text, separately from the run's health. `needless` is why it needs
+    no babysitter any more; a relaunch, if that is the next command, starts one.
     """
     if run.contract.babysit.declined:
         return f"declined: {run.contract.babysit.declined}"
     handover = handed_away(run)
-    if handover and not is_finished:
+    if handover and not needless:
         return _describe_next_owner(run, handover)
     last_beat = last_heartbeat(run)
     if last_beat is None:
         return "none seen on this machine"
     age = round((now() - last_beat).total_seconds())
-    if is_finished and not is_locked(run.lock("babysitter")):
-        return f"stopped (the run is over), last heartbeat {format_span(age)} ago"
+    if needless and not is_locked(run.lock("babysitter")):
+        return f"stopped ({needless}), last heartbeat {format_span(age)} ago"
     if is_babysitter_lost(run):
         relaunches = next_command.startswith("herorun relaunch ")
         command = f"`herorun babysit {run.slug}`"

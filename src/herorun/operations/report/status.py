@@ -104,17 +104,15 @@ def status_of_run(
     if not isinstance(job, Job) and not run.scheduler.cluster_wide:
         facts["log"] = ""  # the job may run in another clone, where its log is
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
-    is_finished = result.run == RunHealth.FINISHED or (
-        result.run == RunHealth.DOWN and result.settled
-    )
+    needless = _why_unmonitored(result)
     alerts = [*shown_alerts(result, memory), *_silence(run, memory, evidence, checks)]
     unread_record = _unread_record(run, evidence)
-    monitor = _monitor_state(run, result, is_finished, bool(unread_record))
+    monitor = _monitor_state(run, result, bool(needless), bool(unread_record))
     state = (result.run.value, monitor)
     summary = summarise(run, memory, evidence, state, now(), alerts, missing=result.awaited)
     memory_after = fold([decided(result, evidence, memory, ())], memory)
     command = next_command(run, result, memory_after, evidence)
-    facts["babysitter"] = describe_babysitter(run, is_finished, command)
+    facts["babysitter"] = describe_babysitter(run, needless, command)
     stays_down = result.stays_down and not memory.ledger.paused(now())
     status = Status(
         run=result.run,
@@ -132,6 +130,13 @@ def status_of_run(
         **facts,
     )
     return status, evidence, summary
+
+
+def _why_unmonitored(result: Tick) -> str:
+    """Why the babysitter has ended; "" while there is something to monitor."""
+    if result.run == RunHealth.FINISHED:
+        return "the run is finished"
+    return "the run stays down" if result.run == RunHealth.DOWN and result.settled else ""
 
 
 def _monitor_state(run: Run, result: Tick, is_finished: bool, lacks_record: bool) -> str:
@@ -152,7 +157,7 @@ def _record_facts(run: Run, memory: Memory, drift: str) -> dict[str, Any]:
         "seal_tag": memory.sealed.tag if memory.sealed else None,
         "record": run.record.tip,
         "branch": run.record.branch,
-        "babysitter": describe_babysitter(run, is_finished=bool(memory.sealed)),
+        "babysitter": describe_babysitter(run, "the run is sealed" if memory.sealed else ""),
         **_record_state(run, drift, [*doubts, *_rejected_parts(run), *losses], not losses),
         "unfinished_actions": memory.unfinished.actions,
         **_people(memory),
