@@ -147,6 +147,12 @@ SLOW = alert(
     "throughput-leak", "warn", "a step takes 2.6 s instead of 2.4 s since step 40900", minutes=10
 )
 ENDED = alert("crashed", "critical", "tiny-1 ended: FAILED, exit code 1", state="ended-unresolved")
+BUG = alert(
+    "crashed",
+    "critical",
+    "tiny-1 ended as failed: exit code 1; the error in its log is of class code-bug-small at "
+    "train.py:72 (NameError: x)",
+)
 MISSING = AwaitedEvidence("row", "the tracker has no row of tiny-1 yet", NOON + 10 * MINUTE)
 EMPTY: dict[str, Any] = {
     "missing_evidence": [],
@@ -280,6 +286,12 @@ STATES: dict[str, Any] = {
         babysitter="gone, last heartbeat 18m0s ago: the relaunch starts it",
         monitor="stale",
     ),
+    "code-bug": status(
+        replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),
+        alerts=[BUG],
+        next="herorun preflight tiny",
+        questions=["question/relaunch/code-bug"],
+    ),
     "ended": status(
         replace(
             HEALTHY,
@@ -299,7 +311,7 @@ STATES: dict[str, Any] = {
             )
         ],
         next="herorun seal tiny",
-        babysitter="stopped (the run is over), last heartbeat 2m0s ago",
+        babysitter="stopped (the run is finished), last heartbeat 2m0s ago",
     ),
     "sealed": status(
         replace(HEALTHY, stage="sealed", run="finished", step=100_000),
@@ -326,10 +338,18 @@ STATES: dict[str, Any] = {
         next="herorun relaunch tiny",
     ),
     "stopped-at-the-end": status(
-        replace(HEALTHY, run="finished", step=100_000, next_tick=None),
+        replace(
+            HEALTHY,
+            run="finished",
+            step=100_000,
+            next_tick=None,
+            checkpoint_step=100_000,
+            checkpoint_age=120.0,
+        ),
         progress=DONE,
         stopped_by="ada",
         next="herorun seal tiny",
+        babysitter="stopped (the run is finished), last heartbeat 2m0s ago",
     ),
     "denied": status(
         replace(HEALTHY, run="down", next_tick=None, checkpoint_age=4080.0),

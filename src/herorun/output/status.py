@@ -49,7 +49,7 @@ def show_tick(slug: str, tick: Any, ack: str = "") -> None:
     for line in _tick_lines(document, tick.doubts, ack or f"herorun ack {slug}"):
         _line(out, TICK, line)
     if tick.push:
-        _line(out, TICK, f"  record   not pushed: {clean(tick.push)}; the next tick retries")
+        _line(out, TICK, f"  record   not pushed: {clean(tick.push)}; each tick retries")
     sys.stdout.flush()
 
 
@@ -58,7 +58,7 @@ def _tick_lines(document: Mapping[str, Any], doubts: Iterable[str], ack: str) ->
     doubt.
     """
     for gap in format_gaps(document["unread"]):
-        yield f"  unread   {clean(gap)}; the next tick retries"
+        yield f"  unread   {clean(gap)}; each tick retries"
     for missing in document["missing_evidence"]:
         yield f"  missing  {_missing_evidence(missing)}"
     for alert in document["alerts"]:
@@ -344,7 +344,11 @@ def _questions(document: Mapping[str, Any]) -> list[str]:
     way = document["next"] if document["run"] == "down" and document["next"] else yes
     lines = [f"  question   may herorun {clean(v)} act? yes: `{yes}`; no: `{no}`" for v in judge]
     kinds = ", ".join(clean(kind) for kind in other)
-    return lines + ([f"  question   relaunch ({kinds})? yes: `{way}`; no: `{no}`"] if other else [])
+    is_answer = way.startswith((yes, f"herorun relaunch {document['slug']}"))
+    word = "yes" if is_answer else "first" if " preflight " in way else "instead"
+    return lines + (
+        [f"  question   relaunch ({kinds})? {word}: `{way}`; no: `{no}`"] if other else []
+    )
 
 
 def _because(reason: str) -> str:
