@@ -47,7 +47,7 @@ def command(start: str, as_json: bool) -> int:
 def _show(entries: "list[ListEntry]", at: "datetime") -> None:
     from herorun import output
 
-    rows = [("run", "last tick", "state then", "steps"), *(_row(entry, at) for entry in entries)]
+    rows = [("run", "last tick", "state at tick", "steps"), *(_row(entry, at) for entry in entries)]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
