@@ -37,7 +37,9 @@ def test_only_a_difference_refuses():
 
 
 def test_a_word_that_nobody_knows_is_no_pass():
-    assert answer(admitted_mismatch, Admitted((("argv", "fine", ""),))).outcome is Outcome.UNKNOWN
+    verdict = answer(admitted_mismatch, Admitted((("argv", "fine", "runs b"),)))
+
+    assert verdict.outcome is Outcome.UNKNOWN
 
 
 def test_nothing_compared_is_no_pass():

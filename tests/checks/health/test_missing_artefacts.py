@@ -80,7 +80,7 @@ def test_one_that_could_not_be_looked_into_is_unknown():
 def test_the_trackers_run_should_be_finished_within_ten_minutes(state, ago, outcome):
     job = a_job(JobState.SUCCEEDED, ended=NOON - timedelta(minutes=ago))
 
-    assert left(TrackerIdentity(state), job=job)["tracker"] is outcome
+    assert left(TrackerIdentity(state, "503"), job=job)["tracker"] is outcome
 
 
 def test_a_short_end_is_another_question():

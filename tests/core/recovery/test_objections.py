@@ -112,7 +112,7 @@ def test_a_budget_that_is_spent_in_two_ways_is_asked_about_once() -> None:
     [
         (NODE_LOST, SPENT[:2]),
         (an_ending(Cause.PREEMPTION), ()),
-        (an_ending(Cause.OUT_OF_MEMORY), ()),
+        (an_ending(Cause.UNKNOWN), ()),
     ],
 )
 def test_why_a_failure_is_recoverable(ending: Ending, spent: Any, notice: Notice) -> None:

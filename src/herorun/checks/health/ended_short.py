@@ -3,7 +3,7 @@
 Why: exit code 0 is a claim; a trainer that was asked to stop, or that counts steps differently,
 also returns it.
 Fix: read in the job's log why it ended (`herorun logs RUN`); the DRI launches again (`herorun
-launch RUN`), or seals the result with a waiver of `job-not-succeeded` or `short-of-final-step`.
+launch RUN`), or seals the result with a waiver of `short-of-final-step`.
 """
 
 from herorun.core.check import Gate, Response, check

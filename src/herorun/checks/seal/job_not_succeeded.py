@@ -2,7 +2,8 @@
 
 Why: a seal over a run that failed, was stopped or still writes would sign something that is not
 true.
-Fix: wait for the job's end, or relaunch it; a seal of a stopped run needs the DRI's waiver.
+Fix: wait for the job's end, or relaunch it; if the DRI gives the run up, `herorun seal RUN
+--aborted` asks for no success.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -63,8 +63,9 @@ def judge_fork(
 def _parent(fork_from: str, point: ForkPoint, identity: TrackerIdentity) -> Verdict:
     state, last = identity.parent, identity.parent_last_step
     if state in (None, TrackerState.UNREACHABLE):
+        why = identity.why or "its state is unknown"
         return unknown(
-            f"could not query {identity.tracker} about the parent run {point.id!r}: {identity.why}",
+            f"could not query {identity.tracker} about the parent run {point.id!r}: {why}",
             subject=fork_from,
         )
     if state in (TrackerState.ABSENT, TrackerState.DELETED):

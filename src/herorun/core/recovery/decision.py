@@ -221,7 +221,7 @@ def _spent(
             objections.append(
                 RelaunchObjection(
                     "budget",
-                    f"The budget of {count(most, 'relaunch', 'relaunches')} after ends by "
+                    f"The budget of {count(most, 'relaunch', 'relaunches')} for the cause "
                     f"{ending.cause} is spent.",
                     reason=SPEND,
                 )
