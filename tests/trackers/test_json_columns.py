@@ -77,7 +77,9 @@ VALUES = (
     "18446744073709551617", "9" * 400, "1700000000", '"2026-01-01T00:00:00+00:00"',
     '"json_logger"', '"log"',
 )  # fmt: skip
-NAMES = (*STEP_KEYS, "_timestamp", "timestamp", "loss", "a", "a/a", "metrics", "tracker", "event")
+NAMES = (
+    *STEP_KEYS, "_timestamp", "timestamp", "time", "loss", "a", "a/a", "metrics", "tracker", "event",
+)  # fmt: skip
 RECORDS = st.lists(
     st.dictionaries(st.sampled_from(NAMES), st.sampled_from(VALUES), min_size=1), min_size=1
 )
@@ -105,11 +107,12 @@ def test_a_json_logger_s_rows_and_nested_ones_are_the_same() -> None:
     assert at_once(lines) == one_by_one(lines)
 
 
-def test_rows_that_tell_their_time_keep_it() -> None:
-    lines = [b'{"step": %d, "_timestamp": 1700000000.25}' % step for step in range(MANY)]
+@pytest.mark.parametrize("key", [b"_timestamp", b"time"])
+def test_rows_that_tell_their_time_keep_it(key: bytes) -> None:
+    lines = [b'{"step": %d, "%s": 1700000000.25}' % (step, key) for step in range(MANY)]
     (rows,) = parse_rows(lines, lambda *_: None)
     assert isinstance(rows, ColumnarRows)
-    assert rows[0].at == datetime(2023, 11, 14, 22, 13, 20, 250_000, UTC)
+    assert rows[0] == Row(0, {}, datetime(2023, 11, 14, 22, 13, 20, 250_000, UTC))
     assert at_once(lines) == one_by_one(lines)
 
 

@@ -355,6 +355,20 @@ def test_when_it_was_logged(key: str, stamp: str, at: datetime | None) -> None:
     assert row(f'{{"step": 1, "{key}": {stamp}}}') == Row(1, {}, at)
 
 
+@pytest.mark.parametrize("stamp", ["1700000000", "1700000000.0", '"2023-11-14T22:13:20Z"'])
+def test_a_time_is_when_it_was_logged_if_nothing_else_is(stamp: str) -> None:
+    at = datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
+    assert row(f'{{"step": 1, "loss": 2.5, "time": {stamp}}}') == Row(1, {"loss": 2.5}, at)
+    both = row(f'{{"step": 1, "time": 1.8e9, "timestamp": {stamp}}}')
+    assert both == Row(1, {"time": 1.8e9}, at)
+
+
+def test_a_time_may_be_a_duration() -> None:
+    """Trainers call the seconds of a step so, and those since their start."""
+    assert row('{"step": 1, "loss": 2.5, "time": 0.53}') == Row(1, {"loss": 2.5, "time": 0.53})
+    assert row('{"step": 1, "time": "12"}') == Row(1, {"time": 12.0})
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -404,6 +418,8 @@ BARE = (
     {"step": 3, "loss": 2.5},
     {"loss": 2.5, "_step": 3, "timestamp": 1.7e9},
     {"step": 3, "loss": float("nan"), "_timestamp": 17.0},
+    {"step": 3, "loss": 2.5, "time": 1.7e9},
+    {"step": 3, "loss": 2.5, "time": 0.5, "timestamp": 1.7e9},
     {"step": 3, "global_step": 4.0, "loss": 2.5},
     {"step": 3.0, "loss": 2.5},
     {"step": 3, "loss": 2},

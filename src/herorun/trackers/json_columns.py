@@ -16,12 +16,13 @@ from herorun.core.ports import Row
 from herorun.core.ports.columnar import ColumnarRows
 from herorun.core.row_bounds import LARGEST_STEP
 from herorun.trackers.json_rows import (
+    LOOSE_TIME_KEY,
     STEP_KEYS,
     TIME_KEYS,
     Unusable,
     parse_number,
     parse_row,
-    time_of_row,
+    parse_time,
 )
 
 FEW_BYTES = 1 << 17  # `json` reads them while the quick parser is imported, in 30 ms
@@ -99,10 +100,10 @@ def _columnar(
     columns = _split_columns(records, keys)
     fields, metrics = _fields_and_metrics(columns)
     key = next((key for key in step_keys if key in fields), "")
-    steps, times = _read_steps(fields.get(key, ())), _read_times(fields)
+    steps, (clock, times) = _read_steps(fields.get(key, ())), _read_times(fields)
     numbers = {}
     for name, values in metrics.items():
-        if name == key or name in TIME_KEYS or _has_no_number(values):
+        if name in (key, clock) or name in TIME_KEYS or _has_no_number(values):
             continue
         if not _NUMBERS.issuperset(map(type, values)):
             raise _OddLine
@@ -165,13 +166,11 @@ def _read_steps(values: Sequence[Any]) -> "array[int]":
     return array("q", values)
 
 
-def _read_times(fields: Columns) -> Sequence[datetime]:
-    """When the rows were logged; empty if none has a time."""
-    key = next((key for key in TIME_KEYS if key in fields), None)
-    if key is None:
-        return ()
-    times = [time_of_row({key: value}) for value in fields[key]]
+def _read_times(fields: Columns) -> tuple[str, Sequence[datetime]]:
+    """Which column tells when the rows were logged, and the times; empty if none does."""
+    key = next((key for key in (*TIME_KEYS, LOOSE_TIME_KEY) if key in fields), "")
+    times = [parse_time(value) for value in fields.get(key, ())]
     known_times = [at for at in times if at is not None]
     if known_times and len(known_times) < len(times):
         raise _OddLine
-    return known_times
+    return (key if known_times else ""), known_times

@@ -14,6 +14,8 @@ from herorun.core.row_bounds import LARGEST_STEP
 
 STEP_KEYS = ("step", "_step", "global_step", "train/global_step")
 TIME_KEYS = ("timestamp", "_timestamp")
+LOOSE_TIME_KEY = "time"  # the row's time only if its value is one: it may as well be a duration
+_CLOCKS = (*TIME_KEYS, LOOSE_TIME_KEY)
 _EARLIEST = 1e8  # seconds: a smaller number counts from some other start than 1970
 _MILLISECONDS = 1e11
 _NON_FINITE = {
@@ -49,12 +51,12 @@ def parse_row(line: bytes, step_keys: tuple[str, ...] = STEP_KEYS) -> Row | None
     except RecursionError:
         raise Unusable("nested too deeply") from None
     key, step = _find_step(fields, step_keys)
-    numbers = {}
+    numbers, clock = {}, time_key(fields)
     for name, value in metrics.items():
         number = value if type(value) is float else parse_number(value)
-        if number is not None and name != key and name not in TIME_KEYS:
+        if number is not None and name not in (key, clock) and name not in TIME_KEYS:
             numbers[name] = number
-    return Row(step, numbers, time_of_row(fields))
+    return Row(step, numbers, parse_time(fields.get(clock)))
 
 
 def _plain_row(record: Mapping[str, Any], step_keys: tuple[str, ...]) -> Row | None:
@@ -71,10 +73,11 @@ def _plain_row(record: Mapping[str, Any], step_keys: tuple[str, ...]) -> Row | N
             numbers[sys.intern(name)] = value
         elif name != key:
             return None
-    if numbers.keys().isdisjoint(TIME_KEYS):
+    if numbers.keys().isdisjoint(_CLOCKS):
         return Row(step, numbers)
-    at = time_of_row(record)
-    return Row(step, {k: v for k, v in numbers.items() if k not in TIME_KEYS}, at)
+    clock = time_key(record)
+    own_names = [name for name in numbers if name != clock and name not in TIME_KEYS]
+    return Row(step, {name: numbers[name] for name in own_names}, parse_time(record.get(clock)))
 
 
 def _record(line: bytes) -> dict[str, Any] | None:
@@ -146,9 +149,14 @@ def parse_number(value: Any) -> float | None:
             return None
 
 
-def time_of_row(fields: Mapping[str, Any]) -> datetime | None:
-    """When the row was logged; None without a time with a zone."""
-    stamp = next((fields[key] for key in TIME_KEYS if key in fields), None)
+def time_key(fields: Mapping[str, Any]) -> str:
+    """Which field is the time of the row; empty if none is."""
+    key = next((key for key in TIME_KEYS if key in fields), "")
+    return key or (LOOSE_TIME_KEY if parse_time(fields.get(LOOSE_TIME_KEY)) else "")
+
+
+def parse_time(stamp: Any) -> datetime | None:
+    """When a row was logged; None of what is no time with a zone."""
     if stamp is None:
         return None
     try:
