@@ -153,6 +153,11 @@ def test_it_cannot_be_changed():
         ({"command": {"argv": []}}, ["`command.argv`"]),
         ({"command": {"argv": ["python", 3]}}, ["`command.argv.1`"]),
         ({"command": {"argv": "python train.py"}}, ["`command.argv`: input should be a list"]),
+        ({"command": {"argv": ["--config=a"]}}, ["`command.argv`", "--config:", "program"]),
+        (
+            {"command": {"argv": ["python"], "resume_argv": ["--resume", "{start}"]}},
+            ["`command.resume_argv`", "--resume:", "program"],
+        ),
         ({"output": {"root": ""}}, ["`output.root`"]),
         ({"slug": "Tiny"}, ["`slug`"]),
         ({"slug": "-tiny"}, ["`slug`"]),

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from herorun.core.contract.values import (
     KIND,
-    Argument,
+    CommandLine,
     Duration,
     Name,
     OpenTable,
@@ -23,10 +23,10 @@ from herorun.core.lazy_pydantic import AfterValidator, Field
 class Command(Table):
     """The command to run."""
 
-    argv: tuple[Argument, ...] = Field(
+    argv: CommandLine = Field(
         min_length=1, description="The exact command line, as a list."
     )
-    resume_argv: tuple[Argument, ...] = Field(
+    resume_argv: CommandLine = Field(
         (),
         description=(
             "The whole command line of a launch that starts from a checkpoint; `{start}` is "

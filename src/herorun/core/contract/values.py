@@ -94,6 +94,18 @@ Remote = Annotated[str, AfterValidator(remote_name)]
 Argument = Annotated[str, Field(min_length=1), AfterValidator(_no_nul)]
 
 
+def _begins_with_program(argv: tuple[str, ...]) -> tuple[str, ...]:
+    if argv and argv[0].startswith("-"):
+        raise ValueError(
+            f"begins with the option {argv[0].partition('=')[0]}: state the whole command line, "
+            "with the program first"
+        )
+    return argv
+
+
+CommandLine = Annotated[tuple[Argument, ...], AfterValidator(_begins_with_program)]
+
+
 def _pinned(value: str) -> str:
     if not value.rstrip("/"):
         raise ValueError("is the root of the file system: name a folder of this run's own")
