@@ -25,7 +25,7 @@ from stories import CRASH, Story, copy
 TOLD: dict[str, Any] = {"notify": {"targets": ["FIRST", "SECOND"]}}
 TOGETHER = (  # they wait at the same time, so they are one message
     "crashed [tiny-1] (critical)",
-    "Hero relaunch requested: tiny-2",
+    "Relaunch requested: tiny-2",
 )
 PAGES = {*TOGETHER, "tiny-2 finished"}
 SENDING = "AppriseChannel.post"

@@ -78,7 +78,8 @@ VALUES = (
     '"json_logger"', '"log"',
 )  # fmt: skip
 NAMES = (
-    *STEP_KEYS, "_timestamp", "timestamp", "time", "loss", "a", "a/a", "metrics", "tracker", "event",
+    *STEP_KEYS, "_timestamp", "timestamp", "time", "loss", "a", "a/a", "metrics", "tracker",
+    "event",
 )  # fmt: skip
 RECORDS = st.lists(
     st.dictionaries(st.sampled_from(NAMES), st.sampled_from(VALUES), min_size=1), min_size=1

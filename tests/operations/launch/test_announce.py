@@ -1,11 +1,15 @@
 """What the issue says of a launch, and how its comments stay up to date."""
 
+from typing import Any
+
 import pytest
 
+from core.story import launched
 from herorun.core.errors import WrongUse
 from herorun.core.event import Intended
 from herorun.notifiers.local import LocalIssue
 from herorun.operations.launch import announce, start_instance
+from herorun.system.clock import now
 from stories import CRASH, WAIT, Story, git
 from wording import mentions
 
@@ -105,6 +109,25 @@ def test_another_checkpoint_policy_is_told_of(story: Story) -> None:
     text = comment(story, "tell/tiny-2/retention")
     assert mentions(text, "policy", "tiny-2")
     assert "checkpoints.keep: 10 -> 3" in text
+
+
+@pytest.mark.parametrize(
+    ("size", "named"),
+    [
+        ({"hero": False}, False),
+        ({"flops": 9e21}, False),
+        ({"flops": 1e22}, True),
+        ({"hero": True}, True),
+    ],
+)
+def test_only_a_hero_run_is_called_one(story: Story, size: dict[str, Any], named: bool) -> None:
+    from herorun.operations.record.init import _issue
+
+    story.sign(**size)
+    run, (launching, _) = story.run, launched(2, now(), relaunch_of="tiny-1")
+    titles = (announce.launch_title(run.contract, launching), _issue(run, "4").title)
+    assert [title.startswith("Hero ") for title in titles] == [named, named]
+    assert mentions(titles[0].lower(), "relaunch", "tiny-2")
 
 
 def test_a_plan_of_before_has_no_policy_to_compare() -> None:

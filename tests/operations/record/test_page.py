@@ -79,10 +79,10 @@ def test_a_crash_and_its_relaunch_are_paged_once(paged: Story, service: WebServi
     paged.tick()
     paged.ended("tiny-2")
     (title,) = titles_of(service)
-    assert mentions(title, "tiny: crashed [tiny-1] (critical); ", "relaunch", "tiny-2")
+    assert mentions(title, "tiny: crashed [tiny-1] (critical); ", "Relaunch", "tiny-2")
     ((path, body),) = service.taken
     assert path == f"/first-{HIDDEN}"
-    assert mentions(body["message"], "SIGKILL", "relaunch requested", "Since ", " UTC")
+    assert mentions(body["message"], "SIGKILL", "Relaunch requested", "Since ", " UTC")
     assert mentions(body["message"], "an hour", "`herorun status tiny`", "Issue: ")
     paged.tick()
     assert titles_of(service)[1:] == ["tiny: tiny-2 finished"]
@@ -154,9 +154,9 @@ def test_somebody_else_launches_and_the_dri_is_notified_before(
     assert paged.launch() == 0
     paged.ended("tiny-2")
     (title,) = titles_of(service)
-    assert mentions(title, "tiny: ", "launch requested", "tiny-2")
+    assert mentions(title, "tiny: ", "Launch requested", "tiny-2")
     paged.tick()
-    assert not mentions(titles_of(service), "launch requested", "tiny-1")  # it never was
+    assert not mentions(titles_of(service), "Launch requested", "tiny-1")  # it never was
 
 
 @pytest.mark.thorough

@@ -23,9 +23,7 @@ from herorun.core.lazy_pydantic import AfterValidator, Field
 class Command(Table):
     """The command to run."""
 
-    argv: CommandLine = Field(
-        min_length=1, description="The exact command line, as a list."
-    )
+    argv: CommandLine = Field(min_length=1, description="The exact command line, as a list.")
     resume_argv: CommandLine = Field(
         (),
         description=(

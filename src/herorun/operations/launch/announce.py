@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from herorun.core.babysit.action_key import Verb, write_key
+from herorun.core.contract import Contract
 from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.event import Failed, Intended, Launching
@@ -30,7 +31,7 @@ def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
         _notify_dri(run, order, key)
         return
     if key not in memory.intended:
-        title = f"Hero {change_of(launching)} requested: {launching.instance}"
+        title = launch_title(run.contract, launching)
         message, page = (
             launch_comment(run, order, launching),
             Urgency.MUST if _dri_must_know(run, order) else "",
@@ -48,6 +49,12 @@ def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
                 f"Nothing was submitted: the launch could not be announced: {describe_error(error)}"
             ) from None
     _notify_dri(run, order, key)
+
+
+def launch_title(contract: Contract, launching: Launching) -> str:
+    change = change_of(launching)
+    named_change = f"Hero {change}" if contract.is_hero else change.capitalize()
+    return f"{named_change} requested: {launching.instance}"
 
 
 def _dri_must_know(run: Run, order: LaunchOrder) -> bool:

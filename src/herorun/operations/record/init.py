@@ -164,7 +164,8 @@ def _issue(run: Run, final_step: str) -> Post:
     body = Template(template("issue.md")).safe_substitute(
         {name: _cell(value) for name, value in facts.items()}
     )
-    return Post(issue_key(run), f"Hero run: {run.slug}", body)
+    kind = "Hero run" if contract.is_hero else "Run"
+    return Post(issue_key(run), f"{kind}: {run.slug}", body)
 
 
 def _cluster(contract: Contract) -> str:
