@@ -18,7 +18,7 @@ from herorun.core.contract import Recovery
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Candidate, Checkpoints, History, Instance, JobState, Triage
 from herorun.core.notify.escalation import Option
-from herorun.core.notify.escalation_policy import Case, all_answered
+from herorun.core.notify.escalation_policy import Case, all_answered, waiting_until
 from herorun.core.recovery.backoff import wait_of
 from herorun.core.recovery.bad_node import delete_command, machine_at
 from herorun.core.recovery.classify import Cause, Ending, ending_of
@@ -319,6 +319,27 @@ def test_a_relaunch_waits_for_its_time_and_a_yes_waits_for_nothing():
 
     assert after(ending, before) == []
     assert kinds(after(ending, before, **yes)) == [Relaunch]
+
+
+def due_after(ending, policy=None, **ledger):
+    fields = {"instance": ending.instance, "endings": (an_ending(number=1),), **ledger}
+    return waiting_until(
+        [alert("crashed")],
+        CHECKS,
+        policy or RecoveryPolicy(),
+        Ledger(**fields),
+        Case(ending=ending),
+        NOON,
+    )
+
+
+def test_a_relaunch_is_due_only_if_nothing_else_prevents_it():
+    ending, no = an_ending(advanced=False), RelaunchAnswer(False, NOON, "dri")
+
+    assert due_after(ending) == NOON + MINUTE
+    assert due_after(ending, RecoveryPolicy(recovery=Recovery.ASK)) is None
+    assert due_after(ending, answers={"tiny-2": no}) is None
+    assert due_after(ending, stopped=frozenset({"tiny-2"})) is None
 
 
 # --- people ---------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """How long a tick waits for the next: sooner where a critical alert waits for a person."""
 
+import json
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,9 +13,12 @@ from herorun.core.babysit.alert import AlertState
 from herorun.core.babysit.cadence import CLOSE, FIRST_CHECK
 from herorun.core.babysit.tick import MonitorHealth, RunHealth, Tick
 from herorun.core.journal import Memory
+from herorun.core.recovery.backoff import FIRST_WAIT
 from herorun.operations.babysit.tick import pause_after
+from herorun.operations.report.status import status_of_run
 from herorun.system.clock import now
 from operations.in_memory import ToldRun
+from stories import CRASH, Story
 
 RUN = ToldRun([])
 CADENCE = RUN.contract.babysit.cadence
@@ -75,3 +79,22 @@ def test_a_relaunch_that_backs_off_is_waited_for() -> None:
     memory = RUN.record.memory()
     assert timedelta() < pause(memory, wake=now() + MINUTE) <= MINUTE
     assert pause(memory, wake=now() - MINUTE) == CADENCE
+
+
+@pytest.mark.thorough
+def test_a_relaunch_that_backs_off_says_when_it_is_due(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story.order("tiny-2", "exit 5")
+    story.sign(babysit={"thresholds": {"repeated-crash": {"same_step": 9}}})
+    story.launched(CRASH)
+    story.tick()
+    story.ended("tiny-2")
+    capsys.readouterr()
+    story.tick("--json")
+    alerts = json.loads(capsys.readouterr().out)["alerts"]
+    (alert,) = (each for each in alerts if each["check"] == "crashed")
+    due = datetime.fromisoformat(alert["since"]) + FIRST_WAIT
+    assert f"{due:%Y-%m-%dT%H:%M:%SZ}" in alert["fix"]
+    shown_alerts = status_of_run(story.run, "")[0].alerts
+    assert alert["fix"] in [each.fix for each in shown_alerts]

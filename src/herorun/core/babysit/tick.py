@@ -124,7 +124,7 @@ def tick(
         alerts=after,
         actions=actions,
         ending=case.ending,
-        wake=waiting_until(after.values(), checks, ledger, case, now),
+        wake=waiting_until(after.values(), checks, rules.policy, ledger, case, now),
         settled=all_answered(after.values(), checks, ledger),
         awaited=(*proof.awaited, *overdue(evidence, findings)),
         quiet_every=rules.policy.quiet_every,

@@ -231,11 +231,20 @@ def all_answered(alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: L
 
 
 def waiting_until(
-    alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger, case: Case, now: datetime
+    alerts: Iterable[Alert],
+    checks: Mapping[str, Check],
+    policy: RecoveryPolicy,
+    ledger: Ledger,
+    case: Case,
+    now: datetime,
 ) -> datetime | None:
-    """When a relaunch that backs off is due; None where none waits."""
+    """When a relaunch that backs off is due; None if none waits, or something else prevents it."""
+    alerts = list(alerts)
     calls = [a.since for a in alerts if a.firing and checks[a.check].response is Response.RELAUNCH]
-    if case.live or not calls:
+    is_denied_now = ledger.answer is not None and not ledger.answer.yes
+    if case.live or not calls or ledger.instance in ledger.stopped or is_denied_now:
+        return None
+    if relaunch_objection(alerts, checks, policy, ledger, case.ending, now):
         return None
     return wait_until(min(calls), ledger, case.ending, now)
 

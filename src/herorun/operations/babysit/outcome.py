@@ -98,6 +98,7 @@ class TickOutcome:
         slug = self.run.name_to_type
         alerts = shown_alerts(tick, self.run.record.memory()) if tick else []
         decision = self.run.status_command if tick and tick.stays_down and not self.paused else ""
+        due = tick.wake if tick and not self.paused else None
         return TickEntry(
             run=tick.run if tick else "finished",
             monitor=tick.monitor if tick else "fresh",
@@ -105,7 +106,7 @@ class TickOutcome:
             progress=self.progress,
             missing_evidence=tick.awaited if tick else [],
             findings=finding_entries(tick.findings, checks, slug) if tick and with_findings else [],
-            alerts=alert_entries(alerts, checks, slug, decision, self.run.dri),
+            alerts=alert_entries(alerts, checks, slug, decision, self.run.dri, due),
             actions=actions_of(self.performed),
             other_jobs=other_jobs(self.evidence),
         )

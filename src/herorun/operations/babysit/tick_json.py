@@ -1,6 +1,7 @@
 """The parts of a tick, as `babysit --json` and `status --json` print them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from herorun.core.babysit import actions
@@ -74,9 +75,11 @@ def alert_entries(
     slug: str,
     decision: str = "",
     dri: str = "",
+    due: datetime | None = None,
 ) -> list[AlertEntry]:
-    """`decision`: the command for a run that is down and is not relaunched automatically. An alert
-    that another one inhibits refers to it. `dri`: a name, for what the DRI decides.
+    """`decision`: the command for a run that is down and is not relaunched automatically; `due`:
+    when one is that backs off. An alert that another one inhibits refers to it. `dri`: a name, for
+    what the DRI decides.
     """
     alerts = list(alerts)
     inhibited_by = inhibitors(alerts, checks)
@@ -87,7 +90,13 @@ def alert_entries(
             return ""
         if alert.id in inhibited_by:
             return f"see {' and '.join(inhibited_by[alert.id])}"
-        if decision and alert.firing and check.response is Response.RELAUNCH:
+        relaunches = alert.firing and check.response is Response.RELAUNCH
+        if due and relaunches:
+            return (
+                f"herorun relaunches it at the first tick after {due:%Y-%m-%dT%H:%M:%SZ}; it waits "
+                "because no new checkpoint was saved"
+            )
+        if decision and relaunches:
             return name_dri(f"herorun does not relaunch it; the DRI decides: `{decision}`", dri)
         return name_dri(check.next_action(slug), dri)
 

@@ -113,7 +113,9 @@ def status_of_run(
     memory_after = fold([decided(result, evidence, memory, ())], memory)
     command = next_command(run, result, memory_after, evidence)
     facts["babysitter"] = describe_babysitter(run, needless, command)
-    stays_down = result.stays_down and not memory.ledger.paused(now())
+    is_paused = memory.ledger.paused(now())
+    decision = command if result.stays_down and not is_paused else ""
+    due = None if is_paused else result.wake
     status = Status(
         run=result.run,
         monitor=monitor,
@@ -121,7 +123,7 @@ def status_of_run(
         progress=progress_of(evidence),
         missing_evidence=result.awaited,
         findings=finding_entries(result.findings, checks, run.slug) if with_findings else [],
-        alerts=alert_entries(alerts, checks, run.slug, command if stays_down else "", run.dri),
+        alerts=alert_entries(alerts, checks, run.slug, decision, run.dri, due),
         actions=[],
         other_jobs=other_jobs(evidence),
         next=command,
