@@ -117,18 +117,18 @@ def evidence(kind, state, final, first):
 
 def test_every_check_gives_the_steps_of_rows_as_logged():
     states = JobState.RUNNING, JobState.SUCCEEDED, JobState.FAILED
-    with_steps = set()
-    for check, *run in product(
-        checks(Gate.HEALTH), (Eventful, Over, Calm), states, (500, 2 * ROWS)
-    ):
-        counted, logged = (answers(check, *evidence(*run, first)) for first in (1, 0))
-        less = 0 if check.name in BESIDE_CHECKPOINTS else 1
-        for updates, rows in zip(counted, logged, strict=True):
-            assert not SUBJECT.search(updates.message)
-            texts = updates.message, SUBJECT.sub("", rows.message)
-            steps, shown = ([int(n) for n in A_STEP.findall(text)] for text in texts)
-            with_steps |= {check.name} if steps else set()
-            assert shown == [step - less for step in steps], (check.name, rows)
-            assert rows.steps == updates.steps and rows.taints_from == updates.taints_from
-            assert rows.subject == updates.subject or check.name == "lost-rows"
+    health_checks, with_steps = checks(Gate.HEALTH), set()
+    for run in product((Eventful, Over, Calm), states, (500, 2 * ROWS)):
+        counts, logs = evidence(*run, 1), evidence(*run, 0)
+        for check in health_checks:
+            less = 0 if check.name in BESIDE_CHECKPOINTS else 1
+            pairs = zip(answers(check, *counts), answers(check, *logs), strict=True)
+            for updates, rows in pairs:
+                assert not SUBJECT.search(updates.message)
+                texts = updates.message, SUBJECT.sub("", rows.message)
+                steps, shown = ([int(n) for n in A_STEP.findall(text)] for text in texts)
+                with_steps |= {check.name} if steps else set()
+                assert shown == [step - less for step in steps], (check.name, rows)
+                assert rows.steps == updates.steps and rows.taints_from == updates.taints_from
+                assert rows.subject == updates.subject or check.name == "lost-rows"
     assert len(with_steps) > 30 and with_steps >= BESIDE_CHECKPOINTS
