@@ -2,6 +2,7 @@
 W&B's own client.
 """
 
+import fcntl
 import json
 import math
 import os
@@ -90,11 +91,19 @@ import wandb
 how = wandb.Settings(x_disable_stats=True, x_disable_meta=True, console="off", disable_git=True)
 run = wandb.init(dir=sys.argv[1], id=sys.argv[2], name=sys.argv[3], project="p", config={"lr": 0.1, "m": {"d": 2}}, settings=how)
 """  # noqa: E501  # a text that is read as it stands
-LOGS = """
-for step in range(5):
-    run.log({"loss": 1 / (step + 1), "a": {"b/c": {"d": step}}, "nan": math.nan, "up": math.inf, "down": -math.inf,
-             "text": "words", "flag": True, "list": [1, 2], "big": 10**400 if step == 4 else 1e300})
-run.finish(exit_code=int(sys.argv[4]))
+TWICE = """
+import time
+def logs(exit_code):
+    for step in range(5):
+        run.log({"loss": 1 / (step + 1), "a": {"b/c": {"d": step}}, "nan": math.nan, "up": math.inf, "down": -math.inf,
+                 "text": "words", "flag": True, "list": [1, 2], "big": 10**400 if step == 4 else 1e300})
+    run.finish(exit_code=exit_code)
+logs(0)
+begun = int(time.time())
+while int(time.time()) == begun:  # folders are named by the second
+    time.sleep(0.05)
+run = wandb.init(dir=sys.argv[1], id=sys.argv[2], name=sys.argv[3], project="p", config={"lr": 0.1, "m": {"d": 2}}, settings=how)
+logs(3)
 """  # noqa: E501  # a text that is read as it stands
 GROWS = """
 for step in range(600):
@@ -117,16 +126,21 @@ def wandb_process(folder: Path, script: str, *words: str) -> "subprocess.Popen[s
     )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two processes of one run, the second of which failed."""
-    folder = tmp_path_factory.mktemp("real")
-    for code in ("0", "3"):
-        with wandb_process(folder, LOGS, "tiny", "Tiny", code) as writer:
-            writer.communicate(timeout=60)
-        begun = int(time.time())
-        while code == "0" and int(time.time()) == begun:  # folders are named by the second
-            time.sleep(0.05)
+    """Two attempts of one run, the second of which failed: written once for all processes of the
+    session, by one process, as each takes three seconds of CPU to begin.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = shared / "wandb-real"
+    with (shared / "wandb-real.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            folder.mkdir()  # one that fails is not written again
+            with wandb_process(folder, TWICE, "tiny", "Tiny") as writer:
+                writer.communicate(timeout=120)
+            assert writer.returncode == 0
     return folder
 
 
