@@ -364,6 +364,30 @@ def test_a_file_of_the_state_folder_is_not_overwritten(
         assert story.herorun("preflight", SLUG, "--out", ".herorun/plan.json") == 0
 
 
+@pytest.mark.parametrize("name", ["docs/notes.md", ".git/config", f".git/herorun/{SLUG}.act.lock"])
+def test_no_file_is_overwritten_that_is_no_plan(
+    story: Story, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert story.init() == 0
+    file = story.work / name
+    file.parent.mkdir(exist_ok=True)
+    with file.open("a") as lines:
+        lines.write("# precious\n" if "lock" not in name else "")
+    content = file.read_bytes()
+    capsys.readouterr()
+    assert story.herorun("preflight", SLUG, "--out", name) == 2
+    assert str(file) in capsys.readouterr().err
+    assert file.read_bytes() == content
+
+
+def test_an_empty_file_takes_a_plan(story: Story) -> None:
+    assert story.init() == 0
+    file = story.home / "made-by-mktemp"
+    file.touch()
+    assert story.herorun("preflight", SLUG, "--out", str(file)) == 0
+    assert json.loads(file.read_text())["plan_digest"]
+
+
 def test_a_program_is_told_where_the_plan_must_be_moved(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -377,7 +401,9 @@ def test_a_tracked_file_is_overwritten_only_where_its_change_does_not_block(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (story.work / "docs").mkdir()
-    (story.work / "docs" / "plan.json").write_text("an earlier plan")
+    (story.work / "docs" / "plan.json").write_text(
+        '{"plan": {}, "plan_digest": "of an earlier one"}'
+    )
     story.publish()
     assert story.init() == 0
     capsys.readouterr()

@@ -57,8 +57,8 @@ def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> Path | No
             f"{path} is tracked by git, and a change of it blocks the launch: name another file, "
             "such as `.herorun/plan.json`."
         )
-    if hide_output(run.repository, place):
-        _must_be_free_or_a_plan(place)
+    is_private = run.repository.common in place.parents or hide_output(run.repository, place)
+    _must_be_free_or_a_plan(place, is_private)
     write_atomic(place, (canonical(document) + "\n").encode(), 0o644)
     untracked_argv = ("ls-files", "--others", "--exclude-standard", "--", name)
     if not name or not run.repository.git(*untracked_argv).text:
@@ -67,15 +67,24 @@ def write_plan_file(run: Run, path: Path, answer: PreflightOutcome) -> Path | No
     return _free_path(ours, run.slug)
 
 
-def _must_be_free_or_a_plan(place: Path) -> None:
-    """`WrongUse` if the path is a file of herorun's own, such as its reserve of disk space."""
+def _must_be_free_or_a_plan(place: Path, is_private: bool) -> None:
+    """`WrongUse` if something else than a plan is there already: notes, a config of git, or, in a
+    private folder, herorun's reserve of disk space or an empty lock. Elsewhere an empty file is no
+    loss: `mktemp` made it.
+    """
     if not os.path.lexists(place):
         return
     with contextlib.suppress(OSError, ValueError, RecursionError):
-        document = parse_json(read_regular(place, LARGEST_PLAN).decode("utf-8"))
-        if isinstance(document, dict) and "plan_digest" in document:
+        content = read_regular(place, LARGEST_PLAN)
+        if _looks_like_a_plan(parse_json(content.decode("utf-8")) if content else None):
             return
-    raise WrongUse(f"{place} is a file of herorun's own, and no plan: name another file.")
+        if not content and not is_private:
+            return
+    raise WrongUse(f"{place} is there already, and is no plan: name another file.")
+
+
+def _looks_like_a_plan(document: Any) -> bool:
+    return isinstance(document, dict) and "plan_digest" in document and "plan" in document
 
 
 def _name_that_blocks(run: Run, place: Path) -> str:
@@ -129,6 +138,7 @@ def read_plan_file(path: Path, slug: str) -> dict[str, Any]:
     """The document. `WrongUse` if `preflight --out` did not write it for this run; the message says
     what is wrong.
     """
+    another = f"Write one with `herorun preflight {slug} --out FILE`, and review it."
     again = f"Write it again with `herorun preflight {slug} --out {path}`, and review it."
     try:
         document = parse_json(
@@ -137,16 +147,16 @@ def read_plan_file(path: Path, slug: str) -> dict[str, Any]:
     except OSError as error:
         raise WrongUse(f"The plan file cannot be read: {describe_error(error)}.") from None
     except (ValueError, RecursionError):
-        raise WrongUse(f"{path} is no plan: it is not JSON. {again}") from None
+        raise WrongUse(f"{path} is no plan: it is not JSON. {another}") from None
+    if not _looks_like_a_plan(document):
+        raise WrongUse(f"{path} is no plan: it has no plan_digest or no plan. {another}")
     wrong = _wrong(document, slug)
     if wrong:
         raise WrongUse(f"{path} cannot be launched: {wrong}. {again}")
     return dict(document)
 
 
-def _wrong(document: Any, slug: str) -> str:
-    if not isinstance(document, dict) or "plan_digest" not in document or "plan" not in document:
-        return "it has no plan_digest or no plan"
+def _wrong(document: dict[str, Any], slug: str) -> str:
     if document.get("schema") != SCHEMA or isinstance(document["schema"], bool):
         return (
             f"its schema is {json.dumps(document.get('schema'))}, but this herorun reads {SCHEMA}"
