@@ -120,6 +120,24 @@ def test_a_last_row_without_a_time_that_came_late_does_not_begin_the_relaunch():
     assert (metrics.instance, metrics.first_step, metrics.step) == ("tiny-2", 101, 160)
 
 
+@pytest.mark.parametrize("overlap", [1, 5])
+@pytest.mark.parametrize("at_first", [7, 20])
+def test_a_relaunch_whose_repetition_was_taken_for_late_rows_is_seen_at_the_next_look(
+    overlap, at_first
+):
+    """No tick had counted the rows before it, and it repeats what was logged to the last digit."""
+    start = 120 - overlap
+    boundaries = (TWO[0], Boundary("tiny-2", LATER, start, rows=120))
+    old, new = untimed(curve(*[2.0] * 120)), untimed(curve(*[2.0] * 60, first=start))
+    state = fold_rows(MetricsState(), old, NAMES, LATER, boundaries=TWO[:1])
+    state.polled_at = LATER - timedelta(minutes=1)
+    for rows in (new[:at_first], new[at_first:]):
+        state = fold_rows(state, rows, NAMES, LATER + HOUR, boundaries=boundaries)
+        state.polled_at = LATER + HOUR
+
+    assert (summarise(state).instance, summarise(state).step) == ("tiny-2", start + 60)
+
+
 def test_a_level_that_is_off_behind_such_a_resume_is_measured():
     on = [2.0 * (1 + 0.001 * math.sin(n)) for n in range(300)]
     rows = [

@@ -16,25 +16,28 @@ from herorun.core.detectors.instances import (
 )
 from herorun.core.detectors.loss_state import LASTING
 from herorun.core.detectors.names import Names
+from herorun.core.detectors.reorder import WAITING
 from herorun.core.detectors.state import MetricsState
 from herorun.core.ports import Row
 
-RULES = (2,)  # raised when the code assigns rows to instances otherwise, so that states are rebuilt
+RULES = (3,)  # raised when the code assigns rows to instances otherwise, so that states are rebuilt
 
 
 def is_relaunched(state: MetricsState, row: Row, names: Names, newest: Boundary) -> bool:
     """Whether the row is the first of another instance, or of another start of it.
 
     One without a time that goes on beyond all earlier steps may be the old instance's last, which
-    its tracker sent late.
+    its tracker sent late: up to the first poll since the launch, or among the first few rows.
     """
     follows = newest.instance != state.instance or newest.attempt > state.start
     if not follows or row.at is not None:
         return follows
     step = row.step + 1 - names.first_step
     highest_step = _highest_step(state, names)
-    repeats = step <= highest_step and newest.wrote(state.rows, state.polled_at)
-    return repeats or passes_start(newest, step, highest_step)
+    if step <= highest_step:
+        return newest.wrote(state.rows, state.polled_at)
+    may_be_late = not newest.was_polled(state.polled_at) or state.rows <= newest.rows + WAITING
+    return not may_be_late or passes_start(newest, step, highest_step)
 
 
 def hand_over(state: MetricsState, row: Row, step: int, newest: Boundary, oldest: str) -> None:

@@ -27,9 +27,11 @@ class Boundary:
 
     def wrote(self, row: int, polled_at: datetime | None) -> bool:
         """Whether the `row`th row, new since `polled_at`, is certainly not an older instance's."""
-        return (self.counted and row > self.rows) or (
-            polled_at is not None and polled_at >= self.since
-        )
+        return (self.counted and row > self.rows) or self.was_polled(polled_at)
+
+    def was_polled(self, polled_at: datetime | None) -> bool:
+        """Whether the tracker was last read since the launch."""
+        return polled_at is not None and polled_at >= self.since
 
     def can_reach(self, step: int) -> bool:
         return self.start is None or self.start <= step
