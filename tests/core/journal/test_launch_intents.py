@@ -7,7 +7,7 @@ import pytest
 
 from builders import COMMIT, NOON, ROOT, an_instance
 from herorun.core.event import Launching
-from herorun.core.journal.launch_intents import matches_intent, start_step
+from herorun.core.journal.launch_intents import launcher_of, matches_intent, start_step
 
 INTENDED = Launching(
     at=NOON,
@@ -51,3 +51,11 @@ def test_the_start_step_is_unknown_only_where_a_state_tells_none(
 ) -> None:
     launching = replace(INTENDED, plan={"start": {"value": start}})
     assert start_step(launching) == step
+
+
+@pytest.mark.parametrize(
+    "by", ["", "@victim", "@org/team (on call)", "eve@there\n\n@victim", "ana"]
+)
+def test_a_record_names_nobody_by_a_handle(by: str) -> None:
+    assert launcher_of(INTENDED) == "dri@here"
+    assert launcher_of(replace(INTENDED, by=by)) == launcher_of(None) == ""

@@ -5,6 +5,9 @@ from typing import Any
 
 from herorun.core.event import Launching
 from herorun.core.evidence import Instance
+from herorun.core.lazy_regex import lazy_regex
+
+_OWNER = lazy_regex(r"[\w.\\+-][\w.\\+@-]{0,100}@[\w.-]{1,100}")
 
 
 def matches_intent(instance: Instance, launching: Launching | None) -> bool:
@@ -32,3 +35,10 @@ def start_step(launching: Launching) -> int | None:
         return 0
     step = start.get("step")
     return step if isinstance(step, int) else None
+
+
+def launcher_of(launching: Launching | None) -> str:
+    """`user@machine` that launched it. Empty if the record, which others may push, names something
+    else: posts page a person whose handle is named as the DRI.
+    """
+    return launching.by if launching and _OWNER.fullmatch(launching.by) else ""

@@ -19,7 +19,7 @@ from herorun.core.evidence import (
     Unfinished,
 )
 from herorun.core.journal.fields import JournalFields
-from herorun.core.journal.launch_intents import matches_intent, plan_value, start_step
+from herorun.core.journal.launch_intents import launcher_of, matches_intent, plan_value, start_step
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.paging import UndeliveredAlert, undelivered
 from herorun.core.recovery.classify import Cause
@@ -245,7 +245,7 @@ class Memory(JournalFields):
     @property
     def launched_by(self) -> str:
         """`user@machine` that launched the first instance; empty if it is not recorded."""
-        return self._first_launching.by if self._first_launching else ""
+        return launcher_of(self._first_launching)
 
     @property
     def _first_launching(self) -> Launching | None:
