@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from herorun.core.event import HandedOff
 from herorun.core.record.lease import Lease, read_lease
 from herorun.operations.report import babysitter_state
 from herorun.system import host
@@ -103,6 +104,8 @@ def test_a_lost_babysitter_is_started_on_the_machine_of_its_owner(
     relaunch = f"herorun relaunch {SLUG}"
     described = babysitter_state.describe_babysitter(story.run, next_command=relaunch)
     assert f"`herorun babysit {SLUG}` on {THERE}" in described
+    story.run.record.append(HandedOff(NOON, host.owner()))  # by its owner, back to this machine
+    assert THERE not in babysitter_state.describe_babysitter(story.run)
 
 
 def test_a_run_that_was_handed_over_is_not_monitored_before_the_other_machine_ticks(
@@ -124,3 +127,25 @@ def test_a_run_that_was_handed_over_is_not_monitored_before_the_other_machine_ti
         parts = json.loads(capsys.readouterr().out)["parts"]
         (fit,) = [part["status"] for part in parts if part["group"] == "babysitter"]
         assert fit == ("broken" if monitor == "stale" else "unseen")
+
+
+def test_doctor_reads_the_ticks_of_the_next_owner_or_says_that_it_cannot(
+    story: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
+) -> None:
+    story.launched(WAIT)
+    assert story.tick() == 0
+    assert story.herorun("handoff", SLUG, "--to", THERE) == 0
+    other = story.clone("elsewhere")
+    with monkeypatch.context() as there:
+        there.setattr(host, "owner", lambda: THERE)
+        other.herorun("babysit", SLUG, "--once")
+    later = datetime.now(UTC) + timedelta(hours=2)
+    for moment, fit in ((datetime.now(UTC), "works"), (later, "broken"), (later, "unseen")):
+        if fit == "unseen":
+            story.origin.rename(story.home / "away")
+        monkeypatch.setattr(babysitter_state, "now", lambda at=moment: at)
+        capsys.readouterr()
+        story.herorun("doctor", SLUG, "--json")
+        parts = json.loads(capsys.readouterr().out)["parts"]
+        (part,) = [part for part in parts if part["group"] == "babysitter"]
+        assert part["status"] == fit and mentions(part["message"], THERE, "last recorded tick was")

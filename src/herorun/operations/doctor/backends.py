@@ -246,12 +246,17 @@ def _babysitter(run: Run) -> Iterator[DoctorPart]:
         monitor_is_stale,
     )
 
+    run.record.fetch(run.record.ask_recently)  # the ticks of another machine are on the remote
     memory, handover = run.record.memory(), handed_away(run)
     is_finished = bool(memory.sealed) or (
         memory.last_decided is not None and memory.last_decided.run == "finished"
     )
     fit, fix = Fit.WORKS, ""
-    if not is_finished and (monitor_is_stale(run) or is_babysitter_lost(run)):
+    message = describe_babysitter(run, "the run is finished" if is_finished else "")
+    if not is_finished and handover and run.record.remote_unread:
+        fit = Fit.UNSEEN
+        message += f"; the record on the remote could not be read: {run.record.remote_unread}"
+    elif not is_finished and (monitor_is_stale(run) or is_babysitter_lost(run)):
         where = f" as {handover.to}" if handover else ""
         fit, fix = Fit.BROKEN, f"`herorun babysit {run.slug}`{where}."
     elif not is_finished and handover:
@@ -259,7 +264,6 @@ def _babysitter(run: Run) -> Iterator[DoctorPart]:
         fit = Fit.WORKS if has_ticked else Fit.UNSEEN
     elif not is_finished and last_heartbeat(run) is None:
         fit, fix = Fit.UNSEEN, f"`herorun babysit {run.slug}`, unless another machine monitors it."
-    message = describe_babysitter(run, "the run is finished" if is_finished else "")
     yield DoctorPart("babysitter", run.slug, fit, message, fix)
 
 
