@@ -228,6 +228,23 @@ def test_a_failure_in_its_own_log_is_reported_while_it_lives() -> None:
     assert rows(a_look(log=log)) == ["log"]
 
 
+@pytest.mark.parametrize(
+    ("failure", "relaunches_itself"),
+    [("code-bug-complex", False), ("numeric", False), ("disk-full", False), ("preemption", True)],
+)
+def test_a_failure_that_comes_again_is_fixed_before_a_relaunch(
+    failure: str, relaunches_itself: bool
+) -> None:
+    ways = replace(WAYS, relaunches_itself=True)
+    log = LogEnd("step 120", 120, age=3.0, failure=failure, excerpt="x", advice="y.")
+    (gone,) = [
+        each for each in decide(a_look(alive=Alive.NO, log=log), ways).advice if each.row == "gone"
+    ]
+    assert mentions(gone.message, "babysitter") is relaunches_itself
+    assert mentions(gone.message, "fixed") is not relaunches_itself
+    assert gone.command == ways.resume
+
+
 def test_a_failed_chain_is_reported_with_how_it_continues() -> None:
     assert (
         advice(a_look(chain=ChainState(False, "eval ended with 3")), "chain-failed").command

@@ -72,7 +72,7 @@ def _down(observation: HostObservation, remedy: Remedy, ways: PatrolCommands) ->
 def _resumed(observation: HostObservation, without: str, ways: PatrolCommands) -> Iterator[Advice]:
     no_reason = "" if observation.why else ", and no reason is known"  # the line has the reason
     message = f"The job is gone{without}{no_reason}.{_cause(observation, ways)}"
-    yield Advice("gone", f"{message} {_how_to_resume(ways)}", ways.resume)
+    yield Advice("gone", f"{message} {_how_to_resume(observation, ways)}", ways.resume)
     stands_still = chain_fact(observation) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE)
     if ways.chain and ways.chain_waits and stands_still:
         message = "Start its chain once the job runs again, not before; it skips finished stages:"
@@ -89,13 +89,17 @@ def _cause(observation: HostObservation, ways: PatrolCommands) -> str:
     return f" First look for the cause: `{ways.status}`, and its log, `{ways.logs}`."
 
 
-def _how_to_resume(ways: PatrolCommands) -> str:
+def _how_to_resume(observation: HostObservation, ways: PatrolCommands) -> str:
+    from herorun.core.recovery.diagnosis import needs_fix
+
     if not ways.resume:
         return "Submit it again yourself: herorun does not know the command."
     if ways.stays_down:
         return f"{ways.stays_down}. To restart it anyway:"
     if ways.goes_back:
         return "The DRI decides whether to roll back:"
+    if isinstance(observation.log, LogEnd) and needs_fix(observation.log.failure):
+        return "Once that is fixed, the next command is:"
     if ways.relaunches_itself:
         return "The babysitter relaunches it at a next tick if its rules allow it; to do it now:"
     return "The next command is:"

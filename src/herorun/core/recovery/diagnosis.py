@@ -86,6 +86,7 @@ _CLASSES: Mapping[str, Cause] = {
 }
 # A full disk, a lost permission or a broken data pipeline would fail the same job again.
 _ASKS = frozenset({DISK_FULL, "storage-auth", "data", "code-bug-complex"})
+_COMES_AGAIN = (Cause.CODE_BUG, Cause.NUMERIC, Cause.REFUSED)
 # Classes that a failed write on a full disk may get if the trainer does not print the system's
 # error.
 _PERHAPS_NO_ROOM = frozenset({"", "unknown", "benign", "code-bug-complex"})
@@ -102,6 +103,11 @@ def diagnose(job: Job, scene: Scene) -> Diagnosis:
     if by_log.cause in (Cause.BY_US, Cause.BY_HAND, Cause.REFUSED):
         return by_log
     return _lost_output(job, scene) or _no_room(job, scene) or by_log
+
+
+def needs_fix(failure: str) -> bool:
+    """Whether the same job would fail again: the class of the log's failure says so."""
+    return failure in _ASKS or _CLASSES.get(failure) in _COMES_AGAIN
 
 
 # --- the store ------------------------------------------------------------------------------------
