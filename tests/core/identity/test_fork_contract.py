@@ -6,7 +6,13 @@ from builders import a_contract
 from herorun.core.contract import contract_from
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerTraits
-from herorun.core.identity.fork_contract import ForkRequest, fork_contract, leftovers, same_identity
+from herorun.core.identity.fork_contract import (
+    ForkRequest,
+    fork_contract,
+    leftovers,
+    same_identity,
+    shared_paths,
+)
 from herorun.core.identity.tracker_rewind import after_rollback
 from wording import mentions
 
@@ -45,6 +51,23 @@ def test_it_shares_neither_identity_nor_root():
 )
 def test_what_they_would_share_is_named(result, shared):
     assert shared in same_identity(PARENT, contract_from(fork_of(PARENT, **result), "here"))
+
+
+@pytest.mark.parametrize(
+    ("path", "is_shared"),
+    [
+        ("metrics.jsonl", False),
+        ("logs/../metrics.jsonl", False),
+        ("/data/tiny/metrics.jsonl", True),
+        ("../metrics/all.jsonl", True),
+        ("logs/../../all.jsonl", True),
+        ("../tiny/metrics.jsonl", True),
+    ],
+)
+def test_a_place_of_the_tracker_outside_the_root_is_shared(path, is_shared):
+    parent = a_contract(tracker={"kind": "jsonl", "id": "tiny", "path": path})
+    shared = [f"path = {path!r}"] if is_shared else []
+    assert list(shared_paths(parent, fork_of(parent))) == shared
 
 
 def test_a_root_without_the_name_is_not_guessed():

@@ -3,6 +3,7 @@ its checkpoints.
 """
 
 from collections.abc import Mapping
+from posixpath import join, normpath
 from typing import Any
 
 from herorun.core.contract import Contract
@@ -90,19 +91,22 @@ def _renamed(part: str, old: str, new: str) -> str:
     return f"{new}{part.removeprefix(old)}" if part.startswith((f"{old}-", f"{old}_")) else part
 
 
-def shared_paths(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """The options of the tracker that are absolute paths, which the fork has from its parent: both
-    may write to one file.
-
-    >>> shared_paths({"tracker": {"id": "b", "path": "/data/a.jsonl"}})
-    ("path = '/data/a.jsonl'",)
+def shared_paths(parent: Contract, data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The options of the tracker that name one place for both, seen from either output root: an
+    absolute path, or one that leaves the root. Both may write to one file.
     """
     options = data.get("tracker", {})
     return tuple(
         f"{name} = {value!r}"
         for name, value in options.items()
-        if isinstance(value, str) and value.startswith("/")
+        if isinstance(value, str)
+        and "/" in value
+        and _placed(parent.output.root, value) == _placed(data["output"]["root"], value)
     )
+
+
+def _placed(root: str, path: str) -> str:
+    return normpath(join(root, path))
 
 
 def leftovers(parent: Contract, data: Mapping[str, Any]) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ def _write_fork(
     ]
     notes += [
         f"its [tracker] has {option}, as {old.slug} has: does {slug} log to a file of its own?"
-        for option in shared_paths(data)
+        for option in shared_paths(old.contract, data)
     ]
     if old.contract.waiver:
         notes.append(
