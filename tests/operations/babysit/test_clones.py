@@ -4,13 +4,15 @@ import errno
 import json
 from pathlib import Path
 from time import monotonic
+from typing import NoReturn
 
 import pytest
 
-from herorun.core.errors import Blocked
+from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.record.lease import Lease, read_lease
 from herorun.operations.record.lease import take_lease
 from herorun.record import remote
+from herorun.schedulers import local
 from herorun.stores.local import LocalStore
 from herorun.system import host
 from herorun.system.git import remote_refs
@@ -57,15 +59,23 @@ def test_a_lease_that_names_no_clone_is_the_next_ones_of_its_owner(story: Story)
     assert take_lease(story.run) == Lease(host.owner(), SLUG, 1, 4, str(story.work))
 
 
-def test_another_clone_names_no_log_that_it_does_not_have(story: Story, capsys: CAPTURE) -> None:
+def test_another_clone_names_no_log_that_it_does_not_have(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clone that launched the job names it also while the scheduler gives no answer."""
+
+    def hang(*_: object) -> NoReturn:
+        raise CouldNotLook("the scheduler gives no answer")
+
     story.launched()
     other = story.clone("elsewhere")
     logs = []
     for clone in (story, other):
+        monkeypatch.setattr(local.Local, "find", hang)
         capsys.readouterr()
         clone.herorun("status", SLUG, "--json")
         logs.append(json.loads(capsys.readouterr().out)["log"])
-    assert (Path(logs[0]).exists(), logs[1]) == (True, "")
+    assert (Path(logs[0]).is_file(), logs[1]) == (True, "")
 
 
 @pytest.mark.thorough

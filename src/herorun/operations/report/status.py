@@ -101,7 +101,8 @@ def status_of_run(
     result, evidence = evaluate(run, memory=memory, polls=polls)
     job = evidence.get(Job)
     facts["instances"] = instance_entries(memory, job)
-    if not isinstance(job, Job) and not run.scheduler.cluster_wide:
+    is_known = isinstance(job, Job) or run.scheduler.cluster_wide
+    if not is_known and not Path(facts["log"]).exists():
         facts["log"] = ""  # the job may run in another clone, where its log is
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     needless = _why_unmonitored(result)
