@@ -149,3 +149,19 @@ def test_doctor_reads_the_ticks_of_the_next_owner_or_says_that_it_cannot(
         parts = json.loads(capsys.readouterr().out)["parts"]
         (part,) = [part for part in parts if part["group"] == "babysitter"]
         assert part["status"] == fit and mentions(part["message"], THERE, "last recorded tick was")
+
+
+def test_doctor_asks_for_no_babysitter_of_a_run_that_was_stopped_by_order(
+    story: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
+) -> None:
+    story.launched(WAIT)
+    assert story.tick() == 0
+    assert story.herorun("stop", SLUG, "--reason", "enough", "--yes") == 0
+    story.tick()
+    later = datetime.now(UTC) + timedelta(hours=2)
+    monkeypatch.setattr(babysitter_state, "now", lambda: later)
+    monkeypatch.setattr(babysitter_state, "last_heartbeat", lambda run: NOON)
+    capsys.readouterr()
+    story.herorun("doctor", SLUG, "--json")
+    parts = json.loads(capsys.readouterr().out)["parts"]
+    assert [part["status"] for part in parts if part["group"] == "babysitter"] == ["works"]

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from herorun import adapters, signatures
+from herorun import adapters, discover, signatures
 from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.canonical_json import timestamp
+from herorun.core.check import Gate
 from herorun.core.doctor_report import DoctorPart, Examined, Fit, Probe
 from herorun.core.errors import HerorunError, describe_error
 from herorun.core.evidence import TrackerState
@@ -239,6 +240,7 @@ def _patterns(run: Run) -> Iterator[DoctorPart]:
 
 
 def _babysitter(run: Run) -> Iterator[DoctorPart]:
+    from herorun.core.remote.watchdog import WatchState, watchdog
     from herorun.operations.report.babysitter_state import (
         describe_babysitter,
         handed_away,
@@ -248,11 +250,11 @@ def _babysitter(run: Run) -> Iterator[DoctorPart]:
 
     run.record.fetch(run.record.ask_recently)  # the ticks of another machine are on the remote
     memory, handover = run.record.memory(), handed_away(run)
-    is_finished = bool(memory.sealed) or (
-        memory.last_decided is not None and memory.last_decided.run == "finished"
-    )
+    checks = {each.name: each for each in discover.checks(Gate.HEALTH)}
+    silence = watchdog(run.slug, memory, run.contract, checks, now())
+    is_finished = silence.monitor is WatchState.NOT_WATCHED  # or down, and answered by a person
     fit, fix = Fit.WORKS, ""
-    message = describe_babysitter(run, "the run is finished" if is_finished else "")
+    message = describe_babysitter(run, silence.why if is_finished else "")
     if not is_finished and handover and run.record.remote_unread:
         fit = Fit.UNSEEN
         message += f"; the record on the remote could not be read: {run.record.remote_unread}"
