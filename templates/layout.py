@@ -3,16 +3,15 @@
 from dataclasses import replace
 
 from herorun.core.evidence import Candidate
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict
-from herorun.core.ports import Layout, Place, Store
+from herorun.core.ports import AdapterOptions, Layout, Place, Store
 from herorun.stores.layouts._contents import contents, modified, visible
 from herorun.stores.layouts._naming import NamedLayout, stem
 
 MARKER = "DONE"
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Options(AdapterOptions):
+    pass
 
 
 def connect(options: Options, place: Place) -> Layout:

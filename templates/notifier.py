@@ -6,17 +6,16 @@ import hashlib
 import os
 from pathlib import Path
 
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.markdown import one_line
-from herorun.core.ports import IssueTracker, Place, Post
+from herorun.core.ports import AdapterOptions, IssueTracker, Place, Post
 from herorun.core.redaction.scrub import scrub
 from herorun.system.files import create_atomic, write_atomic
 
 ROBOT = "🤖"
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Options(AdapterOptions):
+    pass
 
 
 def connect(options: Options, place: Place) -> IssueTracker:

@@ -14,8 +14,17 @@ from pathlib import Path
 from herorun.core.contract import Duration
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
-from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unknown
+from herorun.core.lazy_pydantic import Field
+from herorun.core.ports import (
+    Absent,
+    AdapterOptions,
+    Found,
+    Place,
+    Scheduler,
+    Search,
+    Submission,
+    Unknown,
+)
 from herorun.system.clock import now
 from herorun.system.process import run
 
@@ -23,10 +32,8 @@ TIMEOUT = 30.0  # seconds for a call
 STATES = {"waiting": JobState.PENDING, "running": JobState.RUNNING, "cancelled": JobState.CANCELLED}
 
 
-class Options(BaseModel):
+class Options(AdapterOptions):
     """The keys of `[scheduler]` with this kind."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     program: str = Field("jobq", min_length=1, description="The queue's program.")
     settle: Duration = Field(

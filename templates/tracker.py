@@ -8,18 +8,16 @@ from math import isfinite
 from pathlib import Path
 from typing import BinaryIO
 
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
-from herorun.core.ports import Place, Row, Rows, Tracker
+from herorun.core.lazy_pydantic import Field
+from herorun.core.ports import AdapterOptions, Place, Row, Rows, Tracker
 from herorun.trackers._open_remote import file_path, opener
 from herorun.trackers._tail_reader import Batch, Opener, ReadPosition, read_growing
 
 LONGEST_LINE = 1 << 20  # bytes
 
 
-class Options(BaseModel):
+class Options(AdapterOptions):
     """The keys of `[tracker]` with this kind, beside those that every kind has."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     path: str = Field(
         "metrics.csv", min_length=1, description="Absolute, or relative to the output root."

@@ -2,15 +2,14 @@
 
 from typing import Annotated
 
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
+from herorun.core.ports import AdapterOptions
 from herorun.core.trust import NeedsTrust
 
 _REPO = r"^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?/[A-Za-z0-9._-]+$"
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Options(AdapterOptions):
     repo: str | None = Field(None, pattern=_REPO, description="owner/name.")
     number: int | None = Field(None, gt=0, description="The number of an existing issue.")
     recorded_issue: str | None = Field(

@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.markdown import unescaped
-from herorun.core.ports import Channel, Place, Post
+from herorun.core.ports import AdapterOptions, Channel, Place, Post
 from herorun.core.redaction.scrub import scrub
 from herorun.system.timeout import within
 
@@ -36,9 +35,7 @@ _KEPT = "\n\t\u200b"  # the last one breaks a mention, see `core.markdown`
 _HTTP = lazy_regex(r"\b(?:error|code|status|response)\W{0,3}([45]\d\d)\b", re.IGNORECASE)
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Options(AdapterOptions):
     variable: str = ""
 
 

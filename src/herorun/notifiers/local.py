@@ -13,8 +13,7 @@ from pathlib import Path
 
 from herorun.core.durations import format_span
 from herorun.core.errors import WrongUse
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict
-from herorun.core.ports import Comments, IssueTracker, Place, Post
+from herorun.core.ports import AdapterOptions, Comments, IssueTracker, Place, Post
 from herorun.notifiers._markdown import (
     anchor,
     comment_of,
@@ -31,8 +30,8 @@ REACHES_NOBODY = True  # a file, which notifies nobody
 LOCK_WAIT = 10.0  # seconds
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Options(AdapterOptions):
+    pass
 
 
 def connect(options: Options, place: Place) -> IssueTracker:

@@ -8,8 +8,7 @@ import os
 import sys
 from typing import TextIO
 
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict
-from herorun.core.ports import Notifier, Place, Post
+from herorun.core.ports import AdapterOptions, Notifier, Place, Post
 from herorun.core.redaction.scrub import scrub
 
 REACHES_NOBODY = True  # only a person at the terminal
@@ -19,8 +18,8 @@ LONGEST_LINE = 400
 _SAID: set[tuple[str, str, str]] = set()  # (state folder, run, key), for the life of the process
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Options(AdapterOptions):
+    pass
 
 
 def connect(options: Options, place: Place) -> Notifier:

@@ -20,8 +20,18 @@ from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.durations import format_duration
 from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Job, JobState
-from herorun.core.lazy_pydantic import ConfigDict, Field
-from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
+from herorun.core.lazy_pydantic import Field
+from herorun.core.ports import (
+    Absent,
+    AdapterOptions,
+    Found,
+    LogPart,
+    Place,
+    Scheduler,
+    Search,
+    Submission,
+    Unknown,
+)
 from herorun.schedulers._instance import Folder, last_lines
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
@@ -29,9 +39,7 @@ from herorun.system.disk_reserve import reserves_at
 from herorun.system.files import create_atomic
 
 
-class Options(RenamedKeys):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Options(RenamedKeys, AdapterOptions):
     RENAMED: ClassVar = {"start_within": "start_timeout"}
 
     settle: Duration = Field(

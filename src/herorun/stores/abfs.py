@@ -11,8 +11,8 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from herorun.core.doctor_report import DoctorPart, Fit
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
-from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
+from herorun.core.lazy_pydantic import Field
+from herorun.core.ports import AdapterOptions, FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.stores._azure_client import (
     NO_ACCOUNT,
     NO_LOGIN,
@@ -39,9 +39,7 @@ T = TypeVar("T")
 LOGIN = "Azure"
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Options(AdapterOptions):
     deadline: float = Field(
         DEADLINE, gt=0, description="Seconds that one call may take, retries included."
     )

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from herorun.core.doctor_report import DoctorPart, Fit
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
-from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
+from herorun.core.lazy_pydantic import Field
+from herorun.core.ports import AdapterOptions, FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.stores._fsspec import DEADLINE, NOW, MalformedAnswer, Requests, WriteRefused
 from herorun.stores._gs_client import EXPIRED, NONE, error_message, login, opened
 from herorun.stores._gs_lifecycle import rules_of
@@ -26,9 +26,7 @@ FACTS = "generation,updated"
 CHECKSUMS = "generation,size,md5Hash,crc32c"
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Options(AdapterOptions):
     token: str | None = Field(
         None, description="google_default, cloud, anon, or a key file's path."
     )

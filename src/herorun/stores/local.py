@@ -13,8 +13,7 @@ from errno import ELOOP
 from pathlib import Path
 
 from herorun.core.errors import WrongUse
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict
-from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
+from herorun.core.ports import AdapterOptions, FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.core.redaction.scrub import scrub
 from herorun.system._regular_file import MOST_READ, open_regular
 from herorun.system.files import create_atomic, read_regular, take_lock, write_atomic
@@ -22,8 +21,8 @@ from herorun.system.files import create_atomic, read_regular, take_lock, write_a
 LOCK_WAIT = 10.0  # seconds
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Options(AdapterOptions):
+    pass
 
 
 def connect(options: Options, place: Place) -> Store:

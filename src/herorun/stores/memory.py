@@ -6,8 +6,7 @@ import hashlib
 from threading import Lock
 from typing import Any
 
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict
-from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
+from herorun.core.ports import AdapterOptions, FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.stores._fsspec import WriteRefused
 from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import ObjectFacts, ObjectPath
@@ -15,8 +14,8 @@ from herorun.stores._objects import ObjectFacts, ObjectPath
 _lock = Lock()  # all instances share one memory
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Options(AdapterOptions):
+    pass
 
 
 def connect(options: Options, place: Place) -> Store:

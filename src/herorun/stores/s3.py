@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from herorun.core.doctor_report import DoctorPart, Fit
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
-from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
+from herorun.core.lazy_pydantic import Field
+from herorun.core.ports import AdapterOptions, FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.stores._fsspec import DEADLINE, MalformedAnswer, Requests
 from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import ObjectFacts, ObjectPath, bearable, too_large
@@ -34,9 +34,7 @@ LOGIN = "AWS"
 CHECKSUMS = ("SHA256", "SHA1", "CRC64NVME", "CRC32C", "CRC32")
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Options(AdapterOptions):
     endpoint: str | None = Field(
         None, description="URL of the service; AWS_ENDPOINT_URL, or Amazon's own."
     )

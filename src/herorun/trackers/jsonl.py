@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.plan import TrackerRun
-from herorun.core.ports import Mention, Place, Row, Rows, Tracker
+from herorun.core.ports import AdapterOptions, Mention, Place, Row, Rows, Tracker
 from herorun.core.remote.target import RemoteTarget
 from herorun.trackers._open_remote import file_path, opener
 from herorun.trackers._tail_reader import MOST_ZEROS, Batch, ReadPosition, read_growing, skip_hole
@@ -22,9 +22,7 @@ LONGEST_LINE = 16 << 20
 BLOCK = 1 << 18  # bytes whose lines are parsed at once
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Options(AdapterOptions):
     path: str = Field(
         "metrics.jsonl", min_length=1, description="Absolute, or relative to the output root."
     )

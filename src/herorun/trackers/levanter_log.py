@@ -12,9 +12,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import BinaryIO
 
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.ports import Place, Row, Rows, Tracker
+from herorun.core.ports import AdapterOptions, Place, Row, Rows, Tracker
 from herorun.trackers._open_remote import local_path
 from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing, skip_hole
 from herorun.trackers.json_rows import Unusable, parse_row
@@ -27,9 +27,7 @@ _PROGRESS = lazy_regex(rb"Progress on:train (?:-/?)?(\d{1,15}(?:\.\d{1,6})?)([kM
 _UNITS = {b"": 1, b"k": 10**3, b"M": 10**6, b"G": 10**9, b"T": 10**12}
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Options(AdapterOptions):
     path: str = Field(
         "train.log",
         min_length=1,

@@ -16,10 +16,10 @@ from herorun.core.contract import Duration
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.finding import count, few
 from herorun.core.identity.client_variables import contradiction, same_server, unstated
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import TrackerRun
-from herorun.core.ports import Place, Rows, Tracker
+from herorun.core.ports import AdapterOptions, Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.clock import now
 from herorun.trackers._mlflow.client import NOT_MLFLOW, MlflowClient
@@ -54,9 +54,7 @@ _RUN_ID = lazy_regex(r"[0-9a-f]{32}")
 _UNREADABLE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Options(AdapterOptions):
     project: str = Field(
         min_length=1, pattern=_WORD, description="The experiment that the run reports to, by name."
     )

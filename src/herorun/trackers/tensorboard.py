@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.plan import TrackerRun
-from herorun.core.ports import Mention, Place, Row, Rows, Tracker
+from herorun.core.ports import AdapterOptions, Mention, Place, Row, Rows, Tracker
 from herorun.trackers._events import Event, event_of
 from herorun.trackers._open_remote import local_path
 from herorun.trackers._protobuf_wire import MalformedMessage
@@ -24,9 +24,7 @@ from herorun.trackers._tfrecord import records
 _MARK = ".tfevents."
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Options(AdapterOptions):
     path: str = Field(
         "tensorboard",
         min_length=1,

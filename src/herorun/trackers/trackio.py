@@ -14,9 +14,9 @@ from pathlib import Path
 
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerAlert
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.ports import Place, Row, Rows, Tracker
+from herorun.core.ports import AdapterOptions, Place, Row, Rows, Tracker
 from herorun.trackers._flatten import numbers
 from herorun.trackers._open_remote import local_path
 from herorun.trackers._sqlite import changed, reading
@@ -35,9 +35,7 @@ _ALERTS = (
 )
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Options(AdapterOptions):
     path: str = Field(
         "trackio",
         min_length=1,

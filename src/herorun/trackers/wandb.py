@@ -23,10 +23,10 @@ from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.identity.fork import fork_point
 from herorun.core.identity.links import run_pages
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import TrackerRun
-from herorun.core.ports import Place, Rows, Tracker
+from herorun.core.ports import AdapterOptions, Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.process import MOST, OutputTooLong, run
 from herorun.trackers._wandb.environment import CLIENT_VARIABLES, RUN_ID, SERVICE, wandb_problem
@@ -58,9 +58,7 @@ _PASSED_ON = frozenset(
 )
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Options(AdapterOptions):
     entity: str = Field(
         min_length=1, description="The account that the run reports to; never left to a default."
     )

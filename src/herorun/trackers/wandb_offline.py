@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from herorun.core.evidence import TrackerIdentity, TrackerState
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import TrackerRun
-from herorun.core.ports import Place, Rows, Tracker
+from herorun.core.ports import AdapterOptions, Place, Rows, Tracker
 from herorun.trackers._leveldb_log import records
 from herorun.trackers._open_remote import local_path
 from herorun.trackers._protobuf_wire import MalformedMessage
@@ -32,9 +32,7 @@ _FOLDER = lazy_regex(r"(?:offline-)?run-(\d{8}_\d{6})-(.+)", re.DOTALL)
 _FILE = lazy_regex(r"run-.+\.wandb", re.DOTALL)
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Options(AdapterOptions):
     path: str = Field(
         "wandb",
         min_length=1,

@@ -34,7 +34,7 @@ from herorun.core.ports.metrics import (
     Rows,
     Tracker,
 )
-from herorun.core.ports.place import Place
+from herorun.core.ports.place import AdapterOptions, Place
 from herorun.core.ports.posts import (
     Channel,
     Channels,
@@ -49,6 +49,7 @@ from herorun.core.ports.traits import SchedulerTraits, scheduler_traits, tracker
 
 __all__ = [
     "Absent",
+    "AdapterOptions",
     "Alerts",
     "ById",
     "Channel",

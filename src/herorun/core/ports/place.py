@@ -1,7 +1,14 @@
-"""What an adapter is given about its surroundings: run, repository and folders."""
+"""What an adapter is given: its options, and its surroundings (run, repository and folders)."""
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.remote.target import RemoteTarget
+
+
+class AdapterOptions(BaseModel):
+    """The keys of an adapter in the contract. An unknown key is an error: it may be mistyped."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from herorun.core.admission.hardware import tpu
 from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.evidence import Offered
-from herorun.core.lazy_pydantic import AfterValidator, ConfigDict, Field, model_validator
+from herorun.core.lazy_pydantic import AfterValidator, Field, model_validator
 from herorun.core.lazy_regex import lazy_regex
+from herorun.core.ports import AdapterOptions
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import long_argument, safe_word
 
@@ -62,10 +63,8 @@ Name = Annotated[str, AfterValidator(_check_job_name)]
 Argument = Annotated[str, AfterValidator(checked)]
 
 
-class Options(RenamedKeys):
+class Options(RenamedKeys, AdapterOptions):
     """Which cluster, in whose name, and what the job needs."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     RENAMED: ClassVar = {"forgets": "job_retention", "submit_within": "submit_timeout"}
 

@@ -7,8 +7,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.evidence import Offered
-from herorun.core.lazy_pydantic import AfterValidator, ConfigDict, Field, model_validator
+from herorun.core.lazy_pydantic import AfterValidator, Field, model_validator
 from herorun.core.lazy_regex import lazy_regex
+from herorun.core.ports import AdapterOptions
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
 
@@ -53,10 +54,8 @@ Label = Annotated[str, AfterValidator(_label)]
 Quantity = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?([munkKMGTPE]i?|)$")]
 
 
-class Options(RenamedKeys):
+class Options(RenamedKeys, AdapterOptions):
     """Which cluster, as whom, and what the job needs. The ambient context is never used."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     RENAMED: ClassVar = {"forgets": "job_retention", "tolerated": "ignore_changes"}
 

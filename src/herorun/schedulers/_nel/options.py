@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.errors import WrongUse
-from herorun.core.lazy_pydantic import ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
@@ -23,8 +23,6 @@ class Options(RenamedKeys, SshLogin):
     """How nel is called, where it writes, and through which login node Slurm is asked about its
     jobs.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     RENAMED: ClassVar = {"programs": "slurm_bin", "submit_within": "submit_timeout"}
 

@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from herorun.core.contract import Duration, RenamedKeys
-from herorun.core.lazy_pydantic import AfterValidator, ConfigDict, Field
+from herorun.core.lazy_pydantic import AfterValidator, Field
+from herorun.core.ports import AdapterOptions
 from herorun.core.trust import NeedsTrust
 
 
@@ -21,9 +22,7 @@ def _address(text: str) -> str:
     return text.rstrip("/")
 
 
-class Options(RenamedKeys):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Options(RenamedKeys, AdapterOptions):
     RENAMED: ClassVar = {"upload_within": "upload_timeout"}
 
     address: Annotated[str, AfterValidator(_address)] = Field(

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Annotated, ClassVar, Literal
 
 from herorun.core.contract import Duration, RenamedKeys
-from herorun.core.lazy_pydantic import AfterValidator, ConfigDict, Field
+from herorun.core.lazy_pydantic import AfterValidator, Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute, long_argument, safe_word
@@ -65,8 +65,6 @@ Argument = Annotated[str, AfterValidator(checked)]
 
 class Options(RenamedKeys, SshLogin):
     """Where the job runs, for how long, and through which login node."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     RENAMED: ClassVar = {"programs": "slurm_bin"}
 

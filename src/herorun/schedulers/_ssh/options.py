@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Annotated, ClassVar, Literal
 
 from herorun.core.contract import Duration, RenamedKeys
-from herorun.core.lazy_pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from herorun.core.lazy_pydantic import AfterValidator, BeforeValidator, Field
 from herorun.core.remote.target import Name, SshLogin
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
@@ -27,8 +27,6 @@ def _present_value(value: object) -> object:
 
 
 class Options(RenamedKeys, SshLogin):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     RENAMED: ClassVar = {
         "connect_within": "connect_timeout",
         "look_within": "timeout",

@@ -15,9 +15,9 @@ from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import JobState
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.ports import Absent, ById, Origin, Place, Search, Unknown
+from herorun.core.ports import Absent, AdapterOptions, ById, Origin, Place, Search, Unknown
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._clusters import ClusterNames
 from herorun.schedulers._iris.argv import detail_argv, stop_argv
@@ -96,9 +96,7 @@ JOBS = IrisJobKind(
 )
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Options(AdapterOptions):
     config: str | None = Field(None, description="The cluster's configuration file.")
     cluster: str | None = Field(None, description="Or its name, as Iris knows it.")
     user: str | None = Field(None, description="The user's name in Iris; none: unknown.")

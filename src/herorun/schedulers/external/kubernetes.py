@@ -16,9 +16,9 @@ from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Job
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.ports import ById, Found, Origin, Place, Search, Unknown
+from herorun.core.ports import AdapterOptions, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._clusters import ClusterNames
 from herorun.schedulers._kubernetes import options as kubernetes_options
 from herorun.schedulers._kubernetes.client import Kubectl, NotThere
@@ -88,9 +88,7 @@ JOBS = KubernetesJobKind(
 )
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Options(AdapterOptions):
     cluster: str = Field(
         pattern=rf"^{_WHERE.pattern}$",
         description="`CONTEXT/NAMESPACE`, or `KUBECONFIG#CONTEXT/NAMESPACE`.",

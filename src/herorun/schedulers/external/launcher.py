@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import Job, JobState
-from herorun.core.lazy_pydantic import ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Place, Search, Unknown
 from herorun.schedulers._log_age import file_age
@@ -32,8 +32,6 @@ JOBS = JobKind(
 
 
 class Options(SshLogin):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     slurm_conf: str | None = Field(None, description="The cluster's slurm.conf.")
 
 

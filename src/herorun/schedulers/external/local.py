@@ -15,9 +15,9 @@ from pathlib import Path
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.errors import CouldNotLook, WrongUse, describe_error
 from herorun.core.evidence import Job, JobState
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
+from herorun.core.ports import Absent, AdapterOptions, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers import local
 from herorun.schedulers._instance import Folder, last_lines
 from herorun.schedulers._processes import start_time
@@ -32,9 +32,7 @@ JOBS = JobKind(
 )
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Options(AdapterOptions):
     log: str | None = Field(None, description="Its log file.")
 
 

@@ -11,7 +11,7 @@ from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.contract import RenamedKeys
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.lazy_pydantic import ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._nel.jobs import NelJobs
@@ -46,8 +46,6 @@ JOBS = NelJobKind(
 
 class Options(RenamedKeys, SshLogin):
     """The login node of its Slurm jobs; none: as nel has noted it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     RENAMED: ClassVar = {"programs": "slurm_bin"}
 

@@ -12,9 +12,9 @@ from herorun.core.adhoc_jobs.resubmit_command import must_have_no_wait
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
+from herorun.core.ports import Absent, AdapterOptions, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._clusters import ClusterNames
 from herorun.schedulers._ray.client import Dashboard
 from herorun.schedulers._ray.log import read_log
@@ -78,9 +78,7 @@ JOBS = RayJobKind(
 )
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Options(AdapterOptions):
     cluster: str = Field(pattern=r"^https?://", description="The dashboard, `http://host:8265`.")
 
 

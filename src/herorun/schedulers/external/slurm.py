@@ -15,7 +15,7 @@ from herorun.core.contract import RenamedKeys
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.lazy_pydantic import ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._log_age import file_age
@@ -63,8 +63,6 @@ JOBS = SlurmJobKind(
 
 class Options(RenamedKeys, SshLogin):
     """Through which login node, if any."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     RENAMED: ClassVar = {"programs": "slurm_bin"}
 

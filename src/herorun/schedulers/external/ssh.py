@@ -16,7 +16,7 @@ from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.errors import CouldNotLook, describe_error
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.lazy_pydantic import ConfigDict, Field
+from herorun.core.lazy_pydantic import Field
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.core.redaction.scrub import scrub
@@ -41,8 +41,6 @@ JOBS = JobKind(
 
 
 class Options(SshLogin):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     log: str | None = Field(None, description="Its log file, there.")
     python: str = Field("python3", description="Python there, 3.8 or newer.")
 

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from herorun.core.evidence import Candidate
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict
-from herorun.core.ports import FileEntry, Layout, Place, Store
+from herorun.core.ports import AdapterOptions, FileEntry, Layout, Place, Store
 from herorun.stores.layouts._contents import contents, modified
 from herorun.stores.layouts._naming import NamedLayout, stem
 
@@ -21,8 +20,8 @@ MARKER = ".metadata"
 EXPORT = "model.safetensors.index.json"
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Options(AdapterOptions):
+    pass
 
 
 def connect(options: Options, place: Place) -> Layout:

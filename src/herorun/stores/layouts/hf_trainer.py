@@ -10,9 +10,8 @@ src/transformers/trainer.py (_save_checkpoint) and trainer_utils.py (get_last_ch
 from dataclasses import replace
 
 from herorun.core.evidence import Candidate
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.ports import Layout, Place, Store
+from herorun.core.ports import AdapterOptions, Layout, Place, Store
 from herorun.stores.layouts._contents import (
     contents,
     marker,
@@ -32,8 +31,8 @@ _WEIGHTS = lazy_regex(
 _INDEX = lazy_regex(r"(?:model\.safetensors|pytorch_model\.bin)\.index\.json")
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Options(AdapterOptions):
+    pass
 
 
 def connect(options: Options, place: Place) -> Layout:

@@ -8,8 +8,7 @@ Source: marin-community/marin, lib/levanter/src/levanter/checkpoint.py and check
 from dataclasses import replace
 
 from herorun.core.evidence import Candidate
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict
-from herorun.core.ports import Layout, Place, Store
+from herorun.core.ports import AdapterOptions, Layout, Place, Store
 from herorun.stores.layouts._contents import (
     contents,
     last_touched,
@@ -25,8 +24,8 @@ MARKER = "metadata.json"
 MANIFEST = "manifest.json"
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Options(AdapterOptions):
+    pass
 
 
 def connect(options: Options, place: Place) -> Layout:

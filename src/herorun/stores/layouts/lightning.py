@@ -12,9 +12,8 @@ src/lightning/fabric/strategies/fsdp.py.
 from dataclasses import replace
 
 from herorun.core.evidence import Candidate
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.ports import Layout, Place, Store
+from herorun.core.ports import AdapterOptions, Layout, Place, Store
 from herorun.stores.layouts._contents import contents, modified
 from herorun.stores.layouts._naming import NamedLayout, Naming
 from herorun.stores.layouts.dcp import shard_problem
@@ -25,8 +24,8 @@ _EOCD, _LOCATOR, _ENTRY = b"PK\x05\x06", b"PK\x06\x07", b"PK\x01\x02"
 _IN_ZIP64_RECORD = 0xFFFFFFFF  # the 64-bit record holds it
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Options(AdapterOptions):
+    pass
 
 
 def connect(options: Options, place: Place) -> Layout:

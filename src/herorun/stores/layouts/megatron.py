@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from herorun.core.evidence import Candidate
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.ports import FileEntry, Layout, Place, Store
+from herorun.core.ports import AdapterOptions, FileEntry, Layout, Place, Store
 from herorun.stores.layouts._contents import contents, marker, modified, visible
 from herorun.stores.layouts._naming import NamedLayout, stem
 from herorun.stores.layouts.dcp import shard_problem
@@ -27,8 +26,8 @@ COMMON = "common.pt"
 _RANK = lazy_regex(r"mp_rank_([0-9]{2,})(?:_[0-9]{3})*/")
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Options(AdapterOptions):
+    pass
 
 
 def connect(options: Options, place: Place) -> Layout:

@@ -14,9 +14,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from herorun.core.evidence import Candidate
-from herorun.core.lazy_pydantic import BaseModel, ConfigDict
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.ports import Layout, Place, Store
+from herorun.core.ports import AdapterOptions, Layout, Place, Store
 from herorun.stores.layouts._contents import contents, marker, modified, parsed, visible
 from herorun.stores.layouts._naming import NamedLayout, Naming
 
@@ -27,8 +26,8 @@ UNDER_WAY = ".orbax-checkpoint-tmp"
 _BACKUP = r"bak|backup|old|orig|copy|save|tmp|temp|broken|bad"
 
 
-class Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Options(AdapterOptions):
+    pass
 
 
 def connect(options: Options, place: Place) -> Layout:
